@@ -1,5 +1,5 @@
-//! The parts of the engine that benches and tests of the engine hold by themselves. For nobody else: what is here changes
-//! with the engine, without a word.
+//! The parts of the engine that its benches and tests use directly. Not for other use: they change with the engine,
+//! without notice.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

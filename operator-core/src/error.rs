@@ -27,8 +27,8 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 #[derive(Debug)]
 pub struct Permanent(NotRetried);
 
-/// What is found among the causes of an error, even if the one before it is hidden: by `anyhow::Error` in a box, or by
-/// an error that shows it as its own.
+/// Found among the causes of an error, even if the error before it hides it: a boxed `anyhow::Error`, or an error that
+/// presents it as its own.
 #[derive(Debug)]
 struct NotRetried(BoxError);
 
@@ -44,7 +44,7 @@ impl Permanent {
         &*self.0.0
     }
 
-    /// Whether it is this error, without its causes, that says so.
+    /// Whether this error itself, without its causes, says so.
     pub(crate) fn is(error: &(dyn StdError + 'static)) -> bool {
         error.is::<Self>() || error.is::<NotRetried>()
     }

@@ -1,11 +1,11 @@
-//! How properties are tried by proptest.
+//! The configuration of proptest.
 
 use proptest::test_runner::{Config, RngSeed};
 use test_cluster::seed_of_the_day;
 
-/// With other cases each day. The seed stands in the output of a test that fails, and with it the cases are the same
-/// everywhere: `TEST_SEED=20260131 cargo test …`. What fails is kept in `proptest-regressions` of the crate as well, to be
-/// committed with its remedy.
+/// With other cases each day. The output of a failing test contains the seed, which gives the same cases everywhere:
+/// `TEST_SEED=20260131 cargo test …`. Failing cases are also kept in `proptest-regressions` of the crate, to be
+/// committed with the fix.
 pub(crate) fn daily() -> Config {
     Config { rng_seed: RngSeed::Fixed(seed_of_the_day()), ..Config::default() }
 }

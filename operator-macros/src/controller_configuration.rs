@@ -34,7 +34,7 @@ const SETTINGS: &Keys = &[
     ("status", Form::Any, "status"),
 ];
 
-/// The keys with a meaning of their own.
+/// The keys with their own meaning.
 const OTHERS: &[&str] = &[
     "primary",
     "crate",
@@ -147,8 +147,8 @@ fn types(entry: &Entry, method: &TokenStream, usage: &str, errors: &mut Errors) 
     types.iter().map(|one| quote_spanned!(one.span()=> .#method::<#one>())).collect()
 }
 
-/// Starts the builder: with the reconciler, where the type is one, and with its cleaner, where it has one, unless that is said by
-/// hand.
+/// Starts the builder: with the reconciler, if the type is one, and with its cleaner, if it has one, unless they are
+/// set explicitly.
 fn builder(
     item: &DeriveInput,
     entries: &[Entry],
@@ -184,7 +184,7 @@ fn builder(
     let Some(said) = said else {
         errors.at(
             &item.generics,
-            "whether a generic reconciler is a `Cleaner` can't be found out here: say `#[controller(cleaner = true)]` or `cleaner = false`",
+            "whether a generic reconciler is a `Cleaner` can't be determined here: write `#[controller(cleaner = true)]` or `cleaner = false`",
         );
         return builder;
     };
@@ -201,7 +201,7 @@ fn builder(
     }
 }
 
-/// Reports keys that are said twice; of event sources there may be several.
+/// Reports keys that are given twice; event sources may be repeated.
 fn once_but_watches(entries: Vec<Entry>, errors: &mut Errors) -> Vec<Entry> {
     let retries: Vec<&Entry> =
         entries.iter().filter(|entry| matches!(entry.name().as_str(), "retry" | "no_retry")).collect();

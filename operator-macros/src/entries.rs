@@ -1,4 +1,4 @@
-//! What stands in an attribute: `key`, `key = expression` and `key(…)`, with commas between them.
+//! The content of an attribute: `key`, `key = expression` and `key(…)`, separated by commas.
 
 use proc_macro2::TokenStream;
 use syn::{
@@ -17,10 +17,10 @@ pub(crate) struct Entry {
     pub(crate) value: Value,
 }
 
-/// What is said about a key.
+/// The value of a key.
 #[derive(Debug)]
 pub(crate) enum Value {
-    /// Nothing: it stands for itself.
+    /// None: the key itself is the value.
     Flag,
     Is(Expr),
     List(TokenStream),
@@ -77,13 +77,13 @@ pub(crate) fn attributes<'i>(item: &'i DeriveInput, name: &str) -> impl Iterator
     item.attrs.iter().filter(move |attribute| attribute.path().is_ident(name))
 }
 
-/// All entries that can be read; the others are reported.
+/// All entries that can be parsed; the others are reported.
 pub(crate) fn parse(tokens: TokenStream, errors: &mut Errors) -> Vec<Entry> {
     let read = |input: ParseStream<'_>| Ok(rest(input, errors));
     read.parse2(tokens).unwrap_or_default()
 }
 
-/// The same for what is left of `input`.
+/// The same for the rest of `input`.
 pub(crate) fn rest<T: Parse>(input: ParseStream<'_>, errors: &mut Errors) -> Vec<T> {
     let mut read = Vec::new();
     while !input.is_empty() {
@@ -96,14 +96,14 @@ pub(crate) fn rest<T: Parse>(input: ParseStream<'_>, errors: &mut Errors) -> Vec
     read
 }
 
-/// Behind an entry that was understood something else than a comma is the mistake.
+/// If a valid entry is followed by anything other than a comma, that is the mistake.
 pub(crate) fn expect_comma(input: ParseStream<'_>, errors: &mut Errors) {
     if !input.is_empty() && !input.peek(Token![,]) {
         errors.push(input.error("expected `,` before the next entry"));
     }
 }
 
-/// To the next entry, whatever there is before it.
+/// Skips to the next entry, whatever comes before it.
 pub(crate) fn skip_to_comma(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![,]) {
         let _ = input.parse::<proc_macro2::TokenTree>();

@@ -10,7 +10,7 @@ use quote::ToTokens;
 pub(crate) struct Errors(Vec<syn::Error>);
 
 impl Errors {
-    /// Adds a mistake that the user made in `place`.
+    /// Adds a mistake that the user made at `place`.
     pub(crate) fn at(&mut self, place: impl ToTokens, message: impl Display) {
         self.0.push(syn::Error::new_spanned(place, message));
     }
@@ -20,7 +20,7 @@ impl Errors {
         self.0.extend(error);
     }
 
-    /// Notes the error, if there is one.
+    /// Records the error, if there is one.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
@@ -39,7 +39,7 @@ impl Errors {
     }
 }
 
-/// "; did you mean `…`?", or what there is to choose from.
+/// "; did you mean `…`?", or the possible choices.
 pub(crate) fn instead<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let nearest = known.iter().map(|name| (strsim::osa_distance(wrong, name), name)).min();

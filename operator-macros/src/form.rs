@@ -1,4 +1,4 @@
-//! The forms that a key's value may have.
+//! The forms of a key's value.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
     errors::{Errors, instead},
 };
 
-/// What a key takes. Only literals are checked here; any other expression is for the compiler.
+/// What a key accepts. Only literals are checked here; any other expression is checked by the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A string.
@@ -25,16 +25,16 @@ pub(crate) enum Form {
     Count,
     /// A number, with or without a fraction.
     Factor,
-    /// A duration, in words or as an expression.
+    /// A duration, as text or as an expression.
     Time,
     /// Any expression.
     Any,
 }
 
-/// The keys of an attribute, with what they take and an example of it.
+/// The keys of an attribute, with what they accept and an example.
 pub(crate) type Keys = [(&'static str, Form, &'static str)];
 
-/// The value of `entry` in the form that `keys` ask for, as an expression. `None` when it has been reported.
+/// The value of `entry` in the form that `keys` require, as an expression. `None` if it has been reported.
 pub(crate) fn read(entry: &Entry, keys: &Keys, errors: &mut Errors) -> Option<TokenStream> {
     let name = entry.name();
     let Some((_, form, example)) = keys.iter().find(|(key, ..)| *key == name) else {
@@ -78,18 +78,18 @@ pub(crate) fn read(entry: &Entry, keys: &Keys, errors: &mut Errors) -> Option<To
     }
 }
 
-/// Reports a key that there is not.
+/// Reports a key that doesn't exist.
 pub(crate) fn unknown_key<'k>(entry: &Entry, known: impl IntoIterator<Item = &'k str>, errors: &mut Errors) {
     let name = entry.name();
     errors.at(&entry.key, format!("unknown key `{name}`{}", instead(&name, known)));
 }
 
-/// Reports keys that are said more than once, and keeps the first of each.
+/// Reports keys that are given more than once, and keeps the first of each.
 pub(crate) fn once(entries: Vec<Entry>, errors: &mut Errors) -> Vec<Entry> {
     let mut kept: Vec<Entry> = Vec::new();
     for entry in entries {
         if kept.iter().any(|other| other.key == entry.key) {
-            errors.at(&entry.key, format!("`{}` is said twice; leave one of them out", entry.name()));
+            errors.at(&entry.key, format!("`{}` is given twice; leave one of them out", entry.name()));
         } else {
             kept.push(entry);
         }

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - All mistakes of one item are reported at once, each at its place, with what to write instead.
-//! - An item with mistakes still gets its implementation, so that nobody complains about its absence as well.
+//! - All mistakes in one item are reported at once, each at its place, with what to write instead.
+//! - An item with mistakes still gets its implementation, so that its absence doesn't cause further errors.
 
 mod controller_configuration;
 mod entries;

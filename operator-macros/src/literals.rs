@@ -1,5 +1,5 @@
-//! Literals of the right form that can't work. The library checks the same of any expression when the controller is built;
-//! here the mistake is shown at its place, and before anything runs.
+//! Literals of the right form that can't work. The library checks the same for any expression when the controller is
+//! built; here the mistake is shown at its place, and before anything runs.
 
 use syn::{Expr, ExprArray, Lit, spanned::Spanned};
 
@@ -9,7 +9,7 @@ use crate::{
     form::{duration, literal},
 };
 
-/// Reports a literal that is no value for the key `name`.
+/// Reports a literal that is not a valid value for the key `name`.
 pub(crate) fn check(name: &str, entry: &Entry, errors: &mut Errors) {
     let Value::Is(value) = &entry.value else { return };
     let wrong = match value {

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Error, ItemFn, LitInt, parse::Parser, spanned::Spanned};
 
-/// So many schedules a test runs that doesn't say how many.
+/// The default number of schedules of a test.
 const DEFAULT: u64 = 100;
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {

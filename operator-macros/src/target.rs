@@ -1,4 +1,4 @@
-//! Where the output goes: the library's path, and the keys that are about types.
+//! The target of the output: the library's path, and the keys about types.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,8 +9,8 @@ use crate::{
     errors::Errors,
 };
 
-/// The path of the library: `::operator_core`, or what `crate = …` says. A macro's output must not depend on what its
-/// user has imported, or on which crates a workspace renames.
+/// The path of the library: `::operator_core`, or the value of `crate = …`. A macro's output must not depend on what
+/// its user has imported, or on which crates a workspace renames.
 pub(crate) fn library(entries: &[Entry], errors: &mut Errors) -> Path {
     path_of(entries, "crate", errors).unwrap_or_else(|| parse_quote!(::operator_core))
 }
@@ -47,7 +47,7 @@ pub(crate) fn type_of(entries: &[Entry], key: &str, example: &str, errors: &mut 
     found
 }
 
-/// `configure = |builder| …`: a last word of the user's, for what no key says.
+/// `configure = |builder| …`: the user's own changes, for settings without a key.
 pub(crate) fn configured(
     entries: &[Entry],
     library: &Path,
@@ -69,7 +69,7 @@ pub(crate) fn configured(
     }
 }
 
-/// The output, and behind it what was wrong with the input.
+/// The output, followed by the errors in the input.
 pub(crate) fn output(code: &TokenStream, errors: Errors) -> TokenStream {
     let errors = errors.into_compile_errors();
     quote!(#code #errors)

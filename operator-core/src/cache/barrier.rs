@@ -12,7 +12,7 @@ use super::{
     },
 };
 
-/// How often a list starts again because its pages expired before its end.
+/// How often a list is started again because its pages expired before its end.
 const ATTEMPTS: usize = 3;
 
 /// The version of a consistent list of a collection, with its objects and their versions in order of their keys.

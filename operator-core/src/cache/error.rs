@@ -35,7 +35,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The HTTP status of the server's answer; `None` when there was no answer.
+    /// The HTTP status of the server's answer; `None` if there was no answer.
     #[must_use]
     pub const fn status(&self) -> Option<u16> {
         match self {

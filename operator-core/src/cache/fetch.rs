@@ -1,4 +1,4 @@
-//! Reading one object from the server, in the form in which it is kept.
+//! Reads one object from the server, in the form in which it is kept.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,10 +12,10 @@ use super::{
     live::read_live,
 };
 
-/// The longest time for a read, the wait for a request budget included.
+/// The maximum time for a read, including the wait for a request budget.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The newest state of an object, in the form in which it is kept; `None` when the server doesn't have it.
+/// The newest state of an object, in the form in which it is kept; `None` if the server doesn't have it.
 pub(super) async fn object(
     collection: &Collection,
     key: &ObjectKey,

@@ -1,4 +1,4 @@
-//! Finding objects by computed values.
+//! Finds objects by computed values.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -45,7 +45,7 @@ impl Indexers {
         Self { by_name }
     }
 
-    /// The same indexes, of other objects.
+    /// The same indexes, for other objects.
     pub(super) fn anew(&self) -> Self {
         let anew = |(name, index): (&String, &Index)| {
             let index = Index { indexer: Arc::clone(&index.indexer), keys: RwLock::default() };
@@ -54,8 +54,9 @@ impl Indexers {
         Self { by_name: self.by_name.iter().map(anew).collect() }
     }
 
-    /// Takes up the new values of an object. Comes before the store, as [`Indexers::remove`] comes after it: a reader
-    /// may then find a key too many, which it notices by [`Indexers::matches`], but never one too few. Answers with the values.
+    /// Adds the new values of an object. Called before the store changes, as [`Indexers::remove`] is called after it: a
+    /// reader may then find a key too many, which it notices by [`Indexers::matches`], but never one too few. Returns
+    /// the values.
     pub(super) fn add(&self, key: &ObjectKey, new: &Arc<Kept>) -> Values {
         let add = |index: &Index| {
             let values = index.values(new);
@@ -70,13 +71,13 @@ impl Indexers {
         Values(self.by_name.values().map(add).collect())
     }
 
-    /// Drops the values that `old` had, but for those that its successor has.
+    /// Removes the values that `old` had, except for those that its successor has.
     pub(super) fn remove(&self, key: &ObjectKey, old: &Arc<Kept>, new: &Values) {
         let old = Values(self.by_name.values().map(|index| index.values(old)).collect());
         self.remove_values(key, &old, new);
     }
 
-    /// The same where the values are known.
+    /// The same if the values are known.
     pub(super) fn remove_values(&self, key: &ObjectKey, old: &Values, new: &Values) {
         for (position, (index, old)) in self.by_name.values().zip(&old.0).enumerate() {
             let kept = new.0.get(position);
@@ -105,13 +106,13 @@ impl Indexers {
         self.by_name.get(index).is_some_and(|index| index.values(object).contains(value))
     }
 
-    /// How many entries are about objects that don't exist.
+    /// The number of entries about objects that don't exist.
     pub(super) fn leftovers(&self, exists: impl Fn(&ObjectKey) -> bool) -> usize {
         let of = |index: &Index| index.keys.read().values().flatten().filter(|key| !exists(key)).count();
         self.by_name.values().map(of).sum()
     }
 
-    /// How many values the indexes hold.
+    /// The number of values in the indexes.
     pub(super) fn len(&self) -> usize {
         self.by_name.values().map(|index| index.keys.read().len()).sum()
     }

@@ -47,12 +47,12 @@ pub struct Sizes {
 }
 
 impl<K: KubeObject> Informer<K> {
-    /// What follows objects of this type; those of another one are none to it.
+    /// The informer, for objects of this type; it reports no objects of another type.
     pub(crate) fn of_any(any: AnyInformer) -> Self {
         Self { any, of: PhantomData }
     }
 
-    /// The same whatever the type.
+    /// The same for objects of any type.
     pub(crate) fn any(&self) -> &AnyInformer {
         &self.any
     }
@@ -98,7 +98,7 @@ impl<K: KubeObject> Informer<K> {
         self.any.contains(key)
     }
 
-    /// The newest known state of an object, read from the server if it is known and not held in full. `None` when it
+    /// The newest known state of an object, read from the server if it is known and not held in full. `None` if it
     /// doesn't exist. Needs no request for an object that is held or unknown, so never in an unbounded informer.
     ///
     /// An object that was read is held from then on, unless the watch has shown something newer in the meantime. Reads
@@ -107,8 +107,8 @@ impl<K: KubeObject> Informer<K> {
     /// operator needs the right to `get` these objects.
     ///
     /// # Errors
-    /// [`Error::Get`]: the server refused, couldn't be reached or gave no understandable answer within a minute, or the
-    /// object changed again and again in the meantime.
+    /// [`Error::Get`]: the server refused, couldn't be reached or gave no usable answer within a minute, or the object
+    /// changed again and again in the meantime.
     pub async fn fetch(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
         Ok(self.any.fetch(key).await?.and_then(|object| object.typed()))
     }

@@ -1,4 +1,4 @@
-//! Reading one live object, past everything that is known of it: the one way to do so, for reads and for writes.
+//! Reads one live object, past everything that is known about it: the only code that does so, for reads and for writes.
 
 use http::{HeaderValue, Request, header};
 use kube::{Client, client::Body, core::Status};
@@ -9,23 +9,23 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-/// Why there is no object to show.
+/// Why there is no object to return.
 #[derive(Debug)]
 pub(crate) enum Unread {
-    /// The name can't stand in a URL.
+    /// The name can't be part of a URL.
     InvalidName,
-    /// There was no answer, or half of one.
+    /// There was no answer, or only part of one.
     Unanswered(Box<kube::Error>),
     /// The server refused.
     Refused(Box<Status>),
-    /// The answer is no JSON.
+    /// The answer is not JSON.
     NoObject(serde_json::Error),
 }
 
-/// The newest state of an object in the form that `accept` asks for, not decoded yet; `None` when the server doesn't
-/// have it.
+/// The newest state of an object in the form requested by `accept`, not decoded yet; `None` if the server doesn't have
+/// it.
 ///
-/// Only a 404 that names the object [says so](is_end_of).
+/// Only a 404 that names the object [counts as that](is_end_of).
 pub(crate) async fn read_live(
     client: &Client,
     resource_type: &ResourceType,

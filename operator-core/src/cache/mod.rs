@@ -1,4 +1,4 @@
-//! What the operator knows of the cluster: a list-watch loop, a store, indexes, and the operator's own writes on top.
+//! The operator's view of the cluster: a list-watch loop, a store, indexes, and the operator's own writes on top.
 //!
 //! ```text
 //! API server ──list/watch──▶ list_watch (fsm pure, shell) ──item──▶ store, indexers
@@ -17,7 +17,7 @@
 //!
 //! # Guarantees
 //! - Changes are handed to the [`ChangeHandler`] in order, under one lock; a change that was seen has been handed over,
-//!   unless an own write to that object is still under way.
+//!   unless an own write to that object is still in progress.
 //! - After one of the operator's own writes was answered, [`Informer::get`] never returns an older version of the
 //!   object. An object whose deletion was seen doesn't come back through a late answer.
 //! - The echo of the operator's own write is not handed to the handler. A foreign change always is, by itself or as
@@ -27,7 +27,7 @@
 //! - An object that vanished while no watch was open is reported as deleted. One that was replaced under its name is
 //!   reported as deleted, then as added.
 //! - An object that can't be decoded is reported and skipped; an older version of it stays, with its new metadata if
-//!   that is wanted. The others are not affected. No text about it holds any of its values.
+//!   that is configured. The others are not affected. No message about it contains any of its values.
 //! - Nothing is kept about an object that is gone, nor about one that the operator has written and that the selectors
 //!   don't match, once the watch has passed it.
 //! - What the operator's own writes leave behind while a watch is broken is limited: the newest state of each object

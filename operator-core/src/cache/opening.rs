@@ -1,4 +1,4 @@
-//! Between the untyped engine and the handlers, indexers and filters of a kind: what they get is opened for them.
+//! Between the untyped engine and the handlers, indexers and filters of a kind: opens what is passed to them.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use super::{
     store::ItemStore,
 };
 
-/// What the engine of an informer is made of.
+/// The parts of an informer's engine.
 pub(super) fn parts(
     settings: &Settings,
     view: &Arc<View>,
@@ -57,12 +57,12 @@ pub(super) fn typed_parts<K: KubeObject>(
 /// An indexer of objects of any type.
 pub(crate) type AnyIndexer = Arc<dyn Fn(&dyn Object) -> Vec<String> + Send + Sync>;
 
-/// An indexer that is called for no other type than its own.
+/// An indexer that is called only for its own type.
 pub(crate) fn opening<K: KubeObject>(indexer: Indexer<K>) -> AnyIndexer {
     Arc::new(move |object| object.typed_ref().map_or_else(Vec::new, |object| indexer(object)))
 }
 
-/// The selectors of an informer, in words.
+/// The selectors of an informer, as text.
 fn selector(settings: &Settings) -> Option<String> {
     match (&settings.label_selector, &settings.field_selector) {
         (Some(labels), Some(fields)) => Some(format!("labels {labels}, fields {fields}")),
@@ -80,8 +80,8 @@ struct Opening<K> {
 
 impl View {
     /// The user's indexers, evaluated on what is kept. They are called once for each state, when it arrives, so that
-    /// neither a look at the index nor the next state needs an object decoded. A panic of one counts as "no value": the
-    /// informer must go on.
+    /// neither a read of the index nor the next state needs a decoded object. A panic of one counts as "no value": the
+    /// informer must continue.
     pub(crate) fn opens(
         self: &Arc<Self>,
         indexers: BTreeMap<String, AnyIndexer>,
@@ -122,7 +122,7 @@ impl View {
 }
 
 impl ChangeKind<dyn Object> {
-    /// The same of objects of type `K`.
+    /// The same for objects of type `K`.
     fn typed<K: KubeObject>(self) -> Option<ChangeKind<K>> {
         Some(match self {
             Self::Added { new, initial } => ChangeKind::Added { new: new.typed()?, initial },

@@ -25,9 +25,8 @@ use super::{
 ///   foreign.
 ///
 /// # Assumptions
-/// - The request carries an optimistic lock on the resourceVersion of [`AnyWrite::base`] (or creates, when there is no
-///   base), so that no foreign change lies between the base and the answer. After a conflict, begin another
-///   one.
+/// - The request carries an optimistic lock on the resourceVersion of [`AnyWrite::base`] (or creates, if there is no
+///   base), so that no foreign change lies between the base and the answer. After a conflict, begin another one.
 #[must_use = "dropping it ends the write"]
 pub(crate) struct AnyWrite {
     engine: Arc<Engine>,
@@ -77,14 +76,14 @@ impl<K: KubeObject> OwnWrite<K> {
         Self { write, view, of: PhantomData }
     }
 
-    /// The newest state that was known when the write began, or when it was rebased, or the last answer. `None` when the
-    /// object doesn't exist as far as is known. From a bounded informer it may be a minimal object, which is all that an
-    /// optimistic lock needs.
+    /// The newest state that was known when the write began, or when it was rebased, or the last answer. `None` if the
+    /// object doesn't exist as far as is known. From a bounded informer it may be a minimal object, which is all that
+    /// an optimistic lock needs.
     pub(crate) fn base(&self) -> Option<Arc<K>> {
         self.view.open(self.write.base()?)?.typed()
     }
 
-    /// Looks again, for another attempt after a conflict. Returns the new base.
+    /// Reads again, for another attempt after a conflict. Returns the new base.
     pub(crate) fn rebase(&mut self) -> Option<Arc<K>> {
         self.write.base = self.write.engine.base(&self.write.key);
         self.base()

@@ -28,7 +28,7 @@ pub(super) fn engine(mut parts: Parts, environment: &Environment) -> Arc<Engine>
     }
 }
 
-/// Takes each state of an object for the response to one of the operator's own writes, if one is under way.
+/// Treats each state of an object as the response to one of the operator's own writes, if one is in progress.
 #[derive(Debug)]
 struct TakenForOurOwn {
     engine: Weak<Engine>,

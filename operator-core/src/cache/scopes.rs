@@ -1,4 +1,4 @@
-//! Which part of the cluster an informer follows.
+//! The part of the cluster that an informer follows.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -21,7 +21,7 @@ pub(super) struct ScopeIndex(pub(super) usize);
 /// The collections that one informer follows: one for all namespaces, or one for each namespace.
 #[derive(Clone, Debug)]
 pub(super) struct Scopes {
-    /// Sorted; `None` stands alone for "everything".
+    /// Sorted; only `None` means "everything".
     namespaces: Arc<[Option<String>]>,
 }
 
@@ -36,7 +36,7 @@ impl Scopes {
         Self { namespaces }
     }
 
-    /// The collection that an object belongs to; `None` when it is not followed.
+    /// The collection that an object belongs to; `None` if it is not followed.
     pub(super) fn of(&self, key: &ObjectKey) -> Option<ScopeIndex> {
         if let [None] = &*self.namespaces {
             return Some(ScopeIndex(0));
@@ -49,7 +49,7 @@ impl Scopes {
         self.namespaces[scope.0].as_deref()
     }
 
-    /// The collection of a namespace that is followed by itself.
+    /// The collection of a namespace that is followed separately.
     pub(super) fn of_namespace(&self, namespace: &str) -> Option<ScopeIndex> {
         self.namespaces.binary_search_by(|held| held.as_deref().cmp(&Some(namespace))).ok().map(ScopeIndex)
     }

@@ -1,4 +1,4 @@
-//! Which secondaries belong to which primary. Pure.
+//! The relation between secondaries and primaries. Pure.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -24,9 +24,9 @@ pub(super) enum Error {
     /// The operator is not declared in that style.
     #[error("this operator has no style `{style}`")]
     NoSuchStyle {
-        /// What was asked for.
+        /// The requested style.
         style: String,
-        /// The styles that there are.
+        /// The existing styles.
         known: String,
     },
     /// The operator has no definition to print.
@@ -49,7 +49,7 @@ pub(super) enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The process can't listen to its signals.
+    /// The process can't receive signals.
     #[cfg(feature = "testing")]
     #[error("cannot listen to the process's signals")]
     Signals(#[source] io::Error),
@@ -60,7 +60,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// How the process is to end.
+    /// The exit code of the process.
     pub(super) fn exit_status(&self) -> ExitStatus {
         match self {
             Self::Declaration(_) => ExitStatus::Configuration,
@@ -149,7 +149,7 @@ pub(super) fn one_line(error: &(dyn StdError + 'static)) -> String {
     texts.join(": ").replace('\n', " ")
 }
 
-/// The server's message, where the error is its refusal.
+/// The server's message, if the error is its refusal.
 fn refusal<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e str> {
     let boxed = || error.downcast_ref::<Box<kube::Error>>().map(AsRef::as_ref);
     match error.downcast_ref().or_else(boxed)? {

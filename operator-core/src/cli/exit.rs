@@ -69,7 +69,7 @@ impl ExitStatus {
 
 /// How long the runtime has to end by itself.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
-/// How long a stop may take beside its runs: for callbacks, and for the lease.
+/// How long a stop may take in addition to its runs: for callbacks, and for the lease.
 const BESIDE_THE_RUNS: Duration = Duration::from_secs(10);
 
 /// Ends the process soon, if it doesn't end by itself: the runtime waits for each thread that runs a task, and user
@@ -84,8 +84,8 @@ pub(super) fn at_last(status: ExitStatus) {
 }
 
 /// Ensures that a signal ends the process whatever happens to the operator's runtime, whose runs have this long to end:
-/// user code that blocks the thread which waits for all the others' events deafens the whole of it. So this listens on
-/// a thread of its own.
+/// user code that blocks the thread which waits for all others' events makes the whole runtime miss signals. So this
+/// listens on its own thread.
 pub(super) fn when_told(termination_timeout: Duration) {
     let listen = move || {
         let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else { return };

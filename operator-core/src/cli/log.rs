@@ -23,9 +23,9 @@ use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt};
 
 use super::{LogForm, output::Output};
 
-/// At most this number of lines wait for their reader.
+/// The maximum number of lines that wait for their reader.
 const QUEUE: usize = 8 * 1024;
-/// How long the end of a command may be held up by a reader.
+/// How long a reader may delay the end of a command.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Sends tracing's events to stderr. `default` is what is logged unless RUST_LOG overrides it. A subscriber that the
@@ -51,8 +51,8 @@ struct Shared {
     queue: Mutex<Queue>,
     /// There is a line to write.
     filled: Condvar,
-    /// Nothing is left to write. A waiter for the end is notified of that alone: woken by each line, it would slow the
-    /// writing down until its time is over.
+    /// Nothing is left to write. What waits for the end is notified only of this: if it were woken by each line, it
+    /// would slow the writing down until its time is over.
     drained: Condvar,
 }
 

@@ -15,22 +15,22 @@ use super::retry_after;
 /// The longest part of an answer that is no `Status` which is quoted.
 const LONGEST_QUOTE: usize = 300;
 
-/// Whether a refusal says that the object called `name` doesn't exist: 404, and it names the object. The one place that decides
-/// what an object's end is.
+/// Whether a refusal means that the object called `name` doesn't exist: 404, and it names the object. The only code
+/// that decides when an object is gone.
 ///
-/// A path that the server doesn't serve is 404 as well: a kind whose definition or version is not served (any more), a
-/// server that has just started, a proxy in maintenance. Such an answer names no object, and says nothing about any.
+/// A path that the server doesn't serve also returns 404: a kind whose definition or version is not served (any more),
+/// a server that has just started, a proxy in maintenance. Such an answer names no object, and says nothing about any.
 pub(crate) fn is_end_of(status: &Status, name: &str) -> bool {
     status.code == 404 && status.details.as_ref().is_some_and(|details| details.name == name)
 }
 
-/// Whether a refusal says that the path isn't served: 404, and it names no object at all.
+/// Whether a refusal means that the path isn't served: 404, and it names no object at all.
 pub(crate) fn is_not_served(status: &Status) -> bool {
     status.code == 404 && status.details.as_ref().is_none_or(|details| details.name.is_empty())
 }
 
-/// Sends a request, and gives the answer's code and body, or the refusal. The error says that there was no answer, or
-/// half of one.
+/// Sends a request, and returns the answer's code and body, or the refusal. The error means that there was no answer,
+/// or only part of one.
 pub(crate) async fn exchange(
     client: &Client,
     request: Request<Body>,

@@ -16,8 +16,8 @@ use tower::{BoxError, Layer, Service, ServiceExt};
 use super::{Error, deadline::is_endless};
 use crate::environment::{Clock, Quota, QuotaState};
 
-/// How many requests an operator may make: a number per second, and a burst of them after a quiet time. Watches and
-/// other requests without an end aren't counted. client-go: `QPS` and `Burst`.
+/// The number of requests that an operator may make: a number per second, and a burst of them after a quiet time.
+/// Watches and other requests without an end aren't counted. client-go: `QPS` and `Burst`.
 ///
 /// Requests beyond the budget wait, first come, first served. Since API servers have priority and fairness, an operator
 /// rarely needs a budget; it is for clusters that must not be loaded.
@@ -28,7 +28,7 @@ impl RequestBudget {
     /// `per_second` requests in each second in the long run, and `burst` at once after a quiet time.
     ///
     /// # Errors
-    /// When one of the numbers is zero.
+    /// If one of the numbers is zero.
     pub fn new(per_second: u32, burst: u32) -> Result<Self, Error> {
         let per_second = NonZeroU32::new(per_second).ok_or(Error::EmptyBudget)?;
         let burst = NonZeroU32::new(burst).ok_or(Error::EmptyBudget)?;
@@ -53,7 +53,7 @@ impl BudgetLayer {
 }
 
 impl Turns {
-    /// Waits for a place in the budget. A caller that gives up waiting takes none.
+    /// Waits for a place in the budget. A caller that stops waiting takes none.
     async fn next(&self) {
         // The lock is fair, and it is kept while its holder waits: that makes the queue.
         let mut quota = self.quota.lock().await;

@@ -35,7 +35,7 @@ pub(super) struct DeadlineLayer {
 }
 
 impl DeadlineLayer {
-    /// `deadline` is for whole answers, `silence` for what is marked as a [`LongAnswer`].
+    /// `deadline` is for complete answers, `silence` for requests that are marked as a [`LongAnswer`].
     pub(super) fn new(deadline: Duration, silence: Duration) -> Self {
         Self { deadline, silence }
     }
@@ -56,7 +56,7 @@ pub(super) struct Deadline<S> {
     deadlines: DeadlineLayer,
 }
 
-/// Watches, followed logs and upgraded connections have no end of their own.
+/// Watches, followed logs and upgraded connections have no end.
 pub(super) fn is_endless(request: &Request<Body>) -> bool {
     let query = request.uri().query().unwrap_or_default();
     let endless = |parameter: &str| matches!(parameter, "watch=true" | "watch=1" | "watch" | "follow=true");

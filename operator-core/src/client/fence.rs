@@ -32,8 +32,8 @@ pub(crate) enum Closed {
 #[error("this replica lost the leadership before the write was answered")]
 struct LeadsNoLonger;
 
-/// Lets requests pass until it is closed, forever; and writes while their term holds, where there is one. Clones are
-/// the same fence.
+/// Lets requests pass until it is closed, forever; and writes while their term holds, if there is one. Clones are the
+/// same fence.
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     closed: Arc<AtomicBool>,

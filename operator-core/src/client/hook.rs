@@ -1,4 +1,4 @@
-//! A layer that is one function: what it does with a request, and with its answer.
+//! A layer that is one function: what it does with a request and its answer.
 
 use std::{
     future::{Future, poll_fn},
@@ -28,8 +28,8 @@ impl Inner {
         Self(Arc::new(Mutex::new(transport)))
     }
 
-    /// Sends a request on and waits for its answer. Nothing has left before the returned future is polled, and a layer
-    /// may send as often as it likes.
+    /// Passes a request on and waits for its answer. Nothing is sent before the returned future is polled, and a layer
+    /// may send any number of times.
     ///
     /// # Errors
     /// Those of the transport.
@@ -51,8 +51,8 @@ impl std::fmt::Debug for Inner {
 }
 
 impl TransportHook {
-    /// A hook that does something around each request: `around` gets the request and the transport below, and gives the
-    /// answer. It may change either, wait, send nothing at all, or send several times.
+    /// A hook that does something around each request: `around` gets the request and the transport below, and returns
+    /// the answer. It may change either, wait, send nothing at all, or send several times.
     ///
     /// ```
     /// use operator_core::client::TransportHook;

@@ -13,7 +13,7 @@ use kube::{
 /// again about once a minute, as the one in a pod is: connections made after that trust the file's new contents.
 ///
 /// # Errors
-/// When the kubeconfig is incomplete, or one of its files can't be read.
+/// If the kubeconfig is incomplete, or one of its files can't be read.
 pub async fn from_kubeconfig(
     kubeconfig: Kubeconfig,
     options: &KubeConfigOptions,
@@ -36,7 +36,7 @@ pub(crate) async fn infer() -> Result<Config, InferConfigError> {
     Ok(config)
 }
 
-/// The file of certificate authorities, unless they stand in the kubeconfig itself.
+/// The file of certificate authorities, unless they are in the kubeconfig itself.
 fn authorities(kubeconfig: &Kubeconfig, options: &KubeConfigOptions) -> Option<PathBuf> {
     let context = options.context.as_ref().or(kubeconfig.current_context.as_ref())?;
     let context = kubeconfig.contexts.iter().find(|known| known.name == *context)?.context.as_ref()?;

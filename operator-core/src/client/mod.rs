@@ -23,7 +23,7 @@
 //! - After [`Clients::close`] no request is sent any more, even if a client is still in use.
 //! - If an operator takes part in a leader election, no write is sent outside of its term. Each write checks the clock
 //!   itself, when it is sent and whenever it could go on.
-//! - The lease has a client of its own: a budget that is used up, a retry or writes that starve don't hold it up.
+//! - The lease has a separate client: a used-up budget, a retry or delayed writes don't hold it up.
 
 mod answer;
 mod budget;
@@ -148,7 +148,7 @@ impl Clients {
     /// which the `budget` counts, and the random delays before reads are repeated.
     ///
     /// # Errors
-    /// When the configuration's certificates or credentials can't be used.
+    /// If the configuration's certificates or credentials can't be used.
     pub fn new(
         config: &Config,
         hooks: &[TransportHook],
@@ -192,17 +192,18 @@ impl Clients {
         self.fence.close();
     }
 
-    /// When writes may leave, if that isn't always.
+    /// When writes may be sent, if that isn't always.
     pub(crate) fn term(&self) -> Option<&Term> {
         self.fence.term()
     }
 }
 
-/// Marks the requests about the lease, for code that looks at what an operator does for its primaries.
+/// Marks the requests about the lease, for code that observes what an operator does for its primaries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForElection;
 
-/// A client of its own for the lease: without budget, retry and deadline, as its user has a deadline for each request.
+/// A separate client for the lease: without budget, retry and deadline, because its user has a deadline for each
+/// request.
 pub(crate) struct LeaseClient {
     pub(crate) client: Client,
     fence: Fence,
@@ -230,7 +231,7 @@ impl fmt::Debug for LeaseClient {
     }
 }
 
-/// How many requests a buffer holds until the transport has taken them.
+/// The number of requests in a buffer before the transport takes them.
 const REQUESTS_IN_FLIGHT: usize = 1024;
 
 fn transport(

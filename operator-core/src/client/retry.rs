@@ -12,16 +12,16 @@ use crate::environment::Jitter;
 
 /// The pause before the first repetition, at least. Each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-/// By how much of itself a pause may be longer, by chance.
+/// The random share by which a pause may be longer.
 const SPREAD: f64 = 2.0;
-/// How often one request is repeated; that its deadline passes before is more likely.
+/// How often one request is repeated; usually its deadline passes before that.
 const MOST: u32 = 15;
 
-/// Repeats a request that the server refuses for now: 429, 503 or 504. The pauses grow, and are no shorter than what
-/// `Retry-After` asks for.
+/// Repeats a request that the server refuses for now: 429, 503 or 504. The pauses grow, and are at least as long as
+/// `Retry-After` requests.
 ///
-/// kube's policy does the same, but draws its pauses from a random state of its own, and of each request the same ones: they
-/// don't repeat with a simulation's seed, and requests that are refused together come back together.
+/// kube's policy does the same, but draws its pauses from its own random state, and the same ones for each request:
+/// they don't repeat with a simulation's seed, and requests that are refused together are repeated together.
 #[derive(Clone, Debug)]
 pub(super) struct RetryReads {
     jitter: Jitter,
@@ -48,7 +48,7 @@ impl RetryReads {
     }
 }
 
-/// What the header `Retry-After` asks for: whole seconds. Its other form, a date, is not used by API servers.
+/// The time in the header `Retry-After`: whole seconds. Its other form, a date, is not used by API servers.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let asked = std::str::from_utf8(headers.get(RETRY_AFTER)?.as_bytes()).ok()?;
     asked.trim().parse().ok().map(Duration::from_secs)

@@ -1,4 +1,4 @@
-//! Until when an operator may write: the client's side of leader election.
+//! The time in which an operator may write: the client's side of leader election.
 
 use std::{fmt, sync::Arc};
 
@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::environment::Now;
 
-/// The time in which one replica may write. It begins once, is made longer while the replica leads, and ends for good.
+/// The time in which one replica may write. It begins once, is extended while the replica leads, and ends for good.
 /// Clones are the same term.
 ///
 /// Whether it holds is a comparison with the clock, made just before each write. No task has to run, or to notice
@@ -32,7 +32,7 @@ enum Until {
 }
 
 impl Term {
-    /// Lets it last until this moment, which takes back nothing: a term that is over stays over.
+    /// Extends it to this moment; a term that is over stays over.
     pub(crate) fn extend(&self, until: Now) {
         let mut state = self.0.until.lock();
         *state = match *state {

@@ -50,7 +50,7 @@ where
 }
 
 impl<P: KubeObject<DynamicType: Default>> ControllerBuilder<NoReconciler<P>> {
-    /// Called like the kind of its primaries.
+    /// Named after the kind of its primaries.
     pub(super) fn of(definition: Option<fn() -> CustomResourceDefinition>) -> Self {
         let mut builder = Self::new(NoReconciler::new());
         builder.said.name = builder.said.settings.primary_type.kind().to_lowercase();
@@ -81,7 +81,7 @@ impl<P: KubeObject> ControllerBuilder<NoReconciler<P>> {
 }
 
 impl<R: Reconciler> ControllerBuilder<R> {
-    /// The primaries have this definition, which the operator brings.
+    /// The primaries have this definition, which the operator includes.
     pub(super) fn defined_by(mut self, definition: fn() -> CustomResourceDefinition) -> Self {
         self.said.settings.definition = Some(definition);
         self
@@ -220,7 +220,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// How often one primary may run; by default there is no limit.
+    /// The maximum rate of runs of one primary; by default there is no limit.
     pub fn rate_limiter(mut self, rate_limiter: impl IntoRateLimiter) -> Self {
         match rate_limiter.into_rate_limiter() {
             Ok(limiter) => {
@@ -238,7 +238,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// How many runs may be in progress at the same time.
+    /// The maximum number of runs that may be in progress at the same time.
     pub fn max_concurrent_reconciles(mut self, runs: usize) -> Self {
         self.said.settings.machine.max_concurrent = runs;
         self
@@ -294,9 +294,9 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self.watches(InformerEventSource::<K>::new())
     }
 
-    /// Watches objects that primaries refer to, such as a Secret named in a spec: `references` gives their keys, which
-    /// need not exist. Any number of primaries may refer to one object. JOSDK: `PrimaryToSecondaryMapper`
-    /// together with the `SecondaryToPrimaryMapper` that goes with it.
+    /// Watches objects that primaries refer to, such as a Secret named in a spec: `references` returns their keys,
+    /// which need not exist. Any number of primaries may refer to one object. JOSDK: `PrimaryToSecondaryMapper`
+    /// together with its `SecondaryToPrimaryMapper`.
     ///
     /// The secondaries of a primary are then the objects that it refers to at the time of the read, and a change to one
     /// of them triggers all primaries that refer to it. If the source has its own mapper, that decides which primaries
@@ -360,7 +360,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// If the declaration contradicts itself, or a name in it can't be used; with all mistakes.
+    /// If the declaration contradicts itself, or a name in it can't be used. The error has all mistakes.
     pub fn build(self) -> Result<Controller, Mistakes> {
         let Self { reconciler, cleanup, said } = self;
         said.finish(Arc::new(Code { reconciler, cleanup }))

@@ -7,8 +7,8 @@ use crate::{
     workflow::{self, Workflow},
 };
 
-/// What can be registered with an operator as it is, since it says how its controller is declared: a reconciler, or a struct
-/// whose controller needs none. JOSDK: annotations `@ControllerConfiguration` and `@Workflow`; derive it with
+/// A type that can be registered with an operator directly, because it declares its controller: a reconciler, or a
+/// struct whose controller needs none. JOSDK: annotations `@ControllerConfiguration` and `@Workflow`; derive it with
 /// [`macro@crate::ControllerConfiguration`], or write by hand what the macro would.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say how its controller is declared",
@@ -21,7 +21,7 @@ pub trait ControllerConfiguration: Sized {
     /// The workflow that is declared for it, if there is one.
     ///
     /// # Errors
-    /// When it contradicts itself.
+    /// If it contradicts itself.
     fn workflow(&self) -> Result<Option<Workflow<Self::Primary>>, workflow::BuildError> {
         Ok(None)
     }

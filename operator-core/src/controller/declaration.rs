@@ -45,7 +45,7 @@ impl Controller {
         ControllerBuilder::new(reconciler)
     }
 
-    /// Starts the declaration of a controller that needs no reconciler: its workflow says what should exist for a
+    /// Starts the declaration of a controller that needs no reconciler: its workflow determines what should exist for a
     /// primary of type `P`. By default it is named after the kind, in lower case.
     ///
     /// The operator includes the definition of that kind: its command `crd` prints it, and `dev` installs it, unless
@@ -100,7 +100,7 @@ impl Controller {
         self.0.outlines()
     }
 
-    /// The definition of its primaries, where it is the operator's.
+    /// The definition of its primaries, if it belongs to the operator.
     pub(crate) fn definition(&self) -> Option<CustomResourceDefinition> {
         self.0.settings.definition.map(|definition| definition())
     }
@@ -128,7 +128,7 @@ pub trait IntoController {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When the declaration contradicts itself.
+    /// If the declaration contradicts itself.
     fn into_controller(self) -> Result<Controller, Mistakes>;
 }
 
@@ -138,14 +138,14 @@ impl IntoController for Controller {
     }
 }
 
-/// For functions that declare a controller and may fail on the way.
+/// For functions that declare a controller and may fail.
 impl<C: IntoController, E: Into<Mistakes>> IntoController for Result<C, E> {
     fn into_controller(self) -> Result<Controller, Mistakes> {
         self.map_err(Into::into)?.into_controller()
     }
 }
 
-/// What an operator gives to each of its controllers.
+/// What an operator passes to each of its controllers.
 #[derive(Debug)]
 pub(crate) struct OperatorParts {
     pub(crate) clients: Clients,
@@ -155,7 +155,7 @@ pub(crate) struct OperatorParts {
     pub(crate) cache_sync_timeout: Option<Duration>,
     /// No run starts before everything is synced.
     pub(crate) starts_as_a_whole: bool,
-    /// In place of the namespaces that the controllers declare.
+    /// Used instead of the namespaces that the controllers declare.
     pub(crate) namespaces: Option<WatchScope>,
     pub(crate) workflows: WorkflowSurroundings,
     /// The keys of the marks on what dependents write.
@@ -189,7 +189,7 @@ impl Declaration {
         std::iter::once(self.field_manager.to_string()).chain(retired).collect()
     }
 
-    /// In the order of their indexes; last what is woken with when kinds appear in the cluster, or go.
+    /// In the order of their indexes; the last one triggers primaries when kinds appear in the cluster, or are removed.
     fn source_names(&self) -> Arc<[String]> {
         let discovery = "CustomResourceDefinition".to_owned();
         self.all_sources().map(|source| source.name()).chain([discovery]).collect()
@@ -346,7 +346,7 @@ impl Declaration {
     }
 }
 
-/// Counts what is kept about primaries that don't exist, as that function says; `None` when it is kept no more.
+/// Counts the entries about primaries that don't exist, as that function returns; `None` if they are no longer kept.
 type Count = dyn Fn(&dyn Fn(&ObjectKey) -> bool) -> Option<usize> + Send + Sync;
 
 /// What is kept for each primary outside the event sources.

@@ -1,11 +1,11 @@
-//! Whether a type brings the definition of its kind.
+//! Whether a type includes the definition of its kind.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 
 /// A custom resource whose type has its definition, as kube's derive makes it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` doesn't bring the definition of its kind",
+    message = "`{Self}` doesn't include the definition of its kind",
     label = "has no definition",
     note = "for a kind whose definition isn't this operator's write `Controller::of_existing::<{Self}>()`"
 )]

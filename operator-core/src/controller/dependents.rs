@@ -57,7 +57,7 @@ impl Unfinished {
         }
     }
 
-    /// Makes a workflow of the nodes that were given by themselves.
+    /// Makes a workflow of the nodes that were given separately.
     pub(super) fn take_nodes(&mut self) {
         let nodes = std::mem::take(&mut self.wired);
         if nodes.is_empty() {
@@ -80,7 +80,7 @@ impl Unfinished {
         self.settings.workflow = Some(workflow);
     }
 
-    /// Takes what every workflow has; `None` where it contradicts itself.
+    /// Takes what every workflow has; `None` if it contradicts itself.
     fn declared(&mut self, workflow: Declaring, duty: Duty) -> Option<AnyWorkflow> {
         let dependents = workflow.dependents();
         let mut nodes: Vec<Node> = dependents.iter().map(node).collect();

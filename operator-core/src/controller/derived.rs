@@ -11,9 +11,9 @@ use crate::{
     workflow::{BuildError, Workflow},
 };
 
-/// Finds out what a type is, which a bound can't express: a [`Cleaner`] or another [`Reconciler`] of primaries of type
-/// `P`, one of other primaries, or none at all. Of the methods `builder` the compiler takes the first that there is,
-/// and each stands one reference further from `&&&&Probe`. Works only where the type is known.
+/// Determines what a type is, which a bound can't express: a [`Cleaner`] or another [`Reconciler`] of primaries of type
+/// `P`, one of other primaries, or none at all. The compiler takes the first method `builder` that exists, and each is
+/// one reference further from `&&&&Probe`. Works only if the type is known.
 #[derive(Debug)]
 pub struct Probe<R, P>(PhantomData<fn(R, P)>);
 
@@ -51,7 +51,7 @@ impl<P: KubeObject<DynamicType: Default>, R: Reconciler<Primary = P>> Start<R> f
     }
 }
 
-/// What a reconciler of other primaries gets: an error of the compiler that says so.
+/// For a reconciler of other primaries: a compile error with that message.
 pub trait StartOther<R: Reconciler, P> {
     /// Never compiles for such a reconciler.
     fn builder(&self, reconciler: R) -> ControllerBuilder<NoReconciler<P>>
@@ -78,8 +78,8 @@ impl<R, P: KubeObject<DynamicType: Default>> Start<R> for Probe<R, P> {
     }
 }
 
-/// Finds out whether a type of primaries brings the definition of its kind. As with [`Probe`], the first method counts that
-/// there is: the one that stands nearest to `&&Defines`.
+/// Determines whether a type of primaries includes the definition of its kind. As with [`Probe`], the first existing
+/// method counts: the one nearest to `&&Defines`.
 #[derive(Debug)]
 pub struct Defines<P>(PhantomData<fn(P)>);
 

@@ -1,4 +1,4 @@
-//! The names that a controller goes by in the cluster, and which of them can be used.
+//! The names that a controller uses in the cluster, and which of them are valid.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -67,8 +67,8 @@ pub(super) fn check_retired_field_manager(manager: &str) -> Option<Mistake> {
     })
 }
 
-/// The field managers that earlier versions of a controller may have used: those that are `named`, and its name, which is the
-/// default one. The one that is `used` isn't retired.
+/// The field managers that earlier versions of a controller may have used: those that are `named`, and its name, which
+/// is the default one. The one that is `used` isn't retired.
 pub(super) fn retired_field_managers(
     named: impl IntoIterator<Item = String>,
     name: &str,

@@ -19,11 +19,11 @@ pub(super) struct Planted {
     under_way: Arc<UnderWay>,
 }
 
-/// The runs under way.
+/// The runs in progress.
 #[derive(Default)]
 struct UnderWay(Mutex<BTreeMap<ObjectKey, RunId>>);
 
-/// Puts the bug between the sources and the processor, if it belongs there.
+/// Inserts the bug between the sources and the processor, if it belongs there.
 pub(super) fn around_sink(
     sink: Arc<dyn EventSink>,
     processor: &Processor,
@@ -40,7 +40,7 @@ pub(super) fn around_sink(
 }
 
 impl Planted {
-    /// Puts the bug behind the processor, if it belongs there.
+    /// Inserts the bug after the processor, if it belongs there.
     pub(super) fn around_runs(&self, runs: Arc<dyn RunExecutor>) -> Arc<dyn RunExecutor> {
         match self.bug {
             Some(bug) => Arc::new(WrongRuns { runs, bug, under_way: Arc::clone(&self.under_way) }),
@@ -109,7 +109,7 @@ impl RunExecutor for WrongRuns {
     }
 }
 
-/// One run under way.
+/// One run in progress.
 struct Guard(Arc<UnderWay>, ObjectKey, RunId);
 
 impl Guard {

@@ -1,10 +1,10 @@
-//! What a controller takes as its retry and its rate limiter.
+//! What a controller accepts as its retry and its rate limiter.
 
 use std::sync::Arc;
 
 use crate::processor::{Error, RateLimiter, Retry};
 
-/// What a controller takes as a retry: a [`Retry`], or the result of making one. Its mistakes are reported with all
+/// What a controller accepts as a retry: a [`Retry`], or the result of making one. Its mistakes are reported with all
 /// others of the controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a retry",
@@ -30,8 +30,8 @@ impl<R: Retry + 'static> IntoRetry for Result<R, Error> {
     }
 }
 
-/// What a controller takes as a rate limiter: a [`RateLimiter`], or the result of making one. Its mistakes are reported
-/// with all others of the controller.
+/// What a controller accepts as a rate limiter: a [`RateLimiter`], or the result of making one. Its mistakes are
+/// reported with all others of the controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rate limiter",
     note = "give a `GovernorRateLimiter`, or implement `operator_core::processor::RateLimiter`"

@@ -16,7 +16,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// Tasks that end when this is dropped, and conditional sources that start and stop theirs themselves.
+/// Tasks that end when this is dropped, and conditional sources that start and stop their own.
 #[derive(Debug, Default)]
 struct Tasks(Vec<Task>, Arc<ConditionalSources>);
 
@@ -43,15 +43,15 @@ pub(crate) struct Ailing {
     pub(crate) source: String,
     /// The namespace that it concerns, if the source follows several separately.
     pub(crate) namespace: Option<String>,
-    /// What it says of itself.
+    /// What it reports about itself.
     pub(crate) health: SourceHealth,
-    /// Whose first runs wait for it.
+    /// The primaries whose first runs wait for it.
     pub(crate) holds_back: HeldBack,
 }
 
-/// A started controller: its event sources follow the cluster, and its processor hands out runs once they are synced, as far
-/// as a run's primary is concerned, and, where there is an election, this replica leads. Dropping it stops everything at once,
-/// runs included.
+/// A started controller: its event sources follow the cluster, and its processor starts runs once they are synced, as
+/// far as a run's primary is concerned, and, if there is an election, this replica leads. Dropping it stops everything
+/// at once, including runs.
 ///
 /// All sources start at the same moment, and none waits for another.
 #[derive(Debug)]
@@ -144,7 +144,8 @@ impl RunningController {
         ended.filter_map(|task| task.serves.clone()).chain(conditional).collect()
     }
 
-    /// How much is kept about secondaries and primaries that are not there, by source; empty when nothing leaks.
+    /// The amount of data that is kept about secondaries and primaries that don't exist, by source; empty if nothing
+    /// leaks.
     pub(crate) fn leftovers(&self) -> Vec<(String, usize)> {
         let conditional = self.conditional.running();
         let all = self.sources.iter().chain(&conditional);
@@ -152,12 +153,12 @@ impl RunningController {
         all.filter(|(_, leftovers)| *leftovers > 0).collect()
     }
 
-    /// Where the processor stands, after everything that its sources have delivered so far.
+    /// The state of the processor, after everything that its sources have delivered so far.
     pub(crate) async fn snapshot(&self) -> Snapshot {
         self.processor.snapshot().await
     }
 
-    /// Whether every source that runs has seen everything that exists at this moment.
+    /// Whether every running source has seen everything that exists at this moment.
     pub(crate) async fn caught_up(&self) -> Result<bool, cache::Error> {
         for source in &self.sources {
             if !source.caught_up().await? {
@@ -167,7 +168,7 @@ impl RunningController {
         self.conditional.caught_up().await
     }
 
-    /// Hands out no more runs, waits up to `timeout` for those under way, and stops everything. Says whether all of
+    /// Starts no more runs, waits up to `timeout` for those in progress, and stops everything. Returns whether all of
     /// them ended by themselves.
     pub(crate) async fn stop(&self, timeout: Duration) -> bool {
         let drained = self.processor.drain(timeout).await;

@@ -18,13 +18,13 @@ use crate::{
     workflow::{AnyWorkflow, Outline},
 };
 
-/// The settings of a controller that the builder takes and the finished declaration keeps, as they are.
+/// The settings of a controller that the builder takes and the finished declaration keeps unchanged.
 pub(super) struct Settings {
     /// The Rust type of the primaries.
     pub(super) of: RustType,
     pub(super) kind: AnyKind,
     pub(super) primary_type: ResourceType,
-    /// Makes the definition of the primaries, where it is the operator's.
+    /// Makes the definition of the primaries, if it belongs to the operator.
     pub(super) definition: Option<fn() -> CustomResourceDefinition>,
     pub(super) scope: WatchScope,
     pub(super) label_selector: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct Settings {
     /// Makes the status of each run.
     pub(super) status: Option<AnyStatus>,
     pub(super) workflow: Option<AnyWorkflow>,
-    /// The controller's own workflow, and those that the reconciler calls by itself.
+    /// The controller's own workflow, and those that the reconciler calls itself.
     pub(super) outlines: Vec<Outline>,
     /// Its nodes that write objects in the cluster.
     pub(super) nodes: Nodes,

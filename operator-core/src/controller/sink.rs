@@ -1,4 +1,4 @@
-//! Hands events on to the processor; event sources don't know it.
+//! Passes events on to the processor; event sources don't know it.
 
 use crate::{
     event_source::{EventSink, PrimaryChange},

@@ -1,4 +1,4 @@
-//! Which event sources a controller has: those that are declared on it, and those that dependents bring along.
+//! The event sources of a controller: those that are declared on it, and those that dependents provide.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -72,7 +72,7 @@ impl DeclaredSources {
     }
 }
 
-/// What comes of all declarations.
+/// The result of all declarations.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) always: Vec<Declared>,
@@ -89,7 +89,7 @@ impl Finished {
     }
 }
 
-/// The declarations of the shared ones, and of those that a dependent has for itself.
+/// The declarations of the shared ones, and of those that belong to one dependent.
 fn partition(sources: Vec<DependentSource>) -> (Vec<Declared>, Vec<Declared>) {
     let (shared, own): (Vec<_>, Vec<_>) = sources.into_iter().partition(|source| source.shared);
     let declarations = |sources: Vec<DependentSource>| {

@@ -1,4 +1,4 @@
-//! From the start of a controller until runs of all its primaries are handed out.
+//! From the start of a controller until runs of all its primaries may start.
 
 use std::{collections::BTreeSet, future::pending, mem, pin::pin, sync::Arc, time::Duration};
 
@@ -10,13 +10,13 @@ use crate::{
     processor::Processor,
 };
 
-/// Sources have at least this time to be synced before that is warned about, or fails a start, whatever was asked for.
+/// Sources have at least this time to be synced before a warning, or before a start fails, whatever was configured.
 pub(crate) const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// When runs may start, and what is said while they may not.
+/// When runs may start, and what is reported while they may not.
 #[derive(Debug, Default)]
 pub(super) struct Start {
-    /// The time in which this replica leads, where there is an election.
+    /// The time in which this replica leads, if there is an election.
     pub(super) term: Option<Term>,
     /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
     pub(super) cache_sync_timeout: Option<Duration>,
@@ -69,7 +69,7 @@ impl Starting {
         }
     }
 
-    /// Says whether runs may be handed out from now on; before that, `has_begun` is not set.
+    /// Returns whether runs may start from now on; before that, `has_begun` is not set.
     fn open(&self, opens: &Opens, has_begun: bool) -> bool {
         let controller = &*self.controller;
         let after = self.environment.now() - Now::START;
@@ -98,7 +98,7 @@ impl Starting {
         some
     }
 
-    /// Says in the log which sources are not synced, and why.
+    /// Logs which sources are not synced, and why.
     fn warn(&self, waited: Duration, has_begun: bool) {
         let (controller, waited_ms) = (&*self.controller, waited.as_millis());
         let lagging = self.sources.iter().flat_map(|source| {
@@ -130,7 +130,7 @@ async fn sleep(timeout: Option<Duration>) {
     }
 }
 
-/// Which part of a source is not synced, and why.
+/// The part of a source that is not synced, and why.
 fn lag(source: &str, part: &SourcePart) -> String {
     let name = match &part.namespace {
         Some(namespace) => format!("{source} in namespace {namespace}"),

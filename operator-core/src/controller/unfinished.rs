@@ -16,7 +16,7 @@ use crate::{
     workflow::{AnyBuilder, AnyWorkflow},
 };
 
-/// What was said of a controller, whatever the type of its primaries.
+/// The settings of a controller, whatever the type of its primaries.
 pub(super) struct Unfinished {
     pub(super) name: String,
     pub(super) finalizer: Option<String>,
@@ -27,9 +27,9 @@ pub(super) struct Unfinished {
     pub(super) former_names: BTreeSet<String>,
     pub(super) sources: DeclaredSources,
     pub(super) settings: Settings,
-    /// The dependents of all its workflows, and those beside them.
+    /// The dependents of all its workflows, and those outside them.
     pub(super) nodes: Vec<Node>,
-    /// Nodes of the controller's own workflow that were given by themselves.
+    /// Nodes of the controller's own workflow that were given separately.
     pub(super) wired: AnyBuilder,
     /// The data that its reconciler puts into runs.
     pub(super) puts: Vec<DataType>,
@@ -37,7 +37,7 @@ pub(super) struct Unfinished {
     pub(super) takes: Vec<(String, DataType)>,
     /// Whether it has nothing to do without a workflow: it has no reconciler.
     pub(super) needs_workflow: bool,
-    /// What was wrong when it was said; everything else is found at the end.
+    /// The mistakes that were found during the declaration; all others are found at the end.
     pub(super) mistakes: Vec<Mistake>,
 }
 

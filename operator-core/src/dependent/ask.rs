@@ -21,20 +21,20 @@ pub(super) enum Kinds {
     Sought(Sought),
 }
 
-/// Which objects are only read; by default whatever is related to the primary.
+/// The objects that are only read; by default all that are related to the primary.
 #[derive(Clone, Default)]
 pub(crate) struct Sought {
-    /// By its name, beside the primary.
+    /// By its name, in the primary's namespace.
     pub(crate) name: Option<String>,
     pub(crate) key: Option<ObjectKey>,
     pub(crate) selects: Option<Selects>,
 }
 
-/// Says which objects are meant.
+/// Selects the objects.
 pub(crate) type Selects = Arc<dyn Fn(&dyn Object) -> bool + Send + Sync>;
 
 impl Sought {
-    /// The one that is meant, where that is said.
+    /// The selected one, if one is selected.
     pub(super) fn key(&self, namespaced: bool, primary: &ObjectKey) -> Option<ObjectKey> {
         let name = || {
             let namespace = primary.namespace().filter(|_| namespaced);
@@ -50,7 +50,7 @@ impl fmt::Debug for Sought {
     }
 }
 
-/// The content is not shown: it may be a Secret's.
+/// The content is not shown because it may be a Secret's.
 impl fmt::Debug for Drafts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Drafts").finish_non_exhaustive()
@@ -72,7 +72,7 @@ impl Drafts {
         Self(Kinds::Sought(sought))
     }
 
-    /// What is looked for, where it is only read.
+    /// What is searched for, if it is only read.
     pub(super) fn looked_for(self) -> Sought {
         match self.0 {
             Kinds::Sought(sought) => sought,
@@ -89,7 +89,7 @@ impl Drafts {
         }
     }
 
-    /// The only one, where there is one.
+    /// The only one, if there is one.
     pub(super) fn only(self) -> Option<Box<dyn Draft>> {
         match self.0 {
             Kinds::One(object) => Some(object),
@@ -99,7 +99,7 @@ impl Drafts {
     }
 }
 
-/// Says what should exist for a primary of any type.
+/// Computes what should exist for a primary of any type.
 pub(in crate::dependent) trait Ask: Send + Sync {
     fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
 }
@@ -115,7 +115,7 @@ impl Question {
         Self { ask, memo: MemoKey::default() }
     }
 
-    /// What is made of the answer, when it is first looked for in a run.
+    /// What is made of the answer, when it is first needed in a run.
     pub(super) async fn answer<T: Send + Sync + 'static>(
         &self,
         asked: Asked<'_>,
@@ -133,7 +133,7 @@ impl Question {
         self.answer(asked, |drafts| Ok(drafts.looked_for())).await
     }
 
-    /// What was made of the answer, if it was asked in this run.
+    /// What was made of the answer, if it was requested in this run.
     pub(super) fn known<T: Send + Sync + 'static>(&self, asked: Asked<'_>) -> Option<Arc<Want<T>>> {
         asked.context.memo().known(&self.memo, asked.primary)
     }

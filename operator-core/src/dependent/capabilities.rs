@@ -41,7 +41,7 @@ impl Capabilities {
         self.deletes
     }
 
-    /// Whether all that it may do is to delete.
+    /// Whether it may only delete.
     pub(crate) const fn only_deletes(self) -> bool {
         self.deletes && !self.can_write()
     }

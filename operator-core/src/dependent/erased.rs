@@ -1,4 +1,4 @@
-//! A dependent as the engine sees it, whatever it is made of.
+//! A dependent as the engine sees it, whatever its type.
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
@@ -17,57 +17,58 @@ use crate::{
     resource::{Access, AnyObject, KubeObject, ObjectKey},
 };
 
-/// An event source that a dependent brings along.
+/// An event source that a dependent provides.
 #[derive(Clone, Debug)]
 pub struct DependentSource {
     /// The source.
     pub declaration: Arc<dyn SourceDeclaration>,
-    /// Whether another source of the same name, declared by another dependent or on the controller, serves as well.
+    /// Whether another source with the same name, declared by another dependent or on the controller, can be used as
+    /// well.
     pub shared: bool,
 }
 
 impl DependentSource {
-    /// A source of the dependent's own.
+    /// A source of its own for the dependent.
     #[must_use]
     pub fn own(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
         Self { declaration, shared: false }
     }
 
-    /// A source that all dependents share whose source has this name.
+    /// A source that is shared by all dependents whose source has this name.
     #[must_use]
     pub fn shared(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
         Self { declaration, shared: true }
     }
 }
 
-/// What a deletion has found, and how far it has come.
+/// What a deletion has found, and how far it has progressed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deleted {
-    /// How many resources there were, also of those that go already.
+    /// The number of existing resources, including those that are already being deleted.
     pub(crate) found: usize,
-    /// How far it has come.
+    /// Its progress.
     pub(crate) deletion: Deletion,
 }
 
 impl Deleted {
-    /// There was nothing.
+    /// Nothing existed.
     pub(super) const NOTHING: Self = Self { found: 0, deletion: Deletion::Gone };
 }
 
-/// How what former nodes have left behind is removed.
+/// How the leftovers of former nodes are removed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pruning {
-    /// Whether objects go with which data is lost.
+    /// Whether objects are removed even if data is lost with them.
     pub(crate) data: bool,
 }
 
-/// What a call of a dependent comes to.
+/// The result of a call of a dependent.
 pub(super) type Answer<'r, T> = BoxFuture<'r, Result<T, BoxError>>;
 
 /// The primary and the context for a call of a dependent.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'r> {
-    /// What the dependent is called, in the workflow or by itself.
+    /// The name of the dependent, in the workflow or on its own.
     pub(crate) node: &'r str,
     pub(crate) primary: &'r AnyObject,
     pub(crate) context: &'r Arc<AnyContext>,
@@ -80,7 +81,7 @@ impl Asked<'_> {
     }
 }
 
-/// What the engine asks of a dependent.
+/// A dependent as the engine calls it.
 pub(crate) trait Engine: Send + Sync {
     /// Brings the resource into the desired state, as far as the dependent may. Items that failed are in the result.
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult>;
@@ -91,33 +92,34 @@ pub(crate) trait Engine: Send + Sync {
         async { Ok(Want::Is(())) }.boxed()
     }
 
-    /// Deletes the resource, if it is there.
+    /// Deletes the resource, if it exists.
     fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted>;
 
-    /// What is there now; several for a bulk dependent.
+    /// The resources that exist now; several for a bulk dependent.
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>>;
 
-    /// The same after a deletion, with what only a look at the live objects shows. By default the event source shows everything.
+    /// The same after a deletion, including what only a read of the live objects shows. By default the event source
+    /// shows everything.
     fn left<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         self.secondaries(asked)
     }
 
-    /// Removes what nodes have made that the controller has no more, as far as the dependent's event source shows it. Says how
-    /// many objects that were. By default it knows of none.
+    /// Removes the leftovers of nodes that the controller no longer has, as far as the dependent's event source shows
+    /// them. Returns the number of these objects. By default there are none.
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         let _ = (asked, pruning);
         async { Ok(0) }.boxed()
     }
 
-    /// How much it keeps about primaries that don't exist. By default it keeps nothing.
+    /// The amount of data that it keeps about primaries that don't exist. By default it keeps none.
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         let _ = exists;
         0
     }
 }
 
-/// A dependent that a reconciler calls by itself, without a workflow: JOSDK's standalone dependents. Made by `standalone()` of a
-/// function, `html.standalone()`, or of a node. Cheap to clone.
+/// A dependent that a reconciler calls itself, without a workflow: JOSDK's standalone dependents. Made by
+/// `standalone()` of a function, `html.standalone()`, or of a node. Cheap to clone.
 pub struct Standalone<P: KubeObject> {
     any: AnyDependent,
     of: PhantomData<fn(P)>,
@@ -132,12 +134,12 @@ pub(crate) struct AnyDependent {
 }
 
 impl<P: KubeObject> Standalone<P> {
-    /// The same for who knows the type of the primaries.
+    /// The same if the caller knows the type of the primaries.
     pub(crate) fn of_any(any: AnyDependent) -> Self {
         Self { any, of: PhantomData }
     }
 
-    /// The same whatever the type of the primaries.
+    /// The same for primaries of any type.
     pub(crate) fn any(&self) -> &AnyDependent {
         &self.any
     }
@@ -180,16 +182,16 @@ impl<P: KubeObject> Standalone<P> {
     /// the result is [`Deletion::Asked`] until its event source has seen the deletion.
     ///
     /// # Errors
-    /// When it can't be deleted.
+    /// If it can't be deleted.
     pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Deletion, BoxError> {
         let removed = self.any.remove(&(Arc::clone(primary) as AnyObject), context.any()).await?;
         Ok(removed.deletion)
     }
 
-    /// What is there now. JOSDK's `getSecondaryResource`.
+    /// The resources that exist now. JOSDK's `getSecondaryResource`.
     ///
     /// # Errors
-    /// When it can't be read.
+    /// If it can't be read.
     pub async fn secondaries(
         &self,
         primary: &Arc<P>,
@@ -200,7 +202,7 @@ impl<P: KubeObject> Standalone<P> {
         Ok(all)
     }
 
-    /// The event sources that it brings along, for a controller that uses it without a workflow.
+    /// The event sources that it provides, for a controller that uses it without a workflow.
     pub(crate) fn event_sources(&self) -> Vec<DependentSource> {
         self.any.event_sources()
     }
@@ -221,7 +223,7 @@ impl AnyDependent {
         Self { name: name.into(), declaration: Arc::new(declaration), engine: Arc::new(engine) }
     }
 
-    /// What its name is.
+    /// Its name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -230,7 +232,7 @@ impl AnyDependent {
         Arc::clone(&self.name)
     }
 
-    /// The same dependent under another name.
+    /// The same dependent with another name.
     pub(crate) fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = name.into();
         self
@@ -241,12 +243,12 @@ impl AnyDependent {
         self.declaration.capabilities
     }
 
-    /// What is known of it before it runs.
+    /// What is known about it before it runs.
     pub(crate) fn declaration(&self) -> &Arc<Declaration> {
         &self.declaration
     }
 
-    /// Whether there may be any number of its resources, none included.
+    /// Whether it may have any number of resources, including none.
     pub(crate) fn is_several(&self) -> bool {
         self.declaration.several
     }
@@ -279,7 +281,7 @@ impl AnyDependent {
         self.engine.reconcile(self.asked(primary, context)).await
     }
 
-    /// Deletes the resource, if it is there; says also how many resources there were.
+    /// Deletes the resource, if it exists; also returns the number of resources that existed.
     pub(crate) async fn remove(
         &self,
         primary: &AnyObject,
@@ -288,7 +290,7 @@ impl AnyDependent {
         self.engine.delete(self.asked(primary, context)).await
     }
 
-    /// What is there now.
+    /// The resources that exist now.
     pub(crate) async fn secondaries(
         &self,
         primary: &AnyObject,
@@ -306,7 +308,7 @@ impl AnyDependent {
         self.engine.left(self.asked(primary, context)).await
     }
 
-    /// Removes what nodes have made that the controller has no more, as far as its event source shows it.
+    /// Removes the leftovers of nodes that the controller no longer has, as far as its event source shows them.
     pub(crate) async fn prune(
         &self,
         primary: &AnyObject,
@@ -320,12 +322,12 @@ impl AnyDependent {
         Asked { node: &self.name, primary, context }
     }
 
-    /// How much it keeps about primaries that don't exist.
+    /// The amount of data that it keeps about primaries that don't exist.
     pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         self.engine.leftovers(exists)
     }
 
-    /// The event sources that it brings along, for a controller that uses it without a workflow.
+    /// The event sources that it provides, for a controller that uses it without a workflow.
     pub(crate) fn event_sources(&self) -> Vec<DependentSource> {
         self.declaration.event_sources.clone()
     }

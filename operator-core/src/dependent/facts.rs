@@ -1,4 +1,4 @@
-//! What a declaration says about a dependent that can be checked before anything runs.
+//! The parts of a dependent's declaration that can be checked before anything runs.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use crate::{
     resource::{Access, ResourceType},
 };
 
-/// What is known of a dependent before it runs.
+/// What is known about a dependent before it runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Declaration {
     /// What it may do.
     pub(crate) capabilities: Capabilities,
-    /// The event sources of its own; a shared one is declared on the controller.
+    /// Its own event sources; a shared one is declared on the controller.
     pub(crate) event_sources: Vec<DependentSource>,
     /// The rights that it needs to write.
     pub(crate) access: Vec<Access>,
-    /// Whether there may be any number of its resources, none included.
+    /// Whether it may have any number of resources, including none.
     pub(crate) several: bool,
     /// Whether its resources are outside the cluster, so that only the dependent knows when a deletion is done.
     pub(crate) outside: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Declaration {
     pub(crate) judged: Option<Judged>,
 }
 
-/// The objects in the cluster that a dependent is about.
+/// The objects in the cluster that a dependent manages or reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Objects {
     /// Their kind.

@@ -9,23 +9,23 @@ use crate::reconciler::{
     workflow::{Operation, ReconcileResult, Secondary},
 };
 
-/// How many items of one dependent are worked on at the same time.
+/// The number of items of one dependent that are worked on at the same time.
 const AT_ONCE: usize = 16;
 
-/// What is done about one item; nothing where it isn't there and may not be created.
+/// What was done about one item; nothing if it doesn't exist and may not be created.
 pub(super) type Work<'w> = BoxFuture<'w, Result<Option<(Operation, Secondary)>, BoxError>>;
 
 /// The outcomes of the items.
 #[derive(Default)]
 pub(super) struct Items {
     done: Vec<(Operation, Secondary)>,
-    /// By what they are called; the one resource of a single dependent is not called anything.
+    /// By their names; the one resource of a single dependent has none.
     failed: Vec<(Option<String>, BoxError)>,
     count: usize,
 }
 
 impl Items {
-    /// These are there, and nothing is to be done about them.
+    /// These exist, and nothing has to be done about them.
     pub(super) fn found(&mut self, items: impl ExactSizeIterator<Item = Secondary>) {
         self.count += items.len();
         // Mostly it is one, and a vector that grows by itself has room for four.
@@ -77,7 +77,7 @@ impl Items {
         Ok(ReconcileResult::of_items(self.done, failed, self.count))
     }
 
-    /// How many were there and are deleted, where all that was to be done was to delete.
+    /// The number of items that existed and are deleted, if everything had to be deleted.
     pub(super) fn deleted(self) -> Result<usize, BoxError> {
         let result = self.finish()?;
         result.check().map_err(BoxError::from)?;

@@ -1,7 +1,7 @@
-//! The end of a run: what is written about it, and what the processor is told.
+//! The end of a run: what is written about it, and what is reported to the processor.
 //!
 //! ```text
-//! what the work has come to ─▶ status function ─▶ report ─▶ Outcome
+//! the outcome of the work ─▶ status function ─▶ report ─▶ Outcome
 //! ```
 
 use std::{
@@ -70,8 +70,8 @@ impl Dispatcher {
         Outcome::Failed { kind: failure.kind, not_before: context.findings().not_before() }
     }
 
-    /// Has the status function make the status, and writes it. A primary that is gone has none; what can't be decoded any more is left
-    /// as it is.
+    /// Has the status function make the status, and writes it. A primary that is gone has none; that of a primary that
+    /// can't be decoded any more is left unchanged.
     async fn write_status(&self, error: Option<RunError>, context: &Arc<AnyContext>) -> Result<(), Failure> {
         let Some(function) = &self.status else { return Ok(()) };
         let Some(primary) = context.own_primary() else { return Ok(()) };
@@ -106,7 +106,7 @@ impl Dispatcher {
         }
     }
 
-    /// A failure, as a status function is told it.
+    /// A failure, as a status function sees it.
     fn told(&self, failure: &Failure, context: &AnyContext) -> RunError {
         let retry = context.run().retry.as_ref();
         let is_last_attempt = match failure.kind {

@@ -30,7 +30,7 @@ impl Failure {
         Self::new(error, kind)
     }
 
-    /// The reconciler is asked about a primary of another type than its own.
+    /// The reconciler is called for a primary of another type than its own.
     pub(super) fn of_type(error: AnotherType) -> Self {
         Self::new(error, FailureKind::Permanent)
     }
@@ -41,14 +41,14 @@ impl Failure {
         Self { panicked, ..Self::new(error, kind) }
     }
 
-    /// A request that the framework itself made for the primary failed: a patch that `reconcile` asked for, a
-    /// finalizer's write, or a look at the live object.
+    /// A request that the framework itself made for the primary failed: a patch that `reconcile` returned, a write of a
+    /// finalizer, or a read of the live object.
     pub(super) fn of_write(error: operations::Error) -> Self {
         let kind = of_operation(&error);
         Self::new(error, kind)
     }
 
-    /// User code panicked. A further attempt may find another state, so it is retried.
+    /// User code panicked. Another attempt may find another state, so it is retried.
     pub(super) fn of_panic(code: &'static str, payload: &(dyn Any + Send)) -> Self {
         let error = Panicked { code, words: panic_text(payload).to_owned() };
         Self { panicked: true, ..Self::new(error, FailureKind::Retryable) }
@@ -64,7 +64,7 @@ impl Failure {
         self.error.is::<TimedOut>()
     }
 
-    /// Whether somebody else's write came in between.
+    /// Whether someone else's write came in between.
     pub(super) fn is_conflict(&self) -> bool {
         self.error.downcast_ref::<operations::Error>().is_some_and(operations::Error::is_conflict)
     }

@@ -1,4 +1,4 @@
-//! One run, from its start to what the processor is told about it.
+//! One run, from its start to what is reported to the processor.
 //!
 //! ```text
 //! newest primary from the cache; from the server where the cache is in doubt
@@ -14,16 +14,16 @@
 //!                 └─ error ─────────────────────────────────────▶ Failed
 //! ```
 //!
-//! Where the controller has a status function, that makes the status of each run that ends with a primary which stays, whatever the
-//! run has come to.
+//! If the controller has a status function, it makes the status of each run whose primary stays, whatever the outcome
+//! of the run.
 //!
 //! # Guarantees
-//! - User code that panics makes a failed run, nothing more.
+//! - If user code panics, the run fails, and nothing else.
 //! - A run that is dropped at any await leaves nothing behind: windows, gauges and spans are guards.
-//! - A primary that goes, or is replaced, while it is being worked on ends the run without an error.
-//! - A primary that can't be decoded any more is not reconciled; it is cleaned up with its last state that could be.
-//! - With a deadline, a run that passes it is dropped, counts as failed and is retried; the writing of its status has the same
-//!   time once more.
+//! - If a primary is deleted or replaced during its run, the run ends without an error.
+//! - A primary that can't be decoded any more is not reconciled; it is cleaned up with its last decodable state.
+//! - With a deadline, a run that passes it is dropped, counts as failed and is retried; writing its status may take the
+//!   same time again.
 //!
 //! # Assumptions
 //! - The processor hands out one run per primary at a time.
@@ -62,7 +62,7 @@ pub(crate) use user::{CleanupFn, Code, UserCode};
 /// Executes the runs of one controller. JOSDK: `ReconciliationDispatcher`.
 pub(crate) struct Dispatcher {
     pub(crate) code: Arc<dyn UserCode>,
-    /// Makes the status of each run, where the controller has such a function.
+    /// Makes the status of each run, if the controller has such a function.
     pub(crate) status: Option<AnyStatus>,
     /// Whether a first failure is not retried.
     pub(crate) never_retries: bool,
@@ -71,7 +71,7 @@ pub(crate) struct Dispatcher {
     /// The names of the event sources, for the causes of a run.
     pub(crate) source_names: Arc<[String]>,
     pub(crate) shared: Arc<ControllerContext>,
-    /// What an earlier version has put on primaries.
+    /// What an earlier version has left on primaries.
     pub(crate) retired_finalizers: Arc<RetiredFinalizers>,
 }
 
@@ -85,7 +85,7 @@ impl RunExecutor for Runs {
     }
 }
 
-/// What a run that went well asks for.
+/// What a successful run returns.
 enum Done {
     Nothing,
     FinalizerRemoved,
@@ -210,15 +210,15 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Runs the workflow that is to run before `reconcile`. Answers with what went wrong, if that fails the run.
+    /// Runs the workflow that has to run before `reconcile`. Returns the error, if it fails the run.
     async fn run_workflow(&self, context: &Arc<AnyContext>) -> Option<WorkflowError> {
         let workflow = self.shared.workflow.as_ref().filter(|workflow| !workflow.is_explicit())?;
         tracing::trace!(?workflow, "runs before reconcile");
         context.workflow().reconcile().await.err()
     }
 
-    /// Cleans the workflow up: always before the user's own clean-up, except where user code invokes it and has a clean-up
-    /// to do so in. Says whether everything is gone that has to go before the primary.
+    /// Cleans up the workflow: always before the user's own clean-up, unless user code invokes it and has a clean-up to
+    /// do so. Returns whether everything is gone that has to be deleted before the primary.
     async fn clean_up_workflow(&self, context: &Arc<AnyContext>) -> Result<bool, WorkflowError> {
         let Some(workflow) = &self.shared.workflow else { return Ok(true) };
         if workflow.is_explicit() && self.code.cleans_up() {

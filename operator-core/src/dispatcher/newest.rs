@@ -1,4 +1,4 @@
-//! The primary that a run begins with.
+//! The primary that a run starts with.
 
 use crate::{
     event_source::PrimarySource,
@@ -8,20 +8,20 @@ use crate::{
     resource::{AnyObject, Object, ResourceVersion},
 };
 
-/// The newest known state of the object that the run is about; `None` when it is gone or replaced.
+/// The newest known state of the run's primary; `None` if it is gone or replaced.
 pub(super) fn known(source: &PrimarySource, run: &Run) -> Option<AnyObject> {
     source.informer().get(&run.key).filter(|primary| is_of(&**primary, run))
 }
 
-/// `known`, or the live state where that is in doubt:
-/// - When a write of the primary has had no answer, as what it did may be what nobody wants any more.
-/// - When something that the primary owned is gone. The garbage collector deletes what belongs to an owner that is gone, or
-///   is about to go. While the watch of the primaries is late, the cache doesn't show that yet, and a run would make
-///   everything anew only to have it deleted and to be woken again: a loop as fast as the collector.
-/// - When a list has shown it in an older state than had been seen. Where a backup was restored, that is how things are now; where
-///   the list came from a replica that lags behind, a run would bring back old values, or what is gone.
+/// `known`, or the live state if that is in doubt:
+/// - If a write of the primary was not answered: its effect may be one that is no longer wanted.
+/// - If something that the primary owned is gone. The garbage collector deletes what belongs to an owner that is gone,
+///   or is about to be removed. While the watch of the primaries is late, the cache doesn't show that yet, and a run
+///   would create everything again only to have it deleted and to be triggered again: a loop as fast as the collector.
+/// - If a list has shown it in an older state than had been seen. After a restored backup, that is the actual state; if
+///   the list came from a replica that lags behind, a run would bring back old values, or deleted objects.
 ///
-/// All are rare, and a look costs one request.
+/// All are rare, and a read costs one request.
 pub(super) async fn live_if_in_doubt(
     shared: &ControllerContext,
     run: &Run,

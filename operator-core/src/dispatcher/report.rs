@@ -1,4 +1,4 @@
-//! What the world is told about a run: one span, one start, one end.
+//! What is reported about a run: one span, one start, one end.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use tracing::{Span, field};
@@ -12,7 +12,7 @@ use crate::{
     resource::ResourceType,
 };
 
-/// What a cluster-scoped object has for a namespace in logs; JOSDK's words.
+/// The namespace of a cluster-scoped object in logs; in the words of JOSDK.
 const NO_NAMESPACE: &str = "no namespace";
 
 /// The span of a run, with the fields of JOSDK's MDC.
@@ -39,9 +39,9 @@ pub(super) fn span(
     )
 }
 
-/// Tells the observers of a run's start at once, and of its end when it is dropped, whichever way the run ends.
+/// Reports a run's start to the observers at once, and its end when it is dropped, however the run ends.
 pub(super) struct Report<'r> {
-    /// What the run turned out to be.
+    /// The kind of the run, as it turned out.
     pub(super) kind: RunKind,
     /// Knows the controller, its clock and its observers.
     writer: &'r Writer,
@@ -70,7 +70,7 @@ impl<'r> Report<'r> {
         self.end = End::Succeeded;
     }
 
-    /// The run ended with an error; how loud that is said depends on whether more attempts follow.
+    /// The run ended with an error; the log level depends on whether more attempts follow.
     pub(super) fn failed(&mut self, failure: &Failure) {
         let error = crate::observe::error_chain(&**failure.error);
         Span::current().record("error", &error);

@@ -1,5 +1,6 @@
-//! What an earlier version of the controller has left on primaries: finalizers that this one doesn't use are taken off, as nobody
-//! else would do so, and the primary could never go; what was applied under another field manager is taken over.
+//! What an earlier version of the controller has left on primaries. Finalizers that this version doesn't use are
+//! removed: nothing else would do that, and the primary could never be deleted. What was applied under another field
+//! manager is taken over.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -8,13 +9,13 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use super::{Dispatcher, failure::Failure};
 use crate::{operations::matcher::owned_fields, reconciler::AnyContext, resource::AnyObject};
 
-/// The finalizers that the controller doesn't use any more.
+/// The finalizers that the controller no longer uses.
 #[derive(Debug, Default)]
 pub(crate) struct RetiredFinalizers {
-    /// Those that the declaration names.
+    /// Those listed in the declaration.
     named: BTreeSet<String>,
-    /// The default one, where the controller uses another one or none. Another controller of the same kind may use it, so
-    /// that it counts only where this one has put it there.
+    /// The default one, if the controller uses another one or none. Another controller of the same kind may use it, so
+    /// it counts only if this controller has added it.
     default: Option<String>,
 }
 
@@ -25,7 +26,8 @@ impl RetiredFinalizers {
         Self { named, default: Some(default).filter(|default| used != Some(default)) }
     }
 
-    /// Those of them that are on an object with this metadata; `managers` are who writes, or has written, for this controller.
+    /// Those of them that are on an object with this metadata; `managers` are the field managers with which this
+    /// controller writes, or has written.
     fn found(&self, meta: &ObjectMeta, managers: &[&str]) -> Vec<String> {
         let finalizers = meta.finalizers.iter().flatten();
         let retired = |name: &&String| {
@@ -37,7 +39,7 @@ impl RetiredFinalizers {
 }
 
 impl Dispatcher {
-    /// Settles what an earlier version has left on a primary that is alive, and answers with its newest state.
+    /// Handles what an earlier version has left on a primary that is alive, and returns its newest state.
     pub(super) async fn succeed(
         &self,
         mut primary: AnyObject,
@@ -56,7 +58,7 @@ impl Dispatcher {
         Ok(primary)
     }
 
-    /// Takes off the finalizers that an earlier version has put on the primary. Says whether there were some.
+    /// Removes the finalizers that an earlier version has added to the primary. Returns whether there were any.
     pub(super) async fn take_off_retired(
         &self,
         primary: &AnyObject,
@@ -72,7 +74,7 @@ impl Dispatcher {
     }
 }
 
-/// Whether one of `managers` has put `finalizer` on the object.
+/// Whether one of `managers` has added `finalizer` to the object.
 fn has_written(meta: &ObjectMeta, managers: &[&str], finalizer: &str) -> bool {
     let item = format!("v:{}", serde_json::Value::from(finalizer));
     meta.managed_fields.iter().flatten().any(|entry| {

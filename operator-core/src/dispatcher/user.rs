@@ -1,4 +1,4 @@
-//! The user's code as the dispatcher calls it, whatever the type of the primaries: the thin part that is compiled for each
+//! User code as the dispatcher calls it, whatever the type of the primaries: the thin part that is compiled for each
 //! reconciler.
 
 use std::{sync::Arc, time::Duration};
@@ -12,7 +12,7 @@ use crate::{
     resource::AnyObject,
 };
 
-/// What a run asks of the user.
+/// What a run calls.
 pub(crate) trait UserCode: Send + Sync {
     /// Calls `Reconciler::reconcile`.
     fn reconcile<'r>(
@@ -21,7 +21,7 @@ pub(crate) trait UserCode: Send + Sync {
         context: &'r Arc<AnyContext>,
     ) -> BoxFuture<'r, Result<Update, Failure>>;
 
-    /// Calls `Cleaner::cleanup`, where there is one.
+    /// Calls `Cleaner::cleanup`, if there is one.
     fn cleanup<'r>(
         &'r self,
         primary: &'r AnyObject,
@@ -32,7 +32,7 @@ pub(crate) trait UserCode: Send + Sync {
     fn cleans_up(&self) -> bool;
 }
 
-/// What `reconcile` asks for.
+/// What `reconcile` returned.
 pub(crate) struct Update {
     pub(super) resource: Option<AnyObject>,
     pub(super) reschedule: Option<Duration>,

@@ -24,10 +24,10 @@ impl fmt::Debug for Keepers {
 }
 
 impl Environment {
-    /// Something is built that keeps entries for primaries. `leftovers` counts those that are about primaries which don't exist, and
-    /// says `None` once the thing itself doesn't; it must not hold on to it, nor to anything else that
-    /// holds the environment. Every map of the library that is keyed by a primary is counted here, or by its event source; a test
-    /// looks for others.
+    /// Called when something is created that keeps entries for primaries. `leftovers` counts those about primaries that
+    /// don't exist, and returns `None` once the thing itself doesn't exist; it must not hold on to it, nor to anything
+    /// else that holds the environment. Every map of the library that is keyed by a primary is counted here, or by its
+    /// event source; a test searches for others.
     pub(crate) fn keeps(
         &self,
         name: impl Into<String>,
@@ -39,7 +39,7 @@ impl Environment {
         keepers.push(Keeper { name: name.into(), leftovers: Box::new(leftovers) });
     }
 
-    /// How much is kept about primaries that don't exist, by what keeps it; empty when nothing leaks.
+    /// The number of entries about primaries that don't exist, by what keeps them; empty if nothing leaks.
     pub(crate) fn leftovers(&self) -> Vec<(String, usize)> {
         let keepers = self.kept.0.lock();
         let counted = keepers.iter().map(|keeper| (keeper.name.clone(), (keeper.leftovers)().unwrap_or(0)));

@@ -105,7 +105,7 @@ impl Environment {
         &self.jitter
     }
 
-    /// Starts a task. With `call_apart` the one place in the library that does so.
+    /// Starts a task. Together with `call_apart` the only code in the library that does so.
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
@@ -117,7 +117,8 @@ impl Environment {
         handle
     }
 
-    /// Calls what may block, on a thread of its own; in a simulation in a task like any other, as it has one thread.
+    /// Calls a function that may block, on its own thread; in a simulation in a task like any other, because it has one
+    /// thread.
     pub(crate) fn call_apart(&self, call: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
         match &self.hook {
             Some(_) => self.spawn(async { call() }),
@@ -125,7 +126,7 @@ impl Environment {
         }
     }
 
-    /// How many tasks have been started and have not ended.
+    /// The number of tasks that have been started and have not ended.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.tasks.len()

@@ -13,18 +13,18 @@ pub enum PlantedBug {
     LostRequeue,
     /// What a later list doesn't show any more is not deleted.
     NoSyntheticDeletion,
-    /// All events of an object that come while we write it are taken for the echo of that.
+    /// All events of an object that arrive while the operator writes it are treated as the echo of that write.
     WideEventFilter,
-    /// A primary that goes during a run is forgotten together with the run, as if that had ended.
+    /// A primary that is deleted during a run is forgotten together with the run, as if that had ended.
     ForgottenRun,
-    /// That a primary goes is not noticed during a run.
+    /// The deletion of a primary during a run is not noticed.
     KeptPrimary,
     /// A run that fails is repeated at once, each time.
     NoBackoff,
 }
 
 impl Environment {
-    /// The same surroundings, in which the library has this bug.
+    /// The same environment, in which the library has this bug.
     pub(crate) fn with_planted_bug(mut self, bug: Option<PlantedBug>) -> Self {
         self.planted_bug = bug;
         self

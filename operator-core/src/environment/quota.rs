@@ -1,4 +1,4 @@
-//! A burst, then one at a time: what rate limits are made of.
+//! A burst, then one at a time: the basis of rate limits.
 
 use std::{cell::Cell, num::NonZeroU32, time::Duration};
 
@@ -32,7 +32,7 @@ impl Quota {
         Self { burst, interval: interval.min(4 * CENTURY / burst.get()).max(Duration::from_nanos(1)) }
     }
 
-    /// The quota with its whole burst to spend, from `now` on.
+    /// The quota with its whole burst available, from `now` on.
     pub(crate) fn start(self, now: Now) -> QuotaState {
         let quota =
             governor::Quota::with_period(self.interval).expect("an interval is a nanosecond at least");
@@ -45,7 +45,7 @@ impl Quota {
 pub(crate) struct QuotaState(RateLimiter<NotKeyed, InMemoryState, ManualClock, NoOpMiddleware<Duration>>);
 
 impl QuotaState {
-    /// Takes one. The error says after which time there will be one.
+    /// Takes one. The error has the time after which there will be one.
     pub(crate) fn take(&mut self, now: Now) -> Result<(), Duration> {
         let clock = self.0.clock();
         clock.0.set(now);

@@ -1,4 +1,4 @@
-//! What exists once for all parts of one operator.
+//! Values that exist once for all parts of one operator.
 
 use std::{
     any::{Any, TypeId},

@@ -1,4 +1,4 @@
-//! What a simulation does to tasks: it lets others go first, and ends them all at once.
+//! How a simulation controls tasks: it lets others go first, and ends them all at once.
 
 use std::{
     fmt,
@@ -26,7 +26,7 @@ pub(crate) trait TaskHook: fmt::Debug + Send + Sync {
     fn panics(&self, task: u64);
 }
 
-/// A future that lets others go first whenever the hook says so.
+/// A future that lets others go first whenever the hook requests it.
 pub(super) struct Ordered<F> {
     future: Pin<Box<F>>,
     hook: Arc<dyn TaskHook>,

@@ -8,7 +8,7 @@ use crate::resource::{KubeObject, ResourceType};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum SourceContents {
-    /// The declaration doesn't say: what can be read from it is found out when it is read.
+    /// The declaration doesn't define it: what can be read from it is determined when it is read.
     #[default]
     Unknown,
     /// Nothing: it only triggers primaries.
@@ -19,8 +19,8 @@ pub enum SourceContents {
         of: RustType,
         /// Their kind.
         kind: ResourceType,
-        /// The restriction that excludes some objects of this kind, if there is one: "the label selector `app=web`",
-        /// for example.
+        /// The restriction that excludes some objects of this kind, if there is one, for example "the label selector
+        /// `app=web`".
         selects: Option<String>,
         /// Whether it contains only what the controller's dependents have written.
         marked: bool,
@@ -89,7 +89,7 @@ impl SourceContents {
     }
 }
 
-/// A type, with the name that its user knows it by.
+/// A type, with the name by which its user knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct RustType {
     id: TypeId,

@@ -5,7 +5,8 @@ use std::time::Duration;
 pub(super) use crate::error::BoxError;
 use crate::resource::ObjectKey;
 
-/// An error of an event source that reads another system. Polls that fail report it as the source's health and go on.
+/// An error of an event source that reads another system. Polls that fail report it as the source's health and
+/// continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -55,7 +56,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether trying again can help.
+    /// Whether a retry can help.
     #[must_use]
     pub const fn is_retryable(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! How an event source of the user's own reaches the controller.
+//! The connection of a custom event source to the controller.
 
 use std::{fmt, sync::Arc};
 

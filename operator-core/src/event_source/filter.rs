@@ -1,4 +1,4 @@
-//! Which changes of a secondary trigger its primaries.
+//! The changes of a secondary that trigger its primaries.
 
 use std::{fmt, panic, sync::Arc};
 
@@ -64,7 +64,7 @@ impl Filters<dyn Object> {
     }
 }
 
-/// Whose filters are set: those of any type are called for objects of one type only, that of their event source.
+/// Filters of any type: they are called only for objects of the type of their event source.
 pub(crate) trait Filtered<K: ?Sized> {
     fn on_object(accept: impl Fn(&K) -> bool + Send + Sync + 'static) -> OnObject<Self>;
 
@@ -95,7 +95,7 @@ impl<K: KubeObject> Filtered<K> for dyn Object {
 }
 
 /// The methods of a declaration that set its `$filters`, which are about `$what`: objects of type `$object`. Used in
-/// its `impl`. Changes that don't pass wake no primary; the cache is kept up to date all the same.
+/// its `impl`. Changes that don't pass trigger no primary; the cache is kept up to date in any case.
 macro_rules! filter_methods {
     ($($filters:ident).+: $object:ty, $what:literal, on_delete) => {
         $crate::event_source::filter_methods!($($filters).+: $object, $what);
@@ -142,7 +142,7 @@ fn ask<K: ?Sized>(filter: &Option<OnObject<K>>, object: &K) -> bool {
 pub(super) fn fenced<T>(call: impl FnOnce() -> T, otherwise: T) -> T {
     panic::catch_unwind(panic::AssertUnwindSafe(call)).unwrap_or_else(|_| {
         tracing::error!(
-            "a filter or mapper panicked; it must be a function of its arguments that always answers"
+            "a filter or mapper panicked; it must be a function of its arguments that always returns"
         );
         otherwise
     })

@@ -1,4 +1,4 @@
-//! Event sources of the user's own, written as one function.
+//! Custom event sources, written as one function.
 
 use std::{fmt, future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -29,7 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 ///
 /// use operator_core::FunctionEventSource;
 ///
-/// // Looks at every primary once a minute, whatever happens.
+/// // Triggers every primary once a minute, whatever happens.
 /// let heartbeat = FunctionEventSource::new("heartbeat", |events| async move {
 ///     let mut minutes = tokio::time::interval(Duration::from_secs(60));
 ///     loop {
@@ -38,7 +38,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 ///     }
 /// });
 ///
-/// // Wakes the primary whose name comes in from elsewhere.
+/// // Triggers the primary whose name arrives from elsewhere.
 /// let (sender, _) = tokio::sync::broadcast::channel::<String>(16);
 /// let names = sender.clone();
 /// let inbound = FunctionEventSource::new("inbound", move |events| {

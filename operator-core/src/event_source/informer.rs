@@ -15,7 +15,7 @@ use crate::{
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
 };
 
-/// The index over the label of the owner, by which dependents find what they have made. A slash separates it from the
+/// The index over the label of the owner, by which dependents find what they have made. A slash distinguishes it from
 /// names that users choose.
 pub(crate) const OWNER_INDEX: &str = "operator-core/owner";
 
@@ -31,7 +31,7 @@ fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<Kept>> {
 /// use k8s_openapi::api::core::v1::ConfigMap;
 /// use operator_core::{InformerEventSource, ObjectKey};
 ///
-/// // Wakes the primary of the same name whenever a labelled config map changes its data.
+/// // Triggers the primary of the same name whenever a labelled config map changes its data.
 /// let source = InformerEventSource::<ConfigMap>::new()
 ///     .label_selector("part-of=shop")
 ///     .map_to_primary(|map| vec![ObjectKey::of(map)])
@@ -43,7 +43,7 @@ pub struct InformerEventSource<K: KubeObject> {
     type_of: PhantomData<fn() -> K>,
 }
 
-/// What is declared, whatever the type.
+/// The declaration, whatever the type.
 struct Declared {
     of: RustType,
     kind: AnyKind,
@@ -247,15 +247,16 @@ impl Declared {
             || !self.filters.is_empty()
     }
 
-    /// Whether each object is decoded when it arrives. What the cluster's own kinds decode is what the server stores,
-    /// so they are decoded when they are read; objects that the user's functions are called with are decoded anyway.
+    /// Whether each object is decoded when it arrives. The cluster's own kinds can always decode what the server
+    /// stores, so they are decoded when they are read; objects with which the user's functions are called are decoded
+    /// anyway.
     fn is_checked(&self) -> bool {
         self.is_asked() || !self.is_built_in
     }
 }
 
-/// Whether `K` is a type of `k8s-openapi`. Its name may be another one in some other version of the compiler: its
-/// objects are checked then, like those of any other type.
+/// Whether `K` is a type of `k8s-openapi`. If another version of the compiler names it differently, its objects are
+/// checked like those of any other type.
 fn is_built_in<K>() -> bool {
     std::any::type_name::<K>().starts_with("k8s_openapi::")
 }

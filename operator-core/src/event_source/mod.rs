@@ -15,11 +15,11 @@
 //! # Guarantees
 //! - A source of secondaries triggers the primaries that a secondary belongs to now and those it belonged to before.
 //! - Filters decide what triggers a primary, never what the cache and the index know.
-//! - A source has seen all objects before it says that it is synced, and its index is complete then.
+//! - A source has seen all objects before it reports that it is synced, and its index is complete then.
 //!
 //! # Assumptions
 //! - Filters and mappers are functions of their arguments. One that panics counts as "accepts" or "maps to nothing",
-//!   with an error in the log: an extra event is safer than a watch that stands still.
+//!   with an error in the log: an extra event is safer than a watch that stops.
 
 mod conditional;
 mod contents;
@@ -97,7 +97,7 @@ pub(crate) use stopped::run_and_tell;
 ///     observe::SourceIndex,
 /// };
 ///
-/// /// Wakes every primary once in a period.
+/// /// Triggers every primary once in a period.
 /// #[derive(Clone, Debug)]
 /// struct Heartbeat(Duration);
 ///
@@ -155,7 +155,7 @@ pub trait EventSource: Send + Sync {
     }
 
     /// Resolves once everything that exists in a namespace has been seen, one of those that [`EventSource::parts`]
-    /// names. By default once everything has been seen everywhere.
+    /// returns. By default once everything has been seen everywhere.
     fn synced_in(&self, namespace: &str) -> BoxFuture<'static, ()> {
         let _ = namespace;
         self.synced()
@@ -181,7 +181,7 @@ pub trait EventSource: Send + Sync {
         Vec::new()
     }
 
-    /// Whether everything that exists at this moment has been seen and handed on; queries the origin itself. By default
+    /// Whether everything that exists at this moment has been seen and passed on; queries the origin itself. By default
     /// true: `settled` doesn't wait for what the source doesn't deliver by itself.
     fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
         Box::pin(std::future::ready(Ok(true)))
@@ -194,7 +194,7 @@ pub trait EventSource: Send + Sync {
     }
 }
 
-/// What a source sees independently of all else that it sees; see [`EventSource::parts`].
+/// A part that a source sees independently of all others; see [`EventSource::parts`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePart {
     /// The namespace; `None` for everything that the source follows.
@@ -205,7 +205,7 @@ pub struct SourcePart {
     pub health: SourceHealth,
 }
 
-/// What an informer follows becomes events by its handler; as a source it only has to run.
+/// An informer's handler turns changes into events; as a source the informer only has to run.
 impl EventSource for AnyInformer {
     fn name(&self) -> &str {
         Self::name(self)
@@ -253,7 +253,7 @@ impl EventSource for AnyInformer {
     }
 }
 
-/// Takes what event sources deliver. Must not block.
+/// Receives what event sources deliver. Must not block.
 pub(crate) trait EventSink: Send + Sync {
     /// A primary appeared or changed, and the change passed the filters.
     fn primary_changed(&self, change: PrimaryChange<'_>);
@@ -261,16 +261,16 @@ pub(crate) trait EventSink: Send + Sync {
     /// A primary is gone.
     fn primary_deleted(&self, key: &ObjectKey, uid: &str);
 
-    /// Something changed that `primary` depends on.
+    /// Something that `primary` depends on has changed.
     fn related_changed(&self, primary: &ObjectKey, cause: Cause);
 }
 
 /// A change of a primary.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrimaryChange<'a> {
-    /// Which primary.
+    /// The primary.
     pub key: &'a ObjectKey,
-    /// Which incarnation of it.
+    /// Its incarnation.
     pub uid: &'a str,
     /// What happened to it.
     pub cause: Cause,
@@ -278,7 +278,7 @@ pub(crate) struct PrimaryChange<'a> {
     pub deleting: bool,
 }
 
-/// What a source is built with.
+/// The values with which a source is built.
 #[derive(Clone)]
 pub struct Wiring {
     /// The controller's name.
@@ -299,7 +299,7 @@ pub struct Wiring {
     pub(crate) observers: Observers,
     /// The controller's primaries.
     pub primaries: Arc<dyn Primaries>,
-    /// Where events go.
+    /// The target of events.
     pub(crate) sink: Arc<dyn EventSink>,
 }
 

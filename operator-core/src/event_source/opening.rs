@@ -1,4 +1,4 @@
-//! Waits for the parts of sources, and says what opens.
+//! Waits for the parts of sources, and returns what opens.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -9,7 +9,7 @@ use super::{
     parts::{Awaited, Divisions, Opens, Part},
 };
 
-/// What opens, one after the other, as sources see more and more.
+/// What opens, step by step, as the sources' parts are synced.
 pub(crate) struct Opening {
     divisions: Divisions,
     awaited: Awaited,
@@ -18,7 +18,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// For primaries that are followed in `own`, one namespace after the other.
+    /// For primaries that are followed in `own`, each namespace separately.
     pub(crate) fn new(own: BTreeSet<String>, sources: &[Arc<dyn EventSource>]) -> Self {
         let parts: Vec<Vec<SourcePart>> = sources.iter().map(|source| source.parts()).collect();
         let divisions = Divisions::new(own, parts.iter().map(Vec::as_slice));
@@ -40,12 +40,12 @@ impl Opening {
         Self { divisions, awaited, parts: named.into_iter().map(wait).collect(), at_once }
     }
 
-    /// Who waits for what.
+    /// What waits for which parts.
     pub(crate) fn divisions(&self) -> &Divisions {
         &self.divisions
     }
 
-    /// What opens next; `None` when all is open. Can be dropped and called again.
+    /// What opens next; `None` when everything is open. Can be dropped and called again.
     pub(crate) async fn next(&mut self) -> Option<Opens> {
         if let Some(opens) = self.at_once.take() {
             return Some(opens);

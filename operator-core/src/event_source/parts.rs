@@ -1,4 +1,4 @@
-//! Which primaries may run, as the sources of a controller see more and more. Pure.
+//! The primaries that may run while the sources of a controller become synced. Pure.
 //!
 //! A primary runs once its own namespace is synced in each source that follows the same namespaces as the controller,
 //! separately, and all other sources are synced as a whole: those of all namespaces, of cluster-scoped kinds, with
@@ -28,17 +28,17 @@ pub enum HeldBack {
 /// A source, by its position, and one of its parts.
 pub(crate) type Part = (usize, Option<String>);
 
-/// What belongs to a single namespace, and what to all.
+/// Which parts belong to a single namespace, and which to all.
 #[derive(Clone, Debug)]
 pub(crate) struct Divisions {
-    /// The namespaces that the controller follows one by one.
+    /// The namespaces that the controller follows separately.
     own: BTreeSet<String>,
     /// By position: whether the source follows the same.
     follows_own: Vec<bool>,
 }
 
 impl Divisions {
-    /// `own` are the namespaces in which the controller works, one by one; `sources` the parts of each source.
+    /// `own` are the namespaces in which the controller works, each separately; `sources` the parts of each source.
     pub(crate) fn new<'p>(
         own: BTreeSet<String>,
         sources: impl IntoIterator<Item = &'p [SourcePart]>,
@@ -52,7 +52,7 @@ impl Divisions {
         Self { own, follows_own }
     }
 
-    /// The namespaces of a controller that works in `scope`, if it follows its primaries one namespace after the other.
+    /// The namespaces of a controller that works in `scope`, if it follows its primaries in each namespace separately.
     pub(crate) fn of_controller(scope: &WatchScope, primary_type: &ResourceType) -> BTreeSet<String> {
         match scope {
             WatchScope::Namespaces(namespaces) if primary_type.is_namespaced() => namespaces.clone(),
@@ -78,13 +78,13 @@ pub(crate) enum Opens {
     Everything,
 }
 
-/// What is still awaited. Each step costs a look into a map.
+/// What is still awaited. Each step costs one lookup in a map.
 #[derive(Debug)]
 pub(crate) struct Awaited {
     divisions: Divisions,
     /// The number of parts that all primaries wait for.
     by_everybody: usize,
-    /// By namespace that is not open yet: how many parts its primaries wait for.
+    /// For each namespace that is not open yet, the number of parts its primaries wait for.
     by_namespace: BTreeMap<String, usize>,
 }
 

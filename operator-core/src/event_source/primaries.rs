@@ -15,7 +15,7 @@ use crate::{
 /// The primaries of a controller as its event sources see them: their keys, whatever their type. JOSDK:
 /// `IndexerResourceCache` of the primary, got from its `EventSourceContext`.
 ///
-/// Reads take no lock that is held while events are handed on, so mappers may read.
+/// Reads take no lock that is held while events are passed on, so mappers may read.
 pub trait Primaries: Any + Send + Sync {
     /// The keys of all primaries, sorted.
     fn keys(&self) -> Vec<ObjectKey>;
@@ -103,7 +103,7 @@ impl Primaries for AnyInformer {
     }
 }
 
-/// No primaries: what the primary's own source, which comes first, is built with.
+/// No primaries: for building the primary's own source, which comes first.
 pub(crate) struct NoPrimaries;
 
 impl Primaries for NoPrimaries {

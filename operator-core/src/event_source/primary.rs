@@ -14,7 +14,7 @@ use crate::{
 /// The name of the primary's own source.
 const NAME: &str = "primary";
 
-/// What of a primary is watched, and which of its changes cause a run.
+/// Which primaries are watched, and which of their changes cause a run.
 pub(crate) struct PrimaryEventSource {
     /// The type of the primaries.
     pub of: RustType,
@@ -132,7 +132,7 @@ impl PrimarySource {
         self.of
     }
 
-    /// Everything that is known of the primaries.
+    /// Everything that is known about the primaries.
     #[must_use]
     pub(crate) fn informer(&self) -> &AnyInformer {
         &self.informer
@@ -146,13 +146,12 @@ impl PrimarySource {
 }
 
 impl PrimarySource {
-    /// Whether the primary can't be decoded as it is now: its last state that could be decoded is no longer what is
-    /// wanted.
+    /// Whether the primary can't be decoded as it is now: its last decodable state is no longer what is wanted.
     pub(crate) fn is_undecodable(&self, primary: &ObjectKey) -> bool {
         self.informer.is_undecodable(primary)
     }
 
-    /// What is known of `primary` may not be what exists: its next run is to look.
+    /// What is known about `primary` may not be what exists: its next run has to read it.
     pub(crate) fn doubt(&self, primary: &ObjectKey) {
         self.unconfirmed.note(primary);
         // Asked afterwards, as the object may go at any time, and takes only what it finds with it.
@@ -161,12 +160,12 @@ impl PrimarySource {
         }
     }
 
-    /// Whether the next run of `primary` is to look.
+    /// Whether the next run of `primary` has to read it.
     pub(crate) fn is_in_doubt(&self, primary: &ObjectKey) -> bool {
         self.unconfirmed.contains(primary)
     }
 
-    /// There was a look at `primary`, after all that is known to have been written.
+    /// `primary` was read, after everything that is known to have been written.
     pub(crate) fn looked_at(&self, primary: &ObjectKey) {
         self.unconfirmed.clear(primary);
     }

@@ -21,7 +21,7 @@ pub(crate) struct References {
 
 impl References {
     /// The references of primaries of type `P` to the objects of the source called `source`, and the index over the
-    /// primaries that turns them round.
+    /// primaries for the opposite direction.
     pub(crate) fn new<P: KubeObject>(
         source: &str,
         map: impl Fn(&P) -> Vec<ObjectKey> + Send + Sync + 'static,

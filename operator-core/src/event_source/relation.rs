@@ -1,4 +1,4 @@
-//! Which secondaries belong to which primaries, in both directions.
+//! The relation between secondaries and primaries, in both directions.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,8 +14,8 @@ use crate::{
 pub(super) enum Relation {
     /// Secondaries refer to their primaries, and an index remembers it.
     Indexed { mapper: SecondaryToPrimary, links: Mutex<SecondaryIndex> },
-    /// Primaries refer to their secondaries, and nothing is remembered. `mapper` is the user's own way back, if there
-    /// is one.
+    /// Primaries refer to their secondaries, and nothing is remembered. `mapper` is the user's own function for the
+    /// opposite direction, if there is one.
     Referenced { references: References, mapper: Option<SecondaryToPrimary> },
 }
 
@@ -29,7 +29,7 @@ impl Relation {
         }
     }
 
-    /// The keys of what belongs to a primary. Of what is referred to, some may not exist.
+    /// The keys of the objects that belong to a primary. Of those that it refers to, some may not exist.
     pub(super) fn secondaries_of(&self, primary: &ObjectKey, primaries: &dyn Primaries) -> Vec<ObjectKey> {
         match self {
             Self::Indexed { links, .. } => links.lock().secondaries_of(primary),
@@ -49,7 +49,7 @@ impl Relation {
         }
     }
 
-    /// Takes in a change of a secondary. Returns the primaries that it belongs to now or belonged to before.
+    /// Processes a change of a secondary. Returns the primaries that it belongs to now or belonged to before.
     pub(super) fn changed(
         &self,
         key: &ObjectKey,
@@ -82,7 +82,7 @@ impl Relation {
         }
     }
 
-    /// How many secondaries are related and don't exist.
+    /// The number of related secondaries that don't exist.
     pub(super) fn leftovers(&self, exists: impl Fn(&ObjectKey) -> bool) -> usize {
         match self {
             Self::Indexed { links, .. } => links.lock().secondaries().filter(|key| !exists(key)).count(),
@@ -97,11 +97,12 @@ impl Relation {
         }
     }
 
-    /// Takes in that a secondary was written by the operator itself, and returns the primaries that it belongs to now or belonged
-    /// to before. `newest` reads what is known of it now.
+    /// Processes a write of a secondary by the operator itself, and returns the primaries that it belongs to now or
+    /// belonged to before. `newest` reads what is known about it now.
     ///
     /// It is read under the lock of the index: the watch may have shown the object's end, or a newer state, before the
-    /// answer to the write came. What is gone must not be related again, as nothing would ever take it out.
+    /// answer to the write arrived. An object that is gone must not be related again, because nothing would ever remove
+    /// the relation.
     pub(super) fn written(
         &self,
         key: &ObjectKey,

@@ -1,4 +1,4 @@
-//! Secondaries that live in the cluster, and what their changes mean for primaries.
+//! Secondaries in the cluster, and the effect of their changes on primaries.
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, is_owned_by},
 };
 
-/// A running source of secondaries of type `K`: what is known of them, and which primaries they belong to.
+/// A running source of secondaries of type `K`: what is known about them, and which primaries they belong to.
 pub struct SecondarySource<K: KubeObject> {
     any: Arc<AnySecondary>,
     informer: Informer<K>,
@@ -47,7 +47,7 @@ impl<K: KubeObject> SecondarySource<K> {
         self.any.secondaries_of(primary).filter_map(|object| object.ok()?.typed()).collect()
     }
 
-    /// Everything that is known, of all primaries.
+    /// Everything that is known, for all primaries.
     #[must_use]
     pub fn informer(&self) -> &Informer<K> {
         &self.informer
@@ -66,7 +66,7 @@ impl<K: KubeObject> SecondarySource<K> {
     }
 }
 
-/// The same of secondaries of any type.
+/// The same for secondaries of any type.
 pub(crate) struct AnySecondary {
     pub(super) of: RustType,
     pub(super) informer: AnyInformer,
@@ -115,7 +115,7 @@ impl AnySecondary {
         self.events.relation.relates(primary, key, &*self.events.primaries)
     }
 
-    /// Everything that is known, of all primaries.
+    /// Everything that is known, for all primaries.
     pub(crate) fn informer(&self) -> &AnyInformer {
         &self.informer
     }
@@ -128,13 +128,13 @@ impl AnySecondary {
         &self.events.name
     }
 
-    /// Announces one of the operator's own writes, made by the run of `writer`: its echo wakes no primary, as every
-    /// primary that it concerns is woken by its answer, except the one whose run wrote.
+    /// Announces one of the operator's own writes, made by the run of `writer`: its echo triggers no primary, because
+    /// every primary that it concerns is triggered by its answer, except the one whose run wrote.
     pub(crate) fn begin_write<'s>(&'s self, key: &ObjectKey, writer: &'s ObjectKey) -> SecondaryWrite<'s> {
         SecondaryWrite { write: self.informer.begin_write(key), writer, source: self }
     }
 
-    /// Takes the answer to a write whose echo is to be treated like a foreign change.
+    /// Takes the answer to a write whose echo is treated like a foreign change.
     pub(crate) fn remember(&self, answer: Answer) -> AnyObject {
         let (key, kept) = (answer.key.clone(), answer.kept.clone());
         let object = self.informer.remember_answer(answer);
@@ -153,7 +153,7 @@ impl AnySecondary {
     }
 }
 
-/// A write of the operator's own that is under way.
+/// One of the operator's own writes in progress.
 #[must_use = "the write's echo is filtered only while this is held"]
 pub(crate) struct SecondaryWrite<'s> {
     write: AnyWrite,
@@ -163,8 +163,8 @@ pub(crate) struct SecondaryWrite<'s> {
 }
 
 impl SecondaryWrite<'_> {
-    /// Takes the server's answer: from now on it is what is read. The other primaries that the object belongs to, or belonged to
-    /// before, are woken: the run that wrote knows what it has done, they don't.
+    /// Takes the server's answer: from now on reads return it. The other primaries that the object belongs to, or
+    /// belonged to before, are triggered: the run that wrote knows what it has done, they don't.
     pub(crate) fn answered(mut self, answer: Answer) -> AnyObject {
         let before = self.write.base().cloned();
         let (key, kept) = (answer.key.clone(), answer.kept.clone());

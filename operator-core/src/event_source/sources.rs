@@ -31,7 +31,7 @@ enum Contents {
 pub struct Sources {
     entries: Vec<Entry>,
     conditional: Arc<ConditionalSources>,
-    /// There is no cluster, so nothing is known of any kind.
+    /// There is no cluster, so nothing is known about any kind.
     offline: bool,
 }
 
@@ -41,7 +41,7 @@ impl Sources {
         self.add_secondary(source.any());
     }
 
-    /// The same of objects of any type.
+    /// The same for objects of any type.
     pub(crate) fn add_secondary(&mut self, source: Arc<AnySecondary>) {
         let informer = Arc::new(source.informer().clone());
         self.entries.push(Entry { source: informer, contents: Contents::Objects(source) });
@@ -90,9 +90,9 @@ impl Sources {
         &self.conditional
     }
 
-    /// The sources of objects of type `K`, for a run of `reader`; conditional ones while they are synced, in the reader's
-    /// namespace at least. For a `K` whose kind is known at run time only, such as `DynamicObject`, these are those of all
-    /// kinds: see [`Sources::of_kind`].
+    /// The sources of objects of type `K`, for a run of `reader`; conditional ones while they are synced, at least in
+    /// the reader's namespace. For a `K` whose kind is known only at run time, such as `DynamicObject`, these are those
+    /// of all kinds: see [`Sources::of_kind`].
     pub fn of_type<K: KubeObject>(
         &self,
         reader: &ObjectKey,
@@ -117,13 +117,13 @@ impl Sources {
         objects.filter(move |source| source.of() == of)
     }
 
-    /// Those of a context without a cluster: nothing is known of any kind, and that is no mistake.
+    /// Those of a context without a cluster: nothing is known about any kind, and that is no mistake.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn offline() -> Self {
         Self { offline: true, ..Self::default() }
     }
 
-    /// Whether there is a source of objects of this type; a conditional one counts while it doesn't run as well.
+    /// Whether there is a source of objects of this type; a conditional one counts even while it isn't running.
     pub(crate) fn watch(&self, of: RustType) -> bool {
         let declared = || self.conditional.declare(|contents| contents.may_have(of));
         self.offline || self.own_of(of).next().is_some() || declared()
@@ -163,8 +163,8 @@ impl Sources {
         self.of(of, reader).filter(|source| same_kind(source.resource_type(), kind))
     }
 
-    /// The sources that `object` may come from: those of its type, and of the very kind that an object says it is whose type
-    /// alone doesn't say so.
+    /// The sources that `object` may come from: those of its type, and, if the type doesn't determine the kind, those
+    /// of the kind in the object.
     pub(crate) fn of_object(
         &self,
         of: RustType,

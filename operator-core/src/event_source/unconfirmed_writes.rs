@@ -6,12 +6,12 @@ use parking_lot::Mutex;
 
 use crate::resource::ObjectKey;
 
-/// The primaries whose next run begins with a look at the live object, because a write to them is unconfirmed, or because a list
-/// has shown them in an older state than had been seen.
+/// The primaries whose next run starts by reading the live object, because a write to them is unconfirmed, or because a
+/// list has shown them in an older state than had been seen.
 ///
-/// A write without an answer may have taken effect. Until its event comes, the cache shows a state without it, and a
-/// run that finds the desired state there writes nothing. If the event comes later and only the status has changed, it
-/// wakes no primary: the unwanted state would stay.
+/// A write without an answer may have taken effect. Until its event arrives, the cache shows a state without it, and a
+/// run that finds the desired state there writes nothing. If the event arrives later and only the status has changed,
+/// it triggers no primary: the unwanted state would stay.
 ///
 /// # Guarantees
 /// - A primary is kept until a run has looked at it, or it is gone.

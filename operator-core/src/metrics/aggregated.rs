@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Labels, Metric, Metrics};
 
-/// Hands every measurement on to several recorders, in their order. JOSDK's `AggregatedMetrics`.
+/// Passes every measurement on to several recorders, in their order. JOSDK's `AggregatedMetrics`.
 #[derive(Clone, Debug)]
 pub struct AggregatedMetrics(Arc<[Arc<dyn Metrics>]>);
 

@@ -1,16 +1,16 @@
-//! The way to the `metrics` crate.
+//! The adapter to the `metrics` crate.
 
 use metrics::{Label, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
 use super::{Labels, Metric, MetricKind, Metrics};
 
-/// Hands every measurement on to the recorder that the program has installed for the `metrics` crate; without one they
-/// vanish, as is usual there.
+/// Passes every measurement on to the recorder that the program has installed for the `metrics` crate; without one they
+/// are dropped, as is usual there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MetricsFacade;
 
 impl MetricsFacade {
-    /// Tells the recorder that the program has installed the help text of each metric.
+    /// Gives the help text of each metric to the recorder that the program has installed.
     pub fn describe() {
         for metric in Metric::all() {
             match metric.kind {

@@ -1,4 +1,4 @@
-//! Turns observations into measurements: the only place that decides which metric moves when.
+//! Turns observations into measurements: the only code that decides which metric changes when.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Measurements in the text that Prometheus reads.
+//! Measurements in the text format of Prometheus.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub struct PrometheusMetrics {
 }
 
 impl PrometheusMetrics {
-    /// A recorder that knows the table's names and buckets, and no measurement yet.
+    /// A recorder that has the table's names and buckets, and no measurement yet.
     #[must_use]
     pub fn new() -> Self {
         let recorder = PrometheusBuilder::new()
@@ -40,7 +40,7 @@ impl PrometheusMetrics {
         self.handle.run_upkeep();
     }
 
-    /// The way through the facade, with this recorder at its end for as long as the call lasts.
+    /// Measures through the facade, with this recorder installed for the duration of the call.
     fn with(&self, measure: impl FnOnce(MetricsFacade)) {
         with_local_recorder(&self.recorder, || measure(MetricsFacade));
     }

@@ -9,7 +9,7 @@ use super::{Labels, Metric, MetricKind, Metrics};
 type Series = (&'static str, Vec<(&'static str, String)>);
 
 /// Keeps what an operator measures, for tests: `builder.metrics(Arc::clone(&recorded))`. The values of histograms are
-/// kept one by one, so it is nothing for production.
+/// kept one by one, so it is not for production.
 #[derive(Debug, Default)]
 pub struct Recorded {
     numbers: Mutex<BTreeMap<Series, f64>>,
@@ -20,7 +20,7 @@ fn series(metric: &'static Metric, labels: Labels<'_>) -> Series {
     (metric.name, labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect())
 }
 
-/// The series of that name that have all of `labels` among theirs.
+/// The series of that name that have all of `labels`.
 fn find<'s, T>(
     all: &'s BTreeMap<Series, T>,
     name: &'s str,
@@ -33,27 +33,26 @@ fn find<'s, T>(
 }
 
 impl Recorded {
-    /// Nothing yet.
+    /// Without measurements.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The counters or gauges of that name, added up over all that have `labels` among their labels; zero if there is
-    /// none.
+    /// The sum of all counters or gauges of that name that have `labels` among their labels; zero if there are none.
     #[must_use]
     pub fn value(&self, name: &str, labels: Labels<'_>) -> f64 {
         find(&self.numbers.lock(), name, labels).sum()
     }
 
-    /// What the histograms of that name that have `labels` among their labels were given: one series after the other,
-    /// each in the order of time.
+    /// The values of all histograms of that name that have `labels` among their labels: one series after another, each
+    /// in the order of time.
     #[must_use]
     pub fn values(&self, name: &str, labels: Labels<'_>) -> Vec<f64> {
         find(&self.values.lock(), name, labels).flatten().copied().collect()
     }
 
-    /// All series, as Prometheus writes them: `name{label="value"}`.
+    /// All series, in the notation of Prometheus: `name{label="value"}`.
     #[must_use]
     pub fn series(&self) -> Vec<String> {
         let print = |(name, labels): &Series| {

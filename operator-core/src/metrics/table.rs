@@ -15,7 +15,7 @@ pub struct Metric {
     pub help: &'static str,
 }
 
-/// The kinds of metrics. Printed as Prometheus calls them.
+/// The kinds of metrics. Displayed with Prometheus' names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
     /// Only grows.

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct SourceIndex(pub u8);
 
 impl SourceIndex {
-    /// How many event sources a controller may have.
+    /// The maximum number of event sources of a controller.
     pub(crate) const COUNT: usize = u8::MAX as usize + 1;
 
     /// All positions, in order.
@@ -29,12 +29,12 @@ pub enum Cause {
     MarkedForDeletion,
     /// A secondary, or something outside the cluster, changed.
     Source(SourceIndex),
-    /// A secondary went that names the primary as its owner; counts as [`Cause::Source`] as well. It may have gone because
-    /// its owner has, so such a run begins with a look at the live primary.
+    /// A secondary that names the primary as its owner is gone; counts as [`Cause::Source`] as well. It may be gone
+    /// because its owner is, so such a run starts by reading the live primary.
     OwnedGone(SourceIndex),
     /// The delay after a failure is over.
     Retry,
-    /// The delay that the last run asked for is over.
+    /// The delay that the last run requested is over.
     Reschedule,
     /// The maximum time between two runs is over.
     MaxInterval,
@@ -49,7 +49,7 @@ const RESCHEDULE: u8 = 1 << 5;
 const MAX_INTERVAL: u8 = 1 << 6;
 const OWNED_GONE: u8 = 1 << 7;
 
-/// All reasons for one run. Events that fall together into one run add up.
+/// All reasons for one run. The reasons of events that are covered by one run are combined.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Causes {
     flags: u8,
@@ -85,7 +85,7 @@ impl Causes {
         self.sources |= other.sources;
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self == Self::NONE
@@ -105,7 +105,7 @@ impl Causes {
         self.flags & OWNED_GONE != 0
     }
 
-    /// Says the reasons in words; `source_name` names an event source by its index.
+    /// Describes the reasons; `source_name` names an event source by its index.
     pub fn describe<'n>(self, source_name: impl Fn(SourceIndex) -> &'n str) -> String {
         const WORDS: [(u8, &str); 7] = [
             (CREATED, "created"),

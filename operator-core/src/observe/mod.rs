@@ -47,21 +47,21 @@ pub enum Observation<'a> {
         /// From the operator's start until now.
         after: Duration,
     },
-    /// A controller has stopped: what waited will not run, and what was known is forgotten. Runs that were still under
-    /// way are reported one by one, before or after this.
+    /// A controller has stopped: what waited will not run, and what was known is forgotten. Runs that were still in
+    /// progress are reported one by one, before or after this.
     ProcessingStopped {
         /// The controller's name.
         controller: &'a str,
-        /// How many runs were submitted and had not been started.
+        /// The number of runs that were submitted and not started.
         queued: usize,
-        /// How many primaries were known.
+        /// The number of primaries that were known.
         primaries: usize,
     },
-    /// A replica that takes part in a leader election stands by, begins to lead, or leads no longer.
+    /// A replica that takes part in a leader election stands by, becomes the leader, or no longer is.
     Leadership {
         /// The lease's name.
         lease: &'a str,
-        /// The replica's.
+        /// The replica's identity.
         identity: &'a str,
         /// Whether it leads now.
         leads: bool,
@@ -75,28 +75,28 @@ pub enum Observation<'a> {
         /// What it reports now.
         health: &'a SourceHealth,
     },
-    /// An event source has stopped for good: its task has panicked, or it could not be synced in time while the operator
-    /// started, which [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) doesn't let pass.
+    /// An event source has stopped for good: its task has panicked, or it was not synced in time while the operator
+    /// started, and [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) is set.
     SourceStopped {
         /// The controller's name.
         controller: &'a str,
         /// The event source's name.
         source: &'a str,
-        /// The namespace that is concerned, where not all of the source is.
+        /// The namespace that is affected, if not the whole source is.
         namespace: Option<&'a str>,
-        /// Why, in the server's own words where it is the server's refusal, and what can be done about it.
+        /// Why, in the server's own words if the server refused, and what can be done about it.
         error: &'a str,
     },
-    /// The number of objects has changed that an event source can't decode.
+    /// The number of objects that an event source can't decode has changed.
     UndecodableObjects {
         /// The controller's name.
         controller: &'a str,
         /// The event source's name.
         source: &'a str,
-        /// How many there are now.
+        /// Their number now.
         objects: usize,
     },
-    /// A watch of an event source fell silent, as over a half-open connection, and another one takes its place.
+    /// A watch of an event source was silent, as over a half-open connection, and is replaced by another one.
     WatchReplaced {
         /// The controller's name.
         controller: &'a str,
@@ -121,23 +121,23 @@ pub enum Observation<'a> {
         /// The primary.
         key: &'a ObjectKey,
     },
-    /// A primary is gone and all that was kept about it has been dropped.
+    /// A primary is gone, and everything that was kept about it has been dropped.
     PrimaryGone {
         /// The controller's name.
         controller: &'a str,
         /// The primary.
         key: &'a ObjectKey,
     },
-    /// A run was handed out: it waits for a free place or starts at once.
+    /// A run was submitted: it waits for a free place or starts at once.
     RunSubmitted {
         /// The controller's name.
         controller: &'a str,
         /// The primary.
         key: &'a ObjectKey,
-        /// Which retry this is; zero for a first attempt.
+        /// The number of the retry; zero for a first attempt.
         attempt: u32,
     },
-    /// A run that was submitted will not start: its primary went, or was replaced, while it waited, or the controller
+    /// A run that was submitted will not start: its primary was removed or replaced while it waited, or the controller
     /// was stopped.
     RunWithdrawn {
         /// The controller's name.
@@ -151,33 +151,33 @@ pub enum Observation<'a> {
         controller: &'a str,
         /// The primary.
         key: &'a ObjectKey,
-        /// Why it runs, in words.
+        /// Why it runs, as text.
         because: &'a str,
-        /// Which retry this is; zero for a first attempt.
+        /// The number of the retry; zero for a first attempt.
         attempt: u32,
     },
-    /// A run that had started has ended, in whatever way; there is exactly one for each start.
+    /// A run that had started has ended, in any way; there is exactly one for each start.
     RunFinished {
         /// The controller's name.
         controller: &'a str,
         /// The primary.
         key: &'a ObjectKey,
-        /// What the run was.
+        /// The kind of the run.
         kind: RunKind,
         /// How it ended.
         end: RunEnd<'a>,
         /// How long it took.
         took: Duration,
     },
-    /// A node of a workflow has come to this in a run.
+    /// A node of a workflow has reached this state in a run.
     NodeState {
         /// The controller's name.
         controller: &'a str,
-        /// The primary whose run it is.
+        /// The primary of the run.
         key: &'a ObjectKey,
         /// The node's name.
         node: &'a str,
-        /// What became of it, and why.
+        /// Its state, and why.
         state: &'a NodeState,
     },
     /// A failed run will be retried.
@@ -186,12 +186,13 @@ pub enum Observation<'a> {
         controller: &'a str,
         /// The primary.
         key: &'a ObjectKey,
-        /// Which retry it will be, counted from one; `None` after a failure of the API server, which uses up no attempt.
+        /// The number of that retry, counted from one; `None` after a failure of the API server, which uses up no
+        /// attempt.
         attempt: Option<u32>,
         /// When it is due, from now.
         after: Duration,
     },
-    /// A write to the API server was answered, or failed, or was found to be needless.
+    /// A write to the API server was answered, or failed, or was found to be unnecessary.
     Wrote {
         /// The controller's name.
         controller: &'a str,
@@ -201,9 +202,9 @@ pub enum Observation<'a> {
         target_type: &'a ResourceType,
         /// The object that was written.
         target: &'a ObjectKey,
-        /// The subresource, where one was written.
+        /// The subresource, if one was written.
         subresource: Option<&'a str>,
-        /// What came of it.
+        /// The outcome.
         effect: WriteEffect<'a>,
         /// How long the answer took.
         took: Duration,
@@ -233,14 +234,14 @@ impl Action {
     }
 }
 
-/// Which part of the user's code a run called.
+/// The part of the user's code that a run called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunKind {
     /// `Reconciler::reconcile`.
     Reconcile,
     /// `Cleaner::cleanup`.
     Cleanup,
-    /// None: the object was gone, or waits for others to let it go.
+    /// None: the object was gone, or waits for other finalizers to be removed.
     Nothing,
 }
 
@@ -272,7 +273,7 @@ pub enum RunEnd<'a> {
     Abandoned,
 }
 
-/// What came of a write.
+/// The outcome of a write.
 #[derive(Clone, Copy, Debug)]
 pub enum WriteEffect<'a> {
     /// The object is new.
@@ -281,7 +282,7 @@ pub enum WriteEffect<'a> {
     Updated,
     /// The server found nothing to change.
     Unchanged,
-    /// Nothing differed, so that no request was made.
+    /// Nothing differed, so no request was made.
     Matched,
     /// The object is gone, or marked for deletion.
     Deleted,
@@ -299,11 +300,11 @@ pub enum SourceHealth {
     Syncing,
     /// It has seen all objects and follows their changes.
     Healthy,
-    /// It can't follow, and tries again.
+    /// It can't follow, and retries.
     Unhealthy {
         /// What went wrong, in the server's own words.
         reason: String,
-        /// What the reader can do about it, where that is known.
+        /// What the reader can do about it, if that is known.
         advice: Option<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! What becomes of a node of a workflow. It stands here because observers are told of it; everybody else knows it by
+//! The outcome of a node of a workflow. It is defined here because it is reported to observers; all others use it from
 //! [`crate::workflow`].
 
 use std::{fmt, sync::Arc};
@@ -13,12 +13,12 @@ pub enum Operation {
     /// It was found as desired, or is only read.
     #[default]
     Matched,
-    /// It was deleted: one of several, which is not desired any more.
+    /// It was deleted: one of several, which is no longer desired.
     Deleted,
 }
 
 impl Operation {
-    /// The word for it in results and logs.
+    /// Its name in results and logs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What became of a node in one run. Every node has one, also those that were never reached.
+/// The outcome of a node in one run. Every node has one, even if it was never reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeState {
@@ -49,21 +49,21 @@ pub enum NodeState {
         /// Why it is not ready.
         reason: String,
     },
-    /// Not run this time: whether it is to run can't be said yet.
+    /// Not run this time: whether it should run can't be determined yet.
     Waiting {
         /// What it waits for, for example `informer of Route is syncing`.
         reason: String,
     },
-    /// The run was dropped before the node came to an end, at its deadline or as the operator stopped.
+    /// The run was dropped before the node came to an end, at its deadline or because the operator stopped.
     Pending {
-        /// How far it was, for example `dependent called 28 s ago`.
+        /// How far it got, for example `dependent called 28 s ago`.
         reason: String,
     },
-    /// Not run, or not deleted, this time: another node has to come first.
+    /// Not run, or not deleted, this time: it waits for another node.
     Blocked {
         /// The node that it waits for; the nearest one with a reason of its own.
         by: Arc<str>,
-        /// What that node has to do, for example `to be ready: 1/3 replicas`.
+        /// What that node waits for, for example `to be ready: 1/3 replicas`.
         reason: String,
     },
     /// Takes no part for this primary.
@@ -71,21 +71,21 @@ pub enum NodeState {
         /// Why.
         reason: String,
     },
-    /// Its gate holds it: what exists stays as it is.
+    /// Its gate holds it: what exists is left unchanged.
     Held {
         /// Why.
         reason: String,
     },
     /// Deleted, and gone.
     Deleted,
-    /// Not to be there, and not deleted: that is not its dependent's business.
+    /// It should not exist, and isn't deleted: its dependent isn't responsible for that.
     Left {
-        /// Whose it is, for example `to the garbage collector`.
+        /// What it is left to, for example `to the garbage collector`.
         reason: &'static str,
     },
     /// Deleted, but not gone yet.
     Deleting {
-        /// What is waited for.
+        /// What it waits for.
         reason: String,
     },
     /// It, or one of its conditions, failed.
@@ -96,7 +96,7 @@ pub enum NodeState {
 }
 
 impl NodeState {
-    /// The first word of what it says: for labels and JSON.
+    /// The first word of its text: for labels and JSON.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -113,7 +113,7 @@ impl NodeState {
         }
     }
 
-    /// Why; empty where the state says all.
+    /// Why; empty if the state needs no reason.
     #[must_use]
     pub fn reason(&self) -> &str {
         match self {

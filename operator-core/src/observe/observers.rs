@@ -1,4 +1,4 @@
-//! All observers, and the only place that calls them.
+//! All observers, and the only code that calls them.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -18,8 +18,8 @@ impl Observers {
         Self(observers.into())
     }
 
-    /// Tells all of them. A panic of one is caught: it would end whatever task has something to tell, or abort the process
-    /// where that is told in the middle of another panic.
+    /// Notifies all of them. A panic of one is caught: it would end the task that reports something, or abort the
+    /// process if that happens during another panic.
     pub(crate) fn observe(&self, observation: &Observation<'_>) {
         for (position, observer) in self.0.iter().enumerate() {
             if catch_unwind(AssertUnwindSafe(|| observer.observe(observation))).is_err() {

@@ -1,4 +1,4 @@
-//! Writes an annotation of a run's primary, and leaves everything else alone.
+//! Writes an annotation of a run's primary, and changes nothing else.
 
 use serde_json::{Value, json};
 
@@ -10,9 +10,9 @@ use super::{
 use crate::resource::{AnyObject, Object};
 
 impl PrimaryWriter<'_> {
-    /// Makes the annotation what `change` says it is to be for a state of the primary; `None` where there is to be none. It is a
-    /// JSON patch that carries uid and version, so that two nodes of one run don't undo one another's changes. Its echo wakes
-    /// nobody.
+    /// Sets the annotation to what `change` returns for a state of the primary; `None` for no annotation. It is a JSON
+    /// patch that carries uid and version, so that two nodes of one run don't undo one another's changes. Its echo
+    /// triggers nothing.
     pub(crate) async fn change_annotation(
         &self,
         name: &str,
@@ -34,7 +34,7 @@ impl PrimaryWriter<'_> {
     }
 }
 
-/// The annotations before and after, or all metadata where there are none yet.
+/// The annotations before and after, or all metadata if there are none yet.
 fn bodies(state: &dyn Object, name: &str, text: Option<String>) -> (Value, Value) {
     let annotations = state.meta().annotations.as_ref().filter(|annotations| !annotations.is_empty());
     let from = match annotations {

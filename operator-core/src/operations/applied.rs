@@ -9,14 +9,15 @@ use crate::{
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType},
 };
 
-/// The object that an apply has written, or has found as it was desired. Most reconcilers don't look at it, and it costs nothing then.
+/// The object that an apply has written, or has found as desired. Most reconcilers don't read it, and then it costs
+/// nothing.
 pub struct Applied<K> {
     state: State,
     kind: PhantomData<fn() -> K>,
 }
 
 pub(super) enum State {
-    /// What was written, or an object that is read from elsewhere than a cache.
+    /// What was written, or an object that was not read from a cache.
     Object { object: AnyObject, kind: ResourceType },
     /// As the cache keeps it.
     Found { kept: Arc<Kept>, source: Arc<AnySecondary>, key: ObjectKey },
@@ -59,7 +60,7 @@ impl<K> fmt::Debug for Applied<K> {
     }
 }
 
-/// Fails where there is nothing but metadata: the rest can't be decoded.
+/// Fails if there is nothing but metadata: the rest can't be decoded.
 fn opened(object: &AnyObject, kind: &ResourceType) -> Result<(), Error> {
     object
         .check()
@@ -67,7 +68,7 @@ fn opened(object: &AnyObject, kind: &ResourceType) -> Result<(), Error> {
 }
 
 impl Target<'_> {
-    /// The object with all of its content, which what was written has only when somebody looks at it.
+    /// The object with all of its content. What was written is decoded only when it is read.
     pub(super) fn opened(&self, object: AnyObject) -> Result<AnyObject, Error> {
         opened(&object, self.kind())?;
         Ok(object)

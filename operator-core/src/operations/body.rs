@@ -1,4 +1,4 @@
-//! What is sent: objects as JSON, without what the server keeps for itself.
+//! The bodies of requests: objects as JSON, without what only the server sets.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub(super) fn applied(object: &dyn Object, kind: &ResourceType) -> Result<Value,
     Ok(body)
 }
 
-/// What the server decides on, and what a body must not or need not say again.
+/// Fields that the server decides, and that a body must not or need not contain.
 const OF_THE_SERVER: [&str; 6] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
@@ -27,9 +27,10 @@ const OF_THE_SERVER: [&str; 6] = [
     "resourceVersion",
 ];
 
-/// A primary as the body of a server-side apply: without its status and what is the server's. The finalizers are exactly
-/// `finalizer`: without it the apply would give it up, and those of others, which the caller's copy may hold, must not
-/// become ours. `done_jobs` is an annotation that the framework writes by itself: an apply would own it, and the next one drop it.
+/// A primary as the body of a server-side apply: without its status and what only the server sets. The finalizers are
+/// exactly `finalizer`: without it the apply would give it up, and those of others, which the caller's copy may
+/// contain, must not become ours. `done_jobs` is an annotation that the framework writes itself: an apply would own it,
+/// and the next one drop it.
 pub(super) fn applied_primary(
     primary: &dyn Object,
     kind: &ResourceType,
@@ -55,7 +56,7 @@ pub(super) fn applied_primary(
     Ok(body)
 }
 
-/// `object` as the body of a server-side apply of its status: nothing else is in it.
+/// `object` as the body of a server-side apply of its status, which contains nothing else.
 pub(super) fn applied_status(
     object: &dyn Object,
     kind: &ResourceType,
@@ -66,15 +67,16 @@ pub(super) fn applied_status(
     Ok(body)
 }
 
-/// The same where the status is at hand. An apply without a status would leave the old one; an empty one gives its fields up.
+/// The same if the status is known. An apply without a status would leave the old one; an empty one gives its fields
+/// up.
 pub(super) fn of_status(kind: &ResourceType, key: &ObjectKey, status: Value) -> Value {
     let mut body = identity(kind, key);
     body["status"] = if status.is_null() { json!({}) } else { status };
     body
 }
 
-/// The part of `object` that a JSON patch is to be about, with `finalizer` among its finalizers. What the server decides
-/// on is left out, so that a difference there is none.
+/// The part of `object` that a JSON patch may change, with `finalizer` among its finalizers. What the server decides is
+/// left out, so a difference there doesn't count.
 pub(super) fn patched_part(
     object: &dyn Object,
     kind: &ResourceType,
@@ -121,7 +123,7 @@ pub(super) fn plain(object: &dyn Object, kind: &ResourceType) -> Result<Value, E
     Ok(body)
 }
 
-/// Makes `to` say of that annotation what `from` does, so that a change from the one to the other is none of it.
+/// Sets that annotation in `to` to its value in `from`, so that a change from the one to the other doesn't include it.
 pub(super) fn keep_annotation(from: &Value, to: &mut Value, name: &str) {
     let Some(annotations) = from["metadata"]["annotations"].as_object() else {
         if let Some(annotations) = to["metadata"]["annotations"].as_object_mut() {
@@ -143,7 +145,7 @@ pub(super) fn keep_annotation(from: &Value, to: &mut Value, name: &str) {
     }
 }
 
-/// A body that says nothing but which object it is about: type, name and namespace.
+/// A body that only identifies the object: type, name and namespace.
 pub(super) fn identity(kind: &ResourceType, key: &ObjectKey) -> Value {
     let mut body = json!({
         "apiVersion": kind.api_version(),
@@ -156,8 +158,8 @@ pub(super) fn identity(kind: &ResourceType, key: &ObjectKey) -> Value {
     body
 }
 
-/// A version that no existing object has. An apply locked to it creates, and is refused with 409 where the object
-/// exists already.
+/// A version that no existing object has. An apply locked to it creates, and is refused with 409 if the object exists
+/// already.
 pub(super) const ABSENT: &str = "1";
 
 /// The version that `object` is locked to, or [`ABSENT`] without one.
@@ -165,7 +167,7 @@ pub(super) fn version_of(object: Option<&dyn Object>) -> &str {
     object.and_then(|object| object.meta().resource_version.as_deref()).unwrap_or(ABSENT)
 }
 
-/// The body of a deletion, refused with 409 where the object has another uid, or another version by now.
+/// The body of a deletion, refused with 409 if the object has another uid, or another version by now.
 pub(super) fn deletion(uid: Option<&str>, version: Option<&str>) -> Value {
     let mut preconditions = json!({ "uid": uid, "resourceVersion": version });
     strip_nulls(&mut preconditions);
@@ -177,7 +179,7 @@ pub(super) fn deletion(uid: Option<&str>, version: Option<&str>) -> Value {
     })
 }
 
-/// An operation of a JSON patch: the server refuses the patch with 422 where there is another value at `path`.
+/// An operation of a JSON patch: the server refuses the patch with 422 if there is another value at `path`.
 pub(super) fn test(path: &str, value: impl Into<Value>) -> Value {
     json!({ "op": "test", "path": path, "value": value.into() })
 }

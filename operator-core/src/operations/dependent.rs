@@ -17,12 +17,12 @@ use crate::{
     resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
 
-/// Writes one dependent. Whatever is written is filtered.
+/// Writes one dependent. The echo of each write is filtered.
 pub(crate) struct DependentWriter<'c> {
     pub(super) target: Target<'c>,
     key: ObjectKey,
     desired: &'c dyn Object,
-    /// Made when it is asked for: mostly nobody does.
+    /// Made when it is needed, which is rare.
     body: OnceLock<Arc<Value>>,
 }
 
@@ -42,7 +42,7 @@ impl<'c> ResourceOperations<'c> {
 }
 
 impl<'c> DependentWriter<'c> {
-    /// What is sent, where all of it is: with its type, without nulls and version.
+    /// The whole body, if everything is sent: with its type, without nulls and version.
     pub(crate) fn body(&self) -> Result<&Arc<Value>, Error> {
         if let Some(body) = self.body.get() {
             return Ok(body);
@@ -72,18 +72,18 @@ impl<'c> DependentWriter<'c> {
         &self.target.run.writer.field_manager
     }
 
-    /// Creates it by server-side apply, or is refused with 409 where it exists.
+    /// Creates it by server-side apply, or is refused with 409 if it exists.
     pub(crate) async fn apply_new(&self) -> Result<AnyObject, Error> {
         let lock = Lock::Version(body::ABSENT.to_owned());
         self.target.write_locked(&self.intent(Verb::Apply, Arc::clone(self.body()?)), &lock).await
     }
 
-    /// Creates it by POST, or is refused with 409 where it exists.
+    /// Creates it by POST, or is refused with 409 if it exists.
     pub(crate) async fn create(&self) -> Result<AnyObject, Error> {
         self.target.write(&self.intent(Verb::Create, Arc::clone(self.body()?)), WriteMode::ForceFilter).await
     }
 
-    /// Applies it to `actual`: it is refused (409, or 422) where there is no such object any more.
+    /// Applies it to `actual`: it is refused (409, or 422) if there is no such object any more.
     pub(crate) async fn apply(&self, actual: &dyn Object) -> Result<AnyObject, Error> {
         let meta = actual.meta();
         let intent = self.intent(Verb::Apply, Arc::clone(self.body()?)).upon(meta.uid.as_deref());
@@ -97,7 +97,8 @@ impl<'c> DependentWriter<'c> {
         }
     }
 
-    /// Replaces `actual`; `body` carries the version that it was made from, and is refused with 409 where that is not the newest.
+    /// Replaces `actual`; `body` carries the version that it was made from, and is refused with 409 if that is not the
+    /// newest.
     pub(crate) async fn replace(&self, actual: &dyn Object, body: Value) -> Result<AnyObject, Error> {
         let version = body.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned);
         let Some(version) = version else {
@@ -113,12 +114,12 @@ impl<'c> DependentWriter<'c> {
         self.target.look(&self.key).await
     }
 
-    /// Takes a live object into the cache, so that it is what is read from now on.
+    /// Puts a live object into the cache, so that it is read from there from now on.
     pub(crate) fn remember(&self, live: AnyObject) -> AnyObject {
         self.target.remember(live)
     }
 
-    /// Tells the observers that nothing differed.
+    /// Notifies the observers that nothing differed.
     pub(crate) fn matched(&self) {
         self.target.run.writer.matched(self.target.run.key, self.kind(), &self.key, None);
     }

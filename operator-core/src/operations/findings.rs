@@ -1,5 +1,5 @@
-//! What the writes of a run have found out about its primary. Remembered beside their errors, because user code may wrap an
-//! error, return another one in its place, or none.
+//! What the writes of a run have found out about its primary. Kept separately from their errors, because user code may
+//! wrap an error, return another one instead, or none.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::Error;
 use crate::{environment::Now, resource::ObjectKey};
 
-/// The findings of one run. Whoever writes in it adds to them; they are read when it has ended.
+/// The findings of one run. Its writes add to them; they are read when it has ended.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     gone: AtomicBool,
@@ -41,22 +41,22 @@ impl Findings {
         self.gone.load(Ordering::Relaxed)
     }
 
-    /// The primary was found to be going, which its run didn't know.
+    /// The primary was found to be in deletion, which its run didn't know.
     pub(super) fn note_going(&self) {
         self.going.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the primary goes, which its run didn't know.
+    /// Whether the primary is being deleted, which its run didn't know.
     pub(crate) fn primary_is_going(&self) -> bool {
         self.going.load(Ordering::Relaxed)
     }
 
-    /// Whether the primary's own namespace is being terminated, so that it is about to go as well.
+    /// Whether the primary's own namespace is being terminated, so that the primary is about to be removed as well.
     pub(crate) fn namespace_ends(&self) -> bool {
         self.namespace_ends.load(Ordering::Relaxed)
     }
 
-    /// When the server is ready to be asked again, if it has refused a write for now.
+    /// When the server is ready for another request, if it has refused a write for now.
     pub(crate) fn not_before(&self) -> Option<Now> {
         *self.not_before.lock()
     }

@@ -1,4 +1,4 @@
-//! What is to be written, before it is decided how.
+//! What has to be written, before it is decided how.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::resource::{Object, ObjectKey, ResourceType};
 
-/// Which part of an object a write is about.
+/// The part of an object that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Object,
@@ -36,9 +36,9 @@ pub(super) struct Intent {
     pub(super) part: Part,
     pub(super) key: ObjectKey,
     content: Content,
-    /// The uid of the object that is meant, where that is not the run's own primary.
+    /// The uid of the object, if it is not the run's own primary.
     uid: Option<String>,
-    /// The version of the state that the caller made it from, where that matters.
+    /// The version of the state that the caller made it from, if that matters.
     given: Option<String>,
 }
 
@@ -49,13 +49,13 @@ enum Content {
     /// A JSON patch.
     Operations {
         operations: Vec<Value>,
-        /// Tests that each list which the operations reach into is still the same, as they count its items. Needed where
-        /// the version that they were made from isn't tested.
+        /// Tests that each list which the operations reach into is still the same, because they count its items. Needed
+        /// if the version that they were made from isn't tested.
         same_lists: Vec<Value>,
     },
 }
 
-/// What a write that is filtered holds on to.
+/// The condition to which a filtered write is bound.
 #[derive(Debug)]
 pub(super) enum Lock {
     /// The server refuses it if the object has another version by now.
@@ -101,7 +101,7 @@ impl Intent {
         Self { verb: Verb::JsonPatch, part, key, content, uid: None, given: None }
     }
 
-    /// The same of the object with this uid and no other.
+    /// The same for the object with this uid and no other.
     pub(super) fn upon(mut self, uid: Option<&str>) -> Self {
         self.uid = uid.map(str::to_owned);
         self
@@ -151,7 +151,7 @@ impl Intent {
         })
     }
 
-    /// What to lock the write to, if `base` is the newest known state; `None` where it is sent without a lock, and so
+    /// What to lock the write to, if `base` is the newest known state; `None` if it is sent without a lock, and so
     /// without a filter.
     pub(super) fn lock(
         &self,
@@ -180,7 +180,7 @@ impl Intent {
         Ok(version.or_else(|| creates.then(|| body::ABSENT.to_owned())).map(Lock::Version))
     }
 
-    /// Whether a conflict is for the caller to resolve.
+    /// Whether a conflict has to be resolved by the caller.
     pub(super) fn is_strict(&self, mode: WriteMode) -> bool {
         match self.verb {
             Verb::Create | Verb::Update | Verb::Delete => true,
@@ -190,7 +190,7 @@ impl Intent {
         }
     }
 
-    /// What is sent: with the uid where one is given, and locked where a version is given.
+    /// The bytes to send: with the uid if one is given, and locked if a version is given.
     pub(super) fn bytes(&self, uid: Option<&str>, version: Option<&str>) -> Bytes {
         match &self.content {
             Content::Object(body) => {
@@ -221,7 +221,7 @@ impl Intent {
     }
 }
 
-/// The test that the outermost list on the way to `path` is still the one of `base`.
+/// The test that the outermost list on the path to `path` is still the one of `base`.
 fn same_list(base: &Value, path: &str) -> Option<Value> {
     let ends = path.match_indices('/').map(|(end, _)| end).skip(1).chain([path.len()]);
     ends.map(|end| &path[..end]).find_map(|path| {

@@ -1,4 +1,5 @@
-//! Looking at the live object, past all caches: where the answer to a write, or to none, leaves open what there is now.
+//! Reads the live object, past all caches: used if the answer to a write, or the lack of one, leaves open what exists
+//! now.
 
 use futures::{FutureExt, future::BoxFuture};
 use serde::de::Error as _;
@@ -9,9 +10,9 @@ use crate::{
     resource::{AnyObject, ObjectKey},
 };
 
-/// The live object, whole: who else has written it is part of what is said about it. `None` when it doesn't exist.
+/// The live object, complete, including the managed fields of others. `None` if it doesn't exist.
 ///
-/// In a box, as `Writer::send`.
+/// Boxed, as in `Writer::send`.
 pub(crate) fn live<'r>(
     writer: &'r Writer,
     informer: &'r AnyInformer,

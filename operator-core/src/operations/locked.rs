@@ -1,9 +1,9 @@
-//! A body with its lock, spelled as it is sent: nothing of the body is copied for it. Pure.
+//! A body with its lock, serialized as it is sent, without a copy of the body. Pure.
 
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::{Map, Value};
 
-/// A body whose metadata has this version, and this uid, where one is given.
+/// A body whose metadata has this version, and this uid, if one is given.
 pub(super) struct Locked<'a> {
     pub(super) body: &'a Value,
     pub(super) version: Option<&'a str>,

@@ -1,15 +1,15 @@
-//! A change that was made upon one state of an object, taken over to another state.
+//! A change that was made to one state of an object, applied to another state.
 
 use serde_json::{Map, Value};
 
-/// What is to be on the server if `from` was to become `to`, and `live` is there now: what the change doesn't touch stays as it
-/// is in `live`, what it does touch is as in `to`. `None` where both have changed the same list: its items can't be told
-/// apart, so that nobody knows what was meant.
+/// The state that should be on the server if `from` was to become `to`, and `live` exists now: what the change doesn't
+/// touch stays as it is in `live`, what it does touch is as in `to`. `None` if both have changed the same list: its
+/// items can't be distinguished, so it is not clear what was meant.
 pub(super) fn carry_over(from: &Value, to: &Value, live: &Value) -> Option<Value> {
     carry(Some(from), Some(to), Some(live)).map(Option::unwrap_or_default)
 }
 
-/// The same for what may not be there.
+/// The same for values that may be missing.
 fn carry(from: Option<&Value>, to: Option<&Value>, live: Option<&Value>) -> Option<Option<Value>> {
     if from == to {
         return Some(live.cloned());

@@ -14,7 +14,7 @@
 //!    │                      │ conflict: a secondary is written again, without lock and window; a primary again,
 //!    │                      └ locked to the live version
 //!    ▼
-//! answer into the cache: the next read sees it; its echo wakes nobody
+//! answer into the cache: the next read sees it; its echo triggers nothing
 //! ```
 //!
 //! `live` is the only read: it bypasses the caches if an answer, or none, leaves open what exists now, and before an
@@ -27,7 +27,7 @@
 //!   doesn't get its predecessor's status.
 //! - Managed fields are never sent, except for our own entries: after a patch has restored what an apply couldn't, and
 //!   if a retired field manager of ours has applied something.
-//! - No value of a Secret gets into an error, as little of it as a server's message may repeat.
+//! - No value of a Secret gets into an error, even if a server's message repeats it.
 //!
 //! # Assumptions
 //! - The informer that a write goes through watches the object that is written; an object outside its selectors is

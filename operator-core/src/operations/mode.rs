@@ -2,8 +2,8 @@
 
 /// How a write is checked before it is sent, and what happens to its watch event. JOSDK: `ResourceOperations.Options`.
 ///
-/// Without a choice, an apply and both kinds of patch use [`MatchAndFilter`](Self::MatchAndFilter), and a replacement
-/// [`FilterWithOptimisticLocking`](Self::FilterWithOptimisticLocking). A creation is filtered in every mode but
+/// By default, an apply and both kinds of patch use [`MatchAndFilter`](Self::MatchAndFilter), and a replacement
+/// [`FilterWithOptimisticLocking`](Self::FilterWithOptimisticLocking). A creation is filtered in every mode except
 /// [`CacheOnly`](Self::CacheOnly), and never matched.
 ///
 /// Any filtered write is locked to a version, so that filtering can't hide anyone else's change; the modes differ in
@@ -14,13 +14,14 @@ pub enum WriteMode {
     /// watch event triggers no run. After a conflict it is repeated, so only a replacement fails with it. JOSDK:
     /// `matchAndFilter`.
     MatchAndFilter,
-    /// The same, but locked to the version that the caller built upon, which the desired object must carry. A conflict is
-    /// an error: the caller is to look again. JOSDK: `filterWithOptimisticLocking`.
+    /// The same, but locked to the version that the caller started from, which the desired object must contain. A
+    /// conflict is an error: the caller has to read the object again. JOSDK: `filterWithOptimisticLocking`.
     FilterWithOptimisticLocking,
-    /// Always sends, without a lock of ours. From then on reads return the answer; the watch event counts like anyone's
-    /// change and triggers the primary. JOSDK: `cacheOnly`.
+    /// Always sends, without a lock. From then on reads return the answer; the watch event counts like any other change
+    /// and triggers the primary. JOSDK: `cacheOnly`.
     CacheOnly,
-    /// Always sends, and filters the echo: for those who have compared by themselves. JOSDK: `forceFilterEvents`.
+    /// Always sends, and filters the echo: for callers that have compared the states themselves. JOSDK:
+    /// `forceFilterEvents`.
     ForceFilter,
 }
 

@@ -1,27 +1,28 @@
-//! Whether the run's primary may still become the owner of an object that exists.
+//! Whether the run's primary may still become the owner of an existing object.
 //!
 //! ```text
 //! owner reference wanted, and not known to be there ─▶ the live primary ─┬─ it stays ──▶ the write is sent
 //!                                                                        └─ it goes ───▶ Error::OwnerGoes, nothing is sent
 //! ```
 //!
-//! A deletion with `--cascade=orphan` takes the owner off the children first. A run whose caches show that, and not yet that
-//! the primary goes, would put it on again, and the collector would take the child with the primary. Kubernetes' own controllers
-//! look at the live owner as well before they adopt something (`RecheckDeletionTimestamp`).
+//! A deletion with `--cascade=orphan` removes the owner from the children first. A run whose caches show that, and not
+//! yet that the primary is being deleted, would add it again, and the collector would delete the child with the
+//! primary. Kubernetes' own controllers also read the live owner before they adopt an object
+//! (`RecheckDeletionTimestamp`).
 //!
 //! # Guarantees
-//! - What a run finds without its owner gets it back only if the primary isn't being deleted at that time. What a collector has
-//!   taken off was taken off after the deletion, which the live primary therefore shows.
+//! - An object that a run finds without its owner gets it back only if the primary isn't being deleted at that time. If
+//!   a collector has removed the owner, it did so after the deletion, which the live primary therefore shows.
 //!
 //! # Assumptions
-//! - A run that knows that its primary goes, a clean-up, knows what it does.
+//! - A run that knows that its primary is being deleted, a clean-up, is not checked.
 
 use super::{Error, intent::Intent, live::live, target::Target};
 use crate::resource::{AnyObject, Object};
 
 impl Target<'_> {
-    /// Makes sure that the run's primary stays, where `intent` makes it the owner of an object that may exist without that.
-    /// `base` is the state that the write builds upon, if one is known.
+    /// Makes sure that the run's primary stays, if `intent` makes it the owner of an object that may exist without
+    /// that. `base` is the state that the write is based on, if one is known.
     pub(super) async fn may_own(&self, intent: &Intent, base: Option<&dyn Object>) -> Result<(), Error> {
         let uid = self.run.uid;
         if !intent.names_owner(uid) || base.is_some_and(|base| is_owned_by(base, uid)) {

@@ -18,7 +18,7 @@ use crate::{
     resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
 
-/// What came of the attempt to add a finalizer.
+/// The outcome of adding a finalizer.
 #[derive(Debug)]
 pub(crate) enum FinalizerAdded {
     /// It is on the object, which is the server's newest answer.
@@ -31,7 +31,7 @@ pub(crate) enum FinalizerAdded {
 #[derive(Debug)]
 pub(crate) struct PrimaryWriter<'r> {
     pub(super) target: Target<'r>,
-    /// Whether the primary is written by server-side apply, otherwise by JSON patch.
+    /// Whether the primary is written by server-side apply; otherwise by JSON patch.
     pub(super) ssa: bool,
 }
 
@@ -40,7 +40,7 @@ impl<'r> PrimaryWriter<'r> {
         Self { target: Target::of_primary(run, source), ssa }
     }
 
-    /// Puts `finalizer` on the primary.
+    /// Adds `finalizer` to the primary.
     pub(crate) async fn add_finalizer(&self, finalizer: &str) -> Result<FinalizerAdded, Error> {
         let mut known = self.target.own_primary()?;
         for _ in 0..ATTEMPTS {
@@ -67,8 +67,8 @@ impl<'r> PrimaryWriter<'r> {
         Err(self.target.contended())
     }
 
-    /// Takes `finalizer` off the primary, by JSON patch, so that nobody else's finalizers are touched. One that is not
-    /// there any more, or a primary that is gone, counts as done.
+    /// Removes `finalizer` from the primary, by JSON patch, so that no other finalizers are touched. If it is already
+    /// removed, or the primary is gone, that counts as done.
     pub(crate) async fn remove_finalizer(&self, finalizer: &str) -> Result<(), Error> {
         let mut known = self.target.own_primary()?;
         for _ in 0..ATTEMPTS {
@@ -98,7 +98,7 @@ impl<'r> PrimaryWriter<'r> {
         Err(self.target.contended())
     }
 
-    /// Writes the primary without its status. `original` is what the reconciler was given.
+    /// Writes the primary without its status. `original` is the object that the reconciler was given.
     pub(crate) async fn patch_resource(
         &self,
         original: &dyn Object,
@@ -118,7 +118,7 @@ impl<'r> PrimaryWriter<'r> {
         self.carry_over(original, Part::Object, &from, &to).await
     }
 
-    /// Writes the status. `original` is what the reconciler was given.
+    /// Writes the status. `original` is the object that the reconciler was given.
     pub(crate) async fn patch_status(
         &self,
         original: &dyn Object,
@@ -153,7 +153,7 @@ impl<'r> PrimaryWriter<'r> {
         Ok(written)
     }
 
-    /// Writes what was made from `original` as a JSON patch of what there is now.
+    /// Writes what was made from `original` as a JSON patch of the current state.
     async fn carry_over(
         &self,
         original: &dyn Object,

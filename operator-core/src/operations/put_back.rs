@@ -1,4 +1,4 @@
-//! What is done where an apply of a dependent is refused as invalid: what others have put in its way goes.
+//! What happens if an apply of a dependent is refused as invalid: what others have written in its way is removed.
 //!
 //! ```text
 //! apply ──422──▶ live object, whole ──▶ drift ── nothing to do ──▶ the refusal, and whose fields it cites
@@ -24,23 +24,23 @@ use super::{
 };
 use crate::resource::{AnyObject, Object, ResourceVersion};
 
-/// How many states of an object are tried for a fold.
+/// The number of states of an object that are tried for a fold.
 const ATTEMPTS: u32 = 3;
 
-/// What became of a write that had been refused as invalid.
+/// The outcome of a write that had been refused as invalid.
 #[derive(Debug)]
 pub(crate) enum PutBack {
     /// What was in the way is gone, and the object is as desired.
     Applied(AnyObject),
-    /// It was deleted, to be created anew.
+    /// It was deleted, to be created again.
     Deleted,
-    /// Somebody else has written the object meanwhile, so that it is to be looked at once more.
+    /// Someone else has written the object in the meantime, so it has to be read once more.
     Overtaken,
 }
 
 impl DependentWriter<'_> {
-    /// Puts back what others have changed so that our apply was `refused` as invalid, and applies again. `live` is the object as
-    /// the server has it, with the managed fields of all.
+    /// Restores what others have changed so that our apply was `refused` as invalid, and applies again. `live` is the
+    /// object on the server, with the managed fields of all.
     pub(crate) async fn put_back(&self, live: &dyn Object, refused: Error) -> Result<PutBack, Error> {
         let Error::Refused { status, .. } = &refused else { return Err(refused) };
         let managed = live.meta().managed_fields.as_deref().unwrap_or_default();
@@ -68,9 +68,9 @@ impl DependentWriter<'_> {
         }
     }
 
-    /// Makes what the patch has brought a part of what we apply, so that a later apply can take it away. Controllers answer to the
-    /// patch within milliseconds, so that it may take some attempts; if all are overtaken it stays ours twice, and what that
-    /// keeps from a later apply is put back then.
+    /// Makes what the patch has written a part of what we apply, so that a later apply can remove it. Controllers react
+    /// to the patch within milliseconds, so this may take some attempts; if all are overtaken, the fields stay ours
+    /// twice, and a later apply that is blocked by this is restored then.
     async fn fold(
         &self,
         before: &[ManagedFieldsEntry],
@@ -94,7 +94,7 @@ impl DependentWriter<'_> {
         Ok(())
     }
 
-    /// Deletes `live`, whose fields can't be changed as `refused` says, so that it can be created again.
+    /// Deletes `live`, whose fields can't be changed according to `refused`, so that it can be created again.
     pub(crate) async fn delete_to_recreate(
         &self,
         live: &dyn Object,
@@ -122,7 +122,8 @@ impl DependentWriter<'_> {
         }
     }
 
-    /// Whether `refused` cites what can't be changed in an object that exists, and nothing else: only then does another one help.
+    /// Whether `refused` cites only fields that can't be changed in an existing object: only then does a new object
+    /// help.
     pub(crate) fn is_cured_anew(refused: &Error) -> bool {
         let Error::Refused { status, .. } = refused else { return false };
         status.code == 422 && is_immutable(status)
@@ -154,7 +155,7 @@ impl DependentWriter<'_> {
     }
 }
 
-/// What an answer says about the object's managed fields.
+/// The managed fields of an object, from an answer.
 #[derive(Default)]
 struct Patched {
     version: Option<String>,
@@ -184,12 +185,12 @@ fn in_words(theirs: &[Theirs]) -> String {
 }
 
 impl Error {
-    /// The refusal, with what others have written where it is about.
+    /// The refusal, with what others have written at the place that it cites.
     fn in_the_way(self, theirs: String) -> Self {
         if theirs.is_empty() { self } else { Self::InTheWay { refused: Box::new(self), theirs } }
     }
 
-    /// The refusal, with what helps where it cites what can't be changed.
+    /// The refusal, with advice if it cites fields that can't be changed.
     pub(crate) fn unless_recreated(self) -> Self {
         Self::Immutable { refused: Box::new(self) }
     }

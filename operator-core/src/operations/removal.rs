@@ -1,4 +1,4 @@
-//! Removing what a dependent has made: bound to the state that was judged, and judged again where there is another one.
+//! Removes what a dependent has made: bound to the state that was judged, and judged again if there is another one.
 
 use serde_json::Value;
 
@@ -8,20 +8,21 @@ use crate::{
     resource::{AnyObject, Object},
 };
 
-/// How many states of an object are judged in one run.
+/// The number of states of an object that are judged in one run.
 const ATTEMPTS: u32 = 3;
 
-/// How far a deletion has come.
+/// How far a deletion has progressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removed {
-    /// Nothing of ours is there any more.
+    /// Nothing of ours exists any more.
     Gone,
     /// Finalizers, or a grace period, keep it for now.
     Going,
 }
 
 impl Removed {
-    /// What the server's answer to a deletion says: with what is gone there is no object with a deletion timestamp in it.
+    /// The meaning of the server's answer to a deletion: if the object is gone, the answer contains no object with a
+    /// deletion timestamp.
     pub(super) fn answered(answer: &[u8]) -> Self {
         let answer = serde_json::from_slice::<Value>(answer).unwrap_or_default();
         match answer.pointer("/metadata/deletionTimestamp") {
@@ -32,8 +33,9 @@ impl Removed {
 }
 
 impl ResourceOperations<'_> {
-    /// Deletes this very state of an object: where somebody has changed it meanwhile the server refuses, and the live object is
-    /// deleted only if `is_ours` says so of it, too. What is gone, or isn't ours any more, counts as removed.
+    /// Deletes this very state of an object: if someone else has changed it in the meantime the server refuses, and the
+    /// live object is deleted only if `is_ours` is true for it, too. An object that is gone, or isn't ours any more,
+    /// counts as removed.
     pub(crate) async fn remove(
         &self,
         of: RustType,

@@ -1,4 +1,4 @@
-//! What is sent, and the way out: each write of the library passes [`Writer::send`].
+//! Requests, and how they are sent: each write of the library passes through [`Writer::send`].
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Verb {
     }
 }
 
-/// A write on its way out.
+/// A write to be sent.
 #[derive(Debug)]
 pub(crate) struct WriteRequest<'w> {
     pub(crate) verb: Verb,
@@ -53,12 +53,13 @@ pub(crate) struct WriteRequest<'w> {
     pub(crate) key: &'w ObjectKey,
     pub(crate) subresource: Option<&'static str>,
     pub(crate) body: Bytes,
-    /// The version that the write builds upon; tells whether the server found something to change.
+    /// The version that the write is based on; shows whether the server found something to change.
     pub(crate) base: Option<ResourceVersion>,
 }
 
 impl<'w> WriteRequest<'w> {
-    /// A deletion of the object with this uid, while it has this version where one is given; what it owns goes in the background.
+    /// A deletion of the object with this uid, at this version if one is given; what it owns is deleted in the
+    /// background.
     pub(super) fn deletion(
         kind: &'w ResourceType,
         key: &'w ObjectKey,
@@ -74,7 +75,7 @@ impl<'w> WriteRequest<'w> {
 ///
 /// # Guarantees
 /// - Each write is sent once and ends within the clients' deadline.
-/// - Each write, whatever comes of it, is told to the observers: kind, name, effect and duration, never content.
+/// - Each write, whatever its outcome, is reported to the observers: kind, name, effect and duration, never content.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
     pub(crate) clients: Clients,
@@ -87,9 +88,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Sends `write` for the run of `primary`, and says nothing about what is in the answer.
+    /// Sends `write` for the run of `primary`, and doesn't interpret the answer.
     ///
-    /// In a box, as most runs send nothing: what is large about a request would make everything large that may send one.
+    /// Boxed, because most runs send nothing: otherwise the size of a request would enlarge everything that may send
+    /// one.
     pub(super) fn send<'r>(
         &'r self,
         primary: &'r ObjectKey,
@@ -99,7 +101,7 @@ impl Writer {
         self.send_and_tell(primary, write, take).boxed()
     }
 
-    /// The same, with the answer as `understand` reads it.
+    /// The same, with the answer as `understand` interprets it.
     pub(super) fn send_and_understand<'r>(
         &'r self,
         primary: &'r ObjectKey,
@@ -146,7 +148,7 @@ impl Writer {
         result
     }
 
-    /// Tells the observers that nothing differed, so that nothing was sent.
+    /// Notifies the observers that nothing differed, so that nothing was sent.
     pub(crate) fn matched(
         &self,
         primary: &ObjectKey,
@@ -220,10 +222,11 @@ fn invalid_name(kind: &ResourceType, key: &ObjectKey) -> Error {
     Error::InvalidName { kind: kind.clone(), key: key.clone() }
 }
 
-/// What an answer says about the object as it is stored now.
+/// The stored object's state, from an answer.
 struct Stored {
     version: Option<ResourceVersion>,
-    /// The last finalizer's end is not stored any more, so that the version stays: the object goes instead.
+    /// When the last finalizer is removed, that is not stored, so the version stays the same: the object is removed
+    /// instead.
     goes: bool,
 }
 
@@ -233,7 +236,7 @@ impl Stored {
         Self { version, goes: answer.is_of_marked() && !answer.has_finalizers() }
     }
 
-    /// The same of an answer that nobody else reads, or understands.
+    /// The same for an answer that nothing else reads.
     fn read(answer: &[u8]) -> Self {
         #[derive(serde::Deserialize)]
         struct Versioned {

@@ -1,4 +1,4 @@
-//! What user code writes with.
+//! The writes of user code.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use crate::{
 ///     let operations = context.resource_operations();
 ///     // Changes one field of an object that others have made.
 ///     operations.json_patch(&**map, |map| map.meta_mut().labels = Some([("by".into(), "us".into())].into())).await?;
-///     // The same once more, but the change wakes the primary.
+///     // The same once more, but the change triggers the primary.
 ///     operations.mode(WriteMode::CacheOnly).json_patch(&**map, |map| map.data = None).await?;
 ///     Ok(())
 /// }
@@ -95,14 +95,14 @@ impl<'c> ResourceOperations<'c> {
     /// Creates an object. JOSDK: `create`.
     ///
     /// # Errors
-    /// See [`ResourceOperations`]; the server refuses with 409 when the object exists. A run can't create its own primary:
-    /// that would bring back what has been deleted.
+    /// See [`ResourceOperations`]; the server refuses with 409 if the object exists. A run can't create its own
+    /// primary: that would bring back what has been deleted.
     pub async fn create<K: KubeObject>(&self, desired: &K) -> Result<Arc<K>, Error> {
         typed(self.create_any(RustType::of::<K>(), desired).await?)
     }
 
-    /// Replaces an object by PUT. `desired` must carry the `resourceVersion` of the state it was made from, except with
-    /// [`WriteMode::CacheOnly`], where that is the server's to demand. JOSDK: `update`.
+    /// Replaces an object by PUT. `desired` must contain the `resourceVersion` of the state it was made from, except
+    /// with [`WriteMode::CacheOnly`], with which only the server may demand it. JOSDK: `update`.
     ///
     /// # Errors
     /// See [`ResourceOperations`]; the server refuses with 409 if someone else has changed the object in the meantime.
@@ -122,7 +122,8 @@ impl<'c> ResourceOperations<'c> {
     /// Without a change nothing is sent. The status is left out. JOSDK: `jsonPatch`.
     ///
     /// # Errors
-    /// See [`ResourceOperations`]; the server refuses with 422 when a list that is changed has changed in the meantime.
+    /// See [`ResourceOperations`]; the server refuses with 422 if a list that is changed has been changed in the
+    /// meantime.
     pub async fn json_patch<K: KubeObject>(
         &self,
         actual: &K,
@@ -149,7 +150,7 @@ impl<'c> ResourceOperations<'c> {
     /// A `metadata.resourceVersion` in the patch makes a conflict an error.
     ///
     /// # Errors
-    /// See [`ResourceOperations`], and when the patch is no object.
+    /// See [`ResourceOperations`], and if the patch is not an object.
     pub async fn merge_patch<K: KubeObject>(&self, object: &K, patch: Value) -> Result<Arc<K>, Error> {
         typed(self.merge(RustType::of::<K>(), object, patch, Part::Object).await?)
     }
@@ -257,7 +258,7 @@ impl<'c> ResourceOperations<'c> {
         }
     }
 
-    /// The uid of the object of that name which this operator has written; `None` if there is none.
+    /// The uid of the object with that name that this operator has written; `None` if there is none.
     async fn uid_of_ours(&self, target: &Target<'c>, key: &ObjectKey) -> Result<Option<String>, Error> {
         let writer = self.run.writer;
         let found = match target.newest(key)? {
@@ -349,7 +350,7 @@ impl<'c> ResourceOperations<'c> {
     }
 }
 
-/// What comes from an event source for objects of type `K` is of that type.
+/// An object from an event source for type `K`, which is of that type.
 pub(super) fn typed<K: KubeObject>(object: AnyObject) -> Result<Arc<K>, Error> {
     object.typed().ok_or_else(|| Error::NoEventSource { kind: RustType::of::<K>().name().to_owned() })
 }

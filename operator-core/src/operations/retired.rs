@@ -1,5 +1,5 @@
-//! What earlier versions of the controller have applied under field managers that this one doesn't use: it becomes what this
-//! version applies, so that what isn't wanted any more goes with the next apply.
+//! What earlier versions of the controller have applied under field managers that this one doesn't use. It becomes part
+//! of what this version applies, so that what isn't wanted any more is removed by the next apply.
 //!
 //! ```text
 //! known state: an entry of a retired manager? ── no ──▶ nothing, no request
@@ -26,24 +26,24 @@ const OBJECT: &[Option<&str>] = &[None];
 /// The parts of a primary that are applied: the finalizer, and what user code applies, and the status.
 const OBJECT_AND_STATUS: &[Option<&str>] = &[None, Some("status")];
 
-/// What became of what retired managers have applied.
+/// The outcome for what retired managers have applied.
 #[derive(Debug)]
 pub(crate) enum Inheritance {
     /// There is nothing, or nothing that can be taken over.
     Nothing,
     /// It is ours.
     Ours(AnyObject),
-    /// Somebody else has written the object meanwhile, so that it is to be looked at once more.
+    /// Someone else has written the object in the meantime, so it has to be read once more.
     Overtaken,
 }
 
 impl DependentWriter<'_> {
-    /// Whether there is something to inherit, as far as the known state tells.
+    /// Whether there is something to inherit, as far as the known state shows.
     pub(crate) fn may_inherit(&self, known: &dyn Object) -> bool {
         self.target.inherited(known.meta(), OBJECT).is_some()
     }
 
-    /// Makes ours what retired managers have applied to the `live` object.
+    /// Takes over what retired managers have applied to the `live` object.
     pub(crate) async fn inherit(&self, live: &dyn Object) -> Result<Inheritance, Error> {
         self.target.inherit(self.key(), live, OBJECT).await
     }
@@ -55,8 +55,8 @@ impl DependentWriter<'_> {
 }
 
 impl PrimaryWriter<'_> {
-    /// Makes ours what retired managers have applied to the primary and its status. Answers with the newest state if it was
-    /// looked at.
+    /// Takes over what retired managers have applied to the primary and its status. Returns the newest state if it was
+    /// read.
     pub(crate) async fn inherit(&self) -> Result<Option<AnyObject>, Error> {
         if !self.ssa || self.target.run.writer.retired_managers.is_empty() {
             return Ok(None);

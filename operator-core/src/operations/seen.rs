@@ -1,5 +1,5 @@
-//! The known state of an object beside what is to be applied to it, before anything is built. For all who compare: nodes, reconcilers
-//! that apply by themselves, and the status of a primary.
+//! Compares the known state with what has to be applied to it, before anything is built. For all that compare: nodes,
+//! reconcilers that apply objects themselves, and the status of a primary.
 
 use std::{
     num::NonZeroU64,
@@ -18,29 +18,29 @@ use crate::{
     resource::Object,
 };
 
-/// What is desired, as it is told from anything else.
+/// What is desired, and how it is distinguished from other desired states.
 pub(crate) enum Desired<'w> {
     /// By this fingerprint; without one nothing is remembered.
     Known(Option<NonZeroU64>),
-    /// This object is desired by this node, or field manager. Its fingerprint is taken only where there is something to be compared
-    /// with it, or to be remembered: most that is written needs none.
+    /// This object is desired by this node, or field manager. Its fingerprint is computed only if there is something to
+    /// compare with it, or to remember: most writes need none.
     Object(&'w str, &'w dyn Object),
 }
 
-/// A known state beside what is desired.
+/// A known state and what is desired.
 pub(crate) struct Seen<'w> {
     pub(super) kept: Arc<Kept>,
     part: Part,
     manager: &'w str,
     desired: Desired<'w>,
     taken: OnceLock<Option<NonZeroU64>>,
-    /// Whether the type shows words as they are in the text, which is said of the cluster's own kinds. A user's may spell them in its
-    /// own way when it is read, and then another word may be the same.
+    /// Whether the type shows strings as they are in the text, which holds for the cluster's own kinds. A user's type
+    /// may change them when it is read, and then a different string may mean the same.
     keeps_words: bool,
 }
 
 impl<'c> Target<'c> {
-    /// A known state beside what is desired.
+    /// A known state and what is desired.
     pub(super) fn seen<'w>(&self, kept: Arc<Kept>, part: Part, desired: Desired<'w>) -> Seen<'w>
     where
         'c: 'w,
@@ -57,7 +57,7 @@ impl Seen<'_> {
         self.verdict().get().is_some_and(|matched| self.fingerprint() == Some(matched))
     }
 
-    /// Looks whether applying `body`, of the object itself, would change something.
+    /// Determines whether applying `body`, of the object itself, would change something.
     pub(crate) fn look(&self, body: &Value) -> Look {
         let look = |applied| look_beside(body, self.kept.text(), &applied);
         match self.kept.applied_by(self.manager).map_or(Look::Unsure, look) {
@@ -66,13 +66,14 @@ impl Seen<'_> {
         }
     }
 
-    /// Remembers that the state matches. Of the next one nothing is said.
+    /// Remembers that the state matches. This says nothing about the next state.
     pub(crate) fn note(&self) {
         self.remember(false);
     }
 
-    /// The same where the matcher that goes by managed fields says so, after this `look`: it says so of each state that differs from
-    /// this one only in what nobody of ours owns. Where it had to be read by the user's type, that may do as it likes.
+    /// The same if the matcher that uses managed fields says so, after this `look`: this holds for each state that
+    /// differs from this one only in fields that we don't own. If the object had to be read by the user's type, that
+    /// type may behave in any way.
     pub(crate) fn note_by_fields(&self, look: Look) {
         self.remember(look == Look::Equal || self.keeps_words);
     }
@@ -83,7 +84,7 @@ impl Seen<'_> {
         }
     }
 
-    /// The same if it is the state that a write has come to: then there was nothing to write.
+    /// The same if a write has led to this state: then there was nothing to write.
     pub(super) fn note_if_unchanged(&self, written: &dyn Object) {
         if self.kept.is_state_of(written.meta()) {
             self.note();

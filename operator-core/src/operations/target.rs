@@ -1,4 +1,4 @@
-//! Where the writes of one type of object go: which informer learns their answers, and whether they carry a uid.
+//! The target of writes of one type of object: which informer gets their answers, and whether they carry a uid.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::{
 /// The run that writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WritingRun<'c> {
-    /// The primary that the run is about.
+    /// The primary of the run.
     pub(crate) key: &'c ObjectKey,
     /// Its incarnation.
     pub(crate) uid: &'c str,
     /// The controller's finalizer, if it uses one.
     pub(crate) finalizer: Option<&'c str>,
-    /// The annotation of the primary that remembers its Jobs: the framework's, not the reconciler's.
+    /// The annotation of the primary that records its Jobs: the framework's, not the reconciler's.
     pub(crate) done_jobs: &'c str,
     /// What its writes find out about the primary.
     pub(crate) findings: &'c Findings,
@@ -31,7 +31,7 @@ pub(crate) struct WritingRun<'c> {
 }
 
 impl WritingRun<'_> {
-    /// Sends a write, once, and takes what its error says about the primary.
+    /// Sends a write, once, and records what its error says about the primary.
     pub(super) async fn send(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         let sent = self.writer.send(self.key, write).await;
         sent.inspect_err(|error| self.take(error))
@@ -42,14 +42,14 @@ impl WritingRun<'_> {
     }
 }
 
-/// Where objects of one type are known.
+/// The source that knows the objects of one type.
 #[derive(Debug)]
 enum Known<'c> {
     Primary(&'c PrimarySource),
     Secondary(Arc<AnySecondary>),
 }
 
-/// Where the writes of one object go.
+/// The target of the writes of one object.
 #[derive(Debug)]
 pub(super) struct Target<'c> {
     known: Known<'c>,
@@ -58,13 +58,13 @@ pub(super) struct Target<'c> {
     pub(super) is_own_primary: bool,
 }
 
-/// A write under way, and what becomes of its echo.
+/// A write in progress, and how its echo is treated.
 pub(super) enum Window<'c> {
-    /// Of the run's own primary: it wakes nobody.
+    /// Of the run's own primary: it triggers nothing.
     Primary(AnyWrite),
-    /// Of a secondary: its answer wakes the other primaries that it concerns.
+    /// Of a secondary: its answer triggers the other primaries that it concerns.
     Secondary(SecondaryWrite<'c>),
-    /// Of another primary: that one is to be reconciled, so that the echo is anybody's change.
+    /// Of another primary, which has to be reconciled: its echo counts like any other change.
     OtherPrimary(&'c AnyInformer),
 }
 
@@ -78,8 +78,8 @@ impl Window<'_> {
     }
 }
 
-/// The doubt whether a write of the run's own primary has taken effect: raised if it isn't dispelled, for example because the
-/// run is dropped.
+/// The doubt whether a write of the run's own primary has taken effect: raised if it isn't resolved, for example
+/// because the run is dropped.
 #[must_use]
 pub(super) struct Doubt<'r>(Option<(&'r PrimarySource, &'r ObjectKey)>);
 
@@ -103,8 +103,8 @@ impl<'c> Target<'c> {
         Self { known: Known::Primary(source), run, is_own_primary: true }
     }
 
-    /// That of `object`, whose key `key_of` tells once its type is known: the event source called `name`, or else that
-    /// of the primaries for the run's own one, else the first one of its kind, else that of the primaries.
+    /// The target of `object`, whose key `key_of` returns once its type is known: the event source called `name`, or
+    /// else that of the primaries for the run's own one, else the first one of its kind, else that of the primaries.
     pub(super) fn find(
         run: WritingRun<'c>,
         name: Option<&str>,
@@ -153,7 +153,7 @@ impl<'c> Target<'c> {
         }
     }
 
-    /// Announces a write whose echo is not to wake the primary whose run makes it.
+    /// Announces a write whose echo must not trigger the primary of the run that makes it.
     pub(super) fn begin(&self, key: &ObjectKey) -> Window<'_> {
         match &self.known {
             Known::Primary(source) if self.is_own_primary => {
@@ -164,7 +164,7 @@ impl<'c> Target<'c> {
         }
     }
 
-    /// Takes the answer to a write whose echo is to be treated like anybody's.
+    /// Takes the answer to a write whose echo is treated like any other change.
     pub(super) fn remember_answer(&self, answer: Answer) -> AnyObject {
         match &self.known {
             Known::Primary(source) => source.informer().remember_answer(answer),
@@ -172,7 +172,7 @@ impl<'c> Target<'c> {
         }
     }
 
-    /// The same of a live object.
+    /// The same for a live object.
     pub(super) fn remember(&self, live: AnyObject) -> AnyObject {
         self.remember_answer(self.informer().answer_of(live))
     }
@@ -184,15 +184,15 @@ impl<'c> Target<'c> {
         sent.inspect_err(|error| self.run.take(error))
     }
 
-    /// The object in an answer, as caches keep it.
+    /// The object in an answer, in the form that caches keep.
     pub(super) fn understand(&self, write: &WriteRequest<'_>, answer: &[u8]) -> Result<Answer, Error> {
         let text = str::from_utf8(answer).map_err(serde_json::Error::custom);
         text.and_then(|text| self.informer().answer(text))
             .map_err(|source| Error::undecodable(write.kind.clone(), write.key.clone(), source))
     }
 
-    /// To be held while a write is under way. Events of secondaries wake the primary whatever they change, so that a state of
-    /// theirs that nobody expects is noticed.
+    /// Held while a write is in progress. Events of secondaries trigger the primary whatever they change, so an
+    /// unexpected state of them is noticed.
     pub(super) fn doubt(&self) -> Doubt<'_> {
         match &self.known {
             Known::Primary(source) if self.is_own_primary => Doubt(Some((source, self.run.key))),
@@ -200,7 +200,7 @@ impl<'c> Target<'c> {
         }
     }
 
-    /// The newest known state. Of the run's own primary there must be one, and it must still be the same object.
+    /// The newest known state. If it is the run's own primary, it must be known and still be the same object.
     pub(super) fn newest(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         if self.is_own_primary {
             return self.own_primary().map(Some);
@@ -208,7 +208,7 @@ impl<'c> Target<'c> {
         Ok(self.informer().try_get(key)?)
     }
 
-    /// The same for who looks at its metadata.
+    /// The same for a caller that only reads its metadata.
     pub(super) fn newest_lazily(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         match &self.known {
             Known::Secondary(source) => Ok(source.informer().lazy(key)),
@@ -228,7 +228,7 @@ impl<'c> Target<'c> {
         found.filter(|found| self.is_same(&**found)).ok_or_else(|| self.gone())
     }
 
-    /// The live object of that key, past the cache.
+    /// The live object with that key, past the cache.
     pub(super) async fn look(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         live(self.run.writer, self.informer(), key).await
     }
@@ -238,7 +238,7 @@ impl<'c> Target<'c> {
         self.is_own_primary.then_some(self.run.uid)
     }
 
-    /// The source, if the object is no primary.
+    /// The source, if the object is not a primary.
     pub(super) const fn secondary(&self) -> Option<&Arc<AnySecondary>> {
         match &self.known {
             Known::Primary(_) => None,

@@ -15,16 +15,16 @@ use crate::{
     resource::{AnyObject, Object, ObjectKey, ResourceVersion},
 };
 
-/// How many states of an object are tried before a conflict becomes an error.
+/// The number of states of an object that are tried before a conflict becomes an error.
 pub(super) const ATTEMPTS: u32 = 10;
 
-/// Says which difference is to be made to a state of an object; `None` where it can't be told.
+/// Returns the change to make to a state of an object; `None` if it can't be determined.
 pub(super) type Differ<'d> = dyn FnMut(&dyn Object) -> Result<Option<Intent>, Error> + Send + 'd;
 
 impl Target<'_> {
     /// Makes a write as `mode` says.
     ///
-    /// In a box, as most runs write nothing, and `Writer::send` tells why.
+    /// Boxed, because most runs write nothing; see `Writer::send`.
     pub(super) fn write<'r>(
         &'r self,
         intent: &'r Intent,
@@ -33,7 +33,7 @@ impl Target<'_> {
         self.try_write(intent, mode, None).boxed()
     }
 
-    /// The same upon a known state that is known not to be as `intent` says.
+    /// The same for a known state that doesn't match `intent`.
     pub(super) fn write_upon<'r>(
         &'r self,
         intent: &'r Intent,
@@ -99,10 +99,10 @@ impl Target<'_> {
         Err(self.contended())
     }
 
-    /// Makes a write that is a difference between two states of the object: `differ` says which one, for the state that it is
-    /// to be made upon; `None` where it can't be told. `given` is the state that the caller began with.
+    /// Makes a write that is a difference between two states of the object: `differ` returns it, for the state that it
+    /// is applied to; `None` if it can't be determined. `given` is the state that the caller started from.
     ///
-    /// It is locked to the state that it was made from, and made anew from the live one after a conflict.
+    /// It is locked to the state that it was made from, and made again from the live one after a conflict.
     pub(super) async fn write_difference(
         &self,
         key: &ObjectKey,
@@ -147,7 +147,8 @@ impl Target<'_> {
         Err(self.contended())
     }
 
-    /// The live primary, where the write of it was refused: it may have gone, or been replaced, and only the live object tells.
+    /// The live primary, if the write of it was refused: it may be gone, or replaced, and only the live object shows
+    /// that.
     async fn own_after(&self, error: &Error) -> Result<Option<AnyObject>, Error> {
         match error.is_about_another_state() && self.is_own_primary {
             true => self.live().await.map(Some),
@@ -155,7 +156,7 @@ impl Target<'_> {
         }
     }
 
-    /// One write upon a known state, whose echo is filtered.
+    /// One write to a known state, whose echo is filtered.
     pub(super) async fn write_locked(&self, intent: &Intent, lock: &Lock) -> Result<AnyObject, Error> {
         let version = match lock {
             Lock::Version(version) => Some(version.as_str()),
@@ -172,7 +173,7 @@ impl Target<'_> {
         Ok(window.wrote(answer))
     }
 
-    /// One write upon whatever there is. Its echo is anybody's.
+    /// One write to whatever exists. Its echo counts like any other change.
     async fn write_openly(&self, intent: &Intent) -> Result<AnyObject, Error> {
         Ok(self.remember_answer(self.send(intent, None).await?))
     }

@@ -20,11 +20,11 @@ use crate::{
     resource::MarkNames,
 };
 
-/// How long a stop waits for runs under way, unless the operator says otherwise. Kubernetes kills a pod 30 s after it
-/// asked it to stop; this leaves room before that.
+/// The default for how long a stop waits for runs in progress. Kubernetes kills a pod 30 s after asking it to stop;
+/// this leaves some margin.
 pub(crate) const DEFAULT_TERMINATION_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// How long event sources may take to see everything before there is a warning, unless the operator says otherwise.
+/// The default for how long event sources may take to see everything before there is a warning.
 pub(crate) const DEFAULT_CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 
 /// Declares an operator.
@@ -32,9 +32,9 @@ pub(crate) const DEFAULT_CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(2 * 
 #[must_use = "an operator does nothing until it is started"]
 pub struct OperatorBuilder {
     pub(super) settings: Settings,
-    /// Those of all controllers that were registered, sound or not.
+    /// The names of all registered controllers, including those with mistakes.
     pub(super) names: Vec<String>,
-    /// What is wrong with those that are not sound.
+    /// The mistakes of the controllers that have some.
     pub(super) mistakes: Vec<Mistake>,
     pub(super) crds: Vec<CustomResourceDefinition>,
     observers: Vec<Arc<dyn Observer>>,
@@ -56,7 +56,7 @@ impl Default for OperatorBuilder {
     }
 }
 
-/// What the builder takes and the finished operator keeps, as it is.
+/// The settings that the builder collects and the finished operator keeps unchanged.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) config: Option<Config>,
@@ -70,9 +70,9 @@ pub(super) struct Settings {
     pub(super) stop_on_source_error_at_start: bool,
     pub(super) max_concurrent_dependents: usize,
     pub(super) leader_election: Option<LeaderElection>,
-    /// In place of the namespaces that the controllers declare.
+    /// Used instead of the namespaces that the controllers declare.
     pub(super) namespaces: Option<WatchScope>,
-    /// What the keys of the marks begin with.
+    /// The prefix of the keys of the marks.
     pub(super) mark_prefix: String,
 }
 
@@ -96,7 +96,7 @@ impl Default for Settings {
     }
 }
 
-/// Where the environment of each start comes from.
+/// Makes the environment for each start.
 pub(super) struct MakeEnvironment(pub(super) Arc<dyn Fn() -> Environment + Send + Sync>);
 
 impl Default for MakeEnvironment {
@@ -120,7 +120,7 @@ impl OperatorBuilder {
 
     /// Adds a definition that the operator's kinds need: the `crd` command prints it, and `dev` installs it. A running
     /// operator never writes definitions. It replaces an earlier definition with the same name; [`Controller::of`] adds
-    /// that of its primaries by itself.
+    /// that of its primaries automatically.
     pub fn crd(mut self, crd: CustomResourceDefinition) -> Self {
         self.crds.retain(|known| known.metadata.name != crd.metadata.name);
         self.crds.push(crd);
@@ -208,7 +208,7 @@ impl OperatorBuilder {
     /// Calls `callback` when an event source stops for good: its task has panicked, or it is the reason why a start
     /// fails with [`OperatorBuilder::stop_on_source_error_at_start`], once for each missing namespace. A source that
     /// has failed and is retrying has not stopped. JOSDK: `InformerStoppedHandler`, whose default ends the process.
-    /// Here nothing ends it; whatever restarts processes can use `/healthz`.
+    /// Here the process goes on; anything that restarts processes can use `/healthz`.
     pub fn on_source_stopped(mut self, callback: impl Fn(&StoppedSource) + Send + Sync + 'static) -> Self {
         self.observers.push(Arc::new(Told(Box::new(callback))));
         self
@@ -227,7 +227,7 @@ impl OperatorBuilder {
     /// by default `operator-core.io`. It is a DNS subdomain, such as the group of the operator's own kinds.
     ///
     /// Objects made with another prefix are taken over, because they have the owner reference or the mapping
-    /// annotations, and the field manager. Objects that are no longer wanted by then stay behind. See [`MarkNames`].
+    /// annotations, and the field manager. Those that are no longer wanted by then are not removed. See [`MarkNames`].
     pub fn mark_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.mark_prefix = prefix.into();
         self
@@ -241,14 +241,14 @@ impl OperatorBuilder {
         self
     }
 
-    /// Works in these namespaces, whatever the controllers declare. Event sources with namespaces of their own keep them.
+    /// Works in these namespaces, whatever the controllers declare. Event sources with their own namespaces keep them.
     #[cfg(feature = "cli")]
     pub(crate) fn namespaces(mut self, namespaces: &[String]) -> Self {
         self.settings.namespaces = Some(WatchScope::Namespaces(namespaces.iter().cloned().collect()));
         self
     }
 
-    /// How long a stop waits for runs under way.
+    /// How long a stop waits for runs in progress.
     #[cfg(feature = "cli")]
     pub(crate) fn longest_drain(&self) -> Duration {
         self.settings.termination_timeout
@@ -272,14 +272,14 @@ impl OperatorBuilder {
         self.settings.config.as_ref()
     }
 
-    /// Without what only a process of its own can have: a listener.
+    /// Without the listener, which only a separate process can have.
     #[cfg(feature = "testing")]
     pub(crate) fn without_listener(mut self) -> Self {
         self.http_address = None;
         self
     }
 
-    /// Alone: there is nobody to elect a leader with.
+    /// Without leader election: there are no other replicas.
     #[cfg(feature = "testing")]
     pub(crate) fn without_leader_election(mut self) -> Self {
         self.settings.leader_election = None;
@@ -289,7 +289,7 @@ impl OperatorBuilder {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// If no controller is registered, or something contradicts itself; with all mistakes.
+    /// If no controller is registered, or something contradicts itself. The error has all mistakes.
     pub fn build(self) -> Result<Operator, Error> {
         self.validate()?;
         let http = self

@@ -1,4 +1,4 @@
-//! What is wrong with an operator's declaration: its own mistakes, and those of all its controllers.
+//! The mistakes in an operator's declaration: its own, and those of all its controllers.
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +39,7 @@ impl OperatorBuilder {
     /// and so does [`OperatorBuilder::build`].
     ///
     /// # Errors
-    /// With each mistake: what, why, and what to write.
+    /// With each mistake: what is wrong, why, and what to write instead.
     pub fn validate(&self) -> Result<(), Mistakes> {
         let mut mistakes = self.mistakes.clone();
         let mut known = BTreeSet::new();

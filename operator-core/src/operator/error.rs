@@ -1,11 +1,11 @@
-//! What keeps an operator from starting.
+//! The errors that keep an operator from starting.
 
 use std::{net::SocketAddr, time::Duration};
 
 use super::{StoppedSource, leader::LeaderElectionError};
 use crate::{client, controller::Mistakes, processor, workflow};
 
-/// An error of the library at its outermost: declaring and starting an operator.
+/// The outermost error of the library: of declaring and starting an operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,13 +15,14 @@ pub enum Error {
     /// The cluster's configuration, or the request budget, can't be used.
     #[error("the clients for the cluster can't be built")]
     Client(#[from] client::Error),
-    /// The operator, or a controller of it, is declared wrongly; with everything that is wrong.
+    /// The declaration of the operator, or of one of its controllers, is wrong; with all mistakes.
     #[error(transparent)]
     Declaration(#[from] Mistakes),
-    /// The address for `/metrics`, `/healthz` and `/readyz` can't be used, as when another process has its port.
+    /// The address for `/metrics`, `/healthz` and `/readyz` can't be used, for example because another process has its
+    /// port.
     #[error("cannot listen on {address} for /metrics, /healthz and /readyz; give another `.http_address(…)`")]
     Http {
-        /// The address that was asked for.
+        /// The requested address.
         address: SocketAddr,
         /// Why it can't be used.
         source: std::io::Error,
@@ -29,17 +30,17 @@ pub enum Error {
     /// The operator can't take part in the election of a leader.
     #[error("the operator can't take part in leader election")]
     LeaderElection(#[from] LeaderElectionError),
-    /// Some event sources were not synced in time, and
-    /// [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) lets no operator start without
-    /// them. JOSDK: `OperatorException` of an informer's start.
+    /// Some event sources were not synced in time, and with
+    /// [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) no operator starts
+    /// without them. JOSDK: `OperatorException` of an informer's start.
     #[error("not synced within {} s: {}", timeout.as_secs_f32(), listed(sources))]
     NotSynced {
-        /// How long they were waited for.
+        /// How long the operator waited for them.
         timeout: Duration,
-        /// Which ones, and why.
+        /// The sources, and the reasons.
         sources: Vec<StoppedSource>,
     },
-    /// The process can't listen to its signals.
+    /// The process can't receive signals.
     #[error("cannot listen to the process's signals")]
     Signals(#[source] std::io::Error),
 }

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use crate::observe::{Observation, Observer, SourceHealth};
 
-/// Which sources, by controller and name, were last seen failing.
+/// The sources, by controller and name, that were failing when last seen.
 #[derive(Debug, Default)]
 pub(super) struct HealthLog {
     failing: Mutex<BTreeSet<(String, String)>>,

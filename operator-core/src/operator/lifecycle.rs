@@ -38,7 +38,7 @@ pub struct Operator {
     pub(super) running: Mutex<Option<Arc<Running>>>,
 }
 
-/// How long a stop waits for tasks that it has dropped to reach their next await.
+/// How long a stop waits for dropped tasks to reach their next await.
 const LAST_AWAIT: Duration = Duration::from_secs(1);
 
 /// What exists between a start and a stop.
@@ -47,14 +47,14 @@ pub(crate) struct Running {
     pub(super) discovery: Discovery,
     pub(super) clients: Clients,
     pub(super) environment: Environment,
-    /// The last runs are waited for, and no more are handed out.
+    /// The operator waits for the last runs, and starts no more.
     pub(super) stopping: AtomicBool,
     pub(super) http: Option<HttpServer>,
     pub(super) leader: Option<Leader>,
 }
 
 impl Drop for Running {
-    /// Whichever way it ends, a stop that is itself dropped included, nothing is sent after it.
+    /// However the operator ends, even if the stop itself is dropped, nothing is sent after it.
     fn drop(&mut self) {
         self.clients.close();
     }
@@ -78,7 +78,7 @@ pub struct UnhealthySource {
     pub controller: String,
     /// The event source's name.
     pub source: String,
-    /// The namespace that it is about, if the source follows several separately.
+    /// Its namespace, if the source follows several separately.
     pub namespace: Option<String>,
     /// Which primaries wait for it with their first runs.
     pub holds_back: HeldBack,
@@ -95,7 +95,7 @@ pub struct UndecodableObject {
     pub source: String,
     /// The object.
     pub object: ObjectKey,
-    /// Which field isn't as expected, and what is expected there. None of the object's values is in it.
+    /// Which field isn't as expected, and what is expected there. It contains none of the object's values.
     pub reason: String,
 }
 
@@ -247,20 +247,20 @@ impl Operator {
         self.running().await.map(|running| running.undecodable_objects()).unwrap_or_default()
     }
 
-    /// Where `/metrics`, `/healthz` and `/readyz` are served; `None` without an address, and while the operator isn't
-    /// running.
+    /// The address that serves `/metrics`, `/healthz` and `/readyz`; `None` without an address, and while the operator
+    /// isn't running.
     pub async fn http_address(&self) -> Option<SocketAddr> {
         self.running().await?.http.as_ref().map(|server| server.address)
     }
 
-    /// What runs now. The lock is not held, so that nobody who waits for the running operator keeps it from stopping.
+    /// What runs now. The lock is not held, so that waiting for the running operator doesn't keep it from stopping.
     pub(super) async fn running(&self) -> Option<Arc<Running>> {
         self.running.lock().await.clone()
     }
 }
 
 impl Running {
-    /// Hands out no more runs and drops those under way.
+    /// Starts no more runs and drops those in progress.
     pub(super) async fn drop_runs(&self) {
         join_all(self.controllers.iter().map(|controller| controller.stop(Duration::ZERO))).await;
     }

@@ -4,13 +4,13 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::{Error, Operator, Stopped};
 
-/// How an operator's process is to end.
+/// How an operator's process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the process is to end with this code"]
 pub enum Exit {
     /// All runs ended by themselves after the signal.
     Clean,
-    /// Some run outlived the termination timeout and was dropped.
+    /// A run outlived the termination timeout and was dropped.
     DeadlinePassed,
     /// A second Ctrl-C came before all runs had ended.
     Interrupted,
@@ -47,7 +47,7 @@ impl Operator {
     /// old term.
     ///
     /// # Errors
-    /// As [`Operator::start`], and when the process can't listen to signals.
+    /// As [`Operator::start`], and if the process can't receive signals.
     pub async fn run(&self) -> Result<Exit, Error> {
         let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
@@ -61,7 +61,7 @@ impl Operator {
         tokio::select! {
             biased;
             _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
-            _ = interrupt.recv() => tracing::info!("Ctrl-C: stopping; once more drops the runs that are under way"),
+            _ = interrupt.recv() => tracing::info!("Ctrl-C: stopping; once more drops the runs in progress"),
             _ = self.leadership_lost() => {
                 // Nothing is left to wait for: the runs are dropped.
                 self.stop().await;

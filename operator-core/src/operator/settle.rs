@@ -38,10 +38,10 @@ impl Default for Settling {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettleError {
-    /// It doesn't run.
+    /// It isn't running.
     #[error("the operator is not running")]
     NotRunning,
-    /// It was still busy when the time was over.
+    /// It was still busy after the timeout.
     #[error("not settled after {} s: {reason}", timeout.as_secs_f32())]
     TimedOut {
         /// How long the wait was.
@@ -51,7 +51,8 @@ pub enum SettleError {
     },
 }
 
-/// Between two looks. The looks themselves are made of messages and lists, so this only keeps them from spinning.
+/// The pause between two checks. The checks themselves consist of messages and lists, so this only keeps them from
+/// spinning.
 const PAUSE: Duration = Duration::from_millis(5);
 
 impl Operator {
@@ -92,15 +93,15 @@ impl Operator {
 pub struct Footprint {
     /// Primaries that the controllers know, all of them together.
     pub primaries: usize,
-    /// What keeps something about objects that are not there, and how much: event sources, and the rest of a controller.
+    /// What keeps data about objects that don't exist, and how much: event sources, and the rest of a controller.
     pub leftovers: Vec<(String, usize)>,
     /// Tasks that run.
     pub tasks: usize,
 }
 
 impl Operator {
-    /// What the operator keeps now; nothing when it doesn't run. Once it has settled and all its primaries are gone,
-    /// everything but the number of tasks is 0, and that is what it was before the first primary came.
+    /// What the operator keeps now; nothing if it isn't running. Once it has settled and all its primaries are gone,
+    /// everything but the number of tasks is 0, and that number is as it was before the first primary was created.
     #[doc(hidden)]
     pub async fn footprint(&self) -> Footprint {
         let Some(running) = self.running().await else { return Footprint::default() };
@@ -116,7 +117,7 @@ impl Operator {
         footprint
     }
 
-    /// One look, without waiting: what keeps the operator from being settled, if anything does.
+    /// One check, without waiting: what keeps the operator from being settled, if anything does.
     #[cfg(feature = "testing")]
     pub(crate) async fn busy_with(&self, no_timer_within: Duration) -> Option<String> {
         let Some(running) = self.running().await else { return Some(SettleError::NotRunning.to_string()) };
@@ -129,7 +130,7 @@ impl Operator {
         running.look(no_timer_within).await.err()
     }
 
-    /// Where the processors stand, in the order of the controllers.
+    /// The states of the processors, in the order of the controllers.
     #[cfg(feature = "testing")]
     pub(crate) async fn snapshots(&self) -> Vec<Snapshot> {
         let Some(running) = self.running().await else { return Vec::new() };
@@ -145,7 +146,7 @@ impl Operator {
 }
 
 impl Running {
-    /// One look: quiet before the lists and still the same quiet after them.
+    /// One check: quiet before the lists, and without any new input after them.
     async fn look(&self, no_timer_within: Duration) -> Result<(), String> {
         let before = self.quiet(no_timer_within).await?;
         for controller in &self.controllers {

@@ -11,14 +11,14 @@ use crate::{
     observe::{Observation, Observer, SourceHealth},
 };
 
-/// An event source that has stopped for good, or a part of one. JOSDK: what its `InformerStoppedHandler` is given.
+/// An event source that has stopped for good, or a part of one. JOSDK: the argument of its `InformerStoppedHandler`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoppedSource {
     /// The controller's name.
     pub controller: String,
     /// The event source's name.
     pub source: String,
-    /// The namespace that it is about, if the source follows several separately.
+    /// Its namespace, if the source follows several separately.
     pub namespace: Option<String>,
     /// Why, in the server's own words if it is the server's refusal, and what can be done about it: which right to
     /// grant to which account.
@@ -48,7 +48,7 @@ impl From<UnhealthySource> for StoppedSource {
     }
 }
 
-/// Tells a function of the user's which sources have stopped.
+/// Reports stopped sources to a user's function.
 pub(super) struct Told(pub(super) Box<dyn Fn(&StoppedSource) + Send + Sync>);
 
 impl Observer for Told {
@@ -71,8 +71,8 @@ impl fmt::Debug for Told {
 }
 
 impl Operator {
-    /// Waits until all event sources are synced, where all of them have to be before anything runs. What is not synced in time
-    /// has stopped: the operator isn't to go on. `None` when it may.
+    /// Waits until all event sources are synced, if all of them have to be before anything runs. A source that is not
+    /// synced in time counts as stopped, and the operator must not go on. `None` if it may.
     pub(super) async fn failed_at_start(&self) -> Option<Error> {
         if !self.settings.stop_on_source_error_at_start {
             return None;

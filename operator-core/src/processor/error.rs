@@ -1,4 +1,4 @@
-//! What can be wrong with a processor's policies.
+//! The errors in a processor's policies.
 
 use std::time::Duration;
 

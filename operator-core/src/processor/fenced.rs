@@ -1,7 +1,7 @@
-//! Policies of the user's, whose panics stay with the primary that they were asked about.
+//! Users' policies, whose panics affect only the primary that they were called for.
 //!
-//! They are asked by the task that decides about all primaries of a controller. A panic there would end it, and with it every
-//! run of the controller, without a word but that of the panic.
+//! They are called by the task that decides about all primaries of a controller. A panic there would end it, and with
+//! it every run of the controller, and the only sign would be the message of the panic.
 
 use std::{
     fmt,
@@ -13,7 +13,7 @@ use std::{
 use super::{Admission, GenericRetry, KeyLimit, RateLimiter, Retry, RetryState};
 use crate::environment::Now;
 
-/// A retry that answers as the default one does where the user's panics.
+/// A retry that returns what the default one does if the user's panics.
 pub(crate) struct FencedRetry(pub(crate) Arc<dyn Retry>);
 
 impl Retry for FencedRetry {
@@ -48,7 +48,7 @@ impl fmt::Debug for FencedRetry {
     }
 }
 
-/// A rate limiter that admits the run where the user's panics.
+/// A rate limiter that admits the run if the user's panics.
 pub(crate) struct FencedRateLimiter(pub(crate) Arc<dyn RateLimiter>);
 
 impl RateLimiter for FencedRateLimiter {
@@ -63,7 +63,7 @@ impl fmt::Debug for FencedRateLimiter {
     }
 }
 
-/// The limit of one primary; none where it could not be made.
+/// The limit of one primary; none if it could not be made.
 #[derive(Debug)]
 struct FencedLimit(Option<Box<dyn KeyLimit>>);
 
@@ -78,7 +78,7 @@ fn fenced<T>(ask: impl FnOnce() -> T) -> Option<T> {
     let answer = catch_unwind(AssertUnwindSafe(ask)).ok();
     if answer.is_none() {
         tracing::error!(
-            "a retry or rate limiter panicked; the default retry, or no limit, takes its place for this question"
+            "a retry or rate limiter panicked; the default retry, or no limit, is used for this call"
         );
     }
     answer

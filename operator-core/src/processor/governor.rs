@@ -1,15 +1,15 @@
-//! A rate limit that gives runs back one by one.
+//! A rate limit that restores runs one by one.
 
 use std::{num::NonZeroU32, time::Duration};
 
 use super::{Admission, Error, KeyLimit, RateLimiter};
 use crate::environment::{Now, Quota, QuotaState};
 
-/// A burst of runs, which come back one by one: after `limit` runs at once, one more in each `period / limit`. The limit
-/// to choose where there is no reason for another.
+/// A burst of runs, which are restored one by one: after `limit` runs at once, one more in each `period / limit`.
+/// Choose this one unless there is a reason for another.
 ///
-/// JOSDK has only the [`LinearRateLimiter`](super::LinearRateLimiter), which gives all runs back at once: with it, a
-/// primary that changes all the time stands still until the period is over, and then runs `limit` times in a row.
+/// JOSDK has only the [`LinearRateLimiter`](super::LinearRateLimiter), which restores all runs at once: with it, a
+/// primary that changes all the time doesn't run until the period is over, and then runs `limit` times in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GovernorRateLimiter(Quota);
 
@@ -17,7 +17,7 @@ impl GovernorRateLimiter {
     /// At most `limit` runs at once, and `limit` in each `period` in the long run.
     ///
     /// # Errors
-    /// A limit or a period of zero.
+    /// If the limit or the period is zero.
     pub fn new(limit: u32, period: Duration) -> Result<Self, Error> {
         let limit = NonZeroU32::new(limit).ok_or(Error::RateLimit)?;
         if period.is_zero() {

@@ -13,11 +13,11 @@
 //!
 //! # Guarantees
 //! - At most one run of a primary at a time; any number of events during a run cause exactly one more.
-//! - Inputs that were sent before `Processor::snapshot` are part of its answer.
-//! - A run that panics is a failed run; neither the processor nor other primaries notice. Where a policy panics, the default
-//!   one answers.
-//! - Dropping the `ProcessorTask` (or its future) cancels all runs, and tells the observers what no longer waits and is
-//!   no longer known.
+//! - Inputs that were sent before `Processor::snapshot` are included in its answer.
+//! - A run that panics is a failed run; neither the processor nor other primaries are affected. If a policy panics, the
+//!   default one is used.
+//! - Dropping the `ProcessorTask` (or its future) cancels all runs, and reports to the observers what no longer waits
+//!   and is no longer known.
 //!
 //! # Assumptions
 //! - Inputs about one primary are sent in the order in which things happened to it.

@@ -12,9 +12,9 @@ pub trait RateLimiter: fmt::Debug + Send + Sync {
     fn for_key(&self, now: Now) -> Box<dyn KeyLimit>;
 }
 
-/// The state of a rate limit for one primary. It vanishes with the primary. JOSDK: `RateLimitState`.
+/// The state of a rate limit for one primary. It is dropped with the primary. JOSDK: `RateLimitState`.
 pub trait KeyLimit: fmt::Debug + Send {
-    /// Asks for one run, and counts it if it is admitted.
+    /// Requests one run, and counts it if it is admitted.
     fn admit(&mut self, now: Now) -> Admission;
 }
 
@@ -23,14 +23,14 @@ pub trait KeyLimit: fmt::Debug + Send {
 pub enum Admission {
     /// The run may start, and was counted.
     Admitted,
-    /// The run may not start. Asking again is worth it after this time; the processor waits 50 ms at least.
+    /// The run may not start. The limiter is called again after this time; the processor waits at least 50 ms.
     Wait(Duration),
 }
 
-/// A number of runs in a period, as JOSDK's limiter of the same name counts them.
+/// A number of runs in a period, counted as in JOSDK's limiter of the same name.
 ///
-/// The period begins with the primary's first run. A new period begins only when its runs are used up and it is over:
-/// runs left over from an old period are used before a new one begins.
+/// The period starts with the primary's first run. A new period starts only when its runs are used up and it is over:
+/// runs left over from an old period are used before a new one starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinearRateLimiter {
     limit: u32,
@@ -41,7 +41,7 @@ impl LinearRateLimiter {
     /// At most `limit` runs in each `period`.
     ///
     /// # Errors
-    /// A limit or a period of zero.
+    /// If the limit or the period is zero.
     pub fn new(limit: u32, period: Duration) -> Result<Self, Error> {
         if limit == 0 {
             return Err(Error::RateLimit);

@@ -1,32 +1,32 @@
-//! When a failed run is tried again.
+//! When failed runs are retried.
 
 use std::{fmt, time::Duration};
 
 use super::Error;
 use crate::environment::Now;
 
-/// What the reconciler may know about the retry that it is part of; absent on a first run.
+/// Information about the retry that a reconciler is part of; absent in a first run.
 ///
 /// JOSDK: `RetryInfo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RetryInfo {
-    /// How many retries have been scheduled since the last success, including this one. Zero if an event during the
-    /// first, failed run caused this one before any delay.
+    /// The number of retries that have been scheduled since the last success, including this one. Zero if an event
+    /// during the first, failed run caused this one before any delay.
     pub attempt: u32,
-    /// Whether no retry follows if this run fails too.
+    /// Whether no retry follows if this run fails, too.
     pub last_attempt: bool,
 }
 
-/// What is kept per primary between its first failure and its next success.
+/// What is kept for a primary between its first failure and its next success.
 ///
 /// JOSDK: `RetryExecution`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryState {
-    /// How many delays have been returned.
+    /// The number of delays that have been returned.
     pub attempt: u32,
-    /// The delay handed out last; before the first one, the delay to begin with.
+    /// The last returned delay; before the first one, the initial delay.
     pub interval: Duration,
-    /// When it was handed out.
+    /// When it was returned.
     pub last_call: Option<Now>,
 }
 
@@ -37,7 +37,7 @@ impl RetryState {
         Self { attempt: 0, interval, last_call: None }
     }
 
-    /// How much of the current delay is left; `None` when it is over, or when there was none yet.
+    /// How much of the current delay is left; `None` if it is over, or if there was none yet.
     #[must_use]
     pub fn remaining(&self, now: Now) -> Option<Duration> {
         let rest = (self.last_call? + self.interval).since(now);
@@ -45,8 +45,8 @@ impl RetryState {
     }
 }
 
-/// A policy of retries. One value serves all primaries of a controller; what differs between them is in
-/// [`RetryState`]. JOSDK: `Retry`.
+/// A retry policy. One value serves all primaries of a controller; what differs between them is in [`RetryState`].
+/// JOSDK: `Retry`.
 pub trait Retry: fmt::Debug + Send + Sync {
     /// The state of a primary whose run has failed for the first time since its last success.
     fn begin(&self) -> RetryState;
@@ -54,12 +54,12 @@ pub trait Retry: fmt::Debug + Send + Sync {
     /// Takes one attempt and returns the delay after which it is due; `None` if there are no more.
     fn next_delay(&self, state: &mut RetryState, now: Now) -> Option<Duration>;
 
-    /// Whether a run in this state is the last one that a failure leads to.
+    /// Whether a run in this state is the last one that a failure causes.
     fn is_last(&self, state: &RetryState) -> bool;
 
-    /// The delay after a failure that is the API server's: no answer, 500 and above, 429, 403, a kind that isn't
-    /// served. Such a failure uses up no attempt and is retried without end: `state` is not that of the attempts, and
-    /// begins anew after each success.
+    /// The delay after a failure of the API server: no answer, 500 and above, 429, 403, a kind that isn't served. Such
+    /// a failure uses up no attempt and is retried without end: `state` is separate from that of the attempts, and is
+    /// reset after each success.
     ///
     /// By default, the delays are those of [`next_delay`](Self::next_delay); the last one is repeated. The library
     /// limits each of them to five minutes, and shortens it randomly by up to a tenth.
@@ -74,8 +74,8 @@ pub trait Retry: fmt::Debug + Send + Sync {
 /// Delays that grow by a factor up to a cap, for a number of attempts. The default is five attempts after 2, 2, 3, 4.5
 /// and 6.75 seconds. JOSDK: `GenericRetry`.
 ///
-/// The first two delays equal the initial interval; each further one is the last times the multiplier. Delays are
-/// counted in whole milliseconds, a fraction is cut off.
+/// The first two delays equal the initial interval; each further one is the previous one times the multiplier. Delays
+/// are in whole milliseconds, rounded down.
 ///
 /// ```
 /// use std::time::Duration;
@@ -93,7 +93,7 @@ pub struct GenericRetry {
     cap: Cap,
 }
 
-/// What bounds the growth of the delays.
+/// The limit of the delays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cap {
     /// Follows from the other settings: initial interval times the multiplier to the power of the attempts.
@@ -124,7 +124,7 @@ impl GenericRetry {
     /// as long as the one before.
     ///
     /// # Errors
-    /// An interval below a millisecond, or a multiplier below one.
+    /// If the interval is below a millisecond, or the multiplier below one.
     pub fn exponential(
         initial_interval: Duration,
         multiplier: f64,
@@ -139,13 +139,13 @@ impl GenericRetry {
     /// `max_attempts` retries, each after `interval`.
     ///
     /// # Errors
-    /// An interval below a millisecond.
+    /// If the interval is below a millisecond.
     pub fn linear(interval: Duration, max_attempts: u32) -> Result<Self, Error> {
         Self::exponential(interval, 1.0, max_attempts)
     }
 
-    /// No retry: after a failure the next event, the last reschedule or the maximum reconciliation interval leads to
-    /// the next run. Failures of the API server are still retried, every two seconds.
+    /// No retry: after a failure the next event, the last reschedule or the maximum reconciliation interval causes the
+    /// next run. Failures of the API server are still retried, every two seconds.
     #[must_use]
     pub fn no_retry() -> Self {
         Self::default().with_max_attempts(0)
@@ -169,7 +169,7 @@ impl GenericRetry {
         self
     }
 
-    /// The same without an end. The delays still stop growing, after as many steps as by default.
+    /// The same without a limit. The delays still stop growing, after as many steps as by default.
     #[must_use]
     pub fn without_max_attempts(mut self) -> Self {
         self.max_attempts = None;
@@ -179,7 +179,7 @@ impl GenericRetry {
     /// The same with another first delay.
     ///
     /// # Errors
-    /// An interval below a millisecond.
+    /// If the interval is below a millisecond.
     pub fn with_initial_interval(mut self, interval: Duration) -> Result<Self, Error> {
         self.initial_interval = whole_milliseconds(interval)?;
         Ok(self)
@@ -188,7 +188,7 @@ impl GenericRetry {
     /// The same with another factor between two delays.
     ///
     /// # Errors
-    /// A multiplier below one, infinite or not a number.
+    /// If the multiplier is below one, infinite or not a number.
     pub fn with_multiplier(mut self, multiplier: f64) -> Result<Self, Error> {
         if !multiplier.is_finite() || multiplier < 1.0 {
             return Err(Error::RetryMultiplier(multiplier));
@@ -197,10 +197,10 @@ impl GenericRetry {
         Ok(self)
     }
 
-    /// The same with a longest delay. The first two delays are the initial interval even if that is longer.
+    /// The same with a maximum delay. The first two delays are the initial interval even if that is longer.
     ///
     /// # Errors
-    /// An interval below a millisecond.
+    /// If the interval is below a millisecond.
     pub fn with_max_interval(mut self, interval: Duration) -> Result<Self, Error> {
         self.cap = Cap::At(whole_milliseconds(interval)?);
         Ok(self)
@@ -213,13 +213,13 @@ impl GenericRetry {
         self
     }
 
-    /// How many retries there are; `None` for no end.
+    /// The maximum number of retries; `None` for no limit.
     #[must_use]
     pub fn max_attempts(&self) -> Option<u32> {
         self.max_attempts
     }
 
-    /// The longest delay; `None` when delays grow without bound.
+    /// The maximum delay; `None` if delays grow without bound.
     #[must_use]
     pub fn max_interval(&self) -> Option<Duration> {
         match self.cap {

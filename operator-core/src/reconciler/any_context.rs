@@ -28,34 +28,34 @@ pub(crate) struct ControllerContext {
     pub(crate) sources: Sources,
     pub(crate) writer: Writer,
     pub(crate) clients: Clients,
-    /// Whether primaries are written by server-side apply, otherwise by JSON patch.
+    /// Whether primaries are written by server-side apply; otherwise by JSON patch.
     pub(crate) applies: bool,
-    /// The finalizer, where the controller uses one.
+    /// The finalizer, if the controller uses one.
     pub(crate) finalizer: Option<Arc<str>>,
-    /// How what its nodes have written says so.
+    /// The marks that its nodes put on what they write.
     pub(crate) marks: Arc<ControllerMarks>,
-    /// The workflow, where the controller has one.
+    /// The workflow, if the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow>>,
     /// What the workflows of the operator share.
     pub(crate) workflows: WorkflowSurroundings,
-    /// Knows whether another run of a primary is to come anyway.
+    /// Knows whether another run of a primary follows anyway.
     pub(crate) processor: Processor,
 }
 
 /// What distinguishes one run from another.
 #[derive(Clone, Debug)]
 pub(crate) struct RunContext {
-    /// The primary that the run is about.
+    /// The primary of the run.
     pub key: ObjectKey,
     /// Its incarnation.
     pub uid: Uid,
     /// Why the run happens.
     pub causes: Causes,
-    /// Which retry it is; `None` for a run that no failure went before.
+    /// The number of the retry; `None` for a run that doesn't follow a failure.
     pub retry: Option<RetryInfo>,
 }
 
-/// Given to each part of the library that works for a run.
+/// Passed to each part of the library that works for a run.
 pub(crate) struct AnyContext {
     run: RunContext,
     shared: Arc<ControllerContext>,
@@ -88,12 +88,12 @@ impl AnyContext {
         &self.run
     }
 
-    /// The primary that the run is about.
+    /// The primary of the run.
     pub(crate) fn primary_key(&self) -> &ObjectKey {
         &self.run.key
     }
 
-    /// The newest known state of the primary that the run is about; `None` once it is gone or replaced.
+    /// The newest known state of the primary of the run; `None` once it is gone or replaced.
     pub(crate) fn primary(&self) -> Option<AnyObject> {
         let newest = self.shared.primary.informer().get(&self.run.key)?;
         (newest.meta().uid.as_deref() == Some(self.run.uid.as_str())).then_some(newest)
@@ -104,14 +104,14 @@ impl AnyContext {
         self.shared.primary.resource_type()
     }
 
-    /// The sources of objects of this type, of which there has to be one.
+    /// The sources of objects of this type; there has to be at least one.
     pub(crate) fn watched(&self, of: RustType) -> Result<impl Iterator<Item = Arc<AnySecondary>>, Error> {
         let watched = self.shared.sources.watch(of);
         let unwatched = || Error::NoEventSource { kind: of.name().to_owned() };
         watched.then(|| self.shared.sources.of(of, &self.run.key)).ok_or_else(unwatched)
     }
 
-    /// The same of one kind.
+    /// The same for one kind.
     pub(crate) fn watched_kind(
         &self,
         of: RustType,
@@ -127,7 +127,7 @@ impl AnyContext {
         self.shared.sources.named_of(of, name, &self.run.key)
     }
 
-    /// Writes secondaries, and the primary beside what the run answers.
+    /// Writes secondaries, and the primary in addition to what the run returns.
     pub(crate) fn resource_operations(&self) -> ResourceOperations<'_> {
         ResourceOperations::new(self.writing_run())
     }
@@ -141,7 +141,7 @@ impl AnyContext {
         }
     }
 
-    /// The time of day, for what people read.
+    /// The time of day, for values that people read.
     pub(crate) fn wall_clock(&self) -> &dyn WallClock {
         self.shared.writer.environment.wall_clock()
     }
@@ -150,9 +150,9 @@ impl AnyContext {
         &self.workflow_results
     }
 
-    /// Has a dependent do something, as far as the operator lets so many at the same time.
+    /// Has a dependent do something, once the operator's limit for concurrent calls allows it.
     ///
-    /// In a box, as most runs have nothing to do.
+    /// Boxed, because most runs have nothing to do.
     pub(crate) fn permitted<'r, T: 'r>(
         &'r self,
         call: impl Future<Output = T> + Send + 'r,
@@ -160,13 +160,13 @@ impl AnyContext {
         self.shared.workflows.permitted(call.boxed())
     }
 
-    /// The run is about this state of its primary from now on: its workflow is, too.
+    /// Sets this state of the primary as the one that the run, and its workflow, work on from now on.
     pub(crate) fn work_on(&self, primary: &AnyObject) {
         *self.own_primary.lock() = Some(AnyObject::clone(primary));
     }
 
-    /// The state of the primary that the run is about; the newest known one where nobody has said. `None` once the primary
-    /// is gone or replaced.
+    /// The state of the primary that the run works on; the newest known one if none was set. `None` once the primary is
+    /// gone or replaced.
     pub(crate) fn own_primary(&self) -> Option<AnyObject> {
         let newest = self.primary()?;
         Some(self.own_primary.lock().clone().unwrap_or(newest))

@@ -30,7 +30,8 @@ impl<P: KubeObject> fmt::Debug for Context<P> {
 }
 
 impl<P: KubeObject> Context<P> {
-    /// What user code is given for a primary, whose type is found again here: a controller has primaries of one type only.
+    /// What user code gets for a primary, whose type is restored here: all primaries of a controller have the same
+    /// type.
     pub(crate) fn given(
         primary: &AnyObject,
         context: &Arc<AnyContext>,
@@ -39,30 +40,31 @@ impl<P: KubeObject> Context<P> {
         Ok((primary, Self::of_any(Arc::clone(context))))
     }
 
-    /// The same for who knows the type of the primaries.
+    /// The same if the caller knows the type of the primaries.
     pub(crate) fn of_any(any: Arc<AnyContext>) -> Self {
         let primaries = Informer::of_any(any.shared().primary.informer().clone());
         Self { any, primaries }
     }
 
-    /// The same whatever the type of the primaries.
+    /// The same for primaries of any type.
     pub(crate) fn any(&self) -> &Arc<AnyContext> {
         &self.any
     }
 
-    /// The primary that the run is about.
+    /// The primary of the run.
     #[must_use]
     pub fn primary_key(&self) -> &ObjectKey {
         self.any.primary_key()
     }
 
-    /// The newest known state of the primary that the run is about; `None` once it is gone or replaced.
+    /// The newest known state of the primary of the run; `None` once it is gone or replaced.
     #[must_use]
     pub fn primary(&self) -> Option<Arc<P>> {
         self.any.primary()?.typed()
     }
 
-    /// What a reconciler holds a borrow of, to be kept: the primary that it was given, or a copy of another state.
+    /// The primary that a reconciler has borrowed, as an owned value: the one that it was given, or a copy of another
+    /// state.
     pub(crate) fn shared_primary(&self, primary: &P) -> AnyObject {
         let given = self.any.own_primary();
         let same =
@@ -109,7 +111,7 @@ impl<P: KubeObject> Context<P> {
     /// The secondary of type `K` with that name that belongs to the primary.
     ///
     /// # Errors
-    /// When the controller has no event source for `K`.
+    /// If the controller has no event source for `K`.
     pub fn secondary_named<K: KubeObject>(&self, name: &str) -> Result<Option<Arc<K>>, Error> {
         Ok(self.secondaries::<K>()?.into_iter().find(|object| object.meta().name.as_deref() == Some(name)))
     }
@@ -118,7 +120,7 @@ impl<P: KubeObject> Context<P> {
     /// keys within each source.
     ///
     /// # Errors
-    /// When the controller has no event source for `K`.
+    /// If the controller has no event source for `K`.
     pub fn secondaries<K: KubeObject>(&self) -> Result<Vec<Arc<K>>, Error> {
         let of = RustType::of::<K>();
         typed(self.any.watched(of)?, |source| source.secondaries_of(self.any.primary_key()).collect())
@@ -127,7 +129,7 @@ impl<P: KubeObject> Context<P> {
     /// Any object of type `K` that the controller watches, whatever it belongs to.
     ///
     /// # Errors
-    /// When the controller has no event source for `K`.
+    /// If the controller has no event source for `K`.
     pub fn get<K: KubeObject>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
         first(self.any.watched(RustType::of::<K>())?, key)
     }
@@ -136,7 +138,7 @@ impl<P: KubeObject> Context<P> {
     /// for any kind: a controller may have several sources of them, and [`Context::secondaries`] reads them all.
     ///
     /// # Errors
-    /// When the controller has no event source for this kind.
+    /// If the controller has no event source for this kind.
     pub fn secondaries_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Result<Vec<Arc<K>>, Error> {
         let sources = self.any.watched_kind(RustType::of::<K>(), kind)?;
         typed(sources, |source| source.secondaries_of(self.any.primary_key()).collect())
@@ -145,7 +147,7 @@ impl<P: KubeObject> Context<P> {
     /// Any object of exactly this kind that the controller watches, whatever it belongs to.
     ///
     /// # Errors
-    /// When the controller has no event source for this kind.
+    /// If the controller has no event source for this kind.
     pub fn get_of_kind<K: KubeObject>(
         &self,
         kind: &ResourceType,
@@ -158,7 +160,7 @@ impl<P: KubeObject> Context<P> {
     /// that have such an index. For an index over the primaries see [`Context::primary_cache`].
     ///
     /// # Errors
-    /// When the controller has no event source for `K`.
+    /// If the controller has no event source for `K`.
     pub fn by_index<K: KubeObject>(&self, index: &str, value: &str) -> Result<Vec<Arc<K>>, Error> {
         typed(self.any.watched(RustType::of::<K>())?, |source| source.by_index(index, value).collect())
     }
@@ -178,8 +180,8 @@ impl<P: KubeObject> Context<P> {
         self.any.shared().sources.named(name, self.any.primary_key())
     }
 
-    /// What is known of another system's resources of type `R` that belong to the primary, from all event sources for
-    /// `R`, in the order of their ids within each source. Nothing is fetched: if a run is the first to need them, see
+    /// The known resources of type `R` in another system that belong to the primary, from all event sources for `R`, in
+    /// the order of their ids within each source. Nothing is fetched: if a run is the first to need them, see
     /// [`ExternalStore::fetch_now`](crate::event_source::ExternalStore::fetch_now).
     #[must_use]
     pub fn external<R: 'static>(&self) -> Vec<Arc<R>> {
@@ -290,7 +292,7 @@ fn first<K: KubeObject>(
     Ok(found.and_then(|object| object.typed()))
 }
 
-/// User code is asked about a primary that is not of its type.
+/// User code is called for a primary that is not of its type.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the primary is of another type")]
 pub(crate) struct AnotherType;

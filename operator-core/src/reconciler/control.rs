@@ -41,13 +41,13 @@ impl<P: KubeObject> UpdateControl<P> {
     }
 }
 
-/// The result of a clean-up: whether the primary may go. JOSDK: `DeleteControl`.
+/// The result of a clean-up: whether the primary may be removed. JOSDK: `DeleteControl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the finalizer stays unless the answer is returned from `cleanup`"]
 pub enum Removal {
     /// Everything is undone: the finalizer may be removed. It still stays while a workflow that was cleaned up in this
-    /// run has something left that has to go before the primary, unless that failed and the reconciler handles the
-    /// workflow's errors.
+    /// run has something left that has to be deleted before the primary, unless that failed and the reconciler handles
+    /// the workflow's errors.
     Done,
     /// Something still has to be undone: the finalizer stays, and `cleanup` is called again at the next event, or after
     /// the delay if there is one.

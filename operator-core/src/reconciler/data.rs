@@ -35,7 +35,7 @@ impl<T: fmt::Debug> fmt::Debug for Data<T> {
     }
 }
 
-/// Nobody has put data of this type into the run.
+/// No data of this type has been put into the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no `{0}` has been put into this run: call `context.put(…)` before the workflow runs, or take an `Option<Data<_>>`"
@@ -68,7 +68,7 @@ impl DataType {
 pub(crate) struct DataOfRun(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
 impl DataOfRun {
-    /// Takes the place of what was put before.
+    /// Replaces what was put before.
     pub(crate) fn put<T: Send + Sync + 'static>(&self, data: T) {
         let before = self.0.lock().insert(TypeId::of::<T>(), Arc::new(data));
         // Dropped without the lock.
@@ -81,7 +81,7 @@ impl DataOfRun {
     }
 }
 
-/// The data is not shown: it may be secret.
+/// The data is not shown because it may be secret.
 impl fmt::Debug for DataOfRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DataOfRun").finish_non_exhaustive()

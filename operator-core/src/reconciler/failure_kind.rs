@@ -1,5 +1,6 @@
-//! Whose failure an error is. Errors of the library and of kube are recognised wherever they stand in the chain of sources, so
-//! that user code may pass them on as they are, boxed, in an error of its own or as `anyhow::Error`.
+//! What has caused an error: user code, the server, or neither. Errors of the library and of kube are recognised
+//! anywhere in the chain of sources, so that user code may pass them on unchanged, boxed, in an error of its own or as
+//! `anyhow::Error`.
 
 use std::error::Error as StdError;
 
@@ -11,25 +12,25 @@ use crate::{
     cache, client::is_not_served, error::Permanent, observe::with_sources, operations, processor::FailureKind,
 };
 
-/// What the first error says that is known, from the outermost to the innermost; `None` where none is.
+/// The kind of the first known error in the chain, from the outermost to the innermost; `None` if none is known.
 pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     with_sources(error).find_map(known)
 }
 
 /// The same for an error that a reconciler has returned.
 ///
-/// What the server has refused as it was may be accepted later, by a webhook that has changed its mind for example: of that the
-/// reconciler knows more, so that it counts as its own error.
+/// A request that the server has refused may be accepted later without a change, for example by a webhook that has
+/// changed its mind. The reconciler knows more about that, so this counts as its own error.
 pub(crate) fn kind_of_returned(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     with_sources(error).find_map(passed_on)
 }
 
-/// What follows from several failures: what the server refused is to be done again, whatever else has failed.
+/// The kind of several failures together: if the server caused one, the run is repeated, whatever else has failed.
 pub(crate) fn of_several(kinds: impl IntoIterator<Item = FailureKind>) -> FailureKind {
     kinds.into_iter().max().unwrap_or(FailureKind::Permanent)
 }
 
-/// What an error says that user code has passed on.
+/// The kind of an error that user code has passed on.
 fn passed_on(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     let kind = known(error)?;
     let is_declared_wrongly = |error: &operations::Error| {
@@ -44,7 +45,8 @@ fn passed_on(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     Some(if kind == FailureKind::Permanent && !is_permanent { FailureKind::Retryable } else { kind })
 }
 
-/// Whether user code says by this error, or by those of all nodes or items that it stands for, that it is not to be retried.
+/// Whether user code declares by this error, or by those of all nodes or items that it stands for, that it must not be
+/// retried.
 fn says_so(error: &(dyn StdError + 'static)) -> bool {
     let one = |error: &BoxError| with_sources(&**error).any(says_so);
     match (error.downcast_ref(), error.downcast_ref()) {
@@ -91,7 +93,7 @@ fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     None
 }
 
-/// What an error of a read or write says.
+/// The kind of an error of a read or write.
 pub(crate) fn of_operation(error: &operations::Error) -> FailureKind {
     if error.is_servers() {
         FailureKind::Server
@@ -102,7 +104,7 @@ pub(crate) fn of_operation(error: &operations::Error) -> FailureKind {
     }
 }
 
-/// Informers see a 404 for a kind that isn't served only.
+/// Informers get a 404 only for a kind that isn't served.
 fn is_servers(code: u16) -> bool {
     code == 404 || operations::is_servers(code)
 }

@@ -35,9 +35,9 @@ impl<P: KubeObject> Context<P> {
         self.so_far()
     }
 
-    /// Cleans up the controller's workflow for the primary that `cleanup` was given: deletes what has to go before it.
-    /// For a workflow with `explicit_invocation`; any other workflow has already been cleaned up. The primary stays
-    /// until all of it is gone, whatever the cleaner returns.
+    /// Cleans up the controller's workflow for the primary that `cleanup` was given: deletes what has to be deleted
+    /// before it. For a workflow with `explicit_invocation`; any other workflow has already been cleaned up. The
+    /// primary stays until all of this is gone, whatever the cleaner returns.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -50,7 +50,7 @@ impl<P: KubeObject> Context<P> {
     /// nodes and is not ready.
     ///
     /// # Errors
-    /// When the primary is gone.
+    /// If the primary is gone.
     pub fn so_far(&self) -> Result<Run<P>, WorkflowError> {
         let primary = self.given_primary()?;
         Ok(Run::of_any(Arc::new(AnyRun::new(self.any(), primary, None))))

@@ -1,4 +1,4 @@
-//! What is computed once for a primary, and asked for several times.
+//! Values that are computed once for a primary, and used several times.
 
 use std::{any::Any, collections::HashMap, fmt, sync::Arc};
 
@@ -8,14 +8,14 @@ use crate::resource::AnyObject;
 
 type Value = Arc<dyn Any + Send + Sync>;
 
-/// Whose value it is. Each one that is made differs from all others; clones are the same.
+/// Identifies what has computed a value. Each new key differs from all others; clones are equal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoKey(Arc<()>);
 
-/// Values by who has computed them, and for which primary: a run may be told to work on another one than its own.
+/// Values by what has computed them, and for which primary: a run may work on a primary other than its own.
 ///
-/// The keys are addresses. What is at an address stays there as long as the value, since the memo keeps the key itself and
-/// the primary, too.
+/// The keys are addresses. An address stays in use as long as the value exists, because the memo keeps the key itself
+/// and the primary, too.
 #[derive(Default)]
 pub(crate) struct Memo(Mutex<HashMap<(usize, usize), Entry>>);
 
@@ -26,7 +26,8 @@ struct Entry {
 }
 
 impl Memo {
-    /// The value that was computed under this key for `primary`, or else that of `compute`, which may ask for other values.
+    /// The value that was computed under this key for `primary`, or else the result of `compute`, which may request
+    /// other values.
     pub(crate) fn get_or_try<T: Send + Sync + 'static, E>(
         &self,
         key: &MemoKey,
@@ -39,7 +40,7 @@ impl Memo {
         }
     }
 
-    /// Keeps a value that somebody else has computed.
+    /// Keeps a value that was computed elsewhere.
     pub(crate) fn keep<T: Send + Sync + 'static>(
         &self,
         key: &MemoKey,
@@ -68,7 +69,7 @@ impl Memo {
         known.downcast().ok()
     }
 
-    /// Forgets all: what is read from the context may have changed.
+    /// Forgets all values: what is read from the context may have changed.
     pub(crate) fn clear(&self) {
         let values = std::mem::take(&mut *self.0.lock());
         // Dropped without the lock.
@@ -76,7 +77,7 @@ impl Memo {
     }
 }
 
-/// The values are not shown: they may be Secrets.
+/// The values are not shown because they may be Secrets.
 impl fmt::Debug for Memo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memo").finish_non_exhaustive()

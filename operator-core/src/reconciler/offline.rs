@@ -1,4 +1,4 @@
-//! A context without a cluster: for tests of what is written against contexts, ours and users'.
+//! A context without a cluster: for tests of code that uses contexts, the library's and the users'.
 
 use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
 
@@ -17,13 +17,13 @@ use crate::{
     resource::{KubeObject, ObjectKey, ResourceType, Uid},
 };
 
-/// What the contexts of one controller share, without a cluster: nothing is read from one, and a write fails.
+/// What the contexts of one controller share, without a cluster: nothing is read from a cluster, and writes fail.
 pub(crate) struct Offline<P: KubeObject> {
     pub(crate) shared: Arc<ControllerContext>,
     of: PhantomData<fn(P)>,
 }
 
-/// What such a controller is made of.
+/// The parts of such a controller.
 pub(crate) struct OfflineParts {
     /// Event sources that run only while they are needed.
     pub(crate) conditional: Vec<Arc<dyn SourceDeclaration>>,
@@ -120,8 +120,8 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         Self { shared, of: PhantomData }
     }
 
-    /// The context of a run of `primary`, which its cache knows from now on; what only a server could have given it is
-    /// made up.
+    /// The context of a run of `primary`, which its cache contains from now on; values that only a server could have
+    /// set are made up.
     pub(crate) fn context(&self, primary: &P) -> Context<P> {
         let mut primary = primary.clone();
         let meta = primary.meta_mut();

@@ -6,7 +6,7 @@ use crate::resource::KubeObject;
 
 use super::{BoxError, Context, Removal, UpdateControl};
 
-/// Brings the world to the state that a primary asks for. JOSDK: `Reconciler`.
+/// Brings the world to the state that a primary describes. JOSDK: `Reconciler`.
 ///
 /// A run looks at the whole state, not at what has changed: it may be the first one after the operator's start, and it
 /// may cover any number of changes.
@@ -38,7 +38,7 @@ pub trait Reconciler: Send + Sync + 'static {
     /// The type of object that this reconciler is responsible for.
     type Primary: KubeObject;
 
-    /// Called after the primary, or something it depends on, has changed, and after the delays that runs ask for.
+    /// Called after the primary, or something it depends on, has changed, and after the delays that runs request.
     ///
     /// `primary` is the newest state that is known when the run starts, including the operator's own writes.
     ///
@@ -54,7 +54,7 @@ pub trait Reconciler: Send + Sync + 'static {
     ) -> impl Future<Output = Result<UpdateControl<Self::Primary>, BoxError>> + Send;
 }
 
-/// Undoes what a reconciler has done, before its primary goes. JOSDK: `Cleaner`.
+/// Undoes what a reconciler has done, before its primary is removed. JOSDK: `Cleaner`.
 ///
 /// A controller with a cleaner adds a finalizer to each primary, which keeps it in the cluster until `cleanup` agrees
 /// to its removal. Declare it with `.with_cleaner()` when the controller is built; a derived controller finds it

@@ -1,4 +1,4 @@
-//! What a part of an operator has to be allowed to do.
+//! The rights that a part of an operator needs.
 
 use super::ResourceType;
 
@@ -7,7 +7,7 @@ use super::ResourceType;
 pub struct Access {
     /// The type.
     pub resource_type: ResourceType,
-    /// The subresource, where the right is for one.
+    /// The subresource, if the right is for one.
     pub subresource: Option<&'static str>,
     /// The verbs of a role rule.
     pub verbs: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! Kinds: what the library needs to know of a type of object in order to list, watch and write it.
+//! Kinds: what the library needs to know about a type of object in order to list, watch and write it.
 
 use std::{any::TypeId, fmt, sync::Arc};
 
@@ -64,7 +64,7 @@ impl ResourceType {
     }
 
     /// The type of a `K` whose group, version and kind are known at run time. A dynamic one counts as namespaced; use
-    /// [`ResourceType::cluster_scoped`] where it is not.
+    /// [`ResourceType::cluster_scoped`] if it is not.
     #[must_use]
     pub fn with<K: KubeObject>(dynamic: &K::DynamicType) -> Self {
         let scope = TypeId::of::<K::Scope>();
@@ -155,7 +155,7 @@ impl ResourceType {
     }
 }
 
-/// Counts as namespaced; use [`ResourceType::cluster_scoped`] where it is not.
+/// Counts as namespaced; use [`ResourceType::cluster_scoped`] if it is not.
 impl From<&ApiResource> for ResourceType {
     fn from(resource: &ApiResource) -> Self {
         Self::with::<DynamicObject>(resource)

@@ -6,11 +6,12 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::{Cluster, ObjectKey, ResourceType};
 
-/// The keys of the annotations that say which primary an object belongs to, where there is no owner reference: across
-/// namespaces, or because the object must not go with its primary by itself.
+/// The keys of the annotations that show which primary an object belongs to if there is no owner reference: across
+/// namespaces, or because the object must not be deleted with its primary automatically.
 ///
-/// By default they are those of the Java Operator SDK, `io.javaoperatorsdk/primary-name` and so on, so that what an operator
-/// made before it was ported is found again. JOSDK's `Mappers.fromDefaultAnnotations` and `fromAnnotation`.
+/// By default they are those of the Java Operator SDK, `io.javaoperatorsdk/primary-name` and so on, so that objects
+/// that an operator made before it was ported are found again. JOSDK's `Mappers.fromDefaultAnnotations` and
+/// `fromAnnotation`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappingAnnotations {
     name: Cow<'static, str>,
@@ -43,7 +44,7 @@ impl MappingAnnotations {
         self
     }
 
-    /// The annotations of what belongs to `primary`.
+    /// The annotations of objects that belong to `primary`.
     pub(crate) fn of(&self, primary: &ObjectKey, primary_type: &ResourceType) -> Vec<(String, String)> {
         let mut annotations = vec![(self.name.to_string(), primary.name().to_owned())];
         if let Some(namespace) = primary.namespace() {
@@ -56,14 +57,15 @@ impl MappingAnnotations {
         annotations
     }
 
-    /// The primary of type `primary_type` that an object with this metadata belongs to. Where no type is named, it is that one; the
-    /// version of a named one is ignored, as that of an owner reference is. Where no namespace is named, it is the object's own.
+    /// The primary of type `primary_type` that an object with this metadata belongs to. If no type is named, it is that
+    /// one; the version of a named one is ignored, as in an owner reference. If no namespace is named, it is the
+    /// object's own.
     pub(crate) fn primary_in(&self, meta: &ObjectMeta, primary_type: &ResourceType) -> Option<ObjectKey> {
         let annotations = meta.annotations.as_ref()?;
         self.primary_by(|name| annotations.get(name).cloned(), meta.namespace.as_deref(), primary_type)
     }
 
-    /// The same of an object in this namespace whose annotations are looked up.
+    /// The same for an object in this namespace whose annotations are looked up.
     pub(crate) fn primary_by(
         &self,
         annotation: impl Fn(&str) -> Option<String>,

@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::{KubeObject, ObjectKey};
 
-/// An object whose type is known only to who asks for it. Implemented for all types.
+/// An object whose type is known only to the code that uses it. Implemented for all types.
 pub(crate) trait Object: Any + Send + Sync {
     fn meta(&self) -> &ObjectMeta;
 
-    /// Another one with the same content.
+    /// Another object with the same content.
     fn cloned(&self) -> AnyObject;
 
-    /// Fails where there is nothing but metadata: the rest can't be decoded.
+    /// Fails if there is nothing but metadata: the rest can't be decoded.
     fn check(&self) -> serde_json::Result<()> {
         Ok(())
     }
@@ -35,7 +35,7 @@ pub(crate) trait Object: Any + Send + Sync {
 pub(crate) trait Draft: Send + Sync {
     fn meta_mut(&mut self) -> &mut ObjectMeta;
 
-    /// Version and kind, where the object itself says them.
+    /// Version and kind, if the object itself contains them.
     fn types(&self) -> Option<&TypeMeta>;
 
     fn finish(self: Box<Self>) -> AnyObject;
@@ -55,7 +55,7 @@ impl<K: KubeObject> Draft for K {
     }
 }
 
-/// Version and kind of an object whose type doesn't say them, as far as the object does.
+/// Version and kind of an object whose type doesn't define them, as far as the object does.
 pub(crate) fn types_of(object: &dyn Any) -> Option<&TypeMeta> {
     match object.downcast_ref::<DynamicObject>() {
         Some(object) => object.types.as_ref(),
@@ -63,7 +63,7 @@ pub(crate) fn types_of(object: &dyn Any) -> Option<&TypeMeta> {
     }
 }
 
-/// One that is shared.
+/// A shared one.
 pub(crate) type AnyObject = Arc<dyn Object>;
 
 impl<K: KubeObject> Object for K {
@@ -98,7 +98,7 @@ impl dyn Object {
         self.into_any().downcast().ok()
     }
 
-    /// The same of one that somebody else holds.
+    /// The same for a borrowed one.
     pub(crate) fn typed_ref<K: KubeObject>(&self) -> Option<&K> {
         self.as_any().downcast_ref()
     }
@@ -112,7 +112,7 @@ impl dyn Object {
     }
 }
 
-/// The content is not shown: it may be a Secret's.
+/// The content is not shown because it may be a Secret's.
 impl fmt::Debug for dyn Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Object").field(&ObjectKey::in_meta(self.meta())).finish()

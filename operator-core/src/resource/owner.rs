@@ -5,14 +5,14 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use super::{KubeObject, ResourceType};
 
 /// A reference to `owner` for a child's `metadata.ownerReferences`, so that the garbage collector removes the child
-/// with its owner. `None` when `owner` has no uid, which means that it was not read from a cluster.
+/// with its owner. `None` if `owner` has no uid, which means that it was not read from a cluster.
 ///
 /// The reference names the owner as the managing controller and does not block its deletion.
 pub(crate) fn owner_reference<K: KubeObject>(owner: &K, owner_type: &ResourceType) -> Option<OwnerReference> {
     owner_in(owner.meta(), owner_type)
 }
 
-/// The same of an object with this metadata.
+/// The same for an object with this metadata.
 pub(crate) fn owner_in(meta: &ObjectMeta, owner_type: &ResourceType) -> Option<OwnerReference> {
     Some(OwnerReference {
         api_version: owner_type.api_version(),
@@ -24,7 +24,7 @@ pub(crate) fn owner_in(meta: &ObjectMeta, owner_type: &ResourceType) -> Option<O
     })
 }
 
-/// Whether `reference` points at an object of `owner_type`. The version is ignored, so that a reference survives a new
+/// Whether `reference` points to an object of `owner_type`. The version is ignored, so that a reference survives a new
 /// version of the owner's kind.
 #[must_use]
 pub(crate) fn is_owned_by(reference: &OwnerReference, owner_type: &ResourceType) -> bool {

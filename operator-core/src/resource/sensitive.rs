@@ -1,20 +1,20 @@
-//! What must not be repeated: words about an object that may hold values which nobody should read.
+//! What must not be repeated: texts about an object that may contain secret values.
 
 use std::fmt::Display;
 
 use super::ResourceType;
 
-/// What stands in the place of such words.
+/// The replacement for such texts.
 pub(crate) const MASKED: &str = "(not shown, as it may contain values of the secret)";
 
 impl ResourceType {
-    /// Whether what is said about an object of this type may hold values that nobody should read.
+    /// Whether a text about an object of this type may contain secret values.
     pub(crate) fn is_sensitive(&self) -> bool {
         self.group().is_empty() && self.kind() == "Secret"
     }
 
-    /// Words about an object of this type as they may be logged: decoders, servers and proxies like to quote what they
-    /// don't understand.
+    /// A text about an object of this type as it may be logged: decoders, servers and proxies often quote what they
+    /// can't parse.
     pub(crate) fn masked(&self, words: impl Display) -> String {
         if self.is_sensitive() { MASKED.to_owned() } else { words.to_string() }
     }

@@ -1,4 +1,4 @@
-//! Which incarnation of an object.
+//! The incarnation of an object.
 
 use std::{fmt, sync::Arc};
 

@@ -4,9 +4,9 @@ use std::fmt;
 
 /// The version of one object or of a collection, as the API server counts them.
 ///
-/// Kubernetes guarantees since 1.35 that versions of one collection are decimal numbers that grow, and all of its own
-/// storage has always worked that way. A server that hands out something else (some aggregated ones do) gives versions
-/// that don't parse: what relies on comparing them is then bypassed.
+/// Since 1.35 Kubernetes guarantees that versions of one collection are decimal numbers that grow, and its own storage
+/// has always worked that way. A server that uses something else (some aggregated ones do) returns versions that don't
+/// parse: then everything that relies on comparing them is bypassed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceVersion(u64);
 
@@ -17,7 +17,7 @@ impl ResourceVersion {
         Self(number)
     }
 
-    /// Parses what the server sent; `None` when it is not a number that can be compared (`"0"` and an empty string mean
+    /// Parses what the server sent; `None` if it is not a number that can be compared (`"0"` and an empty string mean
     /// "any version" in requests and are no version of an object).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -26,7 +26,7 @@ impl ResourceVersion {
         text.parse().ok().filter(|_| is_plain).map(Self)
     }
 
-    /// The version that an object carries.
+    /// The version of an object.
     pub fn of<K: kube::Resource>(object: &K) -> Option<Self> {
         object.meta().resource_version.as_deref().and_then(Self::parse)
     }

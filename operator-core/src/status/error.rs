@@ -1,4 +1,4 @@
-//! What can be wrong with a status.
+//! The errors of a status.
 
 /// A status that can't be read. Reading it again doesn't help until the object has been changed; to a user of
 /// [`compute`](super::kstatus::compute) it means [`Status::Unknown`](super::kstatus::Status::Unknown).

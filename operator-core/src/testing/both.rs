@@ -7,8 +7,8 @@
 //!
 //! # Guarantees
 //! - The body is compiled once and runs on both.
-//! - A test that is declared to need the real server must fail inside the process, and for that reason: a declaration that
-//!   is no longer true is found out, and so is a test that fails for another reason.
+//! - A test that is declared to need the real server must fail inside the process, and for that reason: this detects a
+//!   declaration that no longer holds, and a test that fails for another reason.
 
 use std::{
     any::Any,
@@ -33,7 +33,7 @@ pub(super) fn in_process_cluster() -> Option<TestCluster> {
     IN_PROCESS.with_borrow(Clone::clone)
 }
 
-/// What came of a test.
+/// The outcome of a test.
 pub trait Outcome {
     /// Why it has failed; `None` if it has passed.
     fn failure(&self) -> Option<String>;
@@ -57,7 +57,7 @@ pub fn real<F: Future + 'static>(threads: bool, test: impl FnOnce() -> F) -> F::
     runtime(builder.enable_all()).block_on(erased(test()))
 }
 
-/// Runs a test on a server inside the process, in virtual time: whenever nothing can go on, the next timer is due.
+/// Runs a test on a server inside the process, in virtual time: when nothing else can proceed, the next timer is due.
 pub fn in_process<F: Future + 'static>(test: impl FnOnce() -> F) -> F::Output {
     let runtime = runtime(Builder::new_current_thread().enable_all().start_paused(true));
     // Put back even if the test panics: the next one on this thread may be on the real server.
@@ -65,14 +65,16 @@ pub fn in_process<F: Future + 'static>(test: impl FnOnce() -> F) -> F::Output {
     runtime.block_on(erased(test()))
 }
 
-/// What the server says of what it doesn't do, with 501, and what [`TestCluster`] says of what only a control plane has.
+/// The start of what the server says, with 501, about what it doesn't do, and of what [`TestCluster`] says about what
+/// only a control plane has.
 const REFUSALS: [&str; 2] =
     ["the in-process server does not do this: ", "the API server is inside this process, without "];
 
-/// Runs a test inside the process that can't pass there, for want of what is `lacking`.
+/// Runs a test inside the process that can't pass there, because what is `lacking` is missing.
 ///
 /// # Panics
-/// When it passes, and when it fails for another reason: its failure must hold the server's refusal, and `lacking` in it.
+/// If it passes, and if it fails for another reason: its failure must contain the server's refusal, and this must
+/// contain `lacking`.
 pub fn lacking_in_process<F: Future<Output: Outcome> + 'static>(lacking: &str, test: impl FnOnce() -> F) {
     let outcome = catch_unwind(AssertUnwindSafe(|| in_process(test)));
     let failure = match &outcome {

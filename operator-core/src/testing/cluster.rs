@@ -6,19 +6,19 @@
 //! ```
 //!
 //! # Guarantees
-//! - All tests of a binary that ask for the same [`Profile`] share its processes, although each has a runtime of its own.
+//! - All tests of a binary that request the same [`Profile`] share its processes, although each has its own runtime.
 //!   No [`Client`] is shared: its tasks would end with the runtime of the test that made it.
-//! - The processes end with the test binary, also when it is killed.
-//! - A failure to start is remembered: the other tests fail at once instead of one after the other in time.
+//! - The processes end with the test binary, even if it is killed.
+//! - A failure to start is remembered: the other tests fail at once instead of waiting one after another.
 //!
 //! # Assumptions
-//! - Tests share CRDs and have objects in namespaces of their own. CRDs have no namespace: a test that changes one, or
-//!   begins without it, has one in an API group of its own. CRDs are not deleted, which would cost every later test a
-//!   wait.
-//! - The garbage collector learns of a CRD up to half a minute late, unless it is there at the start. Tests that wait
-//!   for it share a control plane of their own, from [`Profile::builder`] with [`ControlPlaneBuilder::crds`], in
+//! - Tests share CRDs and have objects in their own namespaces. CRDs have no namespace: a test that changes one, or
+//!   starts without it, uses one in its own API group. CRDs are not deleted, because every later test would have to
+//!   wait for that.
+//! - The garbage collector notices a CRD up to half a minute late, unless it exists at the start. Tests that wait for
+//!   it share a separate control plane, from [`Profile::builder`] with [`ControlPlaneBuilder::crds`], in
 //!   [`TestCluster::new`].
-//! - A test that stops, pauses or throttles the API server starts a [`ControlPlane`] of its own.
+//! - A test that stops, pauses or throttles the API server starts its own [`ControlPlane`].
 //! - A cluster inside the process belongs to one test, which needs no namespace and group of its own on it.
 
 use std::{collections::HashMap, sync::Arc};
@@ -40,13 +40,13 @@ use test_cluster::install_crd;
 use super::{AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Error, InProcessServer, both};
 use crate::{client::TransportHook, operator::OperatorBuilder};
 
-/// Whose fields those of applied objects are.
+/// The field manager of applied objects.
 const MANAGER: &str = "operator-core-testing";
 
-/// What a shared control plane runs, beside etcd and the API server.
+/// What a shared control plane runs, in addition to etcd and the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Profile {
-    /// Nothing else: namespaces are not terminated, and garbage is not collected. The quickest.
+    /// Nothing else: namespaces are not terminated, and garbage is not collected. The fastest.
     ApiServer,
     /// kube-controller-manager: what most operators rely on.
     #[default]
@@ -56,7 +56,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// What starts such a control plane.
+    /// The builder for such a control plane.
     #[must_use]
     pub fn builder(self) -> ControlPlaneBuilder {
         let builder = ControlPlane::builder().audit_log(true);
@@ -68,7 +68,7 @@ impl Profile {
     }
 }
 
-/// Who answers.
+/// The API server that answers.
 #[derive(Debug, Clone)]
 enum Server {
     Real(Arc<ControlPlane>),
@@ -79,13 +79,13 @@ enum Server {
 #[derive(Debug, Clone)]
 pub struct TestCluster {
     server: Server,
-    /// The CRDs that this process has installed, by name: each once, and everybody waits for that.
+    /// The CRDs that this process has installed, by name: each only once, and all callers wait for that.
     installed: Arc<Mutex<HashMap<String, Arc<OnceCell<()>>>>>,
 }
 
 impl TestCluster {
-    /// The cluster of this test: under [`operator_test`](super::operator_test), the server that the test runs on, else
-    /// [`real`](Self::real).
+    /// The cluster of this test: under [`operator_test`](super::operator_test), the server that the test runs on,
+    /// otherwise [`real`](Self::real).
     ///
     /// # Errors
     /// As [`real`](Self::real).
@@ -93,7 +93,7 @@ impl TestCluster {
         Self::shared_with(Profile::default()).await
     }
 
-    /// As [`shared`](Self::shared), of another kind. Kinds don't share processes.
+    /// As [`shared`](Self::shared), with another profile. Profiles don't share processes.
     ///
     /// # Errors
     /// As [`real`](Self::real).
@@ -115,12 +115,12 @@ impl TestCluster {
     /// call starts it.
     ///
     /// # Errors
-    /// When it doesn't start. The first failure is that of every later call, too.
+    /// If it doesn't start. Every later call fails with the same error.
     pub async fn real() -> Result<Self, Error> {
         Self::real_with(Profile::default()).await
     }
 
-    /// As [`real`](Self::real), of another kind. Kinds don't share processes.
+    /// As [`real`](Self::real), with another profile. Profiles don't share processes.
     ///
     /// # Errors
     /// As [`real`](Self::real).
@@ -132,17 +132,17 @@ impl TestCluster {
         cluster.clone().map_err(Error::Shared)
     }
 
-    /// A cluster inside this process, empty, for one test alone: no Go, no other process, no wait. What it can't do it
-    /// refuses with 501; the page "What the in-process server does not do" of the documentation lists it.
+    /// A cluster inside this process, empty, for one test only: no Go, no other process, no wait. What it doesn't
+    /// support it refuses with 501; the page "What the in-process server does not do" of the documentation lists it.
     #[must_use]
     pub fn in_process() -> Self {
         Self { server: Server::InProcess(InProcessServer::new()), installed: Arc::default() }
     }
 
-    /// A control plane for one test alone, started from this builder, with flags of its own.
+    /// A control plane for one test only, started from this builder, with its own flags.
     ///
     /// # Errors
-    /// When it doesn't start. Where [`operator_test`](super::operator_test) runs the test inside the process, there is none.
+    /// If it doesn't start. If [`operator_test`](super::operator_test) runs the test inside the process, there is none.
     pub async fn own(builder: ControlPlaneBuilder) -> Result<Self, Error> {
         match Self::of_this_test() {
             Some(_) => Err(Error::InProcess),
@@ -150,7 +150,7 @@ impl TestCluster {
         }
     }
 
-    /// A control plane for one test alone.
+    /// A control plane for one test only.
     #[must_use]
     pub fn new(plane: ControlPlane) -> Self {
         Self { server: Server::Real(Arc::new(plane)), installed: Arc::default() }
@@ -165,7 +165,7 @@ impl TestCluster {
     /// The control plane itself: its processes, files and flags.
     ///
     /// # Errors
-    /// When the API server is inside this process.
+    /// If the API server is inside this process.
     pub fn control_plane(&self) -> Result<&ControlPlane, Error> {
         match &self.server {
             Server::Real(plane) => Ok(plane),
@@ -182,7 +182,8 @@ impl TestCluster {
     }
 
     /// How to reach the API server as its administrator. An operator takes it with [`connect`](Self::connect), a test's
-    /// own client with [`client_of`](Self::client_of): the address of a server inside this process leads nowhere.
+    /// own client with [`client_of`](Self::client_of): the address alone is not enough for a server inside this
+    /// process.
     #[must_use]
     pub fn config(&self) -> Config {
         match &self.server {
@@ -191,7 +192,7 @@ impl TestCluster {
         }
     }
 
-    /// The same as someone else, so that RBAC applies; see [`ControlPlane::config_as`].
+    /// The same as another user, so that RBAC applies; see [`ControlPlane::config_as`].
     #[must_use]
     pub fn config_as(&self, user: &str, groups: &[&str]) -> Config {
         match &self.server {
@@ -200,7 +201,8 @@ impl TestCluster {
         }
     }
 
-    /// Has an operator use this cluster, as its administrator. A later [`OperatorBuilder::config`] may name someone else.
+    /// Has an operator use this cluster, as its administrator. A later [`OperatorBuilder::config`] may name another
+    /// user.
     pub fn connect(&self, operator: OperatorBuilder) -> OperatorBuilder {
         let operator = operator.config(self.config());
         match self.server_hook() {
@@ -209,8 +211,8 @@ impl TestCluster {
         }
     }
 
-    /// What answers instead of the network, where the API server is inside this process; for clients that are built by
-    /// hand with [`Clients::new`](crate::client::Clients::new).
+    /// The replacement for the network, if the API server is inside this process; for clients that are built by hand
+    /// with [`Clients::new`](crate::client::Clients::new).
     #[must_use]
     pub fn server_hook(&self) -> Option<TransportHook> {
         match &self.server {
@@ -222,12 +224,12 @@ impl TestCluster {
     /// A new client for the cluster's administrator, on the current runtime.
     ///
     /// # Errors
-    /// When the configuration of an existing cluster cannot be used.
+    /// If the configuration of an existing cluster can't be used.
     pub fn client(&self) -> Result<Client, Error> {
         self.client_of(self.config())
     }
 
-    /// A new client for someone else, so that RBAC applies; see [`ControlPlane::config_as`].
+    /// A new client for another user, so that RBAC applies; see [`ControlPlane::config_as`].
     ///
     /// # Errors
     /// As [`client`](Self::client).
@@ -249,7 +251,7 @@ impl TestCluster {
     /// The calls that the API server has answered so far, oldest first; see [`ControlPlane::audit`].
     ///
     /// # Errors
-    /// When a real control plane has no audit log, or it cannot be read.
+    /// If a real control plane has no audit log, or it can't be read.
     pub fn audit(&self) -> Result<Vec<AuditEvent>, Error> {
         match &self.server {
             Server::Real(plane) => plane.audit(),
@@ -257,7 +259,7 @@ impl TestCluster {
         }
     }
 
-    /// The calls that the API server answers from now on, for tests that look again and again; see
+    /// The calls that the API server answers from now on, for tests that read them repeatedly; see
     /// [`ControlPlane::audit_from_now`].
     ///
     /// # Errors
@@ -269,10 +271,10 @@ impl TestCluster {
         }
     }
 
-    /// Makes a namespace of its own for a test. Its name starts with `prefix` and is returned.
+    /// Creates a separate namespace for a test. Its name starts with `prefix` and is returned.
     ///
     /// # Errors
-    /// When the API server refuses, as with a prefix that is not a DNS label.
+    /// If the API server refuses, for example because the prefix is not a DNS label.
     pub async fn namespace(&self, prefix: &str) -> Result<String, Error> {
         let mut namespace = Namespace::default();
         namespace.metadata.generate_name = Some(format!("{prefix}-"));
@@ -285,7 +287,7 @@ impl TestCluster {
     /// A CRD that this process has installed before is not applied again.
     ///
     /// # Errors
-    /// When the API server refuses a CRD, or doesn't serve it in time.
+    /// If the API server refuses a CRD, or doesn't serve it in time.
     pub async fn install_crds(
         &self,
         crds: impl IntoIterator<Item = CustomResourceDefinition>,
@@ -299,11 +301,11 @@ impl TestCluster {
         futures::future::try_join_all(installations).await.map(|_| ())
     }
 
-    /// Applies the objects of a YAML text with one or more documents, in their order, and returns what the API server made
-    /// of them. Those that need a namespace and name none get `namespace`.
+    /// Applies the objects of a YAML text with one or more documents, in their order, and returns them as the API
+    /// server has stored them. Those that need a namespace and name none get `namespace`.
     ///
     /// # Errors
-    /// When the text is not YAML, when a kind is not served, or when the API server refuses an object.
+    /// If the text is not YAML, a kind is not served, or the API server refuses an object.
     pub async fn apply_yaml(&self, namespace: &str, yaml: &str) -> Result<Vec<DynamicObject>, Error> {
         let invalid = |message: String| Error::Yaml { what: "the text to apply".to_owned(), message };
         let documents: Vec<DynamicObject> =

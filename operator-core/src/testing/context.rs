@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// The context of a run of `primary` without a cluster, for unit tests of reconcilers, conditions and dependents that
-/// only look: it has no secondaries, and a write fails.
+/// only read: it has no secondaries, and writes fail.
 ///
 /// Must be called inside a tokio runtime's context.
 #[must_use]

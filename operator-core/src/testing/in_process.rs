@@ -1,4 +1,4 @@
-//! The API server inside the process as the network of an operator.
+//! The API server inside the process, in place of an operator's network.
 
 use tower::util::BoxService;
 

@@ -1,9 +1,9 @@
 //! For tests and for development: a real control plane on demand.
 //!
-//! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests need
-//! again and again; [`TestOperator`] is an operator inside a test, which can be waited for and counted. The API servers
-//! themselves are those of the crate `test-cluster`, which knows nothing of operators; the page "Testing with a control
-//! plane" of the documentation says what else is possible.
+//! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests often
+//! need; [`TestOperator`] is an operator inside a test, whose work can be waited for and counted. The API servers
+//! themselves are in the crate `test-cluster`, which doesn't depend on operators; the page "Testing with a control
+//! plane" of the documentation describes what else is possible.
 //!
 //! | Java Operator SDK | here |
 //! |---|---|
@@ -31,7 +31,7 @@ pub use test_cluster::{
     Part, Proxy, seed_of_the_day,
 };
 
-/// Makes two tests of one: `name::real` on the real API server and `name::in_process` on the one inside the process.
+/// Makes two tests from one: `name::real` on the real API server and `name::in_process` on the one inside the process.
 ///
 /// The function is an `async fn` without arguments, whose cluster is [`TestCluster::shared`]. Inside the process it runs in
 /// virtual time: minutes of waiting pass in milliseconds, so measure with tokio's clock.
@@ -47,10 +47,10 @@ pub use test_cluster::{
 /// }
 /// ```
 ///
-/// On the real server the runtime has threads, unless the attribute says `flavor = "current_thread"`. A test that needs
-/// what the in-process server doesn't have says so, in the server's own words: those of its answer 501, as in
-/// `#[operator_test(real = "the subresource token of serviceaccounts")]`, or `real = "a control plane"`. Inside the process
-/// it must fail with them then, so that no exception outlives its reason.
+/// On the real server the runtime has threads, unless the attribute contains `flavor = "current_thread"`. A test that
+/// needs something that the in-process server doesn't have declares it, in the words of the server's 501 answer, as in
+/// `#[operator_test(real = "the subresource token of serviceaccounts")]`, or `real = "a control plane"`. Inside the
+/// process it must then fail with them, so that no exception outlives its reason.
 pub use operator_macros::operator_test;
 
 /// What macros expand to.

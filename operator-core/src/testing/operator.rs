@@ -13,7 +13,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// How long a start waits for the caches. Nothing that works takes as long, and a test isn't to hang.
+/// How long a start waits for the caches. A working start takes less, and a test must not hang.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Counts the runs of each primary.
@@ -31,14 +31,14 @@ impl Observer for RunCounter {
 /// What happened between two calls of [`TestOperator::settled`].
 #[derive(Clone, Debug, Default)]
 pub struct Settled {
-    /// How many runs started, for each primary that had any.
+    /// The number of runs that started, for each primary that had any.
     pub runs: BTreeMap<ObjectKey, u32>,
     /// The requests about single objects, in the order of their answers.
     pub requests: Vec<ObjectRequest>,
 }
 
 impl Settled {
-    /// How many runs of the primary started.
+    /// The number of runs of the primary that started.
     #[must_use]
     pub fn runs_of(&self, key: &ObjectKey) -> u32 {
         self.runs.get(key).copied().unwrap_or(0)
@@ -70,7 +70,7 @@ impl TestOperator {
     /// Starts the operator and waits until its caches are synced.
     ///
     /// # Errors
-    /// When the declaration is wrong or there is no cluster. When the caches aren't synced after a minute:
+    /// If the declaration is wrong or there is no cluster. If the caches aren't synced after a minute:
     /// [`Error::NotSynced`], which names the event sources and what is missing.
     pub async fn start(builder: OperatorBuilder) -> Result<Self, Error> {
         let operator = Self::start_unsynced(builder).await?;
@@ -84,7 +84,7 @@ impl TestOperator {
     /// Starts the operator without waiting for its caches, for tests of what happens while they can't be filled.
     ///
     /// # Errors
-    /// When the declaration is wrong or there is no cluster.
+    /// If the declaration is wrong or there is no cluster.
     pub async fn start_unsynced(builder: OperatorBuilder) -> Result<Self, Error> {
         let (requests, runs) = (RequestLog::new(), Arc::new(RunCounter::default()));
         let observer = Arc::clone(&runs) as Arc<dyn Observer>;
@@ -99,18 +99,18 @@ impl TestOperator {
         &self.operator
     }
 
-    /// Waits until nothing more happens, and tells what has happened since the last call.
+    /// Waits until nothing more happens, and returns what has happened since the last call.
     ///
     /// # Errors
-    /// When it doesn't settle in time.
+    /// If it doesn't settle in time.
     pub async fn settled(&self) -> Result<Settled, SettleError> {
         self.settled_as(Settling::default()).await
     }
 
-    /// The same with another idea of "settled".
+    /// The same with another definition of "settled".
     ///
     /// # Errors
-    /// When it doesn't settle in time.
+    /// If it doesn't settle in time.
     pub async fn settled_as(&self, settling: Settling) -> Result<Settled, SettleError> {
         self.operator.settled(settling).await?;
         Ok(Settled { runs: std::mem::take(&mut self.runs.0.lock()), requests: self.requests.take() })

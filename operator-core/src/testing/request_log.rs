@@ -1,7 +1,7 @@
-//! Which requests about single objects an operator has made.
+//! The requests about single objects that an operator has made.
 //!
-//! Lists and watches of whole collections are not recorded: they are the caches' business, and `settled()` makes some of
-//! its own. Nor are those about the lease of an election, which go on while nothing happens.
+//! Lists and watches of whole collections are not recorded: the caches make them, and so does `settled()`. Nor are
+//! those about the lease of an election, which go on while nothing happens.
 
 use std::{fmt, sync::Arc};
 
@@ -19,13 +19,13 @@ pub struct ObjectRequest {
     pub method: Method,
     /// The plural of the object's type, for example `configmaps`.
     pub resource: String,
-    /// The object's namespace; `None` when it is cluster-scoped.
+    /// The object's namespace; `None` if it is cluster-scoped.
     pub namespace: Option<String>,
     /// The object's name.
     pub name: String,
     /// The subresource, for example `status`.
     pub subresource: Option<String>,
-    /// The status code of the answer; `None` when there was none.
+    /// The status code of the answer; `None` if there was none.
     pub code: Option<u16>,
 }
 

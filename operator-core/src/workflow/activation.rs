@@ -1,4 +1,4 @@
-//! What a node needs of the cluster.
+//! The capabilities of the cluster that a node needs.
 
 use std::{
     fmt,
@@ -21,11 +21,12 @@ use crate::{
     resource::{Access, ResourceType},
 };
 
-/// Asked about the cluster, never about a primary: whether a node can take part. An inactive node is not there, so nothing
-/// of it is deleted; whether one is to exist for a primary is what its function answers. JOSDK's `activationCondition`.
+/// A question about the cluster, never about a primary: whether a node can take part. An inactive node doesn't exist,
+/// so nothing of it is deleted; whether one should exist for a primary is decided by what its function returns. JOSDK's
+/// `activationCondition`.
 ///
-/// [`served::<Route>()`](crate::served) is such a capability. One of the user's own keeps who has asked, and wakes them when its
-/// answer changes:
+/// [`served::<Route>()`](crate::served) is such a capability. One of your own keeps track of the controllers that have asked, and
+/// triggers their primaries when its answer changes:
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
@@ -35,7 +36,7 @@ use crate::{
 ///     workflow::{Activation, Askers, Cluster},
 /// };
 ///
-/// /// Met while the mesh is there, as somebody else finds out.
+/// Met while the mesh is there, which is found out elsewhere.
 /// #[derive(Clone, Default)]
 /// struct Mesh(Arc<(AtomicBool, Askers)>);
 ///
@@ -58,16 +59,16 @@ use crate::{
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no capability of the cluster",
-    label = "nothing that a cluster can have",
-    note = "activation asks the cluster, never the primary: write `served::<Route>()`, or implement `operator_core::workflow::Activation` for it",
-    note = "whether a node is to exist for a primary is said by what its function returns, `Option<K>`"
+    message = "`{Self}` is not a capability of the cluster",
+    label = "not a capability of a cluster",
+    note = "activation concerns the cluster, never the primary: use `served::<Route>()`, or implement `operator_core::workflow::Activation` for it",
+    note = "whether a node should exist for a primary is decided by what its function returns, `Option<K>`"
 )]
 pub trait Activation: Send + Sync + 'static {
-    /// Whether the cluster is able to, and why not. Asked once in each run of the workflow.
+    /// Whether the cluster has the capability, and if not, why. Called once in each run of the workflow.
     ///
     /// # Errors
-    /// When it can't be told: the node fails then, and is retried with its primary.
+    /// If it can't be determined: then the node fails, and is retried with its primary.
     fn check(&self, cluster: &Cluster<'_>) -> impl Future<Output = Result<Verdict, BoxError>> + Send;
 
     /// The rights that the question needs.
@@ -76,7 +77,7 @@ pub trait Activation: Send + Sync + 'static {
     }
 }
 
-/// What an [`Activation`] can ask.
+/// What an [`Activation`] can query.
 pub struct Cluster<'c> {
     workflows: &'c WorkflowSurroundings,
     client: &'c Client,
@@ -90,21 +91,21 @@ impl<'c> Cluster<'c> {
 }
 
 impl Cluster<'_> {
-    /// Whether a CustomResourceDefinition of that name is installed and established. The primaries of the controller are
-    /// woken when that changes.
+    /// Whether a CustomResourceDefinition of that name is installed and established. When that changes, the primaries
+    /// of the controller are triggered.
     ///
     /// # Errors
-    /// When definitions can't be watched.
+    /// If definitions can't be watched.
     pub async fn is_defined(&self, definition: &str) -> Result<bool, BoxError> {
         let (discovery, subscriber) = self.workflows.discovery()?;
         Ok(discovery.is_defined(definition, subscriber).await?)
     }
 
-    /// Whether objects of this kind are served. The primaries of the controller are woken when a definition of its group
-    /// appears, changes or goes.
+    /// Whether objects of this kind are served. When a definition of its group appears, changes or is removed, the
+    /// primaries of the controller are triggered.
     ///
     /// # Errors
-    /// When definitions can't be watched, or the server doesn't answer.
+    /// If definitions can't be watched, or the server doesn't answer.
     pub async fn serves(&self, kind: &ResourceType) -> Result<bool, BoxError> {
         let (discovery, subscriber) = self.workflows.discovery()?;
         Ok(discovery.is_served(kind, subscriber).await?)
@@ -123,11 +124,11 @@ impl fmt::Debug for Cluster<'_> {
     }
 }
 
-/// The controllers that have asked a capability of the user's own, so that it can wake their primaries.
+/// The controllers that have asked a custom capability, so that it can trigger their primaries.
 #[derive(Default)]
 pub struct Askers(Mutex<Vec<Asker>>);
 
-/// A [`Subscriber`], as long as its controller is there.
+/// A [`Subscriber`], as long as its controller exists.
 struct Asker {
     controller: Arc<str>,
     primaries: Weak<dyn Primaries>,
@@ -147,7 +148,7 @@ impl Asker {
 }
 
 impl Askers {
-    /// Notes who asks; once, however often.
+    /// Adds the controller that asks, if it isn't there yet.
     pub fn note(&self, cluster: &Cluster<'_>) {
         // Without a cluster, in unit tests, there is nobody to wake.
         let Ok((_, subscriber)) = cluster.workflows.discovery() else { return };
@@ -161,7 +162,7 @@ impl Askers {
         askers.push(Asker { controller, primaries, sink, cause: subscriber.cause });
     }
 
-    /// Wakes all primaries of those who have asked: the answer has changed.
+    /// Triggers all primaries of these controllers: the answer has changed.
     pub fn wake(&self) {
         let subscribers: Vec<_> = self.0.lock().iter().filter_map(Asker::subscriber).collect();
         subscribers.iter().for_each(Subscriber::wake);

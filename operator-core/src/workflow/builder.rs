@@ -39,18 +39,18 @@ pub struct Workflow<P: KubeObject> {
 pub(crate) struct AnyWorkflow(pub(super) Arc<Declared>);
 
 pub(super) struct Declared {
-    /// Tells the nodes of one workflow from those of another, for the event sources that both need.
+    /// Distinguishes the nodes of one workflow from those of another, for the event sources that both need.
     pub(super) id: u64,
     pub(super) graph: Graph,
-    /// What the nodes are called that are functions or values.
+    /// The names of the nodes that are functions or values.
     pub(super) names: HashMap<NodeKey, Arc<str>>,
     /// In the order of the graph's nodes.
     pub(super) nodes: Vec<AnyNode>,
-    /// What becomes of the nodes when their primary goes, in the same order.
+    /// How the nodes end when their primary is deleted, in the same order.
     pub(super) endings: Vec<Ending>,
-    /// Nodes that there were, of kinds that no other node writes.
+    /// Former nodes, of kinds that no other node writes.
     pub(super) retired: Vec<AnyDependent>,
-    /// What such nodes have left behind goes also where data goes with it.
+    /// Whether the leftovers of such nodes are removed even if data is lost with them.
     pub(super) prunes_data: bool,
     pub(super) explicit: bool,
     pub(super) keeps_errors: bool,
@@ -62,16 +62,16 @@ impl<P: KubeObject> Workflow<P> {
         WorkflowBuilder::new()
     }
 
-    /// Reconciles everything that can be; what went wrong is in the answer. For standalone workflows; a controller's own is run by
-    /// [`Context::run`].
+    /// Reconciles everything that can be; errors are in the result. For standalone workflows; a controller's own is run
+    /// by [`Context::run`].
     pub async fn reconcile(&self, primary: &P, context: &Context<P>) -> Run<P> {
         let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
         let result = run::reconcile(&self.any.0, &primary, context.any(), &drop, invoker).await;
         self.came_to(result, context, primary, false)
     }
 
-    /// Deletes everything that has to be deleted before the primary goes. While not [all is deleted](Run::all_deleted) the primary keeps
-    /// its finalizer, whatever the cleaner says.
+    /// Deletes everything that has to be deleted before the primary is. Until [all is deleted](Run::all_deleted), the
+    /// primary keeps its finalizer, whatever the cleaner returns.
     pub async fn cleanup(&self, primary: &P, context: &Context<P>) -> Run<P> {
         let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
         let result = run::cleanup(&self.any.0, &primary, context.any(), &drop, invoker).await;
@@ -95,33 +95,34 @@ impl<P: KubeObject> Workflow<P> {
         self.any.node_names()
     }
 
-    /// Whether something has to be deleted before the primary goes, so that it needs a finalizer.
+    /// Whether something has to be deleted before the primary is, so that the primary needs a finalizer.
     #[must_use]
     pub fn has_deletable(&self) -> bool {
         self.any.has_deletable()
     }
 
-    /// The nodes with their conditions and how they depend on one another, as text that [Mermaid](https://mermaid.js.org) draws.
+    /// The nodes with their conditions and dependencies, as text that [Mermaid](https://mermaid.js.org) draws.
     #[must_use]
     pub fn to_mermaid(&self) -> String {
         self.any.outline().mermaid()
     }
 
-    /// The same with what became of each node.
+    /// The same with the outcome of each node.
     #[must_use]
     pub fn to_mermaid_with(&self, run: &Run<P>) -> String {
         run.result().map_or_else(|| self.to_mermaid(), |result| self.any.to_mermaid_with(result))
     }
 
-    /// What can be said about it without running it, as text: a line for each node, below what it comes after. The command `graph` prints
-    /// the same.
+    /// A description of the workflow that needs no run, as text: a line for each node, below what it comes after. The
+    /// command `graph` prints the same.
     #[must_use]
     pub fn outline(&self) -> impl fmt::Display + use<P> {
         self.any.outline()
     }
 
-    /// The rights that its dependents need to write, and its conditions to answer. Who may delete what it has made has the right
-    /// to, also where the garbage collector does it in the end: under another name, or as a former node's, nobody else would.
+    /// The rights that its dependents need to write, and its conditions to evaluate. A dependent that may delete its
+    /// objects gets the right to, even if the garbage collector deletes them in the end: objects with another name, and
+    /// those of a former node, are deleted by nothing else.
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
         self.any.access()
@@ -131,7 +132,7 @@ impl<P: KubeObject> Workflow<P> {
         Self { any, of: PhantomData }
     }
 
-    /// The same whatever the type of the primaries.
+    /// The same for primaries of any type.
     pub(crate) fn any(&self) -> &AnyWorkflow {
         &self.any
     }
@@ -143,17 +144,17 @@ impl AnyWorkflow {
         self.0.graph.nodes().map(|node| self.0.graph.name(node))
     }
 
-    /// Whether something has to be deleted before the primary goes, so that it needs a finalizer.
+    /// Whether something has to be deleted before the primary is, so that the primary needs a finalizer.
     pub(crate) fn has_deletable(&self) -> bool {
         self.0.endings.iter().any(|ending| ending.is_deleted())
     }
 
-    /// The names of the nodes that have to be deleted before the primary goes, in the order of their declaration.
+    /// The names of the nodes that have to be deleted before the primary is, in the order of their declaration.
     pub(crate) fn deletable(&self) -> impl Iterator<Item = &str> {
         self.node_names().zip(&self.0.endings).filter(|(_, ending)| ending.is_deleted()).map(|(name, _)| name)
     }
 
-    /// The same with what became of each node.
+    /// The same with the outcome of each node.
     pub(crate) fn to_mermaid_with(&self, result: &WorkflowResult) -> String {
         let graph = &self.0.graph;
         let label = |node: NodeId| {
@@ -187,14 +188,15 @@ impl AnyWorkflow {
         self.0.explicit
     }
 
-    /// What can be said about it without running it.
+    /// A description of the workflow that needs no run.
     pub(crate) fn outline(&self) -> Outline {
         let conditions = self.0.nodes.iter().map(AnyNode::conditions).collect();
         Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone() }
     }
 
-    /// The rights that its dependents need to write, and its conditions to answer. Who may delete what it has made has the right
-    /// to, also where the garbage collector does it in the end: under another name, or as a former node's, nobody else would.
+    /// The rights that its dependents need to write, and its conditions to evaluate. A dependent that may delete its
+    /// objects gets the right to, even if the garbage collector deletes them in the end: objects with another name, and
+    /// those of a former node, are deleted by nothing else.
     pub(crate) fn access(&self) -> Vec<Access> {
         let asks = self.0.nodes.iter().flat_map(|node| node.asks.iter().cloned());
         let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(&self.0.retired);
@@ -239,7 +241,8 @@ impl fmt::Debug for AnyWorkflow {
 pub(crate) struct WorkflowSources {
     /// Those of nodes that always take part.
     pub(crate) always: Vec<DependentSource>,
-    /// Those of nodes that need something of the cluster: they run only while such a node is active for some primary.
+    /// Those of nodes that need a capability of the cluster: they run only while such a node is active for some
+    /// primary.
     pub(crate) conditional: Vec<DependentSource>,
 }
 
@@ -265,14 +268,14 @@ impl<P: KubeObject> WorkflowBuilder<P> {
         Self { any: AnyBuilder::default(), of: PhantomData }
     }
 
-    /// Adds nodes that are functions or values, in a tuple of up to sixteen: `.nodes((html, web.after(html)))`. May be said several
-    /// times. The order doesn't matter.
+    /// Adds nodes that are functions or values, in a tuple of up to sixteen: `.nodes((html, web.after(html)))`. May be
+    /// called several times. The order doesn't matter.
     pub fn nodes<M>(mut self, nodes: impl Nodes<P, M>) -> Self {
         self.any.add(nodes);
         self
     }
 
-    /// Adds one of which nothing else is said: what the derive calls, so that an error has no tuple in it.
+    /// Adds one without any settings: what the derive calls, so that no error contains a tuple.
     #[doc(hidden)]
     pub fn wired<M: 'static, D>(self, dependent: D) -> Self
     where
@@ -281,22 +284,23 @@ impl<P: KubeObject> WorkflowBuilder<P> {
         self.nodes((dependent,))
     }
 
-    /// Says that an earlier version had a node of that name, whose objects were of type `K`, which no node writes any more: what it
-    /// has left behind is removed, as its marks say. This brings the event source and the rights for it.
+    /// Declares that an earlier version had a node of that name, whose objects were of type `K`, which no node writes
+    /// any more: its leftovers, recognised by their marks, are removed. This adds the event source and the rights for
+    /// it.
     ///
-    /// Nodes whose kind another node still writes need no such word: what they have left behind goes by itself.
+    /// Nodes whose kind is still written by another node don't need this: their leftovers are removed automatically.
     pub fn retired<K: KubeObject<DynamicType: Default>>(self, node: &str) -> Self {
         self.retired_of_type::<K>(node, K::DynamicType::default())
     }
 
-    /// The same for a type that is known at run time only.
+    /// The same for a type that is known only at run time.
     pub fn retired_of_type<K: KubeObject>(mut self, node: &str, dynamic: K::DynamicType) -> Self {
         self.any.retired.push(dependent::retired::<K>(node, &dynamic));
         self
     }
 
-    /// What nodes have left behind that this version doesn't declare goes also where data goes with it: by default their
-    /// PersistentVolumeClaims, Namespaces and definitions stay, with a warning.
+    /// Removes the leftovers of nodes that this version doesn't declare even if data is lost with them: by default
+    /// their PersistentVolumeClaims, Namespaces and definitions are kept, with a warning.
     pub fn prune_data(mut self) -> Self {
         self.any.prunes_data = true;
         self
@@ -309,7 +313,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
         self
     }
 
-    /// Errors of nodes stay in the result for the reconciler to look at; otherwise they fail the run. JOSDK's
+    /// Errors of nodes stay in the result for the reconciler to inspect; otherwise they fail the run. JOSDK's
     /// `handleExceptionsInReconciler`.
     pub fn handle_errors_in_reconciler(mut self) -> Self {
         self.any.keeps_errors = true;
@@ -319,8 +323,8 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When two nodes have one name, one depends on an unknown one, or some depend on one another in a cycle; with
-    /// everything that is wrong.
+    /// If two nodes have the same name, one depends on an unknown one, or some depend on one another in a cycle. The
+    /// error names everything that is wrong.
     pub fn build(self) -> Result<Workflow<P>, BuildError> {
         Ok(Workflow::of_any(self.any.build()?))
     }
@@ -333,7 +337,7 @@ impl AnyBuilder {
         self.nodes.extend(all.0);
     }
 
-    /// Takes the nodes of another one, of which nothing else is said.
+    /// Adds the nodes of another one, which has no settings of its own.
     pub(crate) fn extend(&mut self, further: Self) {
         self.nodes.extend(further.nodes);
     }
@@ -342,7 +346,7 @@ impl AnyBuilder {
         self.nodes.is_empty()
     }
 
-    /// What is left of the declaration once it is checked.
+    /// The checked declaration.
     pub(crate) fn build(self) -> Result<AnyWorkflow, BuildError> {
         static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
         let Self { mut nodes, retired, prunes_data, explicit, keeps_errors } = self;

@@ -13,20 +13,20 @@ use crate::{
     resource::AnyObject,
 };
 
-/// The node that a condition is asked about.
+/// The node that a condition is evaluated for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AnyView<'n> {
     pub(super) dependent: &'n AnyDependent,
-    /// What its dependent did in this run; `None` for conditions that are asked before that, and where it failed.
+    /// What its dependent did in this run; `None` for conditions that are evaluated before that, and if it failed.
     pub(super) reconciled: Option<&'n ReconcileResult>,
-    /// Whether it is ready also where there is nothing.
+    /// Whether it is ready even if there is nothing.
     pub(super) may_lack: bool,
 }
 
-/// What the check of a condition comes to.
+/// The result of evaluating a condition.
 pub(super) type Answer = Result<Verdict, BoxError>;
 
-/// A node that is asked about, for a primary of any type.
+/// The node, for a primary of any type.
 #[derive(Clone, Copy)]
 pub(super) struct Asking<'r> {
     pub(super) view: AnyView<'r>,

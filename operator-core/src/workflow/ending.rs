@@ -1,17 +1,17 @@
-//! What becomes of each node when its primary goes. Decided once, when the workflow is built.
+//! How each node ends when its primary is deleted. Decided once, when the workflow is built.
 
 use super::{Graph, NodeId};
 use crate::dependent::Capabilities;
 
-/// Who takes a node away when its primary goes.
+/// What removes a node when its primary is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The workflow, before the primary goes. `awaited`: something that it depends on is deleted by the workflow as well, so
-    /// that it has to be gone, and not only to be deleted, before that.
+    /// The workflow, before the primary is deleted. `awaited`: something that it depends on is deleted by the workflow
+    /// as well, so before that it has to be gone, and not only marked for deletion.
     Deleted { awaited: bool },
     /// The garbage collector, after the primary.
     Collected,
-    /// Nobody.
+    /// Nothing.
     Left,
 }
 
@@ -22,20 +22,20 @@ impl Ending {
     }
 }
 
-/// What is said about the deletion of a node.
+/// The settings for the deletion of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deleting {
-    /// What its dependent may do.
+    /// The capabilities of its dependent.
     pub(super) by: Capabilities,
     pub(super) says_gone: bool,
-    /// It has to be gone before what it depends on, and its primary, are.
+    /// It has to be gone before what it depends on, and its primary, are deleted.
     pub(super) first: bool,
 }
 
-/// The endings of all nodes. `of` says what is said about the deletion of a node.
+/// The endings of all nodes. `of` returns the settings for the deletion of a node.
 ///
-/// What the garbage collector would take after the primary is deleted before, where somebody waits for its end: its own
-/// condition `gone`, or something that it depends on and that is deleted before the primary goes.
+/// What the garbage collector would delete after the primary is deleted before it if something waits for its end: its
+/// own condition `gone`, or something that it depends on and that is deleted before the primary.
 pub(super) fn endings(graph: &Graph, of: impl Fn(NodeId) -> Deleting) -> Vec<Ending> {
     let mut endings = vec![Ending::Left; graph.len()];
     // Whether the workflow deletes something that a node depends on, directly or through others.
@@ -58,7 +58,7 @@ pub(super) fn endings(graph: &Graph, of: impl Fn(NodeId) -> Deleting) -> Vec<End
     endings
 }
 
-/// The endings in words, as in `deleted in reverse: Web, Database; by the garbage collector, in any order: Html`.
+/// The endings as text, as in `deleted in reverse: Web, Database; by the garbage collector, in any order: Html`.
 pub(super) fn words(graph: &Graph, endings: &[Ending]) -> String {
     let mut parts = Vec::new();
     let mut part = |of: fn(Ending) -> bool, all: &str, some: &str| {

@@ -1,12 +1,12 @@
-//! What can be wrong with a workflow.
+//! The mistakes that a workflow can have.
 
-/// Why there is no workflow: the declarations don't make a graph. A retry can't help: the code has to change. Its text names all that is
-/// wrong, names first, then dependencies, each in the order of the declarations, then cycles.
+/// Why there is no workflow: the declarations don't make a graph. A retry can't help: the code has to change. Its text
+/// lists all mistakes, names first, then dependencies, each in the order of the declarations, then cycles.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the workflow can't be built: {}", list(.0))]
 pub struct BuildError(pub(crate) Vec<Mistake>);
 
-/// One thing that is wrong with the declarations of a workflow.
+/// One mistake in the declarations of a workflow.
 ///
 /// JOSDK: duplicate names and cycles are an `OperatorException` for managed workflows. In standalone ones a cycle beside
 /// other nodes is silently never reconciled, and an unknown name is impossible, because nodes refer to objects there.
@@ -15,10 +15,10 @@ pub(crate) enum Mistake {
     /// A node has no name.
     #[error("node #{position} has an empty name")]
     EmptyName {
-        /// Which declaration it is, counted from 1.
+        /// The position of the declaration, counted from 1.
         position: usize,
     },
-    /// Several nodes have one name.
+    /// Several nodes have the same name.
     #[error("`{name}` is declared {times} times; give each node a name of its own")]
     DuplicateName {
         /// The name.
@@ -26,14 +26,14 @@ pub(crate) enum Mistake {
         /// How many nodes have it.
         times: usize,
     },
-    /// A node depends on one that isn't there.
+    /// A node depends on one that doesn't exist.
     #[error("`{node}` depends on `{dependency}`, which is not declared{}", hint(nearest.as_deref()))]
     UnknownDependency {
-        /// Who depends.
+        /// The node that depends on another.
         node: String,
-        /// On what.
+        /// That other one.
         dependency: String,
-        /// The declared name that is most like it, if one is.
+        /// The declared name that is most similar, if there is one.
         nearest: Option<String>,
     },
     /// A node depends on itself.
@@ -54,7 +54,7 @@ pub(crate) enum Mistake {
         /// Its path.
         node: String,
     },
-    /// Different functions or values have one name.
+    /// Different functions or values have the same name.
     #[error("two nodes are called `{name}`: {}; give one of them a name of its own by `.named(…)`", nodes.join(" and "))]
     SameName {
         /// The name.
@@ -62,7 +62,7 @@ pub(crate) enum Mistake {
         /// Their paths.
         nodes: Vec<String>,
     },
-    /// A node comes after what is none.
+    /// A node comes after something that is no node.
     #[error("`{node}` comes after `{other}`, which is no node of this workflow")]
     AfterNoNode {
         /// The path of the node.
@@ -77,14 +77,14 @@ pub(crate) enum Mistake {
         node: String,
         /// The path of what it comes after.
         other: String,
-        /// What the nodes are called.
+        /// The names of these nodes.
         names: Vec<String>,
     },
-    /// Nodes depend on one another, so that none of them could run first.
+    /// Nodes depend on one another, so that none of them can run first.
     #[error("there is a cycle of dependencies: {}", path.join(" -> "))]
     Cycle {
-        /// The shortest way from a node back to itself: each depends on the next, and the last is the first again. It
-        /// begins at the node that is declared first.
+        /// The shortest path from a node back to itself: each depends on the next, and the last is the first again. It
+        /// starts at the node that is declared first.
         path: Vec<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! What a controller takes as its workflow.
+//! What a controller accepts as its workflow.
 
 use std::{fmt, marker::PhantomData};
 
@@ -8,8 +8,8 @@ use crate::{
     resource::KubeObject,
 };
 
-/// What a controller takes as a workflow: a tuple of nodes, a [`Workflow`], its builder as it is, or what came of building it.
-/// What is wrong with it is told with everything else that is wrong with the controller.
+/// What a controller accepts as a workflow: a tuple of nodes, a [`Workflow`], its builder, or the result of building
+/// it. Its mistakes are reported together with all others of the controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a workflow of `{P}`",
     label = "not a tuple of 1 to 16 nodes",
@@ -17,14 +17,14 @@ use crate::{
     note = "a `Workflow` or its builder, `Workflow::builder().nodes((html, web.after(html)))`, must be for the controller's primary"
 )]
 pub trait IntoWorkflow<P: KubeObject, M = ByHand> {
-    /// What is known of it before it is finished.
+    /// What is known about it before it is finished.
     #[doc(hidden)]
     fn declared(self) -> Declaring;
 
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// When it contradicts itself.
+    /// If it contradicts itself.
     fn into_workflow(self) -> Result<Workflow<P>, BuildError>
     where
         Self: Sized,
@@ -40,7 +40,7 @@ impl<P: KubeObject, M, W: Declare<P, M>> IntoWorkflow<P, M> for W {
     }
 }
 
-/// What [`IntoWorkflow`] is implemented for.
+/// The types for which [`IntoWorkflow`] is implemented.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a workflow of `{P}`",
     label = "not a tuple of 1 to 16 nodes",
@@ -48,19 +48,19 @@ impl<P: KubeObject, M, W: Declare<P, M>> IntoWorkflow<P, M> for W {
     note = "a `Workflow` or its builder, `Workflow::builder().nodes((html, web.after(html)))`, must be for the controller's primary"
 )]
 pub trait Declare<P, M> {
-    /// What is known of it before it is finished.
+    /// What is known about it before it is finished.
     fn declare(self) -> Declaring;
 }
 
-/// A workflow between its declaration and its end.
+/// A workflow that is declared but not finished.
 pub struct Declaring(pub(crate) Stage);
 
-/// How far it is.
+/// Its stage.
 pub(crate) enum Stage {
     Finished(AnyWorkflow),
     Wrong(BuildError),
     Builder(AnyBuilder),
-    /// Nodes, to which others may be added.
+    /// Nodes; more may be added.
     Nodes(AnyBuilder),
 }
 
@@ -71,7 +71,7 @@ impl fmt::Debug for Declaring {
 }
 
 impl Declaring {
-    /// Its dependents, also where it can't be finished.
+    /// Its dependents, even if it can't be finished.
     pub(crate) fn dependents(&self) -> Vec<AnyDependent> {
         let nodes = match &self.0 {
             Stage::Finished(workflow) => &workflow.0.nodes,

@@ -7,7 +7,7 @@
 //!        ├─ explicit:   …workflow(workflow.explicit_invocation())              context.run().await
 //!        └─ standalone: …event_sources_of(&workflow)                           workflow.reconcile(&primary, context).await
 //!
-//! declarations ──▶ Graph (once)    ┌──── step ────▶ run: asks conditions, calls dependents
+//! declarations ──▶ Graph (once)    ┌──── step ────▶ run: evaluates conditions, calls dependents
 //!                    │             │                                │
 //!                    └──▶ Plan (each run) ◀──── answer ─────────────┘
 //!                                  │
@@ -15,22 +15,22 @@
 //!                      a Fate, and so a NodeState, for every node
 //! ```
 //!
-//! All decisions are in `graph` and `plan`, which know neither the API server nor a clock.
+//! All decisions are made in `graph` and `plan`, which know neither the API server nor a clock.
 //!
 //! # Guarantees
 //! - A node runs after everything it depends on is ready.
-//! - A node is deleted after everything that depends on it was deleted, and, where that has a condition `gone`, after
-//!   this is met. At the end of a primary it is deleted after everything that depends on it is gone; only what the garbage
-//!   collector takes after the primary goes in any order. [`Workflow::outline`] says which is which.
-//! - A hold protects the node that says it, and stops removals that come from what it depends on.
+//! - A node is deleted after everything that depends on it was deleted, and, if that has a condition `gone`, after this
+//!   is met. When a primary is deleted, a node is deleted after everything that depends on it is gone; only what the
+//!   garbage collector deletes after the primary goes in any order. [`Workflow::outline`] lists which is which.
+//! - A hold protects the node that returns it, and stops removals that come from what it depends on.
 //! - Everything that can proceed does, at the same time; a failing node stops only what depends on it.
-//! - The result tells for every node what happened and why.
-//! - A run can be dropped at any await; it leaves nothing behind but what it has written.
+//! - The result contains for every node what happened and why.
+//! - A run can be dropped at any await; it leaves nothing behind except what it has written.
 //! - A panic in a dependent or a condition is that node's error.
 //!
 //! # Assumptions
-//! - Conditions look, and change nothing.
-//! - Activation is the cluster's: it is asked without a primary.
+//! - Conditions only read, and change nothing.
+//! - Activation concerns the cluster: it is evaluated without a primary.
 
 mod activation;
 pub(crate) mod builder;

@@ -26,7 +26,7 @@ pub(super) struct AnyNode {
     pub(super) deleted: Option<Arc<dyn AnyCondition>>,
     /// Whether it has to be gone before what it depends on, and its primary, are.
     pub(super) first: bool,
-    /// Whether it is ready also where it is only read and there is nothing.
+    /// Whether it is ready even if it is only read and nothing is there.
     pub(super) optional: bool,
     /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
     pub(super) sources: Vec<String>,
@@ -34,12 +34,12 @@ pub(super) struct AnyNode {
     pub(super) asks: Vec<Access>,
     /// The data that its functions take out of the run.
     pub(super) data: Vec<DataType>,
-    /// The conditions in words, by what they decide.
+    /// The conditions as text, by what they decide.
     pub(super) words: BTreeMap<ConditionKind, String>,
 }
 
 impl AnyNode {
-    /// A node of that dependent, of which nothing is said.
+    /// A node of that dependent, without any settings.
     pub(super) fn of(dependent: AnyDependent, key: NodeKey) -> Self {
         Self {
             dependent,
@@ -58,13 +58,14 @@ impl AnyNode {
         }
     }
 
-    /// Whether it isn't ready where nothing was found: it is only read, it is one, and what depends on it needs it.
+    /// Whether it isn't ready if nothing was found: it is only read, it is a single object, and what depends on it
+    /// needs it.
     pub(super) fn has_to_be_found(&self) -> bool {
         let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
         reads && !self.optional && !self.dependent.is_several()
     }
 
-    /// Whether it is ready also where there is nothing: it is only read, and may be missing, or is any number.
+    /// Whether it is ready even if there is nothing: it is only read, and may be missing, or is any number of objects.
     pub(super) fn may_lack(&self) -> bool {
         let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
         reads && (self.optional || self.dependent.is_several())
@@ -75,12 +76,12 @@ impl AnyNode {
         self.dependent.judged().is_some_and(|judged| judged.holds)
     }
 
-    /// Whether its dependent is asked what it wants. `in_order`: all that it depends on is ready.
+    /// Whether its dependent's wish is computed. `in_order`: all that it depends on is ready.
     pub(super) fn is_wish_asked(&self, in_order: bool) -> bool {
         self.dependent.judged().is_some_and(|judged| in_order || judged.before_order)
     }
 
-    /// The conditions in words, as in `only if exposed`.
+    /// The conditions as text, as in `only if exposed`.
     pub(super) fn conditions(&self) -> Vec<String> {
         self.words.values().cloned().collect()
     }

@@ -1,4 +1,4 @@
-//! What can be said about a workflow without running it.
+//! A description of a workflow that needs no run.
 
 use std::{
     collections::BTreeMap,
@@ -11,8 +11,9 @@ use super::{
     mermaid,
 };
 
-/// A workflow as it is declared: its nodes, what they depend on, and their conditions. Got from
-/// [`Controller::outlines`](crate::controller::Controller::outlines). Shown as text with one line for each node, below what it depends on:
+/// A workflow as it is declared: its nodes, what they depend on, and their conditions. Returned by
+/// [`Controller::outlines`](crate::controller::Controller::outlines). Shown as text with one line for each node, below
+/// what it depends on:
 ///
 /// ```text
 /// html
@@ -24,9 +25,9 @@ use super::{
 #[derive(Clone, Debug)]
 pub(crate) struct Outline {
     pub(super) graph: Graph,
-    /// The conditions in words, in the order of the graph's nodes.
+    /// The conditions as text, in the order of the graph's nodes.
     pub(super) conditions: Vec<Vec<String>>,
-    /// What becomes of the nodes when their primary goes, in the same order.
+    /// How the nodes end when their primary is deleted, in the same order.
     pub(super) endings: Vec<Ending>,
 }
 
@@ -37,7 +38,7 @@ impl Outline {
         &self.graph
     }
 
-    /// The conditions of a node in words, as in `only if exposed`.
+    /// The conditions of a node as text, as in `only if exposed`.
     #[must_use]
     pub(crate) fn conditions(&self, node: NodeId) -> &[String] {
         self.conditions.get(node.index()).map_or(&[], Vec::as_slice)
@@ -54,7 +55,7 @@ impl Outline {
         mermaid::flowchart(&self.graph, &labels.collect::<BTreeMap<_, _>>())
     }
 
-    /// The dependency below which a node is shown: that with the longest way to it.
+    /// The dependency below which a node is shown: the one with the longest path to it.
     fn shown_below(&self, node: NodeId) -> Option<NodeId> {
         self.graph.dependencies_of(node).max_by_key(|dependency| self.graph.depth_of(*dependency))
     }
@@ -88,7 +89,7 @@ impl fmt::Display for Outline {
     }
 }
 
-/// A type's name as its user writes it: without the paths, also within its parameters.
+/// A type's name as its user writes it: without paths, in its parameters, too.
 pub(super) fn short_name(name: &str) -> String {
     let mut short = String::new();
     // A path is what stands between characters that are part of no path.

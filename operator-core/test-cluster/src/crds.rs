@@ -1,4 +1,4 @@
-//! Custom resource definitions: applied, and waited for until they are served.
+//! Applies custom resource definitions, and waits until they are served.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
     looks::{Look, until},
 };
 
-/// Whose fields these are, for server-side apply.
+/// The field manager for server-side apply.
 const MANAGER: &str = "test-cluster";
 
 /// How long a CRD may take until it is served. Under load the API server needs several seconds.
@@ -23,7 +23,7 @@ const SERVED: Duration = Duration::from_secs(60);
 /// Applies a CRD and waits until its objects can be listed in every served version: on any API server.
 ///
 /// # Errors
-/// When the API server refuses the CRD, or doesn't serve it within a minute.
+/// If the API server refuses the CRD, or doesn't serve it within a minute.
 pub async fn install_crd(client: &Client, crd: &CustomResourceDefinition) -> Result<(), Error> {
     let name = crd.name_any();
     let crds = Api::<CustomResourceDefinition>::all(client.clone());
@@ -39,8 +39,8 @@ pub async fn install_crd(client: &Client, crd: &CustomResourceDefinition) -> Res
     Ok(())
 }
 
-/// Waits until a list succeeds. That a CRD is `Established` isn't enough: its path is 404 for a moment longer, and then
-/// 429 as long as its storage is being initialized.
+/// Waits until a list succeeds. It isn't enough that a CRD is `Established`: its path returns 404 for a moment longer,
+/// and then 429 as long as its storage is being initialized.
 async fn served(api: &Api<DynamicObject>, name: &str) -> Result<(), Error> {
     let look = async || match api.list(&ListParams::default().limit(1)).await {
         Ok(_) => Ok(Look::Found(())),

@@ -1,6 +1,6 @@
 use std::{io, path::PathBuf, sync::Arc};
 
-/// What this crate can fail with.
+/// The errors of this crate.
 ///
 /// The messages don't repeat their source; print the chain, as `anyhow` does with `{:#}`.
 #[derive(Debug, thiserror::Error)]
@@ -24,14 +24,14 @@ pub enum Error {
         /// The oldest version that can build the control plane.
         wanted: String,
     },
-    /// The Go that is there cannot build the control plane.
+    /// The installed Go can't build the control plane.
     #[error(
         "{found} is too old to build the control plane: install Go {wanted} or newer, \
          or set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, \
          or set USE_EXISTING_CLUSTER=true to use the cluster of the current kubeconfig"
     )]
     OldGo {
-        /// What `go env GOVERSION` says.
+        /// The output of `go env GOVERSION`.
         found: String,
         /// The oldest version that can build the control plane.
         wanted: String,
@@ -44,10 +44,10 @@ pub enum Error {
         /// The last lines of its output.
         log: String,
     },
-    /// The user has no cache folder to keep binaries in.
+    /// The user has no cache folder for the binaries.
     #[error("no cache folder for this user: set HOME, XDG_CACHE_HOME or KUBEBUILDER_ASSETS")]
     NoCacheFolder,
-    /// A folder of binaries lacks one that was asked for.
+    /// A required binary is missing in a folder.
     #[error("{name} is not in {}: add it there, or unset KUBEBUILDER_ASSETS to build it", folder.display())]
     AssetMissing {
         /// The file's name.
@@ -68,29 +68,29 @@ pub enum Error {
         /// The last lines of its log.
         log: String,
     },
-    /// The control plane was stopped, or something killed its supervisor.
+    /// The control plane was stopped, or its supervisor was killed.
     #[error("the control plane has ended")]
     Ended,
-    /// Something was not there in time.
+    /// Something wasn't ready in time.
     #[error(
         "{what} not there after {seconds} s{}; a slow machine needs more: \
          KUBEBUILDER_CONTROLPLANE_START_TIMEOUT=120s",
         last.as_ref().map(|last| format!(" (last answer: {last})")).unwrap_or_default()
     )]
     NotReady {
-        /// What was waited for.
+        /// What the caller waited for.
         what: String,
         /// How long, in seconds.
         seconds: u64,
-        /// What the API server said last, if it said anything.
+        /// The API server's last answer, if there was one.
         last: Option<String>,
     },
-    /// A control plane was to be started where tokio's clock is paused. Its processes live in real time.
+    /// A control plane can't be started while tokio's clock is paused. Its processes run in real time.
     #[error(
         "a control plane lives in real time, and the clock of this runtime is paused: use the in-process server"
     )]
     VirtualTime,
-    /// A control plane was asked for where the API server is inside the process: of a library on top of this crate
+    /// A control plane was requested, but the API server is inside the process: for a library on top of this crate
     /// whose clusters may be either.
     #[error("the API server is inside this process, without a control plane: ask for a real one")]
     InProcess,
@@ -108,7 +108,7 @@ pub enum Error {
     /// There is no kubeconfig for the existing cluster.
     #[error("USE_EXISTING_CLUSTER is set and no kubeconfig leads to one")]
     NoExistingCluster(#[source] kube::config::InferConfigError),
-    /// A process of an existing cluster was to be stopped or paused.
+    /// A process of an existing cluster can't be stopped or paused.
     #[error("the cluster is not ours (USE_EXISTING_CLUSTER): its parts cannot be controlled")]
     NotOurs,
     /// The control plane was started without an audit log.
@@ -122,7 +122,7 @@ pub enum Error {
         /// Where it is wrong.
         source: serde_json::Error,
     },
-    /// A text is not YAML, or not what it should hold.
+    /// A text is not YAML, or does not have the expected content.
     #[error("{what} is not valid YAML: {message}")]
     Yaml {
         /// What was read or written.
@@ -130,7 +130,7 @@ pub enum Error {
         /// Where it is wrong.
         message: String,
     },
-    /// An environment variable has a value that nobody understands.
+    /// An environment variable has an invalid value.
     #[error("{name}={value:?} is not {wanted}")]
     Variable {
         /// The variable.
@@ -140,8 +140,8 @@ pub enum Error {
         /// What it should be.
         wanted: &'static str,
     },
-    /// A control plane that several tests share failed to start, in this test or an earlier one: of a library on top of
-    /// this crate that shares one.
+    /// A control plane that several tests share failed to start, in this test or an earlier one: for a library on top
+    /// of this crate that shares one.
     #[error("the shared control plane did not start")]
     Shared(#[source] Arc<Error>),
 }

@@ -3,12 +3,12 @@
 //! # Modules
 //! None is public; they use each other in this order only.
 //!
-//! - `error`: what can fail.
-//! - `seed`: what tests draw from.
-//! - `audit`: which calls an API server has answered.
-//! - `impersonation`: requests as somebody else.
-//! - `looks`: looking again and again until something is there.
-//! - `crds`: definitions, applied and waited for.
+//! - `error`: the errors.
+//! - `seed`: the seed of randomized tests.
+//! - `audit`: the calls that an API server has answered.
+//! - `impersonation`: requests as another user.
+//! - `looks`: repeated checks until something is ready.
+//! - `crds`: applies definitions, and waits for them.
 //! - `control_plane`: a real API server, on demand.
 //! - `in_process`: the one inside the process.
 //! - `proxy`: broken connections to the real one.

@@ -1,25 +1,25 @@
-//! Looking again and again until something is there.
+//! Checks repeatedly until something is ready.
 
 use std::time::Duration;
 
 use crate::error::Error;
 
-/// Between two looks: a look takes about a millisecond.
+/// The pause between two checks: a check takes about a millisecond.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long one look may take. A server that is just starting can leave a request without an answer, and the client's
-/// own retry waits ever longer between its attempts: a new look is the better one then.
+/// How long one check may take. A server that is just starting can leave a request without an answer, and the client's
+/// own retry waits longer and longer between its attempts: then a new check is faster.
 const LONGEST_LOOK: Duration = Duration::from_secs(5);
 
-/// What a look has found.
+/// The result of a check.
 pub(crate) enum Look<T> {
-    /// What was waited for.
+    /// The awaited value.
     Found(T),
-    /// Not yet, with the reason if there is one to tell.
+    /// Not yet, with the reason if there is one.
     NotYet(Option<String>),
 }
 
-/// Looks until something is found or an error says that it won't be, for at most `timeout`. `what` is a phrase like
+/// Checks until something is found or an error says that it won't be, for at most `timeout`. `what` is a phrase like
 /// "the node is".
 pub(crate) async fn until<T, F>(
     what: &str,

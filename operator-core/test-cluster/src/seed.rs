@@ -1,17 +1,17 @@
-//! The seed of the tests that draw what they do.
+//! The seed of randomized tests.
 
 use jiff::Timestamp;
 
-/// Says another seed than that of the day, as when a failure of another day is looked at.
+/// Sets another seed than that of the day, to examine a failure of another day.
 const VARIABLE: &str = "TEST_SEED";
 
-/// A number for tests that draw what they do: another one each day, so that they don't repeat themselves, and the same one
-/// all day, so that a failure can be looked at. It is the date in UTC, as 20260131; the variable `TEST_SEED` says another.
+/// A number for randomized tests: a different one each day, so that they don't repeat themselves, and the same one all
+/// day, so that a failure can be examined. It is the date in UTC, as 20260131; the variable `TEST_SEED` overrides it.
 ///
-/// It is told on standard error, which is kept of a test that fails: that may be all that is left of a run elsewhere.
+/// It is printed on standard error, which is kept if a test fails: that may be all that is left of a run elsewhere.
 ///
 /// # Panics
-/// When `TEST_SEED` is not a number.
+/// If `TEST_SEED` is not a number.
 #[must_use]
 #[expect(clippy::print_stderr, reason = "a seed that nobody knows repeats nothing")]
 pub fn seed_of_the_day() -> u64 {
@@ -23,7 +23,8 @@ pub fn seed_of_the_day() -> u64 {
     seed
 }
 
-/// How this crate's properties are tried by proptest: with other cases each day, and with the same ones by the same seed.
+/// The configuration for proptest of this crate's properties: other cases each day, and the same ones with the same
+/// seed.
 #[cfg(test)]
 pub(crate) fn daily() -> proptest::test_runner::Config {
     let rng_seed = proptest::test_runner::RngSeed::Fixed(seed_of_the_day());

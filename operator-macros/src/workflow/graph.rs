@@ -1,5 +1,5 @@
-//! What has to be true of the nodes together. The library checks the same when the workflow is built; here the mistake is
-//! shown at its place, and before anything runs.
+//! Checks the nodes together. The library checks the same when the workflow is built; here the mistake is shown at its
+//! place, and before anything runs.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) struct Vertex {
     /// How others refer to it.
     pub(super) name: Name,
     pub(super) after: Vec<Name>,
-    /// What is said where it isn't the only one of that name.
+    /// The error if it isn't the only one with that name.
     pub(super) twice: String,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn check(nodes: &[Vertex], errors: &mut Errors) {
     Search { nodes, by_name: &by_name, marks: vec![Mark::New; nodes.len()], path: Vec::new(), errors }.all();
 }
 
-/// A path that ends in the same word is what is meant, be it far from it otherwise.
+/// A path that ends in the same word is meant, even if it differs a lot otherwise.
 fn near<'k>(wrong: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
     let end = |path: &str| path.rsplit("::").next().map(str::to_owned);
     match known.clone().find(|path| end(path) == end(wrong)) {
@@ -56,12 +56,12 @@ fn near<'k>(wrong: &str, known: impl Iterator<Item = &'k str> + Clone) -> String
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     New,
-    /// On the path from where the search started.
+    /// On the path from the start of the search.
     Open,
     Done,
 }
 
-/// A search in depth for nodes that depend on themselves.
+/// A depth-first search for nodes that depend on themselves.
 struct Search<'n> {
     nodes: &'n [Vertex],
     by_name: &'n BTreeMap<&'n str, usize>,
@@ -95,7 +95,7 @@ impl Search<'_> {
         self.marks[index] = Mark::Done;
     }
 
-    /// The circle begins and ends with `first`; `closing` is the name that closes it.
+    /// The cycle begins and ends with `first`; `closing` is the name that closes it.
     fn report(&mut self, first: usize, closing: &Name) {
         let circle = self.path.iter().skip_while(|index| **index != first).chain([&first]);
         let names: Vec<&str> = circle.map(|index| self.nodes[*index].name.text.as_str()).collect();

@@ -1,4 +1,4 @@
-//! What stands between the commas of `#[workflow(…)]`.
+//! The items between the commas of `#[workflow(…)]`.
 
 use proc_macro2::TokenStream;
 use syn::{
@@ -18,7 +18,7 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// The path, where it is one word.
+    /// The path, if it is one word.
     pub(super) fn word(&self) -> Option<String> {
         let ident = self.path.path.get_ident().filter(|_| self.path.qself.is_none())?;
         Some(ident.unraw().to_string())
@@ -31,14 +31,14 @@ impl Parse for Item {
             let text: Lit = input.parse()?;
             return Err(syn::Error::new(
                 text.span(),
-                "a node is a function, and stands here by its path: `web`, or `children::web`",
+                "a node is a function, given by its path: `web`, or `children::web`",
             ));
         }
         if is_closure(input) {
             let closure: Expr = input.parse()?;
             return Err(syn::Error::new(
                 closure.span(),
-                "a closure has no name: say one, `map = |page: &WebPage| …`",
+                "a closure has no name: give it one, `map = |page: &WebPage| …`",
             ));
         }
         let path: ExprPath = input.parse()?;
@@ -66,7 +66,7 @@ impl Parse for Item {
 pub(super) fn value_needs_name(path: &ExprPath) -> String {
     let value = super::text(path);
     format!(
-        "a value with state has no name: say one, `records = {value} …`, which it is also called by in `after(records)`"
+        "a value with state has no name: give it one, `records = {value} …`, which it is also called by in `after(records)`"
     )
 }
 

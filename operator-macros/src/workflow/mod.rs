@@ -25,7 +25,7 @@ use wired::Wired;
 const FLAGS: &[&str] = &["explicit_invocation", "handle_errors_in_reconciler", "prune_data"];
 const RETIRED: &str = "retired";
 
-/// What one attribute says.
+/// The content of one attribute.
 #[derive(Default)]
 struct Said {
     wired: Vec<Wired>,
@@ -33,7 +33,7 @@ struct Said {
     flags: Vec<Entry>,
 }
 
-/// `fn workflow`, where there is a `#[workflow]`.
+/// `fn workflow`, if there is a `#[workflow]`.
 pub(crate) fn generate(
     item: &DeriveInput,
     primary: &Type,
@@ -119,12 +119,12 @@ impl Said {
     }
 }
 
-/// Whether it is nearly a key, and can't be meant otherwise.
+/// Whether it is similar to a key, and can't have another meaning.
 fn is_mistyped(name: &str) -> bool {
     instead(name, FLAGS.iter().copied()).contains("did you mean")
 }
 
-/// Tokens as people write them: with a space between words only.
+/// Tokens in readable form: with spaces only between words.
 fn text(tokens: &impl ToTokens) -> String {
     let spaced = tokens.to_token_stream().to_string();
     let mut text = String::new();

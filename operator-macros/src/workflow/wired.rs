@@ -1,4 +1,4 @@
-//! A node that is a function, or a value, with what is said of it.
+//! A node that is a function, or a value, with its settings.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -19,7 +19,7 @@ use crate::{
     form,
 };
 
-/// The words that take paths or expressions, each of which is a call, with an example.
+/// The words that accept paths or expressions, each of which is a call, with an example.
 const LISTS: &[(&str, &str, &str)] = &[
     ("after", "nodes", "after(html)"),
     ("kind", "the kind of a `DynamicObject`", "kind(resource())"),
@@ -38,7 +38,7 @@ const LISTS: &[(&str, &str, &str)] = &[
     ("matcher", "a matcher", "matcher(Matcher::Generic(…))"),
     ("use_ssa", "`true` or `false`", "use_ssa(false)"),
 ];
-/// The words that take nothing.
+/// The words without arguments.
 const FLAGS: &[&str] = &[
     "delete_first",
     "ready_when_applied",
@@ -60,10 +60,10 @@ pub(super) struct Wired {
     /// The path as it is written, or the name of the value.
     path: ExprPath,
     value: Option<Expr>,
-    /// Each with the word that says so.
+    /// Each with its word.
     after: Vec<(Ident, ExprPath)>,
     calls: TokenStream,
-    /// What it is called on the cluster, where that can be seen here.
+    /// Its name on the cluster, if that is known here.
     called: Option<Name>,
     configure: Option<Expr>,
 }
@@ -171,18 +171,18 @@ impl Wired {
         }
     }
 
-    /// The variable that it is in.
+    /// The variable that contains it.
     fn variable(position: usize) -> Ident {
         // Not to be seen by the user's expressions.
         Ident::new(&format!("node_{position}"), Span::mixed_site())
     }
 
-    /// Nothing is said of it, so that it stands for itself.
+    /// It has no settings, so it is passed as it is.
     fn is_bare(&self) -> bool {
         self.after.is_empty() && self.calls.is_empty() && self.configure.is_none()
     }
 
-    /// The node before anything is said of it.
+    /// The node without its settings.
     fn made(&self, position: usize, primary: &Type, library: &Path) -> Option<TokenStream> {
         let variable = Self::variable(position);
         let made = match &self.value {
@@ -197,7 +197,7 @@ impl Wired {
         (!self.is_bare()).then(|| quote!(let #variable = #node;))
     }
 
-    /// What is said of it, when all of them are there.
+    /// The settings, when all nodes exist.
     fn said(&self, position: usize, all: &[Self], library: &Path) -> Option<TokenStream> {
         let Self { after, calls, configure, .. } = self;
         let after: TokenStream = after.iter().map(|(key, path)| after_call(key, path, all)).collect();
@@ -210,7 +210,7 @@ impl Wired {
         (!self.is_bare()).then(|| quote!(let #variable = #said;))
     }
 
-    /// The call that takes it.
+    /// The call that adds it.
     fn taken(&self, position: usize) -> TokenStream {
         let (path, variable) = (&self.path, Self::variable(position));
         match self.is_bare() {
@@ -221,7 +221,7 @@ impl Wired {
     }
 }
 
-/// `.after(…)`, or nothing where there is no such node, which has been told.
+/// `.after(…)`, or nothing if there is no such node, which has been reported.
 fn after_call(key: &Ident, path: &ExprPath, all: &[Wired]) -> TokenStream {
     let written = text(path);
     match all.iter().position(|node| text(&node.path) == written) {
@@ -234,7 +234,7 @@ fn after_call(key: &Ident, path: &ExprPath, all: &[Wired]) -> TokenStream {
     }
 }
 
-/// Reports nodes that would have one name on the cluster.
+/// Reports nodes that would have the same name on the cluster.
 pub(super) fn check_names(nodes: &[Wired], errors: &mut Errors) {
     for (position, node) in nodes.iter().enumerate() {
         let Some(name) = &node.called else { continue };
@@ -253,7 +253,7 @@ pub(super) fn check_names(nodes: &[Wired], errors: &mut Errors) {
     }
 }
 
-/// The statements that make the nodes, and the calls of the builder that take them.
+/// The statements that make the nodes, and the calls of the builder that add them.
 pub(super) fn generate(nodes: &[Wired], primary: &Type, library: &Path) -> (TokenStream, TokenStream) {
     let made = nodes.iter().enumerate().filter_map(|(position, node)| node.made(position, primary, library));
     let said = nodes.iter().enumerate().filter_map(|(position, node)| node.said(position, nodes, library));
@@ -262,7 +262,7 @@ pub(super) fn generate(nodes: &[Wired], primary: &Type, library: &Path) -> (Toke
     (statements, taken)
 }
 
-/// Whether it looks like a call that makes a value, and not like a function with words behind it.
+/// Whether it looks like a call that makes a value, and not like a function followed by words.
 fn is_value(path: &ExprPath, words: &TokenStream) -> bool {
     let is_type = |text: &str| text.starts_with(char::is_uppercase);
     let of_type = path.path.segments.iter().any(|segment| is_type(&segment.ident.to_string()));

@@ -1,4 +1,4 @@
-//! What `dev` uses beside the operator: its account and role, an example, and the life of a page as a scenario.
+//! What `dev` needs besides the operator: its account and role, an example, and the life of a page as a scenario.
 
 use operator_core::cli::dev::{Scenario, Step, Target, Workbench};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ pub const RBAC: &str = include_str!("../deploy/rbac.yaml");
 
 const HELLO: &str = include_str!("../examples/hello.yaml");
 
-/// What `webpage dev` works with.
+/// The workbench of `webpage dev`.
 pub fn workbench() -> Workbench {
     Workbench::new()
         .manifests(RBAC)
@@ -93,7 +93,7 @@ fn ingress() -> Target {
     Target::new("networking.k8s.io/v1", "Ingress", "hello")
 }
 
-/// Whether the value at `pointer` is the wanted one; else what is there.
+/// Whether the value at `pointer` is the wanted one; otherwise the actual one.
 fn is(object: &Value, pointer: &str, wanted: &Value) -> Result<(), String> {
     match object.pointer(pointer) {
         Some(value) if value == wanted => Ok(()),

@@ -1,4 +1,4 @@
-//! What each child of a page should look like: functions of the page, without side effects. All styles share them; the
+//! The desired state of each child of a page: functions of the page, without side effects. All styles share them; the
 //! owner reference is not part of them.
 
 use k8s_openapi::{
@@ -108,10 +108,10 @@ fn typed<K: DeserializeOwned>(object: Value) -> Result<K, WebPageError> {
     serde_json::from_value(object).map_err(WebPageError::Template)
 }
 
-/// What a reconciler says of the children: whether the page is served.
+/// What a reconciler reports about the children: whether the page is served.
 pub(crate) struct IsReady(pub(crate) bool);
 
-/// The status of a page, whatever its run has come to. Where it failed, what is there stays.
+/// The status of a page, whatever the outcome of its run. If the run failed, the existing values stay.
 pub(crate) fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
     let observed_generation = page.metadata.generation;
     match run.error() {
@@ -135,7 +135,7 @@ pub(crate) fn is_servable(page: &WebPage) -> bool {
     !page.spec.html.contains("error")
 }
 
-/// Whether the newest pod template is what is running.
+/// Whether the newest pod template is running.
 pub(crate) fn is_rolled_out(deployment: &Deployment) -> bool {
     let wanted = deployment.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
     deployment.status.as_ref().is_some_and(|status| {

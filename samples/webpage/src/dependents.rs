@@ -9,7 +9,7 @@ use operator_core::prelude::*;
 
 use crate::{WebPage, WebPageError, children};
 
-/// Holds the html. A page that can't be served stays as it was.
+/// Holds the html. A page that can't be served is left unchanged.
 pub fn html(page: &WebPage) -> Want<ConfigMap> {
     if !children::is_servable(page) {
         return Want::hold("ErrorInHtml", "the html contains the word \"error\"");
@@ -20,7 +20,7 @@ pub fn html(page: &WebPage) -> Want<ConfigMap> {
 /// Serves the html.
 ///
 /// # Errors
-/// When the template doesn't fit its type.
+/// If the template doesn't fit its type.
 pub fn web(page: &WebPage) -> Result<Deployment, WebPageError> {
     children::deployment(page)
 }
@@ -28,15 +28,15 @@ pub fn web(page: &WebPage) -> Result<Deployment, WebPageError> {
 /// Gives the pods one address.
 ///
 /// # Errors
-/// When the template doesn't fit its type.
+/// If the template doesn't fit its type.
 pub fn service(page: &WebPage) -> Result<Service, WebPageError> {
     children::service(page)
 }
 
-/// Makes the page reachable from outside, where that is wanted.
+/// Makes the page reachable from outside, if that is wanted.
 ///
 /// # Errors
-/// When the template doesn't fit its type.
+/// If the template doesn't fit its type.
 pub fn ingress(page: &WebPage) -> Result<Option<Ingress>, WebPageError> {
     page.spec.exposed.then(|| children::ingress(page)).transpose()
 }

@@ -1,8 +1,8 @@
-//! What can go wrong.
+//! The errors of a page.
 
 use operator_core::{operations, workflow::WorkflowError};
 
-/// What can go wrong with a page.
+/// An error of a page.
 #[derive(Debug, thiserror::Error)]
 pub enum WebPageError {
     /// The html can't be served. Only a new html helps.

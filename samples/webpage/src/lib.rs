@@ -1,7 +1,7 @@
-//! A web page as a Kubernetes object: its html in a config map, an nginx that serves it, a service and, when it is
+//! A web page as a Kubernetes object: its html in a config map, an nginx that serves it, a service and, if it is
 //! exposed, an ingress.
 //!
-//! The same operator is written in three [`styles`]; [`page`](WebPage), children and rights are theirs together.
+//! The same operator is written in three [`styles`], which share [`page`](WebPage), children and rights.
 
 mod bench;
 mod children;

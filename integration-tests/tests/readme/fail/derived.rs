@@ -71,9 +71,9 @@ struct Plain;
     children::service(after(html)), //~ `html` is no node of this workflow; did you mean `children::html`?
     of_team::<u8>(after("web")), //~ `after` takes nodes as they are written in this attribute
     of_team::<u16>(after(of_team::<u32>)), //~ `of_team::<u32>` is no node of this workflow; did you mean //~ `of_team::<u8>` and `of_team::<u16>` are both called `of_team`
-    |page: &WebPage| children::html(page), //~ a closure has no name: say one, `map = |page: &WebPage| …`
-    Records(self.0.clone()), //~ a value with state has no name: say one, `records = Records …`
-    "web", //~ a node is a function, and stands here by its path
+    |page: &WebPage| children::html(page), //~ a closure has no name: give it one, `map = |page: &WebPage| …`
+    Records(self.0.clone()), //~ a value with state has no name: give it one, `records = Records …`
+    "web", //~ a node is a function, given by its path
     title(ready(|title| true)), //~ a closure needs the types of its arguments
     retired("old"), //~ `retired` takes the kind of the objects
 )]
@@ -142,7 +142,7 @@ struct NoCondition;
 #[derive(ControllerConfiguration)]
 #[controller(primary = WebPage)]
 #[workflow(
-    web(needs(exposed)), //~ is no capability of the cluster
+    web(needs(exposed)), //~ is not a capability of the cluster
 )]
 struct NoCapability;
 

@@ -255,19 +255,19 @@ mod kinds {
         todo!()
     }
     fn not_said() {
-        of().workflow((html, gateway)); //~ of which kind a `DynamicObject` is isn't known before run time, and its node doesn't say so //~ `gateway.kind(resource)`
+        of().workflow((html, gateway)); //~ the kind of a `DynamicObject` is known only at run time, and its node doesn't specify it //~ `gateway.kind(resource)`
     }
     fn not_said_where_wired() {
         of().workflow((html, gateways.after(html))); //~ can't be a node of a workflow of `WebPage` //~ one of `DynamicObject`s says their kind: `.kind(…)`
     }
     fn said_of_what_says_it() {
-        of().workflow((html, web.kind(resource()))); //~ `k8s_openapi::api::apps::v1::Deployment` says of which kind it is, so its node takes no `.kind(…)`
+        of().workflow((html, web.kind(resource()))); //~ `k8s_openapi::api::apps::v1::Deployment` determines its kind, so its node takes no `.kind(…)`
     }
     fn said_of_a_node() {
-        of().workflow((html, node(web).kind(resource()))); //~ `k8s_openapi::api::apps::v1::Deployment` says of which kind it is, so its node takes no `.kind(…)`
+        of().workflow((html, node(web).kind(resource()))); //~ `k8s_openapi::api::apps::v1::Deployment` determines its kind, so its node takes no `.kind(…)`
     }
     fn said_by_its_name() {
-        of().workflow((html, gateway.kind("Gateway"))); //~ `&str` does not say a kind //~ write version and kind
+        of().workflow((html, gateway.kind("Gateway"))); //~ `&str` does not specify a kind //~ write version and kind
     }
 }
 
@@ -298,7 +298,7 @@ mod conditions {
         of().workflow((html, service.gone(rolled_out))); //~ a condition of this node can't be about `k8s_openapi::api::apps::v1::Deployment`
     }
     fn capability() {
-        of().workflow((html, web.needs(exposed))); //~ `for<'a> fn(&'a WebPage) -> bool {exposed}` is no capability of the cluster
+        of().workflow((html, web.needs(exposed))); //~ `for<'a> fn(&'a WebPage) -> bool {exposed}` is not a capability of the cluster
     }
     fn no_kind() {
         of().workflow((html, web.needs(served::<String>()))); //~ `std::string::String` is not an object that a cluster could serve

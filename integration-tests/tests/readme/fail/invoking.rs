@@ -28,7 +28,7 @@ async fn parts(cx: &mut Context<Pod>) -> Result<()> {
 }
 
 fn without_a_definition() {
-    let _ = Controller::of::<Service>(); //~ Service` doesn't bring the definition of its kind
+    let _ = Controller::of::<Service>(); //~ Service` doesn't include the definition of its kind
     let _ = Controller::of_existing::<Service>().reconciler(Pods); //~ type mismatch resolving `<Pods as Reconciler>::Primary == Service`
 }
 

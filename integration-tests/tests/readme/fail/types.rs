@@ -21,7 +21,7 @@ fn is_open(_: &Pod) -> bool {
 #[workflow(
     map(ready(NoCondition)), //~ `NoCondition` is not a condition of a node that makes `ConfigMap`
     held(ready(|map: &ConfigMap| map.data)) = map, //~ a condition can't return
-    able(needs(is_open)) = map, //~ is no capability of the cluster
+    able(needs(is_open)) = map, //~ is not a capability of the cluster
 )]
 struct PodReconciler;
 

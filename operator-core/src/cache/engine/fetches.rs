@@ -1,4 +1,4 @@
-//! Objects that are known and not held in full: read from the server, outside any lock, and taken in afterwards.
+//! Objects that are known and not held in full: read from the server, outside any lock, and then stored.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::Engine;
 /// What is held of an object.
 #[derive(Debug)]
 pub(in crate::cache) enum Held {
-    /// All of it.
+    /// The whole object.
     Full(Arc<Kept>),
     /// It exists in this version, and only its minimal form is held.
     Minimal(Option<String>),

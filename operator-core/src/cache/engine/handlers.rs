@@ -1,4 +1,4 @@
-//! Who is notified of what an informer sees.
+//! The handlers that are notified of what an informer sees.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,7 +15,7 @@ use crate::{
 
 use super::Engine;
 
-/// The informer's own handler, and those who follow what it keeps.
+/// The informer's own handler, and the followers of what it stores.
 pub(super) struct Handlers {
     main: Arc<dyn ChangeHandler<Kept>>,
     followers: RwLock<Followers>,
@@ -28,7 +28,7 @@ impl Handlers {
         Self { main, followers: RwLock::new(Arc::new([])) }
     }
 
-    /// Adds one, and lets go of those that have ended.
+    /// Adds one, and removes those that have ended.
     pub(super) fn add(&self, follower: Arc<dyn Follower>) {
         let mut followers = self.followers.write();
         let living = followers.iter().filter(|follower| !follower.has_ended()).cloned();
@@ -96,13 +96,13 @@ impl Engine {
         self.handlers.add(follower);
     }
 
-    /// How many follow.
+    /// The number of followers.
     #[cfg(test)]
     pub(in crate::cache) fn followers(&self) -> usize {
         self.handlers.followers()
     }
 
-    /// How much the informer's handler keeps about objects that are not there.
+    /// The number of the handler's entries about objects that don't exist.
     pub(in crate::cache) fn kept_by_handler(&self) -> usize {
         self.handlers.main.leftovers(&|key| self.contains(key))
     }

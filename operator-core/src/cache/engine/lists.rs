@@ -1,4 +1,4 @@
-//! Taking in lists: the first one, and later ones after a gap.
+//! Processes lists: the first one, and later ones after a gap.
 
 use std::mem;
 
@@ -12,7 +12,7 @@ impl Engine {
         self.lock().collections[scope.0].listing = Some(Listing::default());
     }
 
-    /// A list showed an item. It is taken in at once, page by page, so that no list is ever held as a whole.
+    /// A list showed an item. It is processed at once, page by page, so that no list is ever held as a whole.
     pub(in crate::cache) fn listed(&self, scope: ScopeIndex, item: Decoded) {
         let state = &mut *self.lock();
         let listing = state.collections[scope.0].listing.get_or_insert_default();

@@ -37,7 +37,7 @@ use super::{
 };
 
 /// The state of one informer. Everything that changes it holds the lock while it changes and while it hands over, so
-/// that the handler is notified in order and "seen" implies "handed over". Readers take no lock of ours.
+/// that the handler is notified in order and "seen" implies "handed over". Readers don't take this lock.
 pub(super) struct Engine {
     pub(super) name: String,
     pub(super) scopes: Scopes,
@@ -46,11 +46,11 @@ pub(super) struct Engine {
     recent: Arc<Recent>,
     indexers: Indexers,
     handlers: Handlers,
-    /// What is asked of the objects that are followed, where that isn't all of them.
+    /// The selection of the objects that are followed, if it isn't all of them.
     selector: Option<String>,
-    /// Of what can't be decoded any more, the metadata is taken over.
+    /// Whether the metadata of an object that can't be decoded any more is taken over.
     takes_metadata: bool,
-    /// How many objects exist and can't be decoded.
+    /// The number of objects that exist and can't be decoded.
     undecodable: AtomicUsize,
     state: Mutex<State>,
     /// By collection: set once it was listed for the first time.
@@ -64,12 +64,12 @@ struct State {
     undecodable: BTreeMap<ObjectKey, Known>,
     /// The number of them that the handler was last notified of.
     undecodable_told: Option<usize>,
-    /// It has been said that something was written that the selector doesn't match.
+    /// It has been reported that something was written that the selector doesn't match.
     not_selected_told: bool,
     health: SourceHealth,
 }
 
-/// What an engine is made of.
+/// The parts of an engine.
 pub(super) struct Parts {
     /// The name in logs.
     pub(super) name: String,
@@ -84,10 +84,10 @@ pub(super) struct Parts {
 
 /// What is known of one list-watch.
 struct Collection {
-    /// A list is being taken in; what it has shown so far.
+    /// A list is being processed; what it has shown so far.
     listing: Option<Listing>,
-    /// The keys of what is stored of it, where there are several collections: so the end of each one's list looks at its own
-    /// objects only.
+    /// The keys of what is stored of it, if there are several collections: so at the end of each one's list only its
+    /// own objects are checked.
     stored: Option<BTreeSet<ObjectKey>>,
     health: SourceHealth,
 }
@@ -102,14 +102,14 @@ struct Listing {
 /// An object as it came from the server.
 #[derive(Debug)]
 pub(super) enum Decoded {
-    /// It was understood, and is in the form in which objects are kept.
+    /// It was decoded, and is in the form in which objects are kept.
     Object { key: ObjectKey, kept: Arc<Kept> },
     /// It wasn't.
     Undecodable(Undecodable),
 }
 
 impl Decoded {
-    /// The object's key, where it could be read.
+    /// The object's key, if it could be read.
     fn key(&self) -> Option<ObjectKey> {
         match self {
             Self::Object { key, .. } => Some(key.clone()),
@@ -126,7 +126,7 @@ struct Sighting {
     is_news: bool,
 }
 
-/// What a watch says of an object.
+/// What a watch reports about an object.
 #[derive(Debug)]
 pub(super) enum WatchEvent {
     /// It exists in this state.
@@ -136,7 +136,7 @@ pub(super) enum WatchEvent {
 }
 
 impl Engine {
-    /// An engine for what `parts` says.
+    /// An engine made of `parts`.
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
         let overlay = Overlay::new(scopes.clone(), &indexers);
@@ -195,7 +195,7 @@ impl Engine {
         }
     }
 
-    /// A watch said that an object is gone. Returns the version of that event.
+    /// A watch reported that an object is gone. Returns the version of that event.
     fn vanished(&self, state: &mut State, scope: ScopeIndex, item: Decoded) -> Option<ResourceVersion> {
         match item {
             Decoded::Object { key, kept: object } => {
@@ -225,7 +225,7 @@ impl Engine {
         }
     }
 
-    /// A watch said that there was nothing else up to `version`.
+    /// A watch reported that there was nothing else up to `version`.
     pub(super) fn bookmark(&self, scope: ScopeIndex, version: &str) {
         let state = &mut *self.state.lock();
         self.store.tidy();

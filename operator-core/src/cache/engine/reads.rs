@@ -55,7 +55,7 @@ impl Engine {
         self.recent.get(key).is_some() || self.store.contains(key)
     }
 
-    /// Those for which the index gives `value` and that are as `is` says, sorted by key.
+    /// Those for which the index gives `value` and `is` is true, sorted by key.
     pub(in crate::cache) fn by_index(
         &self,
         index: &str,
@@ -72,7 +72,7 @@ impl Engine {
         found.filter(|(_, object)| self.indexers.matches(index, value, object)).collect()
     }
 
-    /// The newest answer to a write of our own, until the watch has caught up with it.
+    /// The newest answer to one of the operator's own writes, until the watch has caught up with it.
     pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.recent.get(key)
     }
@@ -105,7 +105,7 @@ impl Engine {
         self.lock().overlay.awaited()
     }
 
-    /// The number of keys a collection counts among its own that no reader finds.
+    /// The number of keys that a collection counts as its own and that no reader finds.
     pub(in crate::cache) fn collection_leftovers(&self) -> usize {
         let state = self.lock();
         let keys = state.collections.iter().filter_map(|collection| collection.stored.as_ref()).flatten();

@@ -12,13 +12,13 @@ use super::{Engine, ScopeIndex, Sighting, State};
 /// An object that could not be decoded, as it came from the server.
 #[derive(Debug)]
 pub(in crate::cache) struct Undecodable {
-    /// Its key, where its metadata could be read.
+    /// Its key, if its metadata could be read.
     pub(in crate::cache) key: Option<ObjectKey>,
-    /// Its version, where its metadata could be read.
+    /// Its version, if its metadata could be read.
     pub(in crate::cache) version: Option<String>,
-    /// All of it, where its metadata could be read.
+    /// The object, if its metadata could be read.
     pub(in crate::cache) kept: Option<Box<Kept>>,
-    /// What the decoder says: which field, and what is expected there.
+    /// The decoder's message: which field, and what is expected there.
     pub(in crate::cache) error: String,
 }
 
@@ -35,8 +35,8 @@ pub(super) struct Known {
 }
 
 impl Engine {
-    /// An object exists, and can't be decoded. An older state of it stays where it is; its metadata is taken over, if that is
-    /// wanted.
+    /// An object exists, and can't be decoded. An older state of it stays stored; its metadata is taken over, if that
+    /// is configured.
     pub(super) fn not_decoded(
         &self,
         state: &mut State,
@@ -81,13 +81,14 @@ impl Engine {
         if !is_newest || state.undecodable.get(&key).is_some_and(|known| known.version == version) {
             return;
         }
-        tracing::warn!(informer = self.name, object = %key, error, "an object can't be decoded, so that all reads of it fail");
+        tracing::warn!(informer = self.name, object = %key, error, "an object can't be decoded, so all reads of it fail");
         self.handlers.on_undecodable(&self.name, Some(&key), error);
         state.undecodable.insert(key, Known { version, error: error.to_owned() });
         self.count_undecodable(state);
     }
 
-    /// An object can be decoded, or is gone. Whether it could not be decoded before, so that nothing was made of it.
+    /// An object can be decoded, or is gone. Returns whether it could not be decoded before, so that nothing was made
+    /// of it.
     pub(super) fn can_be_decoded(&self, state: &mut State, key: &ObjectKey) -> bool {
         let could_not = state.undecodable.remove(key).is_some();
         if could_not {
@@ -96,7 +97,7 @@ impl Engine {
         could_not && self.takes_metadata
     }
 
-    /// Reports how many there are, if that number has changed or was never reported.
+    /// Reports their number, if it has changed or was never reported.
     pub(super) fn count_undecodable(&self, state: &mut State) {
         let objects = state.undecodable.len();
         if state.undecodable_told.replace(objects) != Some(objects) {

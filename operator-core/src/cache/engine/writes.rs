@@ -1,4 +1,4 @@
-//! Own writes: what they start from, and what comes of their answers.
+//! The operator's own writes: the state that they start from, and the effect of their answers.
 
 use std::{mem, sync::Arc};
 
@@ -13,7 +13,7 @@ impl Engine {
         self.base(key)
     }
 
-    /// What an own write starts from: the newest known state, in its minimal form where no more is held.
+    /// The state that an own write starts from: the newest known one, in its minimal form if no more is held.
     pub(in crate::cache) fn base(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.get(key).or_else(|| self.store.contains(key).then(|| self.store.shown(key)).flatten())
     }
@@ -27,7 +27,7 @@ impl Engine {
         self.hand_over_all(changes);
     }
 
-    /// An own write has ended, in whatever way.
+    /// An own write has ended, in any way.
     pub(in crate::cache) fn finish_write(&self, key: &ObjectKey) {
         let state = &mut *self.state.lock();
         self.hand_over_all(state.overlay.finish(key));
@@ -50,7 +50,7 @@ impl Engine {
         self.hand_over_all(advanced.changes);
     }
 
-    /// What was written is not among what is followed. No event of it will come.
+    /// What was written is not among what is followed. No event of it will arrive.
     fn not_selected(&self, state: &mut State, key: &ObjectKey) {
         self.handlers.on_not_selected(&self.name, key);
         // Each object of that kind will be another one: once is enough.

@@ -23,8 +23,8 @@ use crate::{
 use super::{AnyInformer, Informer, untyped::Inner};
 
 impl<K: KubeObject> Informer<K> {
-    /// An informer that has not started yet. `client` is the one that lists and watches, and that gives up a list which
-    /// falls silent, as those of [`Clients`](crate::client::Clients) do; `handler` is notified of every change.
+    /// An informer that has not started yet. `client` lists and watches, and abandons a list which falls silent, as
+    /// those of [`Clients`](crate::client::Clients) do; `handler` is notified of every change.
     #[must_use]
     pub fn new(
         config: InformerConfig<K>,
@@ -42,8 +42,8 @@ impl<K: KubeObject> Informer<K> {
     /// It differs in the following:
     /// - [`Informer::get`] returns what is held in full, and `None` doesn't mean that the object doesn't exist. Use
     ///   [`Informer::fetch`] or [`Informer::contains`] for that.
-    /// - [`Informer::list`] and [`Informer::list_in`] return minimal objects only, so that none is mistaken for a whole
-    ///   object by chance.
+    /// - [`Informer::list`] and [`Informer::list_in`] return minimal objects only, so that none is mistaken for a
+    ///   complete object by accident.
     /// - The `old` of an update and the `last` of a missed deletion may be minimal. A filter that compares more than
     ///   the metadata named above then sees a difference where there may be none, so it accepts too much, never too
     ///   little.

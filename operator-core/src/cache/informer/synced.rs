@@ -1,4 +1,4 @@
-//! How much of what exists an informer has seen, and its health.
+//! The progress of an informer, and its health.
 
 use super::{AnyInformer, Informer};
 use crate::{
@@ -17,8 +17,8 @@ impl AnyInformer {
         self.0.engine.is_synced()
     }
 
-    /// Resolves when the collection has been listed once that objects of `namespace` belong to: that of the namespace, where
-    /// it is followed by itself, or everything.
+    /// Resolves when the collection has been listed once that objects of `namespace` belong to: that of the namespace,
+    /// if it is followed separately, or everything.
     pub(crate) async fn synced_in(&self, namespace: &str) {
         match self.0.engine.scopes.of_namespace(namespace) {
             Some(scope) => self.0.engine.collection_synced(scope).await,
@@ -26,15 +26,15 @@ impl AnyInformer {
         }
     }
 
-    /// Whether the collection that this object belongs to has been listed once. Until then, whatever is read of the
-    /// object is a guess.
+    /// Whether the collection that this object belongs to has been listed once. Until then, everything that is read
+    /// about the object is uncertain.
     pub(crate) fn is_synced_for(&self, key: &ObjectKey) -> bool {
         let engine = &self.0.engine;
         engine.scopes.of(key).is_none_or(|scope| engine.is_collection_synced(scope))
     }
 
-    /// The collections that it follows: their namespaces (`None` for everything), whether they have been listed once, and how
-    /// they are.
+    /// The collections that it follows: their namespaces (`None` for everything), whether they have been listed once,
+    /// and their health.
     pub(crate) fn collections(&self) -> impl Iterator<Item = (Option<&str>, bool, SourceHealth)> {
         let engine = &self.0.engine;
         engine.scopes.indexes().map(|scope| {

@@ -1,4 +1,4 @@
-//! The informer as it is compiled once for all types: what it answers is what is kept.
+//! The informer as it is compiled once for all types: it returns objects as they are kept.
 
 use std::{
     fmt,
@@ -51,8 +51,8 @@ pub(super) struct Inner {
     pub(super) last_activity: AtomicU64,
 }
 
-/// How often an object is read again because the watch has shown something newer than the answer. A server that goes on
-/// like that is itself behind.
+/// How often an object is read again because the watch has shown something newer than the answer. A server that
+/// continues to do so is itself behind.
 const FETCH_ATTEMPTS: usize = 3;
 
 impl AnyInformer {
@@ -103,7 +103,7 @@ impl AnyInformer {
         self.open(&self.kept(key)?)
     }
 
-    /// The same for a caller that must not mistake what can't be decoded for what isn't there.
+    /// The same for a caller that must not treat an object that can't be decoded as missing.
     pub(crate) fn try_get(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Unopened> {
         self.kept(key).map(|kept| self.try_open(key, &kept)).transpose()
     }
@@ -113,7 +113,7 @@ impl AnyInformer {
         Some(self.0.view.lazy(key, self.kept(key)?))
     }
 
-    /// Whether objects are decoded when they come in: all but those of the cluster's own kinds.
+    /// Whether objects are decoded when they arrive: all except those of the cluster's own kinds.
     pub(crate) fn is_checked(&self) -> bool {
         self.0.settings.is_checked
     }
@@ -170,7 +170,7 @@ impl AnyInformer {
         self.0.engine.by_index(index, value, &|_, _| true)
     }
 
-    /// The same state of the object as it is kept; `None` for one that was read past the cache.
+    /// The kept form of this same state of the object; `None` for one that was read past the cache.
     pub(crate) fn kept_as(&self, key: &ObjectKey, state: &ObjectMeta) -> Option<Arc<Kept>> {
         self.kept(key).filter(|kept| kept.is_state_of(state))
     }
@@ -187,7 +187,7 @@ impl AnyInformer {
         })
     }
 
-    /// The same, restricted to those that are as `is` says; opened when more than their metadata is read.
+    /// The same, restricted to those for which `is` is true; opened when more than their metadata is read.
     pub(crate) fn lazy_by_index(
         &self,
         index: &str,
@@ -198,7 +198,7 @@ impl AnyInformer {
         found.map(|(key, kept)| self.0.view.lazy(&key, kept)).collect()
     }
 
-    /// How its objects are understood, opened and kept.
+    /// How its objects are decoded, opened and kept.
     pub(crate) fn view(&self) -> &Arc<View> {
         &self.0.view
     }
@@ -217,13 +217,13 @@ impl AnyInformer {
         answer.object
     }
 
-    /// Understands the answer to a write, for [`Informer::remember_answer`] or `AnyWrite::answered`. The error names the field and
-    /// what is expected there, and none of the object's values.
+    /// Decodes the answer to a write, for [`Informer::remember_answer`] or `AnyWrite::answered`. The error names the
+    /// field and what is expected there, and none of the object's values.
     pub(crate) fn answer(&self, text: &str) -> Result<Answer, serde_json::Error> {
         self.0.view.answer(text)
     }
 
-    /// The same of an object that was decoded already.
+    /// The same for an object that was already decoded.
     pub(crate) fn answer_of(&self, object: AnyObject) -> Answer {
         self.0.view.answer_of(object)
     }
@@ -249,7 +249,7 @@ impl AnyInformer {
         Now::at(Duration::from_millis(self.0.last_activity.load(Ordering::Relaxed)))
     }
 
-    /// Up to which version each namespace (`None` for all of them at once) has been seen.
+    /// The version up to which each namespace (`None` for all of them at once) has been seen.
     pub(crate) fn last_syncs(&self) -> Vec<(Option<String>, Option<ResourceVersion>)> {
         let engine = &self.0.engine;
         engine
@@ -269,8 +269,8 @@ impl AnyInformer {
         self.0.engine.undecodable()
     }
 
-    /// How much is kept about objects that are not there, by the informer and by its handler. Writes whose echo is
-    /// awaited count. 0 once everything has settled; a leak otherwise.
+    /// The amount of data that is kept about objects that don't exist, by the informer and by its handler. Writes whose
+    /// echo is awaited count. 0 once everything has settled; otherwise a leak.
     pub(crate) fn leftovers(&self) -> usize {
         let engine = &self.0.engine;
         let indexed = engine.index_leftovers() + engine.collection_leftovers();

@@ -1,4 +1,4 @@
-//! One entry of `managedFields`: as it is read, taken apart, and kept.
+//! One entry of `managedFields`: read, split, and kept.
 //!
 //! ```text
 //! text ─▶ Read ─▶ Part, of the same text ──▶ is there an Entry that says the same? ─ no ─▶ Entry
@@ -28,12 +28,12 @@ pub(super) struct Entry {
     pub(super) fields: Option<Fields>,
 }
 
-/// JSON, with a hole where the owners are.
+/// JSON, with a gap in place of the owners.
 #[derive(Debug)]
 pub(super) struct Fields {
     pub(super) text: Box<str>,
     pub(super) hole: Option<usize>,
-    /// What it says, if several objects share it and it was already queried.
+    /// Its content, if several objects share it and it was already queried.
     pub(super) parsed: OnceLock<Owned>,
 }
 
@@ -46,7 +46,7 @@ impl Fields {
     }
 }
 
-/// The entries that are understood.
+/// The entries that can be parsed.
 pub(super) fn read(managed_fields: &str) -> Vec<Read<'_>> {
     serde_json::from_str(managed_fields).unwrap_or_else(|_| {
         let entries: Vec<&RawValue> = serde_json::from_str(managed_fields).unwrap_or_default();
@@ -72,12 +72,12 @@ pub(super) struct Read<'a> {
     fields_v1: Option<&'a RawValue>,
 }
 
-/// Of the text itself, unless it is spelled with escapes.
+/// Part of the text itself, unless it contains escapes.
 #[derive(Deserialize)]
 struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl Read<'static> {
-    /// The same of an entry that was decoded already, and its fields as text.
+    /// The same for an entry that was already decoded, and its fields as text.
     pub(super) fn of(entry: ManagedFieldsEntry) -> (Self, Option<String>) {
         let word = |word: Option<String>| word.map(|word| Word(word.into()));
         let fields = entry.fields_v1.map(|FieldsV1(fields)| match fields {
@@ -140,7 +140,7 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Whether `entry` says the same, except for the owners.
+    /// Whether `entry` has the same content, except for the owners.
     pub(super) fn is(&self, entry: &Entry) -> bool {
         let fields = match (self.fields, &entry.fields) {
             (Some(part), Some(kept)) => part.is(kept),

@@ -1,4 +1,4 @@
-//! What only the type of an object can do: the one place of a kind that is compiled for it.
+//! The operations that only the type of an object can provide: the only part that is compiled for each type.
 
 use std::{
     any::Any,
@@ -30,13 +30,13 @@ pub(crate) trait Kind: fmt::Debug + Send + Sync {
         managed_fields: Option<Vec<ManagedFieldsEntry>>,
     ) -> Result<AnyObject, String>;
 
-    /// The same with the managed fields that stand in the text.
+    /// The same with the managed fields in the text.
     fn whole(&self, text: &str) -> Result<AnyObject, String>;
 
     /// Whether it can be decoded.
     fn check(&self, text: &str) -> Result<(), String>;
 
-    /// What the user's transform makes of an object; `None` where there is none.
+    /// The result of the user's transform; `None` if there is none.
     fn transformed(&self, object: &dyn Object) -> Option<Result<AnyObject, String>>;
 
     /// Whether there is a transform.
@@ -101,7 +101,7 @@ fn decode<K: KubeObject>(text: &str) -> Result<K, String> {
         .map_err(|error| unreadable_words(text, &error))
 }
 
-/// The items of a list lack `apiVersion` and `kind`. Typed objects know them; a dynamic one has to be told.
+/// The items of a list lack `apiVersion` and `kind`. Typed objects know them; for a dynamic one they have to be set.
 fn fill_types(object: &mut dyn Any, resource_type: &ResourceType) {
     if let Some(object) = object.downcast_mut::<DynamicObject>() {
         object.types.get_or_insert_with(|| TypeMeta {

@@ -1,7 +1,7 @@
-//! Whether what a matcher has found of one state of an object holds for the next one, too. Pure.
+//! Whether the result of a matcher for one state of an object holds for the next one, too. Pure.
 //!
-//! A foreign label, or the status that a controller writes, is nothing that a matcher looks at which goes by managed
-//! fields. It would be evaluated for each of them all the same, as each makes another state.
+//! A foreign label, or the status that a controller writes, doesn't matter to a matcher that uses managed fields.
+//! Without this, the matcher would still be evaluated for each such change, because each makes another state.
 //!
 //! ```text
 //!  {"metadata":{"name":"a","resourceVersion":"7","labels":{"app":"a"},…},"spec":{…},"status":{…}}
@@ -9,13 +9,13 @@
 //! ```
 //!
 //! # Guarantees
-//! - Two states that are alike are the same but for their versions, their status, and labels and annotations that no manager of ours
-//!   owns; and our managers own the same of both.
+//! - Two states that are alike are the same except for their versions, their status, and labels and annotations that
+//!   none of the operator's managers owns; and the operator's managers own the same in both.
 //!
 //! # Assumptions
-//! - A matcher that goes by managed fields looks at labels and annotations one by one, by the names that are owned or desired. One that
-//!   is desired and not owned matches nothing.
-//! - No key comes twice in a text.
+//! - A matcher that uses managed fields compares labels and annotations one by one, by the names that are owned or
+//!   desired. One that is desired and not owned matches nothing.
+//! - No key occurs twice in a text.
 
 use std::collections::BTreeMap;
 
@@ -28,16 +28,17 @@ use super::{
     scan::{Key, Span, range_within},
 };
 
-/// What may differ between two states that are alike.
+/// The parts that may differ between two states that are alike.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Version,
-    /// These entries of the metadata, as far as they are others'.
+    /// These entries of the metadata, as far as they belong to others.
     Entries(&'static str),
 }
 
 impl Kept {
-    /// Whether it differs from `other`, another state of the object, only in what no manager of ours owns, and in its status.
+    /// Whether it differs from `other`, another state of the object, only in what none of the operator's managers owns,
+    /// and in its status.
     pub(crate) fn is_alike(&self, other: &Self) -> bool {
         let (Some(own), Some(others_own)) = (&self.own, &other.own) else { return false };
         own.is_same(others_own) && self.has_text_like(other, own)
@@ -66,7 +67,7 @@ impl Kept {
         text[at..] == other_text[other_at..] || is_same_but_for_status((text, at), (other_text, other_at))
     }
 
-    /// In the order in which they stand in the text; what there isn't stands before it.
+    /// In the order of the text; missing ones come first.
     fn parts(&self) -> [(Part, Span); 3] {
         let mut parts = [
             (Part::Version, self.header.version),
@@ -78,7 +79,8 @@ impl Kept {
     }
 }
 
-/// The names of the entries that only one of the two has, or that have another value; `None` where that isn't understood.
+/// The names of the entries that only one of the two has, or that have different values; `None` if that can't be
+/// determined.
 fn differing(entries: &str, others: &str) -> Option<Vec<String>> {
     type Entries<'a> = BTreeMap<Key<'a>, &'a RawValue>;
 
@@ -94,7 +96,7 @@ fn differing(entries: &str, others: &str) -> Option<Vec<String>> {
     Some(among(&entries, &others).chain(among(&others, &entries)).collect())
 }
 
-/// What stands between this place and the status, and what stands after it.
+/// The text between this place and the status, and the text after it.
 fn around_status(text: &str, at: usize) -> Option<(&str, &str)> {
     #[derive(Deserialize)]
     struct Object<'a> {
@@ -105,7 +107,7 @@ fn around_status(text: &str, at: usize) -> Option<(&str, &str)> {
     Some((text.get(at..status.start)?, &text[status.end..]))
 }
 
-/// Whether two texts are the same from these places on, but for their status.
+/// Whether two texts are the same from these places on, except for their status.
 fn is_same_but_for_status((text, at): (&str, usize), (other, other_at): (&str, usize)) -> bool {
     // Mostly something else differs, and the texts needn't be read.
     let before = |text: &str| text.find("\"status\":");

@@ -19,7 +19,7 @@ struct Lazy {
     key: ObjectKey,
     kept: Arc<Kept>,
     view: Arc<View>,
-    /// What the library decides by; what else there is in the metadata of an object is left out.
+    /// The metadata that the library uses; the rest of an object's metadata is left out.
     meta: OnceLock<ObjectMeta>,
     opened: OnceLock<Result<AnyObject, String>>,
 }
@@ -36,7 +36,7 @@ impl View {
 }
 
 impl Lazy {
-    /// Fails with the reason if it can't be opened, which is reported where that is tried.
+    /// Fails with the reason if it can't be opened, which is reported when that is tried.
     fn opened(&self) -> serde_json::Result<&AnyObject> {
         let opened = self.opened.get_or_init(|| self.view.try_open(&self.kept)).as_ref();
         opened.map_err(|error| {

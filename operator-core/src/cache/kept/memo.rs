@@ -1,5 +1,5 @@
-//! The objects that were decoded last, so that one reader soon after another finds the object built. One for all
-//! informers of an operator.
+//! The objects that were decoded last, so that readers shortly after one another don't decode an object twice. One for
+//! all informers of an operator.
 //!
 //! ```text
 //!  read ──▶ Kept: is somebody holding it? ──▶ yes: the same one
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - What is seated has a bound, by the length of the texts; beyond that, objects no longer in use are dropped.
-//! - What is no longer kept is not seated either.
+//! - The size of the queue is limited, by the length of the texts; beyond that, objects no longer in use are dropped.
+//! - An object that is no longer kept is removed from the queue, too.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ use super::Kept;
 
 /// The number of bytes of JSON that are held decoded, which take one and a half to six times as much.
 const MOST: usize = 4 << 20;
-/// What even the smallest one takes.
+/// The minimum for even the smallest one.
 const LEAST: usize = 512;
 
 /// The queue.
@@ -45,14 +45,14 @@ struct Seated {
     weight: usize,
 }
 
-/// A place in the queue, given up when this is dropped.
+/// A place in the queue, which is freed when this is dropped.
 pub(super) struct Seat {
     memo: Arc<Memo>,
     number: u64,
 }
 
 impl Memo {
-    /// Seats `object`, which `kept` was decoded to.
+    /// Adds `object`, which is the decoded form of `kept`.
     pub(super) fn seat(self: &Arc<Self>, kept: &Arc<Kept>, object: AnyObject) -> Seat {
         let weight = kept.text().len() + LEAST;
         let (number, leaving) = {
@@ -79,7 +79,7 @@ impl Memo {
         Seat { memo: Arc::clone(self), number }
     }
 
-    /// How many are seated, and how heavy they are.
+    /// The number of objects in the queue, and their weight.
     #[cfg(test)]
     pub(super) fn size(&self) -> (usize, usize) {
         let seats = self.0.lock();

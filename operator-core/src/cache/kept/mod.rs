@@ -1,5 +1,5 @@
-//! An object as the cache keeps it: the text that the server sent, and beside it what the library decides by. It knows no type,
-//! so that everything which works on it is compiled once.
+//! An object as the cache keeps it: the text that the server sent, and the metadata that the library uses. It knows no
+//! type, so that everything which works on it is compiled once.
 //!
 //! ```text
 //!  text of the server ──scan──▶ Kept { text without managed fields, header, own managed fields }
@@ -11,8 +11,8 @@
 //! # Guarantees
 //! - While the object that a state was decoded to is in use, all readers of the state get the same one; afterwards
 //!   another one with the same content.
-//! - The text of a Secret is overwritten when it is dropped, decoded Secrets are not held longer than their readers hold them, and
-//!   nothing prints a text.
+//! - The text of a Secret is overwritten when it is dropped, decoded Secrets are not held longer than their readers
+//!   hold them, and no text is ever printed.
 
 mod entry;
 mod kind;
@@ -63,20 +63,19 @@ pub(crate) struct Kept {
     opened: Mutex<Option<Box<Opened>>>,
     verdict: Verdict,
     verdict_of_status: Verdict,
-    /// What the user's indexes give for it, once they were called. Mostly there are none.
+    /// The values of the user's indexes for it, once they were called. Usually there are none.
     indexed: OnceLock<Box<Indexed>>,
 }
 
 /// The values of a state, index by index.
 pub(super) type Indexed = Vec<Vec<String>>;
 
-/// The fingerprint of the desired state that something has been found to match; 0 for none. It is forgotten with the state, unless it
-/// holds for the next one, too.
+/// The fingerprint of the desired state that this was found to match; 0 for none. It is forgotten with the state,
+/// unless it holds for the next one, too.
 #[derive(Default)]
 pub(crate) struct Verdict(AtomicU64);
 
-/// Set for a verdict that holds for all states that are alike. Fingerprints leave this bit free, so one word holds
-/// both.
+/// Set if a verdict holds for all states that are alike. Fingerprints leave this bit free, so one word contains both.
 const LASTING: u64 = 1;
 
 impl Verdict {
@@ -84,18 +83,19 @@ impl Verdict {
         NonZeroU64::new(self.0.load(Ordering::Relaxed) & !LASTING)
     }
 
-    /// Remembers what was found of this state; `lasts` if the same would be found of each state that is [alike](Kept::is_alike).
+    /// Remembers the result for this state; `lasts` if it would be the same for each state that is
+    /// [alike](Kept::is_alike).
     pub(crate) fn note(&self, desired: NonZeroU64, lasts: bool) {
         let lasting = if lasts { LASTING } else { 0 };
         self.0.store(desired.get() & !LASTING | lasting, Ordering::Relaxed);
     }
 
-    /// What holds for the next state, too, if that is alike.
+    /// The verdict that holds for the next state, too, if that is alike.
     fn lasting(&self) -> Option<u64> {
         Some(self.0.load(Ordering::Relaxed)).filter(|word| word & LASTING != 0)
     }
 
-    /// The same verdict as that of an earlier state, unless something was found of this one already.
+    /// The same verdict as for an earlier state, unless there is already one for this state.
     fn inherit(&self, lasting: u64) {
         let _ = self.0.compare_exchange(0, lasting, Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -121,7 +121,7 @@ impl Drop for Text {
     }
 }
 
-/// What a state was decoded to.
+/// The decoded form of a state.
 struct Opened {
     object: Weak<dyn Object>,
     seat: Option<Seat>,
@@ -141,8 +141,8 @@ impl Keeping {
         Self { own_managers: own_managers.to_vec(), sharing: Sharing::default(), is_sensitive }
     }
 
-    /// Keeps an object that has this text, whatever else is in it; its key is unknown where it has no name. `None` where its metadata
-    /// can't be read.
+    /// Keeps an object with this text, whatever else it contains; its key is unknown if it has no name. `None` if its
+    /// metadata can't be read.
     pub(super) fn keep(&self, item: &Item<'_>) -> Option<(Option<ObjectKey>, Kept)> {
         let (item, outline) = (item.text, item.outline.as_ref()?);
         let key = outline.name.clone().map(|name| {
@@ -174,7 +174,7 @@ impl Kept {
         }
     }
 
-    /// An object of which only the metadata is known; the rest is `template`'s.
+    /// An object of which only the metadata is known; the rest is that of `template`.
     pub(super) fn minimal(mut template: Value, meta: &ObjectMeta) -> Self {
         template["metadata"] = json!(meta);
         let text = template.to_string();
@@ -199,7 +199,7 @@ impl Kept {
         self.part(self.header.version)
     }
 
-    /// Whether `meta` is that of the same state of the same object. What has no version may be in any state.
+    /// Whether `meta` is that of the same state of the same object. Metadata without a version may belong to any state.
     pub(crate) fn is_state_of(&self, meta: &ObjectMeta) -> bool {
         self.is_state(meta.uid.as_deref(), meta.resource_version.as_deref())
     }
@@ -213,7 +213,7 @@ impl Kept {
         version.is_some() && self.version() == version && self.uid() == uid
     }
 
-    /// Its version, where it can be compared.
+    /// Its version, if it can be compared.
     pub(crate) fn resource_version(&self) -> Option<ResourceVersion> {
         self.version().and_then(ResourceVersion::parse)
     }
@@ -263,18 +263,18 @@ impl Kept {
         serde_json::from_str(self.part(span)?).ok()
     }
 
-    /// The entries of our own managers, their fields as text.
+    /// The entries of the operator's own managers, their fields as text.
     pub(super) fn own_managed_fields(&self) -> Option<Vec<ManagedFieldsEntry>> {
         self.own.as_ref().map(Own::entries)
     }
 
-    /// What `manager`, one of our own, has applied to the main resource; `None` if it never has, or if that isn't
-    /// understood.
+    /// What `manager`, one of the operator's own, has applied to the main resource; `None` if it never has, or if that
+    /// can't be parsed.
     pub(crate) fn applied_by(&self, manager: &str) -> Option<Applied<'_>> {
         self.own.as_ref()?.applied_by(manager)
     }
 
-    /// What the library decides by, as metadata.
+    /// The part of the metadata that the library uses.
     fn meta(&self, key: &ObjectKey) -> ObjectMeta {
         ObjectMeta {
             name: Some(key.name().to_owned()),
@@ -292,13 +292,12 @@ impl Kept {
         }
     }
 
-    /// What it is known to match.
+    /// The fingerprint that it is known to match.
     pub(crate) fn verdict(&self) -> &Verdict {
         &self.verdict
     }
 
-    /// What its `older` state is known to match it matches, too, if nothing has changed but what wasn't looked at for
-    /// that.
+    /// Takes over what its `older` state is known to match, if only fields have changed that didn't matter for that.
     pub(in crate::cache) fn take_over_verdict(&self, older: &Self) {
         if let Some(lasting) = older.verdict.lasting()
             && self.is_alike(older)
@@ -307,13 +306,13 @@ impl Kept {
         }
     }
 
-    /// What its status is known to match.
+    /// The fingerprint that its status is known to match.
     pub(crate) fn verdict_of_status(&self) -> &Verdict {
         &self.verdict_of_status
     }
 
-    /// What all indexes of the user give for it; they are called once. Two may be called at a time, as one index may
-    /// read by another.
+    /// The values of all of the user's indexes for it; they are called once. Two may be called at the same time,
+    /// because one index may read another.
     pub(super) fn indexed(&self, ask: impl FnOnce() -> Indexed) -> &Indexed {
         if let Some(indexed) = self.indexed.get() {
             return indexed;
@@ -322,7 +321,7 @@ impl Kept {
         self.indexed.get_or_init(|| asked)
     }
 
-    /// The object it is decoded to: by `decode`, unless it is in use already.
+    /// The decoded object: by `decode`, unless it is already in use.
     fn open(
         self: &Arc<Self>,
         memo: &Arc<Memo>,
@@ -341,12 +340,12 @@ impl Kept {
         Ok(object)
     }
 
-    /// The object it is decoded to, if that is in use.
+    /// The decoded object, if it is in use.
     fn held(&self) -> Option<AnyObject> {
         self.opened.lock().as_ref()?.object.upgrade()
     }
 
-    /// It is decoded to this already.
+    /// It is already decoded to this object.
     fn opened_as(self: &Arc<Self>, memo: &Arc<Memo>, object: &AnyObject) {
         *self.opened.lock() = Some(Box::new(Opened { object: Arc::downgrade(object), seat: None }));
         self.seat(memo, object);
@@ -367,7 +366,7 @@ impl Kept {
         drop(replaced);
     }
 
-    /// The memo no longer holds the object. When its last user drops it, the memory in which it was built is freed.
+    /// The memo no longer holds the object. When its last user drops it, its memory is freed.
     fn leave(&self, object: &AnyObject) {
         let mut opened = self.opened.lock();
         let gone = if Arc::strong_count(object) == 1 { opened.take() } else { None };

@@ -1,11 +1,11 @@
-//! What our own managers own of an object, shared by all objects of which they own the same.
+//! What the operator's own managers own in an object, shared by all objects in which they own the same.
 //!
-//! The fields that a controller applies are the same for each of its objects, but for one place: the owner references name the
-//! owner's uid. So that place is cut out and kept with the object; the rest is there once.
+//! The fields that a controller applies are the same for each of its objects, except for one place: the owner
+//! references contain the owner's uid. So that place is cut out and kept with the object; the rest is stored only once.
 //!
 //! # Guarantees
-//! - What is put together again is what was taken apart, except for the time of the entry, on which nothing depends.
-//! - What no object refers to any more is dropped.
+//! - The reassembled entry equals the original, except for the time of the entry, on which nothing depends.
+//! - An entry to which no object refers any more is dropped.
 
 use std::{
     collections::HashMap,
@@ -22,17 +22,17 @@ use super::{
     owned::{Applied, AppliedFields, Owned},
 };
 
-/// The entries of our own managers in one object's `managedFields`.
+/// The entries of the operator's own managers in one object's `managedFields`.
 #[derive(Clone, Debug)]
 pub(in crate::cache) struct Own {
     entries: Arc<[Entry]>,
-    /// What was cut out of them, in order.
+    /// The parts that were cut out of them, in order.
     owners: Box<[Box<str>]>,
 }
 
 impl Own {
-    /// The entries as the API spells them, their fields as text: a tree of maps takes about twenty times its text, and the type
-    /// has no place for text but this one.
+    /// The entries in the API's form, their fields as text: a tree of maps takes about twenty times as much memory, and
+    /// the type has no other place for text.
     pub(in crate::cache) fn entries(&self) -> Vec<ManagedFieldsEntry> {
         let word = |word: &Option<Box<str>>| word.as_deref().map(str::to_owned);
         let mut owners = self.owners.iter();
@@ -57,13 +57,13 @@ impl Own {
         entries.collect()
     }
 
-    /// Whether our managers own the same by the other one, and have said it in the same way.
+    /// Whether the operator's managers own the same according to the other one, in the same form.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.entries, &other.entries) && self.owners == other.owners
     }
 
-    /// Whether none of our managers owns one of these labels or annotations; `map` says which of the two is meant. What isn't
-    /// understood may own them.
+    /// Whether none of the operator's managers owns one of these labels or annotations; `map` selects labels or
+    /// annotations. Entries that can't be parsed may own them.
     pub(super) fn leaves(&self, map: &str, names: &[String]) -> bool {
         let leaves = |owned: &Owned| {
             let Owned::Fields(top) = owned else { return false };
@@ -88,7 +88,7 @@ impl Own {
         })
     }
 
-    /// What `manager` has applied to the main resource; `None` if it never has, or if that isn't understood.
+    /// What `manager` has applied to the main resource; `None` if it never has, or if that can't be parsed.
     pub(super) fn applied_by(&self, manager: &str) -> Option<Applied<'_>> {
         let (mut owners, mut found) = (self.owners.iter(), None);
         for entry in &*self.entries {
@@ -120,7 +120,7 @@ impl Own {
     }
 }
 
-/// What the objects of one informer share.
+/// The data that the objects of one informer share.
 #[derive(Debug, Default)]
 pub(in crate::cache) struct Sharing {
     hasher: BuildHasherDefault<DefaultHasher>,
@@ -130,13 +130,13 @@ pub(in crate::cache) struct Sharing {
 #[derive(Debug, Default)]
 struct Known {
     by_hash: HashMap<u64, Vec<Weak<[Entry]>>>,
-    /// How many there were when the dead ones were last looked for.
+    /// The number of entries when dead ones were last removed.
     living: usize,
 }
 
 impl Sharing {
-    /// Finds the entries of `managers` in an object's managed fields. An entry that can't be understood counts as
-    /// absent: the next apply writes it again.
+    /// Finds the entries of `managers` in an object's managed fields. An entry that can't be parsed counts as absent:
+    /// the next apply writes it again.
     pub(in crate::cache) fn own(&self, managed_fields: &str, managers: &[String]) -> Option<Own> {
         if managers.is_empty() {
             return None;
@@ -145,7 +145,7 @@ impl Sharing {
         self.of(&own.map(Read::taken_apart).collect::<Vec<_>>())
     }
 
-    /// The same of entries that were decoded already.
+    /// The same for entries that were already decoded.
     pub(in crate::cache) fn own_of(
         &self,
         entries: Option<Vec<ManagedFieldsEntry>>,
@@ -177,7 +177,7 @@ impl Sharing {
         Some(Own { entries, owners })
     }
 
-    /// How many different ones there are.
+    /// The number of different entries.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         let known = self.known.lock();

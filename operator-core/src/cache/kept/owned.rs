@@ -13,12 +13,12 @@ pub(crate) enum Owned {
     Fields(BTreeMap<Box<str>, Owned>),
     /// These items of a list, by their keys.
     Keyed(Vec<(Map<String, Value>, Owned)>),
-    /// Something else: members of a set, items by their position, or nothing that is understood.
+    /// Something else: members of a set, items by their position, or a part that can't be parsed.
     Other,
 }
 
 impl Owned {
-    /// The set that `text` spells.
+    /// The set in `text`.
     pub(crate) fn parse(text: &str) -> Self {
         serde_json::from_str::<Value>(text).map_or(Self::Other, |fields| Self::of(&fields))
     }
@@ -46,17 +46,17 @@ impl Owned {
     }
 }
 
-/// What one manager has applied to the main resource, as the object's managed fields say.
+/// What one manager has applied to the main resource, according to the object's managed fields.
 #[derive(Debug)]
 pub(crate) struct Applied<'k> {
     pub(crate) api_version: Option<&'k str>,
-    /// All but the owner references, of which is said that they are owned as a whole.
+    /// Everything except the owner references, which are owned as a whole.
     pub(crate) fields: AppliedFields<'k>,
-    /// The owner references, as a set of owned fields, where some are owned.
+    /// The owner references, as a set of owned fields, if any are owned.
     pub(crate) owners: Option<&'k str>,
 }
 
-/// Shared with others, or parsed for this once.
+/// Shared with others, or parsed only for this call.
 #[derive(Debug)]
 pub(crate) enum AppliedFields<'k> {
     Shared(&'k Owned),

@@ -1,4 +1,4 @@
-//! Understanding the metadata of an object's text, in one pass, without building the object. Pure.
+//! Reads the metadata from an object's text, in one pass, without decoding the object. Pure.
 
 use std::{borrow::Cow, fmt, ops::Range};
 
@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-/// Where a part of a text lies; an object's text is never longer than 4 GiB, as etcd takes no more than a few MiB.
+/// The position of a part in a text; an object's text is never longer than 4 GiB, because etcd accepts only a few MiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
     start: u32,
@@ -25,14 +25,14 @@ impl Span {
         if len == 0 { None } else { text.get(start..start + len) }
     }
 
-    /// Where it begins and ends.
+    /// Its start and end.
     pub(super) const fn range(self) -> Range<usize> {
         let start = self.start as usize;
         start..start + self.len as usize
     }
 }
 
-/// What the library decides by, as parts of the object's text: nothing of it is copied.
+/// The metadata that the library uses, as parts of the object's text: nothing of it is copied.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     pub(super) uid: Span,
@@ -47,11 +47,11 @@ pub(super) struct Header {
     pub(super) finalizers: Span,
 }
 
-/// A name in an object, borrowed where it is spelled without escapes.
+/// A name in an object, borrowed if the text contains it without escapes.
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-/// The value under `name` in the text of an object of strings; nothing else is built.
+/// The value under `name` in the text of an object of strings; nothing else is decoded.
 pub(super) fn entry_of(text: &str, name: &str) -> Option<String> {
     struct Entry<'n>(&'n str);
 
@@ -81,7 +81,7 @@ pub(super) fn entry_of(text: &str, name: &str) -> Option<String> {
 #[derive(Debug)]
 pub(in crate::cache) struct Item<'a> {
     pub(in crate::cache) text: &'a str,
-    /// `None` where that isn't understood, and the decoder has better words for it.
+    /// `None` if that can't be parsed, and the decoder has a better error message.
     pub(super) outline: Option<Cow<'a, Outline>>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Item<'a> {
         Self { text, outline: outline.map(Cow::Owned) }
     }
 
-    /// The same where it was found out before.
+    /// The same if it was scanned before.
     pub(in crate::cache) fn with(text: &'a str, outline: Option<&'a Outline>) -> Self {
         Self { text, outline: outline.map(Cow::Borrowed) }
     }
@@ -107,7 +107,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Where in the text of an object things are.
+/// The positions of the parts in the text of an object.
 #[derive(Clone, Debug)]
 pub(in crate::cache) struct Outline {
     pub(super) header: Header,
@@ -151,7 +151,7 @@ struct Metadata<'a> {
 }
 
 impl Scanned<'_> {
-    /// The same as places in its text; `None` where the metadata isn't as a server spells it.
+    /// The same as positions in its text; `None` if the metadata isn't in the server's form.
     pub(in crate::cache) fn outline(self, text: &str) -> Option<Outline> {
         let Self { metadata } = self;
         let managed_fields = metadata.managed_fields.map(|fields| range_within(text, fields.get()));
@@ -189,16 +189,16 @@ impl Scanned<'_> {
     }
 }
 
-/// What stands in the place of managed fields.
+/// The replacement for managed fields.
 pub(super) const NOTHING: &str = "null";
 
-/// A string without escapes: what the server makes of names, uids and versions never has any.
+/// A string without escapes: names, uids and versions from the server never have any.
 fn plain(part: &RawValue) -> Option<&str> {
     let inner = part.get().strip_prefix('"')?.strip_suffix('"')?;
     (!inner.contains('\\')).then_some(inner)
 }
 
-/// Where `part`, which was borrowed from `whole`, lies in it.
+/// The position of `part`, which was borrowed from `whole`.
 pub(in crate::cache) fn range_within(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()

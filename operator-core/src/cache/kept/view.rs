@@ -1,4 +1,4 @@
-//! How the objects of one informer are understood, opened and kept.
+//! How the objects of one informer are decoded, opened and kept.
 
 use std::{
     fmt,
@@ -28,7 +28,7 @@ use super::{
 /// The reason why an object without a name is not kept.
 const NAMELESS: &str = "the object has no name";
 
-/// The same of one whose metadata is not as the API spells it.
+/// The same for one whose metadata is not in the API's form.
 const UNREADABLE: &str = "its metadata can't be read";
 
 /// Returns the newest response to a write of an object.
@@ -36,18 +36,18 @@ pub(in crate::cache) type Answered<'k> = &'k dyn Fn(&ObjectKey) -> Option<Arc<Ke
 
 /// What the untyped rest of the cache needs from a kind.
 pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
-    /// Understands an object's text, and keeps it.
+    /// Scans an object's text, and keeps it.
     fn take(&self, item: &Item<'_>) -> Decoded;
 
-    /// The same of an object that has changed just now, so that a run will read it soon. `known` returns the newest
-    /// response to a write of it: if it is this very state, nothing has to be understood once more.
+    /// The same for an object that has just changed, so that a run will read it soon. `known` returns the newest
+    /// response to a write of it: if it is this same state, nothing has to be scanned again.
     fn take_changed(&self, item: &Item<'_>, known: Answered<'_>) -> Decoded {
         let _ = known;
         self.take(item)
     }
 
-    /// The same object with the metadata of another one, which can't be understood as a whole; `None` if the result
-    /// can't be understood either.
+    /// The same object with the metadata of another one, which can't be decoded as a whole; `None` if the result can't
+    /// be read either.
     fn with_metadata(&self, kept: &Kept, of: &Kept) -> Option<Kept>;
 }
 
@@ -57,11 +57,11 @@ pub(crate) struct View {
     keeping: Keeping,
     kind: AnyKind,
     memo: Arc<Memo>,
-    /// What is decoded to be checked is held for its first reader.
+    /// An object that was decoded for the check is held for its first reader.
     is_read_at_once: bool,
-    /// Whether an object is decoded when it comes in, to see whether it can be.
+    /// Whether an object is decoded when it arrives, to check that it can be.
     is_checked: bool,
-    /// Notified of what can't be decoded when it is read, if it isn't checked before.
+    /// Notified of objects that can't be decoded when they are read, if they weren't checked before.
     engine: OnceLock<Weak<Engine>>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Answer {
     pub(crate) key: ObjectKey,
     /// `None` if it can't be kept, so that it is not remembered.
     pub(crate) kept: Option<Arc<Kept>>,
-    /// In the form in which it is kept; for the cluster's own kinds with metadata alone, until the rest is read.
+    /// In the form in which it is kept; for the cluster's own kinds with only its metadata, until the rest is read.
     pub(crate) object: AnyObject,
 }
 
@@ -98,7 +98,7 @@ impl Answer {
 }
 
 impl View {
-    /// That of an informer whose handler knows the type, and so gets each object decoded.
+    /// The view of an informer whose handler knows the type, and so gets each object decoded.
     pub(crate) fn new<K: KubeObject>(config: &InformerConfig<K>, environment: &Environment) -> Self {
         Self { is_read_at_once: true, ..Self::with_memo(config, environment.shared()) }
     }
@@ -108,7 +108,7 @@ impl View {
         Self::of(&config.settings(), &config.own_managers, kind, memo)
     }
 
-    /// That of an informer with these settings.
+    /// The view of an informer with these settings.
     pub(crate) fn of_kind(
         settings: &Settings,
         own_managers: &[String],
@@ -133,8 +133,9 @@ impl View {
 
     /// The object, decoded unless it is in use already. Otherwise the error names the field that isn't as expected.
     ///
-    /// What was checked when it arrived can be decoded, unless its type decodes the same text in different ways. What
-    /// wasn't checked must not be opened under the engine's lock, as the engine is notified if that fails.
+    /// An object that was checked when it arrived can be decoded, unless its type decodes the same text in different
+    /// ways. One that wasn't checked must not be opened under the engine's lock, because the engine is notified if that
+    /// fails.
     pub(crate) fn try_open(&self, kept: &Arc<Kept>) -> Result<AnyObject, String> {
         let opened = kept.open(&self.memo, &|kept| self.decode(kept));
         opened.map_err(|error| {
@@ -149,7 +150,7 @@ impl View {
         })
     }
 
-    /// The same for a caller that goes on without it.
+    /// The same for a caller that continues without it.
     pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
         self.try_open(kept).ok()
     }
@@ -164,14 +165,16 @@ impl View {
         self.kind.decode(kept.text(), &self.resource_type, kept.own_managed_fields())
     }
 
-    /// Understands a live object, with the managed fields of all. The error names none of the object's values.
+    /// Reads a live object, with the managed fields of all. The error contains none of the object's values.
     pub(crate) fn whole(&self, text: &str) -> Result<AnyObject, String> {
         self.kind.whole(text)
     }
 
-    /// Understands the answer to a write. The error names the field and what is expected there, and none of the object's values.
+    /// Reads the answer to a write. The error names the field and what is expected there, and none of the object's
+    /// values.
     ///
-    /// What isn't checked when a watch shows it isn't decoded here either: most don't look at what they have written.
+    /// If the type isn't checked when a watch shows an object, it isn't decoded here either: most callers don't read
+    /// what they have written.
     pub(crate) fn answer(self: &Arc<Self>, text: &str) -> Result<Answer, serde_json::Error> {
         let Some((key, kept)) = self.keeping.keep(&Item::of(text)) else {
             let object = self.kind.whole(text);
@@ -192,7 +195,7 @@ impl View {
         }
     }
 
-    /// The same of one that was decoded already. It is remembered as it is when the user's transform panics.
+    /// The same for one that was already decoded. It is remembered unchanged if the user's transform panics.
     pub(in crate::cache) fn answer_of(&self, answer: AnyObject) -> Answer {
         let transformed = self.kind.transformed(&*answer).and_then(Result::ok);
         let object = transformed.unwrap_or(answer);

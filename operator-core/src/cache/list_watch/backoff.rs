@@ -1,4 +1,4 @@
-//! How long to wait after trouble. Pure.
+//! The waits after failures. Pure.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const FIRST_WAIT_FOR_TYPE: Duration = Duration::from_millis(500);
 const LONGEST_WAIT_FOR_TYPE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(5)];
 /// The number of attempts that make up about the first minute.
 const ATTEMPTS_IN_FIRST_MINUTE: u32 = 30;
-/// A server that asks for more patience than this doesn't get it.
+/// A server that requests a longer wait than this doesn't get it.
 pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 
 /// The wait after a number of failures or other disappointments in a row, counted from one.
@@ -22,7 +22,7 @@ pub(super) fn wait(times: u32) -> Duration {
     doubling(FIRST_WAIT, LONGEST_WAIT, times)
 }
 
-/// The wait after `failure`, which was the last of a number in a row: at least as long as the server asks for.
+/// The wait after `failure`, which was the last of a number in a row: at least as long as the server requests.
 pub(super) fn wait_after(failure: &Failure, failures: u32) -> Duration {
     let wait = match failure.status {
         Some(404) => {
@@ -37,7 +37,7 @@ pub(super) fn wait_after(failure: &Failure, failures: u32) -> Duration {
     }
 }
 
-/// Doubles with each time, counted from one.
+/// Doubles with each failure, counted from one.
 fn doubling(first: Duration, longest: Duration, times: u32) -> Duration {
     let factor = 1u32.checked_shl(times.saturating_sub(1)).unwrap_or(u32::MAX);
     first.saturating_mul(factor).min(longest)

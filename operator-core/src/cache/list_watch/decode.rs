@@ -1,4 +1,4 @@
-//! Understanding what the server sent, item by item.
+//! Parses what the server sent, item by item.
 
 use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
@@ -24,7 +24,7 @@ pub(in crate::cache) struct Page {
     items: Vec<Found>,
 }
 
-/// Where in the body an item is, and what is where in it.
+/// The position of an item in the body, and of its parts in it.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) range: Range<usize>,
@@ -59,7 +59,7 @@ impl Page {
         self.items.iter().map(|item| Item::with(&self.body[item.range.clone()], item.outline.as_ref()))
     }
 
-    /// Where the next page starts; the server says "nowhere" by an empty token.
+    /// The start of the next page; the server sends an empty token if there is none.
     pub(in crate::cache) fn continue_token(&self) -> Option<String> {
         self.metadata.continue_.clone().filter(|token| !token.is_empty())
     }
@@ -69,8 +69,7 @@ impl Page {
     }
 }
 
-/// The metadata of a list, and its items, in one pass; `None` where it is spelled in another way than Go spells it, or isn't
-/// understood.
+/// The metadata of a list, and its items, in one pass; `None` if it is not in Go's form, or can't be parsed.
 pub(super) fn as_go_spells_it(body: &str) -> Option<(ListMeta, Vec<Found>)> {
     #[derive(Deserialize)]
     struct Items {
@@ -140,7 +139,7 @@ pub(super) enum Line {
     },
     /// The server can't go on.
     Error(Failure),
-    /// No line of a watch at all: something was lost.
+    /// Not a valid line of a watch: something was lost.
     Broken(Failure),
 }
 
@@ -152,8 +151,8 @@ pub(super) struct RawLine<'a> {
     pub(super) object: &'a RawValue,
 }
 
-/// What a line shows of an object in one pass: what has happened, and the object; `None` where it shows something else, is spelled
-/// in another way than Go spells it, or isn't understood.
+/// The object in a line, in one pass: what has happened, and the object; `None` if the line shows something else, is
+/// not in Go's form, or can't be parsed.
 pub(super) fn shown(line: &[u8]) -> Option<(&str, Item<'_>)> {
     let line = str::from_utf8(line).ok()?;
     let (kind, object) = line.trim_end().strip_prefix("{\"type\":\"")?.split_once("\",\"object\":")?;
@@ -161,7 +160,7 @@ pub(super) fn shown(line: &[u8]) -> Option<(&str, Item<'_>)> {
     (matches!(kind, "ADDED" | "MODIFIED" | "DELETED") && item.is_understood()).then_some((kind, item))
 }
 
-/// Understands one line of a watch.
+/// Parses one line of a watch.
 pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face, known: Answered<'_>) -> Line {
     let event = |wrap: fn(Decoded) -> WatchEvent, decoded: Decoded| {
         let version = match &decoded {
@@ -206,7 +205,7 @@ pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face, k
     }
 }
 
-/// Whether a bookmark says that all objects were shown that existed when the watch was opened.
+/// Whether a bookmark reports that all objects were shown that existed when the watch was opened.
 fn ends_initial_events(bookmark: &RawValue) -> bool {
     #[derive(Deserialize)]
     struct Bookmark {
@@ -222,8 +221,8 @@ fn ends_initial_events(bookmark: &RawValue) -> bool {
     })
 }
 
-/// A failure by the server's own description. Words about a request hold no values, but those about what went wrong inside
-/// of the server may.
+/// A failure by the server's own description. A text about a request contains no values, but one about an error inside
+/// the server may.
 pub(in crate::cache) fn refusal(code: u16, status: &Status, resource_type: &ResourceType) -> Failure {
     let retry_after = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
     let reason = [&status.message, &status.reason].into_iter().find(|text| !text.is_empty());

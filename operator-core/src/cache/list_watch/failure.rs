@@ -7,13 +7,13 @@ use crate::resource::ResourceType;
 /// A request that failed, or an error that a watch showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cache) struct Failure {
-    /// The HTTP status; `None` when the server was not reached, or its answer not understood.
+    /// The HTTP status; `None` if the server was not reached, or its answer could not be parsed.
     pub(in crate::cache) status: Option<u16>,
-    /// The server's own words, or what the connection says.
+    /// The server's own words, or the connection's error.
     pub(in crate::cache) reason: String,
     /// How long the server asks clients to wait.
     pub(in crate::cache) retry_after: Option<Duration>,
-    /// The name of the object it is about, where the server says so.
+    /// The name of the object that it concerns, if the server names it.
     pub(in crate::cache) object: Option<String>,
 }
 
@@ -23,13 +23,13 @@ impl Failure {
         Self { status: None, reason: reason.into(), retry_after: None, object: None }
     }
 
-    /// 410: the version that was asked for is too old.
+    /// 410: the requested version is too old.
     pub(super) fn is_expired(&self) -> bool {
         self.status == Some(410)
     }
 
-    /// The server can't stream lists: it is older than them, or they are switched off (`WatchList`), or it stands in for
-    /// an API of its own that takes no such parameter.
+    /// The server can't stream lists: it is too old, or they are switched off (`WatchList`), or it serves another API,
+    /// which has no such parameter.
     pub(super) fn refuses_streaming(&self) -> bool {
         const WORDS: [&str; 6] = [
             "sendinitialevents",
@@ -43,9 +43,9 @@ impl Failure {
         matches!(self.status, Some(400 | 422)) && WORDS.iter().any(|words| reason.contains(words))
     }
 
-    /// The server may not understand the version that a watch is to start from. A storage that was restored from a backup
-    /// has versions lower than ours, and answers "Too large resource version" for a long time. Other refusals say nothing
-    /// about the version, and a new list would only be one more burden for a server in trouble.
+    /// The server may not know the version from which a watch should start. A storage that was restored from a backup
+    /// has lower versions than the cache, and answers "Too large resource version" for a long time. Other refusals say
+    /// nothing about the version, and a new list would only be a further burden for a server in trouble.
     pub(super) fn doubts_version(&self) -> bool {
         match self.status {
             Some(400) => true,
@@ -90,7 +90,7 @@ impl Subject {
         }
     }
 
-    /// Groups without a dot and those under k8s.io belong to Kubernetes: no definition of the user's brings them.
+    /// Groups without a dot and those under k8s.io belong to Kubernetes: they have no definitions from users.
     fn is_built_in(&self) -> bool {
         let group = self.resource_type.group();
         !group.contains('.') || group.ends_with(".k8s.io")

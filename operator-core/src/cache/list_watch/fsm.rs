@@ -1,4 +1,4 @@
-//! Which request to send to the server next. Pure.
+//! The next request to the server. Pure.
 
 use std::{mem, time::Duration};
 
@@ -20,7 +20,7 @@ pub(super) enum Command {
         /// Whether the answer may come in pages.
         paged: bool,
     },
-    /// Open a watch that begins by showing all objects. Answered by [`Input::Opened`] or [`Input::Failed`].
+    /// Open a watch that starts by showing all objects. Answered by [`Input::Opened`] or [`Input::Failed`].
     Stream,
     /// Open a watch that starts after this version. Answered by [`Input::Opened`] or [`Input::Failed`].
     Watch {
@@ -30,7 +30,7 @@ pub(super) enum Command {
     /// Read the next line of the open watch. Answered by [`Input::Event`], [`Input::Bookmark`], [`Input::Ended`],
     /// [`Input::Broken`] or [`Input::Failed`].
     Read,
-    /// Wait for this time, spread by chance. Answered by [`Input::Waited`].
+    /// Wait for this time, randomly spread. Answered by [`Input::Waited`].
     Wait(Duration),
 }
 
@@ -48,19 +48,19 @@ pub(super) enum Input {
     Opened,
     /// The watch showed an event.
     Event {
-        /// The object's version, where it could be read.
+        /// The object's version, if it could be read.
         version: Option<String>,
     },
-    /// The watch said that there was nothing else up to this version.
+    /// The watch reported that there was nothing else up to this version.
     Bookmark {
         /// The version.
         version: Option<String>,
-        /// Whether it also said that all objects have been shown that existed when it was opened.
+        /// Whether it also reported that all objects have been shown that existed when it was opened.
         initial_end: bool,
     },
     /// The watch ended, was cut, or was silent for too long.
     Ended,
-    /// A line of the watch was no event: something was lost.
+    /// A line of the watch was not an event: something was lost.
     Broken(Failure),
     /// A request failed, or the watch showed an error.
     Failed(Failure),
@@ -73,7 +73,7 @@ pub(super) enum Input {
 pub(super) enum Publish {
     /// Nothing.
     Nothing,
-    /// Take in the items of the page.
+    /// Process the items of the page.
     Page {
         /// It is the first page: what was listed before is void.
         first: bool,
@@ -82,11 +82,11 @@ pub(super) enum Publish {
     },
     /// A streamed list begins: what was listed before is void.
     Start,
-    /// Take in the event as a part of the streamed list.
+    /// Process the event as a part of the streamed list.
     Item,
     /// The streamed list is complete as of this version: what was not listed is gone.
     Complete(String),
-    /// Take in the event or the bookmark.
+    /// Process the event or the bookmark.
     Line,
 }
 
@@ -94,35 +94,35 @@ pub(super) enum Publish {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Decision {
     pub(super) publish: Publish,
-    /// The health, where it has changed.
+    /// The health, if it has changed.
     pub(super) health: Option<SourceHealth>,
     pub(super) next: Command,
 }
 
-/// How far the list-watch has come.
+/// The progress of the list-watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing is known, or what is known is too old. Asks for the first page → `Listing` or `Listed`, or for a stream
-    /// → `Streaming`.
+    /// Nothing is known, or what is known is too old. Requests the first page → `Listing` or `Listed`, or a stream →
+    /// `Streaming`.
     Empty,
     /// The watch is open and shows the objects that exist, in any order. Reads lines → `Watching` when all were shown,
-    /// `Empty` when it ends before: there is no version from which it could go on.
+    /// `Empty` if it ends before: there is no version from which it could continue.
     Streaming { since: Now },
-    /// Some pages are in. Asks for the next page → `Listed` after the last one, `Empty` when the token has expired.
+    /// Some pages have arrived. Requests the next page → `Listed` after the last one, `Empty` if the token has expired.
     Listing {
         continue_token: String,
         /// The version of the first page, which is the version of all of them.
         version: Option<String>,
     },
-    /// Everything up to a version is known. Opens a watch → `Watching`, or `Empty` when the version is too old.
+    /// Everything up to a version is known. Opens a watch → `Watching`, or `Empty` if the version is too old.
     Listed { version: String },
-    /// The watch is open. Reads lines → `Listed` when it ends, `Empty` when the version is too old.
+    /// The watch is open. Reads lines → `Listed` when it ends, `Empty` if the version is too old.
     Watching { version: String, since: Now },
 }
 
-/// A watch that has lived that long was a good one; one that ends sooner may be a server or a proxy in trouble.
+/// A watch that has lasted this long was a good one; an earlier end may mean trouble in the server or a proxy.
 const GOOD_WATCH: Duration = Duration::from_secs(1);
-/// After this number of failures the version that a watch is to start from is given up, if the server seems not to
+/// After this number of failures the version from which a watch should start is given up, if the server doesn't seem to
 /// know it.
 pub(super) const FAILURES_UNTIL_RELIST: u32 = 5;
 
@@ -131,10 +131,10 @@ pub(super) const FAILURES_UNTIL_RELIST: u32 = 5;
 enum Streams {
     /// They are.
     Ready,
-    /// Not the next one, as something went wrong with the last stream. Pages are understood by every server, and go on
-    /// where they were cut.
+    /// Not the next one, because the last stream failed. Every server supports pages, and an interrupted list of pages
+    /// continues where it stopped.
     Paused,
-    /// None is: it is not wanted, or the server doesn't know how.
+    /// No list is: it is not wanted, or the server doesn't support it.
     Off,
 }
 
@@ -142,7 +142,7 @@ enum Streams {
 #[derive(Debug)]
 pub(super) struct Fsm {
     state: State,
-    /// How to spell advice: what is listed.
+    /// The name of what is listed, for advice.
     subject: Subject,
     health: Health,
     streams: Streams,
@@ -157,7 +157,7 @@ pub(super) struct Fsm {
 }
 
 impl Fsm {
-    /// `streaming` says whether lists are to be streamed by servers that can.
+    /// `streaming`: whether lists are streamed by servers that support this.
     pub(super) const fn new(subject: Subject, streaming: bool) -> Self {
         Self {
             state: State::Empty,
@@ -196,7 +196,7 @@ impl Fsm {
         Decision { publish, health, next }
     }
 
-    /// The request that belongs to the state.
+    /// The request for the state.
     fn request(&self) -> Command {
         match &self.state {
             State::Empty if self.streams == Streams::Ready => Command::Stream,
@@ -347,7 +347,7 @@ impl Fsm {
         }
     }
 
-    /// If a stream was asked for or open, the next list is not streamed.
+    /// If a stream was requested or open, the next list is not streamed.
     fn pause_streams(&mut self) {
         let streaming = matches!(self.state, State::Empty | State::Streaming { .. });
         if streaming && self.streams == Streams::Ready {

@@ -1,12 +1,12 @@
-//! When trouble is worth reporting. Pure.
+//! When trouble is reported. Pure.
 
 use std::time::Duration;
 
 use crate::{environment::Now, observe::SourceHealth};
 
 /// How long a list-watch that has been following its objects may be in trouble before it is reported. Shorter trouble
-/// is daily life: a connection is cut, a server restarts, and a readiness that flips each time is noise. A server that
-/// is just coming up also refuses and doesn't know types, so that a 403 or a 404 then says no more than any other
+/// is normal: a connection is cut, a server restarts, and a readiness that changes each time is noise. A server that is
+/// just starting also refuses requests and doesn't know types, so a 403 or a 404 then means no more than any other
 /// failure.
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -14,10 +14,10 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub(super) struct Health {
     told: SourceHealth,
-    /// Whether a watch was open at least once. Before that there is no reason for patience: a failure is reported at
-    /// once.
+    /// Whether a watch was open at least once. Before that a failure is reported at once, because there is no reason to
+    /// wait.
     followed: bool,
-    /// When the request was made that was the first one to fail since the server last said something good.
+    /// The time of the first failed request since the server's last success.
     troubled_since: Option<Now>,
 }
 
@@ -30,7 +30,7 @@ impl Health {
         &self.told
     }
 
-    /// The server said something good: what comes now is new trouble.
+    /// A success: later trouble counts as new.
     pub(super) const fn heard(&mut self) {
         self.troubled_since = None;
     }
@@ -49,13 +49,13 @@ impl Health {
         self.told = SourceHealth::Healthy;
     }
 
-    /// A watch is open. It has shown nothing yet, so trouble that goes on from here is still the old one.
+    /// A watch is open. It has shown nothing yet, so continuing trouble still counts as the old one.
     pub(super) fn opened(&mut self) {
         self.followed = true;
         self.told = SourceHealth::Healthy;
     }
 
-    /// A request made at `since` failed, and is tried again at `again`.
+    /// A request made at `since` failed, and is retried at `again`.
     pub(super) fn failed(&mut self, since: Now, again: Now, unhealthy: SourceHealth) {
         let since = *self.troubled_since.get_or_insert(since);
         let calm = self.followed && self.told == SourceHealth::Healthy;

@@ -14,9 +14,9 @@
 //!     └────────────────────┘
 //! ```
 //!
-//! [`fsm`] decides (pure), [`shell`] makes the requests and reads the lines, [`decode`] understands them, [`request`] spells
-//! them. States as in kube's `watcher`, which hides the versions of lists and the bookmarks that the overlay needs, and
-//! fails a whole list on one item.
+//! [`fsm`] decides (pure), [`shell`] makes the requests and reads the lines, [`decode`] parses them, [`request`] builds
+//! the requests. The states are those of kube's `watcher`, which hides the versions of lists and the bookmarks that the
+//! overlay needs, and fails a whole list on one item.
 //!
 //! # Trouble
 //! [`backoff`] decides how long to wait, [`health`] when it is reported. What was seen before stays readable in the

@@ -22,7 +22,7 @@ const JSON: &str = "application/json";
 
 /// The server closes a watch itself after its timeout. kube refuses timeouts from 295 s on.
 const LONGEST_WATCH: Duration = Duration::from_secs(240);
-/// How much longer a watch may be, by chance, so that many don't end at once.
+/// The random extension of a watch, so that many don't end at once.
 pub(super) const WATCH_SPREAD: f64 = 0.2;
 
 /// One collection of objects on the server, with the selectors of one informer.
@@ -36,7 +36,7 @@ pub(in crate::cache) struct Collection {
     page_size: u32,
     metadata_only: bool,
     pub(super) watch_timeout: Duration,
-    /// Whether lists are to be streamed by servers that can.
+    /// Whether lists are streamed by servers that support this.
     pub(super) streaming: bool,
 }
 
@@ -99,12 +99,12 @@ impl Collection {
         Ok(request)
     }
 
-    /// The form in which one object is asked for.
+    /// The requested form of one object.
     pub(in crate::cache) fn accept(&self) -> &'static str {
         if self.metadata_only { METADATA } else { JSON }
     }
 
-    /// A watch that starts after `version`, or without one begins by showing all objects in their newest state; the
+    /// A watch that starts after `version`, or without one starts by showing all objects in their newest state; the
     /// server ends it after `timeout`.
     pub(super) fn watch(
         &self,

@@ -1,4 +1,4 @@
-//! Makes the requests that the state machine asks for, and feeds it what comes back.
+//! Makes the requests that the state machine decides on, and passes it the answers.
 
 use std::{io, pin::Pin, time::Duration};
 
@@ -34,10 +34,10 @@ const SILENCE: Duration = Duration::from_secs(5);
 const DECODED_AT_A_TIME: usize = 32;
 /// Waits are spread by up to this share.
 const WAIT_SPREAD: f64 = 0.5;
-/// The longest part of an answer that is no `Status` which is quoted.
+/// The longest quoted part of an answer that is no `Status`.
 const LONGEST_QUOTE: usize = 300;
 
-/// What came back, until the state machine has said what to do with it.
+/// What was received, until the state machine has decided what to do with it.
 enum Received {
     Nothing,
     Page(Page),
@@ -45,7 +45,7 @@ enum Received {
     Bookmark(String),
 }
 
-/// Follows one collection until the future is dropped; `active` is called whenever the server has said something.
+/// Follows one collection until the future is dropped; `active` is called whenever the server has answered.
 pub(in crate::cache) async fn follow(
     collection: &Collection,
     engine: &Engine,
@@ -160,7 +160,7 @@ async fn list(collection: &Collection, continue_token: Option<String>, paged: bo
 struct Watch {
     lines: Pin<Box<dyn AsyncBufRead + Send>>,
     line: Vec<u8>,
-    /// By then the server must have ended it: from now on it counts as silent.
+    /// By then the server must have ended it: after that it counts as silent.
     deadline: Instant,
 }
 
@@ -179,8 +179,7 @@ impl Watch {
         Ok(Self { lines: Box::pin(lines), line: Vec::new(), deadline: Instant::now() + lasting + SILENCE })
     }
 
-    /// Reads and understands the next line. A line that was cut off by the end is not looked at: the next watch repeats
-    /// it.
+    /// Reads and parses the next line. A line that was cut off by the end is ignored: the next watch repeats it.
     async fn read(&mut self, collection: &Collection, engine: &Engine) -> (Input, Received) {
         self.line.clear();
         let read = timeout_at(self.deadline, self.lines.read_until(b'\n', &mut self.line)).await;
@@ -210,7 +209,7 @@ impl Watch {
     }
 }
 
-/// The body of the answer to a request. It is the client that gives up one which falls silent.
+/// The body of the answer to a request. If it falls silent, the client abandons it.
 pub(in crate::cache) async fn fetch(
     collection: &Collection,
     request: Request<Vec<u8>>,
@@ -226,7 +225,7 @@ pub(in crate::cache) async fn fetch(
     String::from_utf8(text).map_err(|_| Failure::new("the answer is no list: it is no text"))
 }
 
-/// The answer to a request, unless it is a refusal. Goes round kube's own treatment of refusals, which loses the header
+/// The answer to a request, unless it is a refusal. Avoids kube's own treatment of refusals, which loses the header
 /// `Retry-After`.
 async fn send(collection: &Collection, request: Request<Vec<u8>>) -> Result<Response<Body>, Failure> {
     let response = collection.client.send(request.map(Body::from)).await;
@@ -254,7 +253,7 @@ fn no_answer(deadline: Duration) -> Failure {
     Failure::new(format!("no answer within {} s", deadline.as_secs()))
 }
 
-/// An error with its causes, each said once.
+/// An error with its causes, each only once.
 pub(in crate::cache) fn words(error: &(dyn std::error::Error + 'static)) -> String {
     let mut words = error.to_string();
     for cause in with_sources(error).skip(1) {

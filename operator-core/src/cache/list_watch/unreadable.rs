@@ -1,12 +1,12 @@
-//! What is said about an object that can't be decoded: which field, and what its type expects there. Never what stands there:
-//! serde quotes it, and it may be a password. Pure.
+//! The error message for an object that can't be decoded: which field, and what its type expects there. Never its
+//! value: serde quotes it, and it may be a password. Pure.
 
 use serde_json::Error;
 
-/// What is said where the type's own code panicked.
+/// The message if the type's own code panicked.
 pub(in crate::cache) const PANICKED: &str = "the `Deserialize` of its type panicked";
 
-/// Words about `error`, which came of decoding `text`; none of the object's values is among them.
+/// The message for `error`, which came from decoding `text`; it contains none of the object's values.
 pub(crate) fn words(text: &str, error: &Error) -> String {
     let said = error.to_string();
     let said = said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said);
@@ -30,7 +30,7 @@ pub(crate) fn words(text: &str, error: &Error) -> String {
     }
 }
 
-/// What serde says, as far as it follows from the type.
+/// Serde's message, as far as it follows from the type.
 fn without_values(said: &str) -> String {
     const KINDS: [&str; 6] = [
         "invalid type",
@@ -50,7 +50,7 @@ fn without_values(said: &str) -> String {
     }
 }
 
-/// What is open at some place of a JSON text.
+/// What is open at a place in a JSON text.
 enum Open {
     /// An object, and the key that was read last.
     Object(Option<String>),
@@ -58,7 +58,7 @@ enum Open {
     Array(usize),
 }
 
-/// The way from the root to where decoding stopped, as in `.spec`, `.items`, `[2]`.
+/// The path from the root to where decoding stopped, as in `.spec`, `.items`, `[2]`.
 fn path_to(text: &str, error: &Error) -> Vec<String> {
     let before = text.lines().take(error.line().saturating_sub(1)).map(|line| line.len() + 1).sum::<usize>();
     let end = (before + error.column()).min(text.len());
@@ -94,7 +94,7 @@ fn path_to(text: &str, error: &Error) -> Vec<String> {
     segments.collect()
 }
 
-/// Where the quotation mark is that ends a string.
+/// The position of the quotation mark that ends a string.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() && bytes[at] != b'"' {
         at += if bytes[at] == b'\\' { 2 } else { 1 };

@@ -13,10 +13,10 @@
 //! own writes. JOSDK: `TemporaryResourceCache` and `EventFilterSupport`.
 //!
 //! # Differences from JOSDK, and why
-//! - A deletion is handed over at once and stands for all that waited before it. Own versions known by then are
-//!   forgotten: if one of them is our re-creation, its echo is handed over, as a handler that was notified of the
-//!   deletion must also be notified that the object is there again. JOSDK drops a deletion that is followed by an own
-//!   creation, so that neither is reported.
+//! - A deletion is handed over at once and covers everything that waited before it. Own versions known by then are
+//!   forgotten: if one of them is the operator's re-creation, its echo is handed over, because a handler that was
+//!   notified of the deletion must also be notified that the object exists again. JOSDK drops a deletion that is
+//!   followed by an own creation, so that neither is reported.
 //! - A change that marks an object for deletion is never swallowed.
 //! - A merged change whose first part was an appearance is handed over as an appearance.
 //! - Own versions and recent entries that the collection has passed are dropped at once, also those of other objects, so
@@ -57,7 +57,7 @@ pub(super) struct Overlay {
     collections: Vec<Collection>,
 }
 
-/// What is known of one list-watch.
+/// What is known about one list-watch.
 #[derive(Debug, Default)]
 struct Collection {
     /// Everything up to this version has been seen; `None` before the first list is complete.
@@ -68,9 +68,9 @@ struct Collection {
     own: BTreeSet<(ResourceVersion, ObjectKey)>,
 }
 
-/// The maximum number of own versions of one collection that are awaited. While its watch is broken for long they would
-/// grow without end, as writes go on; the oldest of them is given up then, so that its echo, if it ever comes, counts
-/// as foreign.
+/// The maximum number of own versions of one collection that are awaited. While its watch is broken for a long time
+/// they would grow without limit, because writes go on; the oldest of them is then given up, so its echo, if it ever
+/// arrives, counts as foreign.
 const MOST_AWAITED: usize = 10_000;
 
 /// The result of having seen a collection up to some version.
@@ -83,7 +83,7 @@ pub(super) struct Advanced {
 }
 
 impl Overlay {
-    /// `indexers` are those of the store; what is written is found by them, too.
+    /// `indexers` are those of the store; written objects are found by them, too.
     pub(super) fn new(scopes: Scopes, indexers: &Indexers) -> Self {
         let collections = scopes.indexes().map(|_| Collection::default()).collect();
         Self { scopes, recent: Arc::new(Recent::new(indexers.anew())), windows: BTreeMap::new(), collections }
@@ -94,7 +94,7 @@ impl Overlay {
         Arc::clone(&self.recent)
     }
 
-    /// Up to which version a collection has been seen.
+    /// The version up to which a collection has been seen.
     pub(super) fn last_sync(&self, scope: ScopeIndex) -> Option<ResourceVersion> {
         self.collections[scope.0].last_sync
     }
@@ -106,12 +106,12 @@ impl Overlay {
             .any(|(key, window)| self.scopes.of(key) == Some(scope) && window.has_waiting_events())
     }
 
-    /// How many windows are open.
+    /// The number of open windows.
     pub(super) fn windows(&self) -> usize {
         self.windows.len()
     }
 
-    /// How many versions of own writes the collections have not passed yet.
+    /// The number of own versions that the collections have not passed yet.
     pub(super) fn awaited(&self) -> usize {
         self.collections.iter().map(|collection| collection.own.len()).sum()
     }
@@ -122,7 +122,7 @@ impl Overlay {
         self.windows.entry(key.clone()).or_default().active += 1;
     }
 
-    /// A write of the operator's that started from version `base` was answered.
+    /// One of the operator's own writes, which started from version `base`, was answered.
     pub(super) fn wrote(
         &mut self,
         key: &ObjectKey,
@@ -172,7 +172,7 @@ impl Overlay {
         }
     }
 
-    /// A write of the operator's has ended, in whatever way.
+    /// One of the operator's own writes has ended, in any way.
     pub(super) fn finish(&mut self, key: &ObjectKey) -> Option<Change<Kept>> {
         let window = self.windows.get_mut(key)?;
         window.active = window.active.saturating_sub(1);
@@ -192,7 +192,7 @@ impl Overlay {
         self.check(key)
     }
 
-    /// An object is gone, as of `version`. The store has already let go of it.
+    /// An object is gone, as of `version`. The store has already removed it.
     pub(super) fn deleted(&mut self, key: &ObjectKey, version: Option<ResourceVersion>) {
         if let Some(version) = version {
             self.evict(key, version);
@@ -221,7 +221,7 @@ impl Overlay {
         advanced
     }
 
-    /// A complete list of version `version` was taken in, item by item. Its word counts even if the version is lower than
+    /// A complete list of version `version` was processed, item by item. It counts even if the version is lower than
     /// what was seen before, which happens when the server's storage was restored from a backup.
     pub(super) fn relisted(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced {
         self.collections[scope.0].last_sync = None;

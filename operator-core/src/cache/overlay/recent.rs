@@ -29,7 +29,7 @@ pub(in crate::cache) struct Recent {
     /// The indexes over them. An object is here before it is in the map, and leaves after it: a reader that finds a key
     /// too many finds no entry, and looks into the store.
     indexers: Indexers,
-    /// How many entries there are; mostly none, and then a reader doesn't touch the map at all.
+    /// The number of entries; usually none, and then a reader doesn't touch the map at all.
     ///
     /// It is raised (Release) before a write returns to its caller, so a caller that knows of the write sees it raised.
     /// It is lowered (Release) after the store was changed; a reader who loads the lowered value (Acquire) therefore
@@ -71,7 +71,7 @@ impl Recent {
         if self.len() == 0 { BTreeSet::new() } else { self.indexers.keys(index, value) }
     }
 
-    /// How many values its indexes hold.
+    /// The number of values in its indexes.
     pub(in crate::cache) fn index_values(&self) -> usize {
         self.indexers.len()
     }

@@ -1,4 +1,4 @@
-//! Which events of one object are the echo of the operator's own writes. Pure.
+//! Decides which events of one object are the echo of the operator's own writes. Pure.
 
 use std::{collections::BTreeMap, mem, ops::Bound, sync::Arc};
 
@@ -21,8 +21,8 @@ pub(in crate::cache) struct Observed {
 }
 
 impl Observed {
-    /// A change that must be handed over even if it is our own: it may stand for more than our write, or it marks the
-    /// object for deletion.
+    /// A change that must be handed over even if it is the operator's own: it may cover more than its write, or it
+    /// marks the object for deletion.
     fn counts_always(&self) -> bool {
         let marked = |object: &Arc<Kept>| object.is_marked();
         self.listed || (marked(&self.new) && !self.old.as_ref().is_some_and(marked))
@@ -36,7 +36,7 @@ impl Observed {
     }
 }
 
-/// What is open about one object while the operator writes it or the echo is awaited. JOSDK: `EventFilterDetails`.
+/// What is pending for one object while the operator writes it or the echo is awaited. JOSDK: `EventFilterDetails`.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     /// Writes whose answer is still awaited. While there is one, the latest events may turn out to be its echo.
@@ -70,8 +70,8 @@ impl Window {
         }
     }
 
-    /// The object is gone: that is reported at once and stands for all that was waiting. A newer own version is
-    /// forgotten as well: a handler that was notified of the deletion must also be notified that the object is there
+    /// The object is gone: that is reported at once and covers everything that was waiting. A newer own version is
+    /// forgotten as well: a handler that was notified of the deletion must also be notified that the object exists
     /// again.
     pub(super) fn deleted(&mut self) {
         self.own.clear();
@@ -87,8 +87,8 @@ impl Window {
         !self.events.is_empty()
     }
 
-    /// Decides on the waiting events: hands over at most one change, or none when they are echoes or can't be told apart
-    /// yet. Steps a to g of the specification.
+    /// Decides on the waiting events: hands over at most one change, or none if they are echoes or can't be
+    /// distinguished yet. Steps a to g of the specification.
     pub(super) fn check(&mut self) -> Option<ChangeKind<Kept>> {
         let (&last_event, _) = self.events.last_key_value()?;
         if self.own.is_empty() {

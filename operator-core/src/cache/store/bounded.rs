@@ -17,13 +17,13 @@ use crate::{
 
 use super::{ItemStore, record::Record};
 
-/// A hash without chance, so that what is let go doesn't differ from run to run.
+/// A hash without randomness, so that the dropped objects don't differ from run to run.
 type Hash = BuildHasherDefault<DefaultHasher>;
 
 /// Keeps a record of everything, and the objects used last in full.
 ///
 /// A full object is what the watch showed last or, after a read from the server, something newer; never anything older.
-/// What the watch showed is the record's to say, so that a read from the server hides no change from the handler.
+/// Only the record contains what the watch showed, so a read from the server hides no change from the handler.
 pub(in crate::cache) struct BoundedStore {
     records: DashMap<ObjectKey, Record>,
     objects: Cache<ObjectKey, Arc<Kept>, Hash>,

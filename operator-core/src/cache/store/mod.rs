@@ -1,8 +1,8 @@
-//! Where the objects that the watch has shown are kept.
+//! The store of the objects that the watch has shown.
 //!
-//! A plain store keeps them all in full. A bounded one keeps only some in full, and of each a *minimal object*: its
-//! metadata as far as the library decides by it, which is enough for keys, for the difference between a list and what is
-//! known, for barriers, and for the old half of a change.
+//! A plain store keeps them all in full. A bounded one keeps only some in full, and of each a *minimal object*: the
+//! metadata that the library uses, which is enough for keys, for the difference between a list and what is known, for
+//! barriers, and for the old half of a change.
 //!
 //! ```text
 //!                 plain            bounded
@@ -51,10 +51,10 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// The form in which an object is shown among all others.
     fn listed_form(&self, key: &ObjectKey, object: Arc<Kept>) -> Arc<Kept>;
 
-    /// How many objects the watch has shown.
+    /// The number of objects that the watch has shown.
     fn len(&self) -> usize;
 
-    /// How many of them are held in full.
+    /// The number of them that are held in full.
     fn full(&self) -> usize;
 
     /// Holds a state that was read from the server, and is no older than what the watch has shown.

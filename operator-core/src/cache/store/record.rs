@@ -1,4 +1,4 @@
-//! What a bounded store always knows of an object.
+//! What a bounded store always knows about an object.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference,
 
 use crate::{cache::kept::Kept, resource::ObjectKey};
 
-/// The part of an object's metadata by which the library decides, and its labels, by which lists are searched. Name and
+/// The part of an object's metadata that the library uses, and its labels, by which lists are searched. Name and
 /// namespace are in its key. Annotations are left out: they can be as large as the object itself.
 #[derive(Clone, Debug)]
 pub(super) struct Record {

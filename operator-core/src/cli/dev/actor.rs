@@ -56,7 +56,7 @@ impl Actor<'_> {
         Ok(found.map_err(refused("read", target))?.and_then(|object| object.metadata.uid))
     }
 
-    /// Returns when `check` agrees; what it says until then is kept in `seen`.
+    /// Returns when `check` succeeds; its last message until then is kept in `seen`.
     pub(super) async fn wait(
         &self,
         target: &Target,

@@ -40,7 +40,7 @@ pub(in crate::cli) enum DevError {
 }
 
 impl DevError {
-    /// How the process is to end.
+    /// The exit code of the process.
     pub(in crate::cli) fn exit_status(&self) -> ExitStatus {
         match self {
             Self::NotOurs => ExitStatus::Usage,

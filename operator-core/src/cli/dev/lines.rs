@@ -35,7 +35,7 @@ pub(super) struct Run {
     because: Option<String>,
     /// Why it failed.
     pub(super) failure: Option<String>,
-    /// Whether a failure is to be retried.
+    /// Whether a failure will be retried.
     pub(super) retrying: bool,
 }
 
@@ -54,13 +54,13 @@ impl Lines {
         self.runs.lock().get_mut(&(controller.to_owned(), key.clone())).map(change)
     }
 
-    /// A line about a primary, after the one that says why it runs.
+    /// A line about a primary, after the one with the reason for its run.
     pub(super) fn say(&self, controller: &str, key: &ObjectKey, mark: Mark, text: String) {
         self.say_because(controller, key);
         self.feed.change(key, mark, text);
     }
 
-    /// Says why a primary runs, if that has not been said yet.
+    /// Prints the reason for a primary's run, if that has not been printed yet.
     fn say_because(&self, controller: &str, key: &ObjectKey) {
         if let Some(because) = self.change(controller, key, |run| run.because.take()).flatten() {
             self.feed.change(key, Mark::Start, format!("runs because {because}"));

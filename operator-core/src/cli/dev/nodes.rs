@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{cli::output::Mark, resource::ObjectKey, workflow::NodeState};
 
-/// What was said last about the nodes of each primary.
+/// What was printed last about the nodes of each primary.
 #[derive(Debug, Default)]
 pub(super) struct Nodes(BTreeMap<(String, ObjectKey), BTreeMap<String, Said>>);
 
@@ -16,8 +16,9 @@ struct Said {
 }
 
 impl Nodes {
-    /// The line about a node that has reached this state, if there is something to report: a node that is as it was, or
-    /// was ready from the start, is not printed, since its writes are; neither is a failure, which is the run's error.
+    /// The line about a node that has reached this state, if there is something to report: a node that is unchanged, or
+    /// was ready from the start, is not printed, because its writes are; neither is a failure, which is the run's
+    /// error.
     pub(super) fn change(
         &mut self,
         controller: &str,

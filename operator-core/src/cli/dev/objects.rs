@@ -19,7 +19,7 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-/// An informer of objects whose type is known at run time only.
+/// An informer of objects whose type is known only at run time.
 pub(super) fn informer(
     config: InformerConfig<DynamicObject>,
     client: Client,
@@ -82,7 +82,7 @@ impl Objects {
     }
 }
 
-/// An object as JSON. One that can't be written as such has nothing to say.
+/// An object as JSON. For one that can't be serialized nothing is printed.
 pub(super) fn value(object: &DynamicObject) -> Value {
     serde_json::to_value(object).unwrap_or_default()
 }
@@ -95,7 +95,7 @@ pub(super) struct Narrator {
     pub(super) clock: Clock,
     pub(super) judge: Judge,
     pub(super) activity: Arc<Notify>,
-    /// Since when each object that is not ready has not been.
+    /// Since when each object that is not ready has been so.
     pub(super) unready: Mutex<BTreeMap<ObjectKey, Now>>,
 }
 
@@ -141,7 +141,7 @@ impl Narrator {
     }
 }
 
-/// What of a status has changed, compactly; `None` when nothing that is worth a line has.
+/// The changes of a status, in a compact form; `None` if none of them is worth a line.
 fn status_change(old: &Value, new: &Value) -> Option<String> {
     let (empty, Value::Object(new)) = (serde_json::Map::new(), new) else { return None };
     let old = old.as_object().unwrap_or(&empty);

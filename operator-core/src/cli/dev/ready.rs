@@ -1,19 +1,19 @@
-//! Whether an object is ready, read off its status. Pure.
+//! Whether an object is ready, according to its status. Pure.
 
 use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 
-/// Whether an object is what it should be.
+/// Whether an object is as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Readiness {
     /// It is.
     Ready,
-    /// Not yet; the text says what is missing, as far as that is known.
+    /// Not yet; the text describes what is missing, as far as that is known.
     Waiting(String),
-    /// Something is wrong; the text says what.
+    /// Something is wrong, as the text describes.
     Error(String),
-    /// Its status doesn't tell. How its last run ended decides then.
+    /// Its status doesn't show it. Then the end of its last run decides.
     Unknown,
 }
 

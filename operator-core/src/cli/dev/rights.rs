@@ -16,7 +16,7 @@ use crate::controller::Controller;
 /// How long a rule may take from its write until it counts: the authorizer follows roles by a watch.
 const EFFECTIVE: Duration = Duration::from_secs(5);
 
-/// Between two looks.
+/// The pause between two checks.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The service account that the manifests hold, as the API server calls its user.
@@ -28,7 +28,7 @@ pub(super) fn account(manifests: &[DynamicObject]) -> Option<String> {
     Some(format!("system:serviceaccount:{namespace}:{name}"))
 }
 
-/// Checks the rights that the controllers know they need, and says how many there are. `client` acts as `user`.
+/// Checks the rights that the controllers know they need, and returns their number. `client` acts as `user`.
 pub(super) async fn check(client: Client, user: &str, controllers: &[Controller]) -> Result<usize, Error> {
     let wanted: Vec<ResourceAttributes> = controllers.iter().flat_map(attributes).collect();
     let reviews = Api::<SelfSubjectAccessReview>::all(client);

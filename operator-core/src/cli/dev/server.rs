@@ -1,4 +1,4 @@
-//! On which API server `dev` plays, and why on that one.
+//! The API server that `dev` uses, and the reason for it.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
@@ -13,7 +13,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a real control plane; or the server inside the process, where that is wanted, or nothing else can be had.
+    /// Starts a real control plane; or the server inside the process, if that is wanted, or no other is available.
     pub(super) async fn start(crds: &[CustomResourceDefinition], in_process: bool) -> Result<Self, Error> {
         if in_process {
             return Self::in_process(crds, "as `--in-process` says".to_owned()).await;

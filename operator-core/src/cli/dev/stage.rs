@@ -178,7 +178,7 @@ impl Stage {
     }
 }
 
-/// How to call kubectl here: by its name where it is installed, else the one that was built with the control plane.
+/// How to call kubectl here: by its name if it is installed, otherwise the one that was built with the control plane.
 fn kubectl(plane: &ControlPlane) -> String {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let installed = std::env::split_paths(&path).any(|folder| folder.join("kubectl").is_file());

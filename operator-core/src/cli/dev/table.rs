@@ -23,7 +23,7 @@ pub(super) enum State {
     Ready,
     /// On its way, or waiting.
     Waiting(String),
-    /// Failed, and to be tried again.
+    /// Failed, and will be retried.
     Retrying(String),
     Error(String),
 }
@@ -48,7 +48,7 @@ pub(super) async fn rows(all: &[Objects], lines: &Lines) -> Vec<Row> {
     rows
 }
 
-/// How `dev --once` is to end, if it is to end now: nothing is on its way any more.
+/// The exit code of `dev --once`, if it ends now: nothing is pending any more.
 pub(super) fn verdict(rows: &[Row]) -> Option<ExitStatus> {
     if rows.iter().any(|row| matches!(row.state, State::Waiting(_) | State::Retrying(_))) {
         return None;
@@ -57,7 +57,7 @@ pub(super) fn verdict(rows: &[Row]) -> Option<ExitStatus> {
     Some(if in_error { ExitStatus::InError } else { ExitStatus::Success })
 }
 
-/// How it is to end when its patience has.
+/// Its exit code when the time is over.
 pub(super) fn last_verdict(rows: &[Row]) -> ExitStatus {
     let in_error = rows.iter().any(|row| matches!(row.state, State::Error(_) | State::Retrying(_)));
     verdict(rows).unwrap_or(if in_error { ExitStatus::InError } else { ExitStatus::Waiting })

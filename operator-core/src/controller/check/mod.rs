@@ -1,4 +1,4 @@
-//! What can be wrong with a controller's declaration. Pure: equal declarations give equal mistakes, all of them.
+//! The mistakes that a controller's declaration can have. Pure: equal declarations give equal mistakes, all of them.
 
 mod nodes;
 mod sources;
@@ -17,7 +17,7 @@ use crate::{
     resource::ResourceType,
 };
 
-/// What is declared, as far as it can contradict itself.
+/// The declaration, as far as it can contradict itself.
 #[derive(Debug)]
 pub(super) struct Facts<'d> {
     pub(super) name: &'d str,
@@ -36,14 +36,14 @@ pub(super) struct Facts<'d> {
     pub(super) nodes: &'d [Node],
 }
 
-/// An event source, declared on the controller or brought along by a dependent.
+/// An event source, declared on the controller or provided by a dependent.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub(super) name: String,
     pub(super) contents: SourceContents,
 }
 
-/// A dependent, in the controller's workflow or beside it.
+/// A dependent, in the controller's workflow or outside it.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) name: Arc<str>,
@@ -66,7 +66,7 @@ impl Node {
     }
 }
 
-/// Everything that is wrong, in the order in which it is declared.
+/// All mistakes, in the order of the declaration.
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     mistakes.extend(check_name(facts.name));
@@ -82,7 +82,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     mistakes
 }
 
-/// What would keep every run from starting, or from ending well.
+/// Settings that would keep every run from starting, or from ending successfully.
 fn numbers(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
     let none = facts.max_concurrent == 0;
     let at_once = facts.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());

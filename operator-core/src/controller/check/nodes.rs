@@ -1,4 +1,4 @@
-//! Dependents: what belongs to whom, who deletes what, and which two would fight.
+//! Dependents: ownership, deletion, and which two would fight.
 
 use super::{Facts, Mistake, Node};
 use crate::{
@@ -68,7 +68,7 @@ fn makes(node: &Node) -> Option<&Objects> {
     node.declaration.objects.as_ref().filter(|_| node.writes())
 }
 
-/// A source that doesn't show a node all of what it has written, or wakes others for it.
+/// A source that doesn't show a node everything that it has written, or triggers other primaries for it.
 fn unseen(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
     let made = makes(node)?;
     let source = facts.sources.iter().find(|source| source.name == *made.source)?;

@@ -16,7 +16,7 @@ use crate::{
 /// reads.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a bulk dependent resource of `{P}`",
-    note = "implement `operator_core::dependent::bulk::BulkDependentResource<{P}>` for it; objects in the cluster are what a function `fn(&{P}) -> Vec<K>` answers"
+    note = "implement `operator_core::dependent::bulk::BulkDependentResource<{P}>` for it; objects in the cluster are what a function `fn(&{P}) -> Vec<K>` returns"
 )]
 pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
     /// What is managed.
@@ -35,7 +35,7 @@ pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
         context: &Context<P>,
     ) -> impl Future<Output = Result<BTreeMap<Self::Key, Arc<Self::Resource>>, BoxError>> + Send;
 
-    /// The event sources that it reads from and that wake its primaries. By default none.
+    /// The event sources that it reads from and that trigger its primaries. By default none.
     #[doc(hidden)]
     fn event_sources(&self) -> Vec<DependentSource> {
         Vec::new()
@@ -133,7 +133,7 @@ pub trait BulkUpdater<P: KubeObject>: BulkCreator<P> {
     note = "implement `BulkDeleter<{P}>`, or leave out `.deletes()`"
 )]
 pub trait BulkDeleter<P: KubeObject>: BulkDependentResource<P> {
-    /// Deletes one, and says whether that is done. It may be gone already. JOSDK's `deleteTargetResource`.
+    /// Deletes one, and returns whether that is done. It may be gone already. JOSDK's `deleteTargetResource`.
     ///
     /// # Errors
     /// If it can't be deleted; this is retried.

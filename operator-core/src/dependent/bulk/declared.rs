@@ -1,4 +1,4 @@
-//! The declaration of a bulk dependent of the user's own.
+//! The declaration of a custom bulk dependent.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -109,7 +109,7 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     }
 
     /// Deletes resources that are no longer desired, if it is known what is desired, and all of them before the primary
-    /// goes.
+    /// is removed.
     pub fn deletes(mut self) -> Self
     where
         D: BulkDeleter<P>,

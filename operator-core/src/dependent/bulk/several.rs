@@ -1,4 +1,4 @@
-//! What the engine asks of a bulk dependent in the cluster.
+//! A bulk dependent in the cluster, as the engine calls it.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,7 @@ pub(in crate::dependent) struct Several {
 type ByKey = BTreeMap<ObjectKey, AnyObject>;
 
 impl Several {
-    /// One that may say that there should be none, or hold, and leave the namespace to its primary.
+    /// One that may want no objects, or hold, and leave the namespace to its primary.
     pub(in crate::dependent) fn new(ask: Box<dyn Ask>, managed: Managed) -> Self {
         Self { question: Question::new(ask), managed }
     }
@@ -87,7 +87,7 @@ impl Several {
         Ok(actual.into_values().collect())
     }
 
-    /// What it takes to remove these.
+    /// What is needed to remove these.
     fn removals<'r>(
         &'r self,
         own: &'r OfPrimary<'r>,

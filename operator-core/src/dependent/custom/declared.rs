@@ -15,7 +15,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// The one resource of a primary, as several of which there is one.
+/// The one resource of a primary, as a bulk of one.
 struct One<D>(D);
 
 impl<D> One<D> {

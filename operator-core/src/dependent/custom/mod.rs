@@ -25,7 +25,7 @@ pub use declared::CustomDependent;
 /// it: `CustomDependent::new(Schema).creates().updates().deletes()`. Without any of them it only reads.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dependent resource of `{P}`",
-    note = "implement `operator_core::dependent::DependentResource<{P}>` for it; an object in the cluster is what a function of `&{P}` answers"
+    note = "implement `operator_core::dependent::DependentResource<{P}>` for it; an object in the cluster is what a function of `&{P}` returns"
 )]
 pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
     /// What is managed.
@@ -41,7 +41,7 @@ pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
         context: &Context<P>,
     ) -> impl Future<Output = Result<Option<Arc<Self::Resource>>, BoxError>> + Send;
 
-    /// The event sources that it reads from and that wake its primaries. By default none.
+    /// The event sources that it reads from and that trigger its primaries. By default none.
     #[doc(hidden)]
     fn event_sources(&self) -> Vec<DependentSource> {
         Vec::new()
@@ -152,7 +152,7 @@ pub enum Deletion {
     note = "implement `Deleter<{P}>`, or leave out `.deletes()`"
 )]
 pub trait Deleter<P: KubeObject>: DependentResource<P> {
-    /// Deletes it, and says whether that is done. It may be gone already.
+    /// Deletes it, and returns whether that is done. It may be gone already.
     ///
     /// # Errors
     /// If it can't be deleted; this is retried.

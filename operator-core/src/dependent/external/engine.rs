@@ -1,4 +1,4 @@
-//! What is done about the resources of a dependent of the user's own.
+//! The work on the resources of a custom dependent.
 
 use std::{
     borrow::Borrow,
@@ -29,7 +29,7 @@ use crate::{
     resource::{KubeObject, ObjectKey},
 };
 
-/// A dependent of the user's own with what it can do.
+/// A custom dependent with its capabilities.
 pub(in crate::dependent) struct Custom<C: Keyed<P>, P: KubeObject> {
     pub(in crate::dependent) name: Arc<str>,
     dependent: C,
@@ -96,7 +96,7 @@ struct Call<'r, C: Keyed<P>, P: KubeObject> {
     of: &'r Custom<C, P>,
     primary: &'r Arc<P>,
     context: &'r Context<P>,
-    /// Some deletion was asked for and isn't done.
+    /// A deletion was requested and isn't done.
     asked: AtomicBool,
 }
 
@@ -105,7 +105,8 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
         Self { of, primary, context, asked: AtomicBool::new(false) }
     }
 
-    /// What is there now: by the other system's word where that is in doubt, else as the source remembers it.
+    /// The resources that exist now: as the other system reports them if that is in doubt, otherwise as the source
+    /// remembers them.
     async fn look(&self) -> Result<Actual<C, P>, BoxError> {
         let memory = &self.of.memory;
         memory.refresh::<P, C::Resource>(&self.of.name, self.context).await?;
@@ -114,7 +115,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
         Ok(actual)
     }
 
-    /// Deletes the objects that keep the ids of what has gone since its deletion was asked for.
+    /// Deletes the objects that keep the ids of resources that are gone since their deletion was requested.
     async fn forget_gone(&self, actual: &Actual<C, P>) -> Result<(), BoxError> {
         let (going, owner) = (&self.of.going, self.context.primary_key());
         let exists = |key: &_| self.context.any().shared().primary.informer().contains(key);
@@ -138,7 +139,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
         Secondary::external(resource, id)
     }
 
-    /// What is to be there; `None` where that makes no difference, as nothing could be done about it.
+    /// What should exist; `None` if that makes no difference because nothing could be done about it.
     fn desired(&self, actual: &Actual<C, P>) -> Result<Option<Wanted<C, P>>, BoxError> {
         let may_create = self.of.create.is_some() && C::may_lack(actual);
         let may_update = self.of.update.is_some() && !actual.is_empty();
@@ -146,7 +147,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
         desire.map(|desire| desire(&self.of.dependent, self.primary, self.context)).transpose()
     }
 
-    /// The object that keeps the resource's id, where there is one.
+    /// The object that keeps the resource's id, if there is one.
     fn state(
         &self,
         key: &C::Key,
@@ -235,7 +236,7 @@ impl<'r, C: Keyed<P>, P: KubeObject> Call<'r, C, P> {
         Ok(Some((operation, self.secondary(&key, resource))))
     }
 
-    /// Sees to it that the object exists which keeps the resource's id.
+    /// Makes sure that the object which keeps the resource's id exists.
     async fn keep_state(&self, key: &C::Key, resource: &C::Resource) -> Result<(), BoxError> {
         match self.state(key, resource)? {
             Some(state) => state.ensure(self.context).await,

@@ -19,12 +19,12 @@ impl<K, R> Default for Going<K, R> {
 }
 
 impl<K: Ord + Clone, R> Going<K, R> {
-    /// The deletion was asked for.
+    /// The deletion was requested.
     pub(super) fn asked(&self, primary: &ObjectKey, key: &K, resource: &Arc<R>) {
         self.0.lock().entry(primary.clone()).or_default().insert(key.clone(), Arc::clone(resource));
     }
 
-    /// What is gone by now. Primaries that don't exist any more are forgotten on the way.
+    /// The resources that are gone by now. Primaries that don't exist any more are forgotten as well.
     pub(super) fn gone(
         &self,
         primary: &ObjectKey,
@@ -40,7 +40,7 @@ impl<K: Ord + Clone, R> Going<K, R> {
         going.filter(|(key, _)| !is_there(key)).map(|(key, of)| (key.clone(), Arc::clone(of))).collect()
     }
 
-    /// How many primaries that don't exist something was asked for.
+    /// The number of primaries that don't exist and for which something was requested.
     pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         self.0.lock().keys().filter(|primary| !exists(primary)).count()
     }

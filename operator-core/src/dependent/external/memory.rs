@@ -1,4 +1,4 @@
-//! What is remembered of resources: the event source that knows them, and which creates may have happened without an
+//! The memory about resources: the event source that knows them, and the creates that may have happened without an
 //! answer.
 
 use std::{
@@ -15,12 +15,12 @@ use crate::{
     resource::{KubeObject, ObjectKey},
 };
 
-/// The memory of a dependent of the user's own.
+/// The memory of a custom dependent.
 #[derive(Debug)]
 pub(in crate::dependent) struct Memory<K> {
-    /// The event source that remembers the resources, where there is one.
+    /// The event source that remembers the resources, if there is one.
     pub(in crate::dependent) source: Option<Arc<str>>,
-    /// What was to be created for a primary, by its key, and was not answered well. Nearly always empty.
+    /// What was to be created for a primary, by its key, and was not answered successfully. Nearly always empty.
     unanswered: Mutex<BTreeMap<ObjectKey, BTreeSet<K>>>,
 }
 
@@ -62,12 +62,13 @@ impl<K: Ord + Clone> Memory<K> {
         Ok(())
     }
 
-    /// A create is about to be sent. Noted before it is, so that a run which is dropped while it waits leaves the note behind.
+    /// A create is about to be sent. Recorded before that, so that a run which is dropped while it waits leaves the
+    /// record behind.
     pub(super) fn begin_create(&self, primary: &ObjectKey, resource: &K) {
         self.unanswered.lock().entry(primary.clone()).or_default().insert(resource.clone());
     }
 
-    /// These resources are there: their creates were answered, or they were looked for.
+    /// These resources exist: their creates were answered, or they were found.
     pub(super) fn found<'k>(&self, primary: &ObjectKey, resources: impl IntoIterator<Item = &'k K>)
     where
         K: 'k,
@@ -82,17 +83,17 @@ impl<K: Ord + Clone> Memory<K> {
         }
     }
 
-    /// How many primaries that don't exist have creates in doubt.
+    /// The number of primaries that don't exist and have creates in doubt.
     pub(in crate::dependent) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         self.unanswered.lock().keys().filter(|primary| !exists(primary)).count()
     }
 
-    /// Everything that is desired for this primary is there.
+    /// Everything that is desired for this primary exists.
     pub(super) fn settle(&self, primary: &ObjectKey) {
         self.unanswered.lock().remove(primary);
     }
 
-    /// Whether a create of this primary is in doubt. Primaries that are gone are forgotten on the way.
+    /// Whether a create of this primary is in doubt. Primaries that are gone are forgotten as well.
     fn in_doubt(&self, primary: &ObjectKey, exists: impl Fn(&ObjectKey) -> bool) -> bool {
         let mut all = self.unanswered.lock();
         if all.is_empty() {

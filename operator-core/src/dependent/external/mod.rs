@@ -35,19 +35,19 @@ use crate::{
 pub(super) use engine::Custom;
 use state::KeepsState;
 
-/// What is called of a user's dependent whatever it can do.
+/// The operations of a custom dependent, whatever its capabilities.
 pub(super) trait Keyed<P: KubeObject>: Send + Sync + 'static {
     /// Distinguishes the resources of one primary.
     type Key: Ord + Clone + Send + Sync + 'static;
     /// What is managed.
     type Resource: Send + Sync + 'static;
-    /// A resource that is desired, as creates and updates take it.
+    /// A desired resource, in the form that creates and updates take.
     type Desired: Borrow<Self::Resource> + Send + Sync + 'static;
 
     /// Whether there may be any number of resources.
     const SEVERAL: bool;
 
-    /// What is there now.
+    /// The resources that exist now.
     fn actual(
         &self,
         primary: &Arc<P>,
@@ -57,10 +57,10 @@ pub(super) trait Keyed<P: KubeObject>: Send + Sync + 'static {
     /// Whether something may be desired that is not among these.
     fn may_lack(actual: &Actual<Self, P>) -> bool;
 
-    /// The event sources that it brings along.
+    /// The event sources that it provides.
     fn event_sources(&self) -> Vec<DependentSource>;
 
-    /// What a resource is called in errors, where there are several.
+    /// The name of a resource in errors, if there are several.
     fn label(key: &Self::Key) -> Option<String>;
 
     /// Distinguishes a resource in results.
@@ -71,9 +71,9 @@ type Key<C, P> = <C as Keyed<P>>::Key;
 type Resource<C, P> = <C as Keyed<P>>::Resource;
 type Desired<C, P> = <C as Keyed<P>>::Desired;
 
-/// What is there.
+/// What exists.
 pub(super) type Actual<C, P> = BTreeMap<Key<C, P>, Arc<Resource<C, P>>>;
-/// What is to be there.
+/// What should exist.
 pub(super) type Wanted<C, P> = BTreeMap<Key<C, P>, Desired<C, P>>;
 
 // What a dependent can do is said by traits that it may lack, so the calls are kept as functions.
@@ -106,11 +106,11 @@ type Delete<C, P> = for<'r> fn(
 type State<C, P> =
     fn(&C, &Key<C, P>, &Resource<C, P>, &P, &Context<P>) -> Result<Box<dyn KeepsState<P>>, BoxError>;
 
-/// What both declarations have beside what their traits say.
+/// What both declarations have in addition to their traits.
 macro_rules! declaration {
     ($declaration:ident of $resource:ident) => {
         impl<D: $resource<P>, P: KubeObject> $declaration<D, P> {
-            /// What it is, as the engine sees it.
+            /// The engine of this dependent.
             pub(crate) fn declared(self) -> $crate::dependent::AnyDependent {
                 self.0.finish()
             }

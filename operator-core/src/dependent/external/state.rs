@@ -10,7 +10,7 @@ use crate::{
 
 /// The writes of an object that keeps an id, of any type.
 pub(in crate::dependent) trait KeepsState<P: KubeObject>: Send + Sync {
-    /// Creates it where it is missing.
+    /// Creates it if it is missing.
     fn ensure<'r>(&'r self, context: &'r Context<P>) -> Answer<'r, ()>;
 
     /// Deletes it.

@@ -18,10 +18,10 @@ pub trait Arg<P: KubeObject> {
     /// The argument in one call.
     type Item<'r>;
 
-    /// Whether it is the same as long as the primary is.
+    /// Whether it stays the same as long as the primary does.
     const OF_PRIMARY: bool = false;
 
-    /// The data that has to be in the run.
+    /// The data that the run has to contain.
     #[must_use]
     fn needs() -> Option<DataType> {
         None
@@ -30,7 +30,7 @@ pub trait Arg<P: KubeObject> {
     /// Takes it from the run.
     ///
     /// # Errors
-    /// When it isn't there.
+    /// If it isn't there.
     fn take(given: Given<'_, P>) -> Result<Self::Item<'_>, BoxError>;
 }
 
@@ -98,10 +98,10 @@ impl<P: KubeObject, T: Send + Sync + 'static> Arg<P> for Option<Data<T>> {
 
 /// All arguments after the first.
 pub trait Args<P: KubeObject> {
-    /// Whether they are the same as long as the primary is.
+    /// Whether they stay the same as long as the primary does.
     const OF_PRIMARY: bool;
 
-    /// The data that has to be in the run.
+    /// The data that the run has to contain.
     #[must_use]
     fn needs() -> Vec<DataType>;
 }

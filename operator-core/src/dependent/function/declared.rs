@@ -1,4 +1,4 @@
-//! The declaration of a dependent that says what it wants.
+//! The declaration of a dependent that is a function or a value.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct Judged {
     pub(crate) before_order: bool,
     /// Whether it may say "hold".
     pub(crate) holds: bool,
-    /// Whether it says what is only read.
+    /// Whether it selects objects that are only read.
     pub(crate) reads: bool,
 }
 

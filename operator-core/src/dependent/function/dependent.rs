@@ -21,7 +21,7 @@ pub struct ByHand;
 #[derive(Debug)]
 pub struct Function<S, W>(PhantomData<(S, W)>);
 
-/// Says what should exist for a primary of type `P`. It is implemented for functions. A value with its own state
+/// Computes what should exist for a primary of type `P`. It is implemented for functions. A value with its own state
 /// implements it, and is wired in the same way:
 ///
 /// ```
@@ -69,7 +69,7 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
         context: &Context<P>,
     ) -> impl Future<Output = WantOf<Self::Shape>> + Send;
 
-    /// The data that has to be in the run.
+    /// The data that the run has to contain.
     #[doc(hidden)]
     #[must_use]
     fn needs() -> Vec<DataType> {
@@ -89,7 +89,7 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
 /// A dependent of primaries of type `P`, without its own type.
 pub struct Erased<P: KubeObject>(Box<dyn AskOf<P>>);
 
-/// What is compiled for each dependent: one small object.
+/// The part that is compiled for each dependent: one small object.
 trait AskOf<P: KubeObject>: Send + Sync {
     fn ask<'r>(&'r self, given: Given<'r, P>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
 }
@@ -128,7 +128,7 @@ impl<P: KubeObject> Ask for Erased<P> {
     }
 }
 
-/// Says that a function's primary is the workflow's.
+/// Requires that a function's primary is the workflow's.
 #[diagnostic::on_unimplemented(
     message = "this dependent takes `&{Self}`, but the workflow is one of `{P}`",
     label = "a function of `&{Self}`, not of `&{P}`"

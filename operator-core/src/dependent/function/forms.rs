@@ -13,7 +13,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// Takes the arguments, or answers with what is missing.
+/// Takes the arguments, or returns what is missing.
 macro_rules! take {
     ($given:ident; $($arg:ident),*) => {
         $(let $arg = match $arg::take($given) {

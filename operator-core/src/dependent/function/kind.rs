@@ -4,22 +4,22 @@ use kube::core::{ApiResource, GroupVersionKind};
 
 use crate::resource::KubeObject;
 
-/// The type of the objects says it.
+/// The type of the objects determines it.
 #[derive(Clone, Copy, Debug)]
 pub struct OfType;
 
-/// The node says it, by `.kind(…)`.
+/// The node sets it, by `.kind(…)`.
 #[derive(Clone, Debug)]
 pub struct AtRunTime(pub(crate) ApiResource);
 
-/// What says a kind at run time.
+/// What can specify a kind at run time.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say a kind",
-    label = "says no kind",
+    message = "`{Self}` does not specify a kind",
+    label = "specifies no kind",
     note = "write version and kind, `.kind((\"gateway.networking.k8s.io/v1\", \"Gateway\"))`, or an `ApiResource` of kube"
 )]
 pub trait SaysKind {
-    /// What it says.
+    /// The kind.
     fn said(self) -> ApiResource;
 }
 
@@ -30,7 +30,7 @@ impl SaysKind for ApiResource {
     }
 }
 
-/// Version and kind, as they stand in an object. The plural is made of the kind, as kube makes it.
+/// Version and kind, as in an object. The plural is derived from the kind, in the same way as by kube.
 #[diagnostic::do_not_recommend]
 impl SaysKind for (&str, &str) {
     fn said(self) -> ApiResource {
@@ -42,9 +42,9 @@ impl SaysKind for (&str, &str) {
 
 /// Objects whose kind is given in this way. `T` distinguishes the two ways; the compiler infers it.
 #[diagnostic::on_unimplemented(
-    message = "of which kind a `{Self}` is isn't known before run time, and its node doesn't say so",
+    message = "the kind of a `{Self}` is known only at run time, and its node doesn't specify it",
     label = "a node of a `{Self}`",
-    note = "say it by `.kind((version, kind))` or an `ApiResource`: `gateway.kind(resource)`, or `gateway(kind(resource))` in the derive"
+    note = "specify it by `.kind((version, kind))` or an `ApiResource`: `gateway.kind(resource)`, or `gateway(kind(resource))` in the derive"
 )]
 pub trait KindOf<T>: KubeObject {
     /// The kind.
@@ -65,11 +65,11 @@ impl<K: KubeObject<DynamicType = ApiResource>> KindOf<AtRunTime> for K {
     }
 }
 
-/// Objects whose kind is known at run time only.
+/// Objects whose kind is known only at run time.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` says of which kind it is, so its node takes no `.kind(…)`",
+    message = "`{Self}` determines its kind, so its node takes no `.kind(…)`",
     label = "leave `.kind(…)` out",
-    note = "`.kind(…)` is for functions that answer with a `DynamicObject`"
+    note = "`.kind(…)` is for functions that return a `DynamicObject`"
 )]
 pub trait KindAtRunTime: KubeObject<DynamicType = ApiResource> {}
 

@@ -5,15 +5,14 @@ use sha2::{Digest, Sha256};
 
 use crate::resource::{ObjectKey, digits};
 
-/// The longest DNS label.
+/// The maximum length of a DNS label.
 const LONGEST: usize = 63;
 
-/// Digits of the hash behind what had to be changed.
+/// The number of digits in the hash after a name that had to be changed.
 const DIGITS: usize = 8;
 
-/// Says what a wanted object doesn't say of itself: the namespace is its primary's, and the name is made of the
-/// primary's and of the node's. `only`: it is the only one of its node, so that it needs no name to be distinguished
-/// from others.
+/// Fills in what a wanted object doesn't contain: the namespace is its primary's, and the name is made of the primary's
+/// and of the node's. `only`: it is the only one of its node, so that it needs no name to be distinguished from others.
 pub(in crate::dependent) fn complete(
     meta: &mut ObjectMeta,
     namespaced: bool,
@@ -39,8 +38,8 @@ pub(in crate::dependent) fn complete(
     Ok(())
 }
 
-/// `page-web` for the primary `page` and the node `web`: a DNS label. Where dots had to be replaced, or it would be too long, a hash
-/// keeps apart what would get one name.
+/// `page-web` for the primary `page` and the node `web`: a DNS label. If dots had to be replaced, or it would be too
+/// long, a hash keeps names apart that would be equal.
 fn default_name(primary: &str, node: &str) -> String {
     let plain = format!("{primary}-{node}").to_lowercase();
     let label: String = plain.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();

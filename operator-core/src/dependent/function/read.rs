@@ -125,7 +125,7 @@ impl<K: KubeObject> Wanted<OnlyReadSeveral> for Read<Vec<K>> {
     }
 }
 
-/// Where the primary names none, there is nothing to be read.
+/// If the primary names none, there is nothing to read.
 #[diagnostic::do_not_recommend]
 impl<M, K, S> Wanted<Option<M>> for Option<Read<K>>
 where

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A function of a reference and up to four more arguments, or an async function that owns them. `S` distinguishes the
-/// forms; the compiler finds it.
+/// forms; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a dependent or a condition",
     label = "not a function that could be a dependent",
@@ -26,20 +26,20 @@ pub trait Signature<S>: Send + Sync + 'static {
     type Args;
     /// The answer, once it is there.
     type Return;
-    /// Whether it answers at once.
+    /// Whether it returns at once.
     const AT_ONCE: bool;
 }
 
-/// An answer: at once, or later.
+/// A result: at once, or later.
 pub enum Answered<'r, T> {
     /// Here it is.
     Now(T),
-    /// It has to be waited for.
+    /// It has to be awaited.
     Later(BoxFuture<'r, T>),
 }
 
 impl<T> Answered<'_, T> {
-    /// Waits for it, where that is needed.
+    /// Awaits it, if necessary.
     pub async fn get(self) -> T {
         match self {
             Self::Now(answer) => answer,
@@ -48,12 +48,12 @@ impl<T> Answered<'_, T> {
     }
 }
 
-/// Makes of an answer what is to be known of it, before anything waits: only that has to be `Send`. A plain pointer, so that it
-/// is compiled for each type of answers and not for each function.
+/// Converts the result into what is needed of it, before anything is awaited: only that has to be `Send`. A plain
+/// pointer, so that it is compiled for each type of result and not for each function.
 pub type Then<R, T> = fn(R) -> Result<T, BoxError>;
 
-/// Calls a function with what its arguments ask for. Where there is no [`Signature`] the compiler complains of this one, so it
-/// has the same words.
+/// Calls a function with the arguments that it takes. If there is no [`Signature`] the compiler reports this one, so it
+/// has the same messages.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a dependent or a condition",
     label = "not a function that could be a dependent",
@@ -70,7 +70,7 @@ pub trait Call<P: KubeObject, S>: Signature<S> {
     ) -> Answered<'r, Result<T, BoxError>>;
 }
 
-/// What arguments are taken from.
+/// The values from which arguments are taken.
 pub struct Given<'r, P: KubeObject> {
     /// The primary of the run.
     pub(crate) primary: &'r Arc<P>,
@@ -86,7 +86,7 @@ impl<P: KubeObject> Clone for Given<'_, P> {
 
 impl<P: KubeObject> Copy for Given<'_, P> {}
 
-/// Marks functions of a reference that answer at once.
+/// Marks functions of a reference that return at once.
 #[derive(Debug)]
 pub struct ByRef<F>(PhantomData<F>);
 /// Marks async functions that borrow their arguments.

@@ -6,11 +6,11 @@
 pub enum Want<T> {
     /// This should exist.
     Is(T),
-    /// Nothing should exist: an existing object is removed. Contains the reason, for people.
+    /// Nothing should exist: an existing object is removed. Contains the reason, in a form for people.
     None(String),
     /// What exists stays as it is, whatever that is. What depends on it waits, and what it depends on isn't removed.
     Hold {
-        /// One word in camel case, fit for a condition of the status.
+        /// One word in camel case, suitable for a condition of the status.
         code: &'static str,
         /// The same for people.
         reason: String,
@@ -28,7 +28,7 @@ impl<T> Want<T> {
         Self::None(reason.into())
     }
 
-    /// What exists stays as it is. `code` is one word in camel case, and `reason` says the same for people.
+    /// What exists stays as it is. `code` is one word in camel case, and `reason` gives the same reason for people.
     pub fn hold(code: &'static str, reason: impl Into<String>) -> Self {
         Self::Hold { code, reason: reason.into() }
     }

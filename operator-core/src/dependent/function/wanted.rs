@@ -100,13 +100,13 @@ pub trait Wanted<W> {
     /// What is wanted.
     ///
     /// # Errors
-    /// If it is one.
+    /// If it is an error.
     fn wanted(self) -> WantOf<Self::Shape>;
 
     /// The same without its type: compiled for each type of answers, not for each function.
     ///
     /// # Errors
-    /// If it is one.
+    /// If it is an error.
     fn erased(self) -> Result<Want<Drafts>, BoxError>
     where
         Self: Sized,

@@ -1,4 +1,4 @@
-//! Which objects a dependent takes over that it hasn't made.
+//! Decides which objects a dependent takes over that it hasn't made.
 
 use super::OfPrimary;
 use crate::{
@@ -9,12 +9,12 @@ use crate::{
 pub use crate::reconciler::workflow::Adoption;
 
 impl OfPrimary<'_> {
-    /// Whose an object is that the node wants.
+    /// The owner of an object that the node wants.
     fn whose_wanted(&self, object: &dyn Object) -> Whose {
         self.marks.whose(object.meta(), true)
     }
 
-    /// Whether an object that the node wants is its own already.
+    /// Whether an object that the node wants is already its own.
     pub(super) fn is_mine(&self, object: &dyn Object) -> bool {
         matches!(self.whose_wanted(object), Whose::Mine { .. })
     }
@@ -45,7 +45,7 @@ impl OfPrimary<'_> {
         }
     }
 
-    /// Whose the object is, as far as it says so.
+    /// The owner of the object, as far as it is known.
     fn says(&self, object: &dyn Object) -> String {
         let meta = object.meta();
         let owners = meta.owner_references.iter().flatten();

@@ -1,4 +1,4 @@
-//! What the engine asks of a dependent in the cluster.
+//! A dependent in the cluster, as the engine calls it.
 
 use std::sync::Arc;
 

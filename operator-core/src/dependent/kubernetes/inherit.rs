@@ -1,4 +1,4 @@
-//! What an earlier version of the controller has applied under a field manager that this one doesn't use.
+//! Takes over what an earlier version of the controller has applied under a field manager that this one doesn't use.
 
 use super::{OfPrimary, write::ATTEMPTS};
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl OfPrimary<'_> {
-    /// The object, which the node may write, once what retired field managers have applied to it is ours: only then does the
-    /// matcher see what isn't wanted any more, and the apply take it away.
+    /// The object, which the node may write, after what retired field managers have applied to it has been taken over:
+    /// only then does the matcher see what isn't wanted any more, and the apply remove it.
     pub(super) async fn inherited(
         &self,
         writer: &DependentWriter<'_>,

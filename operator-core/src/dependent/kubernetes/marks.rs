@@ -1,4 +1,4 @@
-//! How an object says that it is a primary's, and which node has made it.
+//! The signs in an object that show its primary, and the node that has made it.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl OfPrimary<'_> {
-    /// Names what doesn't say its name, and puts it beside its primary, where it is of the node's kind. `only`: it is the only object of its node.
+    /// Sets a missing name and namespace: those of its primary, if it is of the node's kind. `only`: it is the only
+    /// object of its node.
     pub(in crate::dependent) fn completed(&self, draft: &mut dyn Draft, only: bool) -> Result<(), Error> {
         let (kind, node) = (&self.managed.kind, self.asked.node);
         let is_another =
@@ -24,8 +25,8 @@ impl OfPrimary<'_> {
             .map_err(|why| Error::Unnamed { kind: kind.clone(), node: node.to_owned(), why })
     }
 
-    /// `desired` with what is needed to find its primary again, and with the marks of the node: an owner reference where the
-    /// garbage collector is to delete it, otherwise annotations. JOSDK's `addMetadata`.
+    /// `desired` with what is needed to find its primary again, and with the marks of the node: an owner reference if
+    /// the garbage collector should delete it, otherwise annotations. JOSDK's `addMetadata`.
     pub(in crate::dependent) fn marked(&self, mut desired: Box<dyn Draft>) -> Result<AnyObject, Error> {
         let (managed, owner) = (self.managed, &self.marks.owner);
         if managed.capabilities.is_garbage_collected() {
@@ -48,8 +49,8 @@ impl OfPrimary<'_> {
 }
 
 impl Managed {
-    /// Whether `object`, which is only read, says that it is the primary's: by an owner reference to this very incarnation, or
-    /// by annotations, which know no incarnation.
+    /// Whether `object`, which is only read, belongs to the primary: by an owner reference to this very incarnation, or
+    /// by annotations, which don't distinguish incarnations.
     pub(super) fn names_owner(&self, object: &dyn Object, asked: Asked<'_>) -> bool {
         let uid = asked.primary.meta().uid.as_deref();
         let owners = object.meta().owner_references.iter().flatten();
@@ -67,7 +68,7 @@ fn add_owner(owners: &mut Vec<OwnerReference>, owner: OwnerReference) {
     }
 }
 
-/// Why the garbage collector would not understand an owner reference, and delete the object at once.
+/// Why an owner reference would not be valid for the garbage collector, which would delete the object at once.
 fn illegal_owner(owner: &ObjectKey, child: &ObjectKey, namespaced: bool) -> Option<&'static str> {
     let namespace = owner.namespace()?;
     if !namespaced {

@@ -46,12 +46,12 @@ impl Managed {
 }
 
 impl OfPrimary<'_> {
-    /// What is known under that key, whosever it is.
+    /// The object known under that key, whatever its owner.
     pub(in crate::dependent) fn there(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         Ok(self.managed.followed(key, self.asked.context)?.informer().lazy(key))
     }
 
-    /// What is known under that key, where the node may write it.
+    /// The object known under that key, if the node may write it.
     pub(in crate::dependent) fn actual(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         Ok(self.there(key)?.filter(|object| self.may_write(&**object)))
     }
@@ -61,7 +61,8 @@ impl OfPrimary<'_> {
         self.with_its_label(&|_, _| true, |object| self.is_removable(object))
     }
 
-    /// The same where everything has to go: fails while there may be some in a namespace that the source hasn't seen yet.
+    /// The same if everything has to be removed: fails while there may be some in a namespace that the source hasn't
+    /// seen yet.
     pub(in crate::dependent) fn all_removable(&self) -> Result<Vec<AnyObject>, Error> {
         let source = self.managed.source(self.asked.context)?;
         let own = self.marks.owner.namespace().filter(|_| self.managed.capabilities.is_garbage_collected());
@@ -82,7 +83,8 @@ impl OfPrimary<'_> {
         self.marks.whose(object.meta(), false) == Whose::Mine { removable: true }
     }
 
-    /// What has the primary's label and is like this, in the order of keys; `may_be` says so by what is at hand.
+    /// The objects with the primary's label for which `is` is true, in the order of keys; `may_be` is a first check
+    /// without decoding.
     pub(super) fn with_its_label(
         &self,
         may_be: &dyn Fn(&ObjectKey, &Kept) -> bool,

@@ -1,4 +1,4 @@
-//! Removing what a node has made. Only the marks say what that is: `desired` is never asked, and no mapper.
+//! Removes what a node has made. Only the marks decide what that is: neither `desired` nor a mapper is called.
 
 use super::{OfPrimary, settings::Managed};
 use crate::{
@@ -10,7 +10,8 @@ use crate::{
 };
 
 impl Managed {
-    /// What is left after a deletion: what is `known` by the event source, or else what only a look at the live objects shows.
+    /// What is left after a deletion: what is `known` by the event source, or else what only a read of the live objects
+    /// shows.
     pub(in crate::dependent) async fn left(
         &self,
         known: Vec<Secondary>,
@@ -62,7 +63,7 @@ impl OfPrimary<'_> {
         Ok(hidden)
     }
 
-    /// Whether something was deleted and takes its time.
+    /// Whether something was deleted and isn't gone yet.
     pub(in crate::dependent) fn awaits_some(&self) -> bool {
         let context = self.asked.context;
         !context.shared().workflows.leaving.of(context.primary_key(), self.asked.node).is_empty()
@@ -79,8 +80,8 @@ impl OfPrimary<'_> {
         Ok(())
     }
 
-    /// Removes what nodes have made that the controller has no more; `node` says which, if not all of them. Says how many
-    /// objects that were.
+    /// Removes the leftovers of nodes that the controller no longer has; `node` selects one of them, otherwise all are
+    /// meant. Returns the number of these objects.
     pub(super) async fn prune(&self, node: Option<&str>, prunes_data: bool) -> Result<usize, Error> {
         let former = |object: &dyn Object| {
             let by = self.marks.former_node(object.meta());

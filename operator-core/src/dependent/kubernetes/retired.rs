@@ -1,4 +1,4 @@
-//! Nodes that the controller has no more, of a kind that no other node writes.
+//! Nodes that the controller no longer has, of a kind that no other node writes.
 
 use futures::FutureExt;
 
@@ -12,7 +12,7 @@ use crate::{
     resource::{KubeObject, label_value},
 };
 
-/// What such a node has left behind.
+/// The leftovers of such a node.
 struct Retired(Managed);
 
 /// Declares that there was a node of that name, whose objects were of type `K`.

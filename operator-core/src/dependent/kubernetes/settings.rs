@@ -83,7 +83,7 @@ pub(in crate::dependent) struct Managed {
 }
 
 impl Managed {
-    /// Removes what nodes have made that the controller has no more.
+    /// Removes the leftovers of nodes that the controller no longer has.
     pub(in crate::dependent) async fn prune(
         &self,
         asked: Asked<'_>,
@@ -96,7 +96,7 @@ impl Managed {
         self.of_primary(asked)?.prune(None, pruning.data).await
     }
 
-    /// What is known of a dependent that manages one object for each primary.
+    /// What is known about a dependent that manages one object for each primary.
     pub(in crate::dependent) fn declaration(&self) -> Declaration {
         Declaration {
             capabilities: self.capabilities,
@@ -110,7 +110,7 @@ impl Managed {
         }
     }
 
-    /// An object as results have it.
+    /// An object in the form of results.
     pub(in crate::dependent) fn secondary(&self, object: AnyObject) -> Secondary {
         Secondary::of_any(object, self.kind.clone())
     }
@@ -120,8 +120,8 @@ impl Managed {
         !self.capabilities.can_write()
     }
 
-    /// The rights that are needed to write. What is written is also read, where a creation meets what exists, or a deletion
-    /// is refused.
+    /// The rights that are needed to write. Written objects are also read, if a creation meets an existing object, or a
+    /// deletion is refused.
     fn access(&self) -> Vec<Access> {
         let capabilities = self.capabilities;
         let mut verbs = Vec::new();
@@ -147,7 +147,7 @@ impl Managed {
     }
 }
 
-/// The methods by which a node takes its settings.
+/// The methods that set a node's settings.
 macro_rules! settings {
     ($resource:ty) => {
         /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time;

@@ -1,4 +1,4 @@
-//! Where a dependent's objects are read from.
+//! The source from which a dependent's objects are read.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::{
     resource::{AnyObject, KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
 
-/// What is said about the informer of a dependent.
+/// The settings of a dependent's informer.
 pub(crate) enum SourceChoice<K: KubeObject> {
-    /// The informer of all dependents of this kind that ask for nothing else; called like the kind. Where they write, it shows what
-    /// the controller's dependents have written, and nothing else.
+    /// The informer of all dependents of this kind that have no other requirements; named after the kind. If they
+    /// write, it shows only what the controller's dependents have written.
     OfKind,
-    /// An informer of its own; called like the dependent unless it has a name.
+    /// A separate informer; named after the dependent unless it has a name.
     Own(Box<InformerEventSource<K>>),
     /// An event source that is declared elsewhere under that name.
     Named(Arc<str>),
@@ -76,7 +76,7 @@ impl Managed {
         })?)
     }
 
-    /// The running event source, where it follows that key and has seen what is there.
+    /// The running event source, if it follows that key and has seen what exists.
     pub(super) fn followed(&self, key: &ObjectKey, context: &AnyContext) -> Result<Arc<AnySecondary>, Error> {
         let source = self.source(context)?;
         let named = || (self.kind.clone(), key.clone(), Arc::clone(&self.source.name));
@@ -92,7 +92,7 @@ impl Managed {
         Ok(source)
     }
 
-    /// The object of that key, which is only read, if it is the primary's.
+    /// The object with that key, which is only read, if it belongs to the primary.
     pub(super) fn found(&self, key: &ObjectKey, asked: Asked<'_>) -> Result<Option<AnyObject>, Error> {
         let source = self.followed(key, asked.context)?;
         let is_primarys = |found: &AnyObject| {
@@ -101,7 +101,7 @@ impl Managed {
         Ok(source.get(key).map_err(operations::Error::from)?.filter(is_primarys))
     }
 
-    /// All objects of the primary, by whatever relates them to it. For those that are only read.
+    /// All objects of the primary, however they are related to it. For those that are only read.
     pub(in crate::dependent) fn all_found(&self, context: &AnyContext) -> Result<Vec<AnyObject>, Error> {
         let found: Result<_, _> = self.source(context)?.secondaries_of(context.primary_key()).collect();
         Ok(found.map_err(operations::Error::from)?)

@@ -20,12 +20,12 @@ use crate::{
     resource::{AnyObject, Object, ObjectKey},
 };
 
-/// How many states of an object are tried in one run.
+/// The number of states of an object that are tried in one run.
 pub(super) const ATTEMPTS: u32 = 3;
 
 impl OfPrimary<'_> {
-    /// Creates or changes the object, as far as the dependent may; `None` where there is nothing, and nothing may be
-    /// created. `actual` is what is known under its name, whosever it is.
+    /// Creates or changes the object, as far as the dependent may; `None` if nothing exists, and nothing may be
+    /// created. `actual` is the object known under its name, whatever its owner.
     pub(in crate::dependent) async fn bring_about(
         &self,
         desired: &dyn Object,
@@ -84,7 +84,7 @@ impl OfPrimary<'_> {
         }
     }
 
-    /// The live object, whole, where the node may write it.
+    /// The live object, with all of its content, if the node may write it.
     pub(super) async fn look(&self, writer: &DependentWriter<'_>) -> Result<Option<AnyObject>, Error> {
         match writer.live().await? {
             Some(live) if !self.may_write(&*live) => Err(self.refusal(&*live)),
@@ -108,7 +108,7 @@ impl OfPrimary<'_> {
         writer.replace(actual, merged(&plain, writer.body()?)).await
     }
 
-    /// Does what can be done about a write of what is the node's that was refused as invalid.
+    /// Does what can be done if a write of one of the node's objects was refused as invalid.
     async fn unblock(
         &self,
         writer: &DependentWriter<'_>,
@@ -189,7 +189,7 @@ impl OfPrimary<'_> {
     }
 }
 
-/// Whether the live object is the one that was written upon.
+/// Whether the live object is the one on which the write was based.
 fn is_known_as(actual: Option<&dyn Object>, live: &dyn Object) -> bool {
     actual.is_some_and(|actual| actual.meta().uid == live.meta().uid)
 }

@@ -18,7 +18,7 @@ pub(crate) type CustomMatch<K> = dyn Fn(&K, &K) -> bool + Send + Sync;
 pub enum Written<'m> {
     /// By server-side apply, with this field manager.
     Applied {
-        /// Who applies.
+        /// The field manager.
         manager: &'m str,
     },
     /// By POST and PUT.
@@ -70,7 +70,7 @@ impl<K: KubeObject> Matcher<K> {
         self.clone().erased().matches_any(actual, desired, body, written)
     }
 
-    /// The same for who knows no type.
+    /// The same for a caller that doesn't know the type.
     pub(crate) fn erased(self) -> Matcher<dyn Object> {
         match self {
             Self::Auto => Matcher::Auto,

@@ -43,7 +43,7 @@ impl Comparison {
 /// are the same as nothing, since the server stores them as nothing.
 ///
 /// Lists keep their order: the desired items must be in the actual list in the same order, possibly with others between
-/// them where additions are tolerated.
+/// them if additions are tolerated.
 ///
 /// JOSDK: `GenericKubernetesResourceMatcher`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Paths that are not compared.
 
-/// Where a walk is among the ignored paths: those that are still ahead, without the segments already passed.
+/// The position of a walk among the ignored paths: those that are still ahead, without the segments already passed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ignored<'i>(Vec<&'i [String]>);
 
@@ -10,7 +10,7 @@ impl<'i> Ignored<'i> {
         Self(paths.iter().map(Vec::as_slice).collect())
     }
 
-    /// One segment further. `None` if what is there is ignored.
+    /// One segment further. `None` if the place is ignored.
     pub(super) fn below(&self, segment: &str) -> Option<Self> {
         let mut ahead = Vec::new();
         for path in &self.0 {
@@ -32,7 +32,7 @@ impl<'i> Ignored<'i> {
     }
 }
 
-/// The segments of a JSON pointer. A missing slash at the front is taken as there.
+/// The segments of a JSON pointer. A missing slash at the start is added.
 pub(super) fn segments(pointer: &str) -> Vec<String> {
     let pointer = pointer.strip_prefix('/').unwrap_or(pointer);
     pointer.split('/').map(|segment| segment.replace("~1", "/").replace("~0", "~")).collect()

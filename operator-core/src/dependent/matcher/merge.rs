@@ -10,13 +10,13 @@ use crate::operations::matcher::{present, strip_nulls};
 /// well.
 ///
 /// It carries the version of `actual`, so that the server refuses it with 409 after any other change, and the uid. It
-/// carries no managed fields: they would take everybody's ownership away.
+/// carries no managed fields: they would remove the ownership of all managers.
 ///
-/// A status that `desired` doesn't have stays that of `actual`: the matcher doesn't look at it, and only kinds without a
+/// If `desired` has no status, that of `actual` stays: the matcher doesn't compare it, and only kinds without a
 /// subresource for it take it from here.
 ///
-/// JOSDK: `GenericResourceUpdater.updateResource`, which has no owner references, as they are in the metadata of `actual`
-/// if it was created by the dependent. An object that was there before gets ours here.
+/// JOSDK: `GenericResourceUpdater.updateResource`, which has no owner references, because they are in the metadata of
+/// `actual` if it was created by the dependent. An object that existed before gets ours here.
 #[must_use]
 pub fn merged(actual: &Value, desired: &Value) -> Value {
     let mut desired = desired.clone();

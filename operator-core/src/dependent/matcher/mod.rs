@@ -11,8 +11,8 @@
 //! values, so it is safe for a log even if the object is a Secret.
 //!
 //! # Guarantees
-//! - What the server makes of an object that was applied matches that object, as far as its managed fields and what is
-//!   known of its kind allow. The exceptions are listed at [`matches_applied`].
+//! - An object that was applied, as the server has stored it, matches what was applied, as far as its managed fields
+//!   and what is known about its kind allow. The exceptions are listed at [`matches_applied`].
 //! - With server-side apply, anything desired that has changed no longer matches, and neither does anything that is no
 //!   longer desired.
 //!

@@ -8,18 +8,19 @@ use serde_json::{Map, Value};
 use super::sanitize::sanitized;
 use crate::operations::matcher::{self, Match, is_applied_by, owned_fields};
 
-/// The annotation in which JOSDK used to keep the previous state. No difference in it ever matters, as what JOSDK has left
-/// behind would otherwise be one. JOSDK: `PREVIOUS_ANNOTATION_KEY` of `KubernetesDependentResource`.
+/// The annotation in which JOSDK used to keep the previous state. Differences in it are ignored, because otherwise what
+/// JOSDK has left behind would be one. JOSDK: `PREVIOUS_ANNOTATION_KEY` of `KubernetesDependentResource`.
 pub(crate) const PREVIOUS_ANNOTATION: &str = "javaoperatorsdk.io/previous";
 
-/// How the matcher names that annotation.
+/// The matcher's name for that annotation.
 const PREVIOUS_PATH: &str = "metadata.annotations[javaoperatorsdk.io/previous]";
 
 /// Whether a server-side apply of the dependent `desired` by `manager` would change `actual`, whose managed fields are
 /// `managed`.
 ///
-/// It is [`operations::matcher::matches_owned_fields`](crate::operations::matcher::matches_owned_fields) on the main resource, which
-/// says what counts as a difference, with these further ones that don't, as the server would make the same of them:
+/// It is [`operations::matcher::matches_owned_fields`](crate::operations::matcher::matches_owned_fields) on the main
+/// resource, which defines what counts as a difference. In addition, the following are ignored, because the server
+/// would treat both sides the same:
 /// - a quantity that is written differently, in all kinds that come with Kubernetes;
 /// - a default that the server has written into a value that is owned as a whole: of references to fields and resources,
 ///   items of volumes, claim templates, ports of network policies, subjects and roles of bindings;
@@ -30,14 +31,15 @@ const PREVIOUS_PATH: &str = "metadata.annotations[javaoperatorsdk.io/previous]";
 /// - the annotation `javaoperatorsdk.io/previous`.
 ///
 /// # What costs a request that changes nothing, each time
-/// - A default inside a list of a custom resource that has no `x-kubernetes-list-type: map`. Its definition is not known
-///   here, and managed fields don't tell a default from what was applied. Name the default, or use
+/// - A default inside a list of a custom resource that has no `x-kubernetes-list-type: map`. Its definition is not
+///   known here, and managed fields don't distinguish a default from what was applied. Write the default, or use
 ///   [`Matcher::Custom`](super::Matcher::Custom).
-/// - Whatever a webhook writes into what is applied.
+/// - Anything that a webhook writes into what is applied.
 /// - The limits that a `LimitRange` derives from others.
 ///
-/// There are no errors: what can't be understood is a difference, as applying again puts it right. JOSDK:
-/// `SSABasedGenericKubernetesResourceMatcher`, whose sanitizers know quantities, empty variables and claim templates only.
+/// There are no errors: what can't be interpreted is a difference, because applying again corrects it. JOSDK:
+/// `SSABasedGenericKubernetesResourceMatcher`, whose sanitizers know only quantities, empty variables and claim
+/// templates.
 pub fn matches_applied(
     desired: &Value,
     actual: &Value,
@@ -63,7 +65,7 @@ pub(crate) fn words_decide(desired: &Value) -> bool {
         && desired["metadata"]["annotations"].get(PREVIOUS_ANNOTATION).is_none()
 }
 
-/// There is one such path at most, and it is among the first ones if there are more than can be reported.
+/// There is at most one such path, and it is among the first ones if there are more than can be reported.
 fn without_previous(found: Match) -> Match {
     let Match::Differs(mut paths) = found else { return found };
     paths.retain(|path| path != PREVIOUS_PATH);

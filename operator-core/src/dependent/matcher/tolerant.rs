@@ -1,11 +1,11 @@
-//! Compares two values by what is desired, with or without tolerance for what is there in addition.
+//! Compares two values by what is desired, with or without tolerance for additional content.
 
 use serde_json::Value;
 
 use super::ignored::Ignored;
 use crate::operations::matcher::{MAX_PATHS, Match, Path, present, same_number};
 
-/// What is in the actual value only.
+/// How additional content of the actual value counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Additions {
     /// It is someone else's.
@@ -14,8 +14,8 @@ pub(super) enum Additions {
     Differ,
 }
 
-/// Fields that are maps in the kinds that come with Kubernetes, and that the server drops when they are empty. Of other
-/// objects an empty one means something, `emptyDir: {}` for example.
+/// Fields that are maps in the kinds that come with Kubernetes, and that the server drops when they are empty. Other
+/// empty objects have a meaning, `emptyDir: {}` for example.
 const MAPS: [&str; 12] = [
     "annotations",
     "binaryData",
@@ -31,12 +31,12 @@ const MAPS: [&str; 12] = [
     "stringData",
 ];
 
-/// A walk through two values, and the differences that it has met.
+/// A walk through two values, and the differences that it has found.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub(super) additions: Additions,
     paths: Vec<String>,
-    /// How many differences are reported; more are not looked for.
+    /// The maximum number of differences; no more are searched for.
     limit: usize,
 }
 

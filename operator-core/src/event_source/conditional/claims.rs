@@ -18,7 +18,7 @@ pub(crate) struct Claimant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Start(u64);
 
-/// The last answers of all primaries about one source, and how far the source has come.
+/// The last answers of all primaries about one source, and its progress.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     active: BTreeMap<ObjectKey, BTreeSet<Claimant>>,
@@ -30,7 +30,7 @@ pub(super) struct Claims {
 enum Phase {
     #[default]
     Stopped,
-    /// Started: which primaries wait until everything has been seen that concerns them, and the namespaces for which
+    /// Started: the primaries that wait until everything has been seen that concerns them, and the namespaces for which
     /// that is so.
     Syncing {
         waiting: BTreeSet<ObjectKey>,
@@ -63,7 +63,7 @@ impl Claims {
         }
     }
 
-    /// How many claims are those of primaries that don't exist.
+    /// The number of claims of primaries that don't exist.
     pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         let waiting = match &self.phase {
             Phase::Syncing { waiting, .. } => waiting.iter().filter(|primary| !exists(primary)).count(),
@@ -82,7 +82,7 @@ impl Claims {
         self.active.contains_key(primary)
     }
 
-    /// Whether a change wakes this primary now. Until everything has been seen it only waits for that.
+    /// Whether a change triggers this primary now. Until everything has been seen it only waits for that.
     pub(super) fn wakes(&mut self, primary: &ObjectKey) -> bool {
         self.concerns(primary) && self.is_synced_or_waits(primary)
     }

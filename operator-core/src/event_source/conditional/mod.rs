@@ -8,7 +8,7 @@
 //! ```
 //!
 //! # Guarantees
-//! - A source runs while at least one primary's last answer was "active"; a primary that is gone counts no more.
+//! - A source runs while at least one primary's last answer was "active"; a primary that is gone no longer counts.
 //! - Starting and stopping never wait: a primary whose run needs a source that is not synced yet is triggered once it
 //!   is.
 //! - A source triggers only the primaries that need it, so two primaries with opposite answers don't disturb each
@@ -18,7 +18,7 @@
 //! - Each call changes everything or nothing, so a run that is dropped leaves nothing half-registered.
 //!
 //! # Assumptions
-//! - The caller says that a primary is gone after the cache of primaries has forgotten it.
+//! - The caller reports that a primary is gone after the cache of primaries has forgotten it.
 
 mod claims;
 mod slot;
@@ -54,16 +54,16 @@ impl ConditionalSources {
         self.slots.push(Slot::new(declaration, index, wiring));
     }
 
-    /// Whether the declaration of one of them says so of its contents.
+    /// Whether the declaration of one of them is true for its contents.
     pub(super) fn declare(&self, says: impl Fn(&SourceContents) -> bool) -> bool {
         self.slots.iter().any(|slot| says(&slot.contents()))
     }
 
     /// A node is active for a primary: its source runs from now on. Returns what the run has to wait for; the primary
-    /// is woken then. A source that is not conditional is there anyway.
+    /// is triggered then. A source that is not conditional always exists.
     ///
-    /// `exists` returns whether the primary is still there: a run that outlives its primary must not claim anything, as
-    /// the claim would never be released.
+    /// `exists` returns whether the primary still exists: a run that outlives its primary must not claim anything,
+    /// because the claim would never be released.
     pub(crate) fn claim(
         &self,
         source: &str,
@@ -101,7 +101,7 @@ impl ConditionalSources {
         }
     }
 
-    /// How many claims are those of primaries that don't exist.
+    /// The number of claims of primaries that don't exist.
     pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         self.slots.iter().map(|slot| slot.leftovers(exists)).sum()
     }
@@ -117,7 +117,8 @@ impl ConditionalSources {
         running.flat_map(|sources| sources.all().cloned().collect::<Vec<_>>()).collect()
     }
 
-    /// Whether each that runs has seen everything that exists at this moment, and has notified those that wait for it.
+    /// Whether each running one has seen everything that exists at this moment, and has notified those that wait for
+    /// it.
     pub(crate) async fn caught_up(&self) -> Result<bool, cache::Error> {
         for source in self.running() {
             if source.synced().now_or_never().is_none() || !source.caught_up().await? {
@@ -144,7 +145,7 @@ impl ConditionalSources {
     }
 }
 
-/// What a primary that is gone has claimed is released.
+/// Releases what a primary that is gone has claimed.
 impl PrimaryFollower for ConditionalSources {
     fn primary_gone(&self, primary: &ObjectKey) {
         for slot in &self.slots {

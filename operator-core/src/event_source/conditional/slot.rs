@@ -66,7 +66,7 @@ impl Slot {
         self.declaration.contents()
     }
 
-    /// Returns whether everything has been seen; otherwise the primary is woken when it has been.
+    /// Returns whether everything has been seen; otherwise the primary is triggered when it has been.
     pub(super) fn claim(&self, primary: &ObjectKey, claimant: Claimant, exists: impl Fn() -> bool) -> bool {
         let mut built = None;
         loop {
@@ -88,7 +88,8 @@ impl Slot {
         }
     }
 
-    /// Without the lock, and before anything is noted: this may be user code, which may panic, or wake somebody.
+    /// Called without the lock, and before anything is recorded: this may be user code, which may panic, or trigger
+    /// other primaries.
     fn build(&self) -> (Sources, Opening) {
         let mut sources = Sources::default();
         self.declaration.build(self.index, &self.wiring, &mut sources);
@@ -178,7 +179,7 @@ impl Slot {
 }
 
 /// Lets through only what concerns primaries that need the source, and nothing of its first list: the primaries that it
-/// concerns are woken once, at its end.
+/// concerns are triggered once, at its end.
 struct Concerned {
     sink: Arc<dyn EventSink>,
     of: Weak<Mutex<State>>,

@@ -1,4 +1,4 @@
-//! Of a definition of a custom resource: what it is called, and whether it is served.
+//! The definition of a custom resource: its name, and whether it is served.
 
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ struct Condition {
 }
 
 impl Definition {
-    /// Whether the server has taken it on: before that its objects can't be listed.
+    /// Whether the server has accepted it: before that its objects can't be listed.
     pub(super) fn is_established(&self) -> bool {
         let deleted = self.metadata.deletion_timestamp.is_some();
         let established =
@@ -85,7 +85,7 @@ impl Definition {
             && self.is_established()
     }
 
-    /// What of it decides the answers: the versions that are served; `None` while it isn't established.
+    /// The part of it that decides the answers: the versions that are served; `None` while it isn't established.
     pub(super) fn offer(&self) -> Option<Vec<&str>> {
         let served = self.spec.versions.iter().filter(|version| version.served);
         self.is_established().then(|| served.map(|version| version.name.as_str()).collect())

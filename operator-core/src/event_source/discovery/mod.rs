@@ -10,14 +10,14 @@
 //! # Guarantees
 //! - Schemas are not kept: a definition costs as much as its names.
 //! - Subscribers that have queried a definition, or a kind in its group, are notified when it appears, changes its
-//!   versions, or goes.
+//!   versions, or is removed.
 //! - As long as the definitions aren't known, or can no longer be watched, there is no answer, rather than a wrong one.
 //!   No caller waits for an answer that can't come; callers without an answer are notified when there are answers
 //!   again.
 //! - Its health is reported like that of an event source, for each controller that has queried it.
 //!
 //! # Assumptions
-//! - Kinds without a definition, such as those of aggregated APIs, come and go rarely: they trigger nothing.
+//! - Kinds without a definition, such as those of aggregated APIs, are added and removed rarely: they trigger nothing.
 
 mod definition;
 mod subscribers;
@@ -48,10 +48,10 @@ use subscribers::Subscribers;
 
 /// How long a run waits for the first list of definitions, as long as nothing says that it can't come.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long an answer of the server's discovery is good.
+/// How long an answer of the server's discovery is valid.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// Why it is unknown what the cluster serves. It is worth another try.
+/// Why it is unknown what the cluster serves. A retry may help.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DiscoveryError {
     /// The watch of definitions doesn't work.
@@ -64,12 +64,12 @@ pub(crate) enum DiscoveryError {
     Kinds { group_version: String, source: Box<kube::Error> },
 }
 
-/// What it is called among the event sources.
+/// Its name among the event sources.
 const NAME: &str = "CustomResourceDefinition";
 /// The index of definitions by their group.
 const BY_GROUP: &str = "group";
 
-/// What one operator knows of the kinds that its cluster serves. Clones share everything.
+/// What an operator knows about the kinds that its cluster serves. Clones share everything.
 #[derive(Clone)]
 pub(crate) struct Discovery(Arc<Inner>);
 
@@ -89,7 +89,7 @@ struct Kinds {
 }
 
 impl Discovery {
-    /// Knows nothing yet, and asks for nothing.
+    /// Knows nothing yet, and queries nothing.
     pub(crate) fn new(clients: Clients, environment: Environment, observers: Observers) -> Self {
         let subscribers = Arc::new(Subscribers::new(observers));
         let config = InformerConfig::new(NAME, ResourceType::of::<Definition>())
@@ -113,7 +113,7 @@ impl Discovery {
         troubled.then(|| (NAME, health, self.0.subscribers.controllers()))
     }
 
-    /// Whether a definition is there and established. `subscriber` is woken when that changes.
+    /// Whether a definition exists and is established. `subscriber` is triggered when that changes.
     pub(crate) async fn is_defined(
         &self,
         name: &str,
@@ -128,8 +128,8 @@ impl Discovery {
             .is_some_and(|found| found.is_established()))
     }
 
-    /// Whether objects of a kind are served. `subscriber` is woken when a definition of its group appears, changes or
-    /// goes.
+    /// Whether objects of a kind are served. `subscriber` is triggered when a definition of its group appears, changes
+    /// or is removed.
     pub(crate) async fn is_served(
         &self,
         kind: &ResourceType,
@@ -169,7 +169,7 @@ impl Discovery {
         }
     }
 
-    /// Waits until all definitions are known, or can't be: no worker is to wait for a right that was never granted.
+    /// Waits until all definitions are known, or can't be: no run should wait for a right that was never granted.
     async fn definitions_known(&self, subscriber: &Subscriber) -> Result<(), DiscoveryError> {
         let Inner { definitions, subscribers, .. } = &*self.0;
         self.watch();
@@ -192,7 +192,7 @@ impl Discovery {
         })
     }
 
-    /// Starts the watch if it doesn't run.
+    /// Starts the watch if it isn't running.
     fn watch(&self) {
         let mut watch = self.0.watch.lock();
         if watch.as_ref().is_none_or(JoinHandle::is_finished) {

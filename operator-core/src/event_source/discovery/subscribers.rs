@@ -1,4 +1,4 @@
-//! Which controllers have queried what the cluster serves, and are notified when the answers change.
+//! The controllers that have queried what the cluster serves, and are notified when the answers change.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     observe::{Cause, Observation, Observers, SourceHealth},
 };
 
-/// Who is woken when an answer changes: all primaries of a controller.
+/// What is triggered when an answer changes: all primaries of a controller.
 #[derive(Clone)]
 pub(crate) struct Subscriber {
     pub(crate) controller: Arc<str>,
@@ -86,7 +86,7 @@ impl Subscribers {
         self.state.lock().controllers.keys().cloned().collect()
     }
 
-    /// A subscriber has got no answer, and is to be woken when there are any; which may be the case by now.
+    /// A subscriber has got no answer, and has to be triggered when there are any; which may be the case by now.
     pub(super) fn refused(&self, subscriber: &Subscriber) {
         let answers = {
             let mut state = self.state.lock();

@@ -1,4 +1,4 @@
-//! What is known of another system's resources, by the primaries that they belong to. Pure.
+//! What is known about another system's resources, by the primaries that they belong to. Pure.
 //!
 //! ```text
 //! poll, fetch, push ──full set──▶ unconfirmed own writes correct it ──▶ entry of the primary ──changed, and accepted──▶ due
@@ -7,7 +7,7 @@
 //!
 //! # Guarantees
 //! - The operator's own write is seen at once, unless something newer is known already; the one full set that follows
-//!   it can't take it back by being old.
+//!   it can't undo it if it is old.
 //! - A foreign state is seen as soon as it is shown, and after two full sets without a write between them the cache is
 //!   what the second one shows.
 //! - Nothing is kept about a primary after [`ExternalCache::remove`].
@@ -39,9 +39,9 @@ pub(super) struct ExternalCache<R, I> {
 struct Entry<R, I> {
     resources: Set<R, I>,
     unconfirmed: Unconfirmed<R, I>,
-    /// How often the other system has reported something, so that an answer that was overtaken is found out.
+    /// How often the other system has reported something, so that an answer that was overtaken is detected.
     version: u64,
-    /// A full set has been shown, if only an empty one.
+    /// A full set has been shown, even if it was empty.
     complete: bool,
 }
 
@@ -137,7 +137,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         self.entries = other.entries;
     }
 
-    /// The primaries of which something is known.
+    /// The primaries about which something is known.
     pub(super) fn primaries(&self) -> impl ExactSizeIterator<Item = &ObjectKey> {
         self.entries.keys()
     }
@@ -152,7 +152,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         self.entries.retain(|primary, _| keep(primary));
     }
 
-    /// How many primaries something is kept about.
+    /// The number of primaries with entries.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.entries.len()

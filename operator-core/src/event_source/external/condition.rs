@@ -22,7 +22,7 @@ impl Condition {
         self.0.lock().clone()
     }
 
-    /// Takes in how the source is now, and reports it if that is news.
+    /// Records the source's current health, and reports it if it has changed.
     pub(super) fn set(&self, events: &SourceEvents, health: &SourceHealth) {
         let mut told = self.0.lock();
         if *told != *health {

@@ -1,4 +1,4 @@
-//! The user's fetch functions, and what is done so that they harm nothing.
+//! The user's fetch functions, and the protection against their failures.
 
 use std::{future::Future, panic::AssertUnwindSafe, time::Duration};
 
@@ -9,7 +9,7 @@ use crate::event_source::error::{BoxError, Error};
 /// How long a fetch may take by default.
 pub(crate) const DEFAULT_FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Whether an answer from memory will do.
+/// Whether an answer from memory is acceptable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
     /// If there was one before.
@@ -18,7 +18,7 @@ pub(super) enum Need {
     Fresh,
 }
 
-/// Runs a fetch: a panic and a silence are errors like any other.
+/// Runs a fetch: a panic and a timeout are errors like any other.
 pub(super) async fn guarded<T>(
     event_source: &str,
     timeout: Duration,

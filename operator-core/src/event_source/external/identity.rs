@@ -6,8 +6,8 @@ use super::cache::Set;
 
 /// A resource of another system that knows its id. JOSDK: `ResourceIDProvider`.
 ///
-/// Equality is what counts as a change, so that a field which changes by itself, such as the time of the last access, is
-/// better left out of the type. Types that can't implement this are given to a source's `with_id` with a function.
+/// Equality decides what counts as a change, so a field which changes by itself, such as the time of the last access,
+/// should be left out of the type. For types that can't implement this, pass a function to a source's `with_id`.
 ///
 /// ```
 /// use operator_core::event_source::ExternalResource;
@@ -34,7 +34,7 @@ pub trait ExternalResource: PartialEq + Send + Sync + 'static {
     fn id(&self) -> Self::Id;
 }
 
-/// Gives a resource its id; JOSDK's `ResourceIDMapper`.
+/// Returns the id of a resource; JOSDK's `ResourceIDMapper`.
 pub(super) type IdOf<R, I> = Arc<dyn Fn(&R) -> I + Send + Sync>;
 
 /// Resources by their ids.

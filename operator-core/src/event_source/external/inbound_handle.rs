@@ -1,4 +1,4 @@
-//! The way into an inbound source, from anywhere and at any time.
+//! The input of an inbound source, from anywhere and at any time.
 
 use std::{
     fmt,
@@ -24,7 +24,7 @@ const MOST_EARLY: usize = 10_000;
 /// before the operator starts, while it runs, and between a stop and the next start. JOSDK:
 /// `handleResourceEvent` and `handleResourceDeleteEvent`.
 ///
-/// What is pushed while the operator doesn't run is kept for its next start, for 10,000 primaries at most; that start
+/// What is pushed while the operator isn't running is kept for its next start, for at most 10,000 primaries; that start
 /// forgets what the one before it had learned. What is pushed for a primary that doesn't exist is dropped, at the
 /// latest once all primaries have been seen. If that primary appears later, its run fetches.
 pub struct InboundHandle<R, I> {
@@ -32,7 +32,7 @@ pub struct InboundHandle<R, I> {
     line: Arc<Mutex<Line<R, I>>>,
 }
 
-/// Where pushes go.
+/// The target of pushes.
 struct Line<R, I> {
     /// The source, while it runs.
     inbox: Option<Weak<dyn Inbox<R, I>>>,
@@ -44,7 +44,7 @@ struct Line<R, I> {
     starts: u64,
 }
 
-/// Takes in what is pushed.
+/// Receives what is pushed.
 pub(super) trait Inbox<R, I>: Send + Sync {
     /// Starts with what was pushed before.
     fn adopt(&self, early: ExternalCache<R, I>);

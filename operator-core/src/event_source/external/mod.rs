@@ -11,11 +11,11 @@
 //!                            ▲                                                                      │ reads
 //!                            └── ExternalStore: created, updated, deleted, fetch_now ◀──────────────┘
 //!
-//! other system ──wake───▶ SimpleInboundEventSource        nothing is kept, only the primary is woken
+//! other system ──wake───▶ SimpleInboundEventSource        nothing is kept, the primary is only triggered
 //! ```
 //!
 //! # Guarantees
-//! - A fetch that fails, hangs or panics changes nothing of what is known, and stops neither its source nor another.
+//! - A fetch that fails, hangs or panics changes nothing that is known, and stops neither its source nor another.
 //! - At most one fetch at a time is in progress for the same resources; an answer that was overtaken by a push, or by
 //!   the deletion of its primary, is discarded.
 //! - Everything that is learned belongs to one start of the controller. Handles outlive it: they can be used before,

@@ -49,7 +49,7 @@ pub(super) type FetchAll<R> = Arc<dyn Fn() -> BoxFuture<'static, Result<AllOf<R>
 /// }
 /// # async fn list_buckets() -> std::io::Result<Vec<Bucket>> { Ok(Vec::new()) }
 ///
-/// // Once in 30 s; a bucket belongs to the primary that it names as its owner.
+/// // Every 30 s; a bucket belongs to the primary that it names as its owner.
 /// let buckets = PollingEventSource::new("buckets", Duration::from_secs(30), || async {
 ///     let mut by_owner = BTreeMap::<ObjectKey, Vec<Bucket>>::new();
 ///     for bucket in list_buckets().await? {

@@ -21,7 +21,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// Before anything is known a failed fetch is repeated sooner than after a period: every run waits for it.
+/// Before anything is known a failed fetch is repeated sooner than after a period, because every run waits for it.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -35,7 +35,7 @@ pub(super) struct Polling<R, I> {
     events: SourceEvents,
     condition: Condition,
     cache: Mutex<ExternalCache<R, I>>,
-    /// Held while a fetch is under way, so that an older answer can't come after a newer one.
+    /// Held while a fetch is in progress, so that an older answer can't come after a newer one.
     one_at_a_time: tokio::sync::Mutex<()>,
     /// Set by the first fetch that succeeded.
     polled: SetOnce<()>,
@@ -61,8 +61,8 @@ where
         }
     }
 
-    /// Fetches everything, unless an earlier fetch is good enough. Wakes those whose resources have changed, except for
-    /// the one whose run calls this.
+    /// Fetches everything, unless an earlier fetch is recent enough. Triggers the primaries whose resources have
+    /// changed, except for the one whose run calls this.
     async fn poll(&self, need: Need, asking: Option<&ObjectKey>) -> Result<(), Error> {
         let _one_at_a_time = self.one_at_a_time.lock().await;
         if need == Need::Known && self.polled.initialized() {

@@ -15,7 +15,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// Fetches of one source that may be under way at the same time, by default.
+/// The default for the maximum number of fetches of one source at the same time.
 const DEFAULT_CONCURRENCY: usize = 10;
 
 /// By default a period is up to a tenth longer, so that polls that start together don't stay together.
@@ -48,7 +48,7 @@ const DEFAULT_SPREAD: f64 = 0.1;
 ///         Ok::<_, std::io::Error>(percent.into_iter().collect())
 ///     },
 /// )
-/// // One that is under way is looked at more often.
+/// // One in progress is polled more often.
 /// .delay_after(|backup, _| {
 ///     backup.iter().any(|percent| **percent < 100).then(|| Duration::from_secs(10))
 /// });
@@ -128,8 +128,8 @@ where
         self
     }
 
-    /// How many polls may be in progress at the same time; ten by default, and at least one. Fetches by a run are not
-    /// counted.
+    /// The maximum number of polls in progress at the same time; ten by default, and at least one. Fetches by a run are
+    /// not counted.
     pub fn max_concurrent_polls(mut self, polls: usize) -> Self {
         self.polls.concurrency = polls.max(1);
         self

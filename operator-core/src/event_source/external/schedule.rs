@@ -1,4 +1,4 @@
-//! Which primary's resources are fetched next. Pure.
+//! The order in which primaries' resources are fetched. Pure.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,7 +29,7 @@ impl Schedule {
         }
     }
 
-    /// Takes out what is due, the longest overdue first, but no more than `most`.
+    /// Removes and returns the keys that are due, the longest overdue first, but at most `most`.
     pub(super) fn take(&mut self, now: Now, most: usize) -> Vec<ObjectKey> {
         let mut taken = Vec::new();
         while taken.len() < most
@@ -53,7 +53,7 @@ impl Schedule {
         self.by_time.first().map(|(due, _)| *due)
     }
 
-    /// How many keys have a deadline.
+    /// The number of keys with a deadline.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         assert_eq!(self.by_time.len(), self.by_key.len(), "both sides hold the same");

@@ -33,7 +33,7 @@ pub struct SimpleInboundEventSource {
 #[derive(Clone, Debug, Default)]
 pub struct SimpleInboundHandle(Arc<Mutex<Line>>);
 
-/// Where wakes go.
+/// The target of wakes.
 #[derive(Debug, Default)]
 struct Line {
     /// The way to the controller, while it runs.

@@ -1,4 +1,4 @@
-//! What of others a refusal is about.
+//! The values of others that a refusal is about.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use super::{
     trail::{End, Level, Trail, values_at},
 };
 
-/// What of others is in the way, as far as the causes tell.
+/// What others have written and is in the way, as far as the causes show.
 #[derive(Default)]
 pub(super) struct Culprits<'a> {
     /// Single items, list by list.
     pub(super) items: Vec<Items<'a>>,
     /// Fields of others in what is ours.
     pub(super) beside: Vec<Beside<'a>>,
-    /// Lists whose items of others are all suspected, as nothing was found by itself.
+    /// Lists in which all items of others are suspected, because nothing was found separately.
     pub(super) lists: Vec<List<'a>>,
-    /// What is cited and can't be helped.
+    /// What is cited and can't be removed.
     cited: Vec<Theirs>,
 }
 
-/// The items of others in one list that are to go: their positions in the live list, and which of ours, by its position in
-/// the desired list, each of them stands in the way of.
+/// The items of others in one list that have to be removed: their positions in the live list, and which of ours, by its
+/// position in the desired list, each of them blocks.
 pub(super) struct Items<'a> {
     pub(super) list: List<'a>,
     pub(super) positions: BTreeMap<usize, Option<usize>>,
@@ -36,7 +36,7 @@ pub(super) struct Items<'a> {
 pub(super) struct Beside<'a> {
     /// What is ours.
     pub(super) ours: Place<'a>,
-    /// The field that is to go; all that others have in the item where it is one of ours that is cited.
+    /// The field that has to be removed; all fields of others in the item if the cited item is one of ours.
     pub(super) field: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Culprits<'a> {
         found
     }
 
-    /// These items of others go; the first of them stands in the way of that item of ours.
+    /// These items of others are removed; the first of them blocks that item of ours.
     fn items(
         &mut self,
         list: List<'a>,
@@ -100,7 +100,8 @@ impl<'a> Culprits<'a> {
         }
     }
 
-    /// An item of ours is cited as a duplicate: its like among others goes, in the innermost list that has one.
+    /// An item of ours is cited as a duplicate: its duplicate among others is removed, in the innermost list that has
+    /// one.
     fn duplicates(&mut self, levels: &mut Vec<Level<'a>>, path: &[Step]) -> bool {
         for at in (0..levels.len()).rev() {
             let level = &levels[at];
@@ -114,7 +115,7 @@ impl<'a> Culprits<'a> {
         false
     }
 
-    /// A field is cited that can't be there together with another one of the same object, and one of the two is ours.
+    /// A field is cited that can't exist together with another one of the same object, and one of the two is ours.
     fn beside(&mut self, ours: Place<'a>, name: String, levels: &[Level<'a>], path: &[Step]) -> bool {
         let (Some(Value::Object(desired)), Some(Value::Object(live))) = (ours.desired, ours.live) else {
             return false;
@@ -150,7 +151,7 @@ impl<'a> Culprits<'a> {
         }
     }
 
-    /// What they are, and whose.
+    /// What they are, and who has written them.
     pub(super) fn theirs(&self) -> Vec<Theirs> {
         let place = |list: &List<'a>, at: usize| {
             let item = list.merged.iter().find(|item| item.live == Some(at));

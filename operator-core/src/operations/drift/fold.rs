@@ -1,4 +1,4 @@
-//! Moves what a JSON patch has made ours into what our applies have made ours.
+//! Moves what a JSON patch has made ours into the entry of our applies.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::{Map, Value, json};
@@ -7,9 +7,9 @@ use crate::operations::matcher::{is_applied_by, owned_fields};
 
 type Fields = Map<String, Value>;
 
-/// The operations of a JSON patch of `managedFields` that fold what our `Update` entry has got since `before` into our `Apply`
-/// entry, in the manner of client-go's `csaupgrade`, which folds all of it; `None` where there is nothing to fold. What user
-/// code has written by other patches under the same name stays what it is.
+/// The operations of a JSON patch of `managedFields` that fold what our `Update` entry has gained since `before` into
+/// our `Apply` entry, like client-go's `csaupgrade`, which folds all of it; `None` if there is nothing to fold. What
+/// user code has written by other patches under the same name stays as it is.
 ///
 /// `after` is the whole `managedFields` of the object to be patched, `api_version` the one that is applied.
 pub(in crate::operations) fn folded(
@@ -59,7 +59,7 @@ pub(in crate::operations) fn folded(
     Some(operations)
 }
 
-/// Whether a set has the place itself: it has no place below, or says so.
+/// Whether a set contains the place itself: there is nothing below it, or the set says so.
 pub(super) fn has_itself(below: &Fields) -> bool {
     below.is_empty() || below.contains_key(".")
 }

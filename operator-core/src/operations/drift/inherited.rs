@@ -1,4 +1,4 @@
-//! Moves what a retired field manager of ours has applied into what we apply.
+//! Moves what a retired field manager of ours has applied into the entry of our applies.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -13,17 +13,17 @@ use crate::operations::matcher::{is_applied_by, owned_fields};
 pub(in crate::operations) struct Inherited {
     /// The operations of a JSON patch of `managedFields`.
     pub(in crate::operations) operations: Vec<Value>,
-    /// Whose it was.
+    /// The managers that it belonged to.
     pub(in crate::operations) from: BTreeSet<String>,
 }
 
-/// What the `retired` managers have applied to these `parts` of an object, the subresources or the object itself, as a part of
-/// what `manager` applies, in the manner of client-go's `csaupgrade`; `None` where there is nothing to do. `managed` is the whole
-/// `managedFields` of the object to be patched.
+/// Makes what the `retired` managers have applied to these `parts` of an object, the subresources or the object itself,
+/// a part of what `manager` applies, like client-go's `csaupgrade`; `None` if there is nothing to do. `managed` is the
+/// whole `managedFields` of the object to be patched.
 ///
-/// The server tells appliers apart by manager and subresource alone, so that two entries of ours must never come out: the first
-/// one only changes its manager, unless there is one of ours, and the others are added to it. Sets of different API versions can't
-/// be added, as their fields may have other names: such an entry stays.
+/// The server distinguishes appliers only by manager and subresource, so the result must never contain two entries of
+/// ours: the first one only changes its manager, unless there is one of ours, and the others are added to it. Sets of
+/// different API versions can't be added, because their fields may have other names: such an entry stays.
 pub(in crate::operations) fn inherited(
     managed: &[ManagedFieldsEntry],
     manager: &str,

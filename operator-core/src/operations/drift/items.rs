@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::operations::matcher::{present, same_number};
 
-/// Which fields are the keys of a list, as the managed sets of its items say.
+/// The key fields of a list, as the managed sets of its items show them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyFields(Vec<String>);
 
@@ -13,14 +13,14 @@ pub(super) struct KeyFields(Vec<String>);
 pub(super) struct Key(Vec<Value>);
 
 impl KeyFields {
-    /// The key fields that a managed set of a list has; `None` where its items have no keys.
+    /// The key fields in a managed set of a list; `None` if its items have no keys.
     pub(super) fn of(set: &Map<String, Value>) -> Option<Self> {
         let key = set.keys().find_map(|key| key.strip_prefix("k:"))?;
         let fields: Map<String, Value> = serde_json::from_str(key).ok()?;
         (!fields.is_empty()).then(|| Self(fields.into_iter().map(|(name, _)| name).collect()))
     }
 
-    /// The key of an item; `None` where one of its fields is missing and has no default.
+    /// The key of an item; `None` if one of its fields is missing and has no default.
     pub(super) fn of_item(&self, item: &Value) -> Option<Key> {
         let value = |name: &String| match present(item.get(name)) {
             Some(value) => Some(value.clone()),
@@ -29,7 +29,7 @@ impl KeyFields {
         self.0.iter().map(value).collect::<Option<_>>().map(Key)
     }
 
-    /// The key that a managed set has for an item.
+    /// The key of an item in a managed set.
     pub(super) fn of_set(&self, key: &str) -> Option<Key> {
         let fields: Map<String, Value> = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
         self.0.iter().map(|name| fields.get(name).cloned()).collect::<Option<_>>().map(Key)
@@ -42,7 +42,7 @@ impl PartialEq for Key {
     }
 }
 
-/// The default of a key field: a port is one of TCP, in a Service as in a container.
+/// The default of a key field: a port uses TCP, in a Service as well as in a container.
 fn default_of(name: &str) -> Option<Value> {
     (name == "protocol").then(|| "TCP".into())
 }

@@ -1,16 +1,16 @@
-//! In which order a server-side apply merges two lists with keys.
+//! The order in which a server-side apply merges two lists with keys.
 
 use super::items::Key;
 
-/// An item of the merged list: at which positions it was.
+/// An item of the merged list, with its former positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Merged {
     pub(super) desired: Option<usize>,
     pub(super) live: Option<usize>,
 }
 
-/// The merged list, as structured-merge-diff makes it: items of both lists are in the order of what is applied, each item
-/// that only the live list has comes as early as it can.
+/// The merged list, as structured-merge-diff makes it: items of both lists are in the order of what is applied, and
+/// each item that only the live list has comes as early as it can.
 pub(super) fn merged(live: &[Key], desired: &[Key]) -> Vec<Merged> {
     let position = |keys: &[Key], key: &Key| keys.iter().position(|other| other == key);
     let live_in_desired: Vec<_> = live.iter().map(|key| position(desired, key)).collect();

@@ -1,8 +1,10 @@
-//! Drift that an apply can't undo: what others have put into an object so that the server refuses ours as invalid (422).
+//! Drift that an apply can't undo: others have changed an object in such a way that the server refuses our apply as
+//! invalid (422).
 //!
-//! A list with keys is merged item by item. Whoever changes the port of our Service from 80 to 81 has made an item of their own:
-//! an apply of 80 adds ours beside it, and two ports of one name are refused for ever. So is a second kind of source in a volume,
-//! a value beside our `valueFrom`, or another handler beside that of our probe.
+//! A list with keys is merged item by item. A user who changes the port of our Service from 80 to 81 creates an item of
+//! their own: an apply of 80 adds ours beside it, and two ports with the same name are refused forever. The same holds
+//! for a second kind of source in a volume, a value beside our `valueFrom`, or another handler beside that of our
+//! probe.
 //!
 //! ```text
 //! causes of the 422 ── refusal ──▶ path ── follow ──▶ Trail: whose is each item on the way, in the list as the server merged it?
@@ -11,20 +13,20 @@
 //!                       JSON patch ◀── operations ── what is theirs and cited, and what of ours takes its place
 //! ```
 //!
-//! After the patch the places are ours twice: by the patch, as an `Update`, and by the apply that follows. [`folded`] moves what the
-//! patch has brought into the `Apply`, so that a later apply that doesn't want it any more takes it away.
+//! After the patch we own the places twice: by the patch, as an `Update`, and by the apply that follows. [`folded`]
+//! moves what the patch has added into the `Apply`, so that a later apply that no longer wants it removes it.
 //!
 //! # Guarantees
-//! - What is ours to say is decided by keys and managed fields of the live object. An item of others goes only where a cause
-//!   cites it, or an item of ours that has the same value where it must be the only one.
-//! - Where the causes cite a list and none of these, all items of others in that list go, and the patch has ours in full: the
-//!   server refuses it if others were not what it minded.
-//! - What the server says can't be changed at all is not touched.
+//! - What is ours is decided by keys and managed fields of the live object. An item of others is removed only if a
+//!   cause cites it, or if it has the same value as an item of ours that must be the only one.
+//! - If the causes cite a list and none of these, all items of others in that list are removed, and the patch contains
+//!   ours in full: the server refuses it if it had another reason than the items of others.
+//! - What can't be changed at all, according to the server, is not touched.
 //!
 //! # Assumptions
-//! - The causes count items as the server merges them (seen on 1.36): what is live, in its order, with ours put in before
-//!   the item that follows it in both, and without what the apply itself takes away.
-//! - A port without a protocol has TCP; no other key has a default.
+//! - The causes count items as the server merges them (seen on 1.36): what is live, in its order, with ours inserted
+//!   before the item that follows it in both, and without what the apply itself removes.
+//! - A port without a protocol uses TCP; no other key has a default.
 
 mod culprits;
 mod fold;
@@ -49,16 +51,17 @@ pub(super) use refusal::{IMMUTABLE, is_immutable, says_immutable};
 
 use self::{culprits::Culprits, place::Place, refusal::Cause};
 
-/// What others have put into an object so that our apply is refused.
+/// What others have written into an object so that our apply is refused.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Drift {
-    /// The operations of a JSON patch of the live object after which an apply should succeed; none where it can't be told.
+    /// The operations of a JSON patch of the live object after which an apply should succeed; none if they can't be
+    /// determined.
     pub(super) operations: Vec<Value>,
-    /// What is in the way, and whose it is: paths in the live object, never a value.
+    /// What is in the way, and who has written it: paths in the live object, never a value.
     pub(super) theirs: Vec<Theirs>,
 }
 
-/// A place in the live object, and who else has written there.
+/// A place in the live object, and the others that have written there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Theirs {
     path: String,
@@ -74,7 +77,7 @@ impl std::fmt::Display for Theirs {
     }
 }
 
-/// What is in the way of an apply of `desired` by `manager`, which was refused with `status`, in the `live` object, whose managed
+/// What blocks an apply of `desired` by `manager`, which was refused with `status`, in the `live` object, whose managed
 /// fields are complete.
 pub(super) fn drift(
     desired: &Value,

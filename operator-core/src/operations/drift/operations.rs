@@ -1,4 +1,4 @@
-//! The JSON patch that puts what is ours in the place of what is theirs.
+//! The JSON patch that replaces what others have written by what is ours.
 
 use std::cmp::Reverse;
 
@@ -10,8 +10,8 @@ use super::{
     place::{List, Place},
 };
 
-/// The operations of the patch. Those that reach further into the object come first: each counts items as they are before any
-/// is removed.
+/// The operations of the patch. Those that reach deeper into the object come first: each counts items as they are
+/// before any is removed.
 pub(super) fn of(culprits: &Culprits<'_>) -> Vec<Value> {
     let mut all: Vec<(String, Vec<Value>)> = Vec::new();
     all.extend(culprits.items.iter().map(|items| (items.list.place.pointer.clone(), replaced(items))));
@@ -21,7 +21,8 @@ pub(super) fn of(culprits: &Culprits<'_>) -> Vec<Value> {
     all.into_iter().flat_map(|(_, operations)| operations).collect()
 }
 
-/// Each item is replaced by that of ours which it keeps out, else by another one that is missing, else removed.
+/// Each item is replaced by the one of ours that it blocks, otherwise by another one that is missing, otherwise
+/// removed.
 fn replaced(items: &Items<'_>) -> Vec<Value> {
     let list = &items.list;
     let missing = |item: &Merged| item.desired.filter(|_| item.live.is_none());
@@ -47,7 +48,8 @@ fn replaced(items: &Items<'_>) -> Vec<Value> {
     operations
 }
 
-/// The field of others goes, and what of ours is missing beside it, or simple and different, comes. Or all fields of others.
+/// The field of others is removed, and what of ours is missing beside it, or simple and different, is set. Or all
+/// fields of others are removed.
 fn cleared(beside: &Beside<'_>) -> Vec<Value> {
     let (ours, pointer) = (&beside.ours, &beside.ours.pointer);
     let Some(name) = &beside.field else {
@@ -74,7 +76,7 @@ fn whole(list: &List<'_>) -> Value {
     replace(&list.place.pointer, &Value::Array(ours))
 }
 
-/// What an apply would make of a place.
+/// The value that an apply would produce at a place.
 fn merged_value(place: &Place<'_>) -> Value {
     let (desired, live) = match (place.desired, place.live) {
         (Some(desired), Some(live)) => (desired, live),

@@ -18,9 +18,10 @@ type Fields = Map<String, Value>;
 /// The managed set of one entry of the live object.
 pub(super) struct Set<'a> {
     manager: &'a str,
-    /// Whether it is what our applies have left: what is in it alone goes by itself once it isn't applied any more.
+    /// Whether it is the set of our applies: fields that are only in it are removed automatically once they are no
+    /// longer applied.
     is_applied: bool,
-    /// Whether our field manager has written it, in whatever way.
+    /// Whether our field manager has written it, by any kind of write.
     is_ours: bool,
     fields: Cow<'a, Fields>,
 }
@@ -40,15 +41,15 @@ pub(super) fn sets<'a>(managed: &'a [ManagedFieldsEntry], manager: &str) -> Vec<
     managed.iter().filter_map(set).collect()
 }
 
-/// A place on the way that a cause cites.
+/// A place on the path that a cause cites.
 #[derive(Clone)]
 pub(super) struct Place<'a> {
     pub(super) desired: Option<&'a Value>,
     pub(super) live: Option<&'a Value>,
-    /// Where it is in the live object, as a JSON pointer and as people write it. Without meaning where it isn't live.
+    /// Its position in the live object, as a JSON pointer and in readable form. Meaningless if it isn't live.
     pub(super) pointer: String,
     path: String,
-    /// What each set says about what is below.
+    /// What each set contains below this place.
     sets: Vec<(&'a Set<'a>, &'a Fields)>,
 }
 
@@ -119,17 +120,17 @@ impl<'a> Place<'a> {
         self.below(|set| set.iter().find(|(text, _)| is_it(text)).map(|(_, below)| below))
     }
 
-    /// Whether anybody else has written here.
+    /// Whether others have written here.
     pub(super) fn is_others(&self) -> bool {
         self.sets.iter().any(|(set, _)| !set.is_ours)
     }
 
-    /// Whether it is a granular object: somebody has written single fields of it.
+    /// Whether it is a granular object: single fields of it have been written.
     pub(super) fn is_granular(&self) -> bool {
         self.sets.iter().any(|(_, fields)| fields.keys().any(|key| key.starts_with("f:")))
     }
 
-    /// This place as one of others.
+    /// This place as one that others have written.
     pub(super) fn theirs(&self) -> Theirs {
         let others = self.sets.iter().filter(|(set, _)| !set.is_ours);
         let mut managers: Vec<_> = others.map(|(set, _)| set.manager.to_owned()).collect();

@@ -1,11 +1,11 @@
-//! What a refusal says about the object.
+//! The content of a refusal.
 
 use kube::core::{Status, response::StatusCause};
 
-/// What the server says in place of what can't be shown.
+/// What the server says instead of a text that can't be shown.
 pub(in crate::operations) const IMMUTABLE: &str = "field is immutable";
 
-/// What the server says of fields that can't be changed once they are set; each kind has its own words.
+/// What the server says about fields that can't be changed once they are set; the texts differ between kinds.
 const IMMUTABLE_WORDS: [&str; 6] = [
     "immutable",
     "may not change once set",
@@ -15,8 +15,8 @@ const IMMUTABLE_WORDS: [&str; 6] = [
     "updates to parameters are forbidden",
 ];
 
-/// Whether a refusal cites fields that can't be changed in an object that exists, and nothing else: another object may have
-/// them as desired.
+/// Whether a refusal cites only fields that can't be changed in an existing object: a new object may have them as
+/// desired.
 pub(in crate::operations) fn is_immutable(status: &Status) -> bool {
     let mut causes = status.details.iter().flat_map(|details| &details.causes).peekable();
     status.code == 422 && causes.peek().is_some() && causes.all(|cause| says_immutable(&cause.message))
@@ -28,8 +28,8 @@ pub(super) fn is_partly_immutable(status: &Status) -> bool {
     causes.any(|cause| says_immutable(&cause.message))
 }
 
-/// Whether the message of a cause says so. What it repeats of the object comes first, so that only its end counts: what is
-/// repeated may be anything.
+/// Whether the message of a cause says so. What it repeats of the object comes first and may be anything, so only the
+/// end of the message counts.
 pub(in crate::operations) fn says_immutable(message: &str) -> bool {
     // What differs may follow in further lines.
     let line = message.lines().next().unwrap_or_default();
@@ -51,14 +51,14 @@ pub(super) struct Cause {
     pub(super) reason: Reason,
 }
 
-/// What is wrong there.
+/// The reason of a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// It has to be the only one with its value.
     Duplicate,
-    /// Something else that others, or what is beside it, may be to blame for.
+    /// Something else that others, or what is beside it, may have caused.
     AmongOthers,
-    /// What is there is wrong by itself.
+    /// The value itself is wrong.
     ItsOwn,
 }
 

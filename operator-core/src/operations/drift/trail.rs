@@ -1,4 +1,4 @@
-//! The way to what a cause cites.
+//! The path to what a cause cites.
 
 use serde_json::Value;
 
@@ -8,23 +8,23 @@ use super::{
     refusal::Step,
 };
 
-/// The way to the cited place, as far as it is ours.
+/// The path to the cited place, as far as it is ours.
 pub(super) struct Trail<'a> {
     /// The lists with items of ours that it leads through.
     pub(super) levels: Vec<Level<'a>>,
     pub(super) end: End<'a>,
 }
 
-/// A list on the way.
+/// A list on the path.
 pub(super) struct Level<'a> {
     pub(super) list: List<'a>,
-    /// Which of its items is meant.
+    /// The item of the list that the path leads through.
     pub(super) item: Merged,
-    /// How many steps of the path lead there, that to the item included.
+    /// The number of steps of the path that lead there, including the one to the item.
     pub(super) steps: usize,
 }
 
-/// Where the way ends.
+/// The end of the path.
 pub(super) enum End<'a> {
     /// At an item of others, that of the last level.
     Foreign,
@@ -70,7 +70,7 @@ impl<'a> Trail<'a> {
     }
 }
 
-/// The values at the end of a path from `value`, whichever items of lists it leads through.
+/// The values at the end of a path from `value`, through any items of lists.
 pub(super) fn values_at<'v>(value: &'v Value, path: &[Step]) -> Vec<&'v Value> {
     let Some((step, rest)) = path.split_first() else { return vec![value] };
     match step {

@@ -1,4 +1,4 @@
-//! What an error says about what to do.
+//! What an error means for what to do next.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::Error;
 use crate::{cache::LONGEST_RETRY_AFTER, client::is_end_of, operations::request::Verb};
 
 impl Error {
-    /// Whether the same write may succeed later. An unanswered one counts as such: a run looks at the state again
-    /// before it writes.
+    /// Whether the same write may succeed later. An unanswered one counts as such: a run reads the state again before
+    /// it writes.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
@@ -41,8 +41,8 @@ impl Error {
         }
     }
 
-    /// Whether the failure is the API server's, or of the connection to it: no answer, 500 and above, 429, 403, a kind
-    /// that isn't served; or the fence held the write back. Such a failure uses up no attempt of a run's retry.
+    /// Whether the failure is one of the API server, or of the connection to it: no answer, 500 and above, 429, 403, a
+    /// kind that isn't served; or the fence refused the write. Such a failure uses up no attempt of a run's retry.
     #[must_use]
     pub fn is_servers(&self) -> bool {
         match self {
@@ -61,8 +61,8 @@ impl Error {
         }
     }
 
-    /// How long the server wants to be left alone (`Retry-After`), where it has refused for that reason; five minutes at
-    /// most. A run that fails after such a refusal is followed by no other run of its primary before that time.
+    /// How long to wait before the next request (`Retry-After`), if the server has refused for that reason; at most
+    /// five minutes. A run that fails after such a refusal is followed by no other run of its primary before that time.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         let Self::Refused { status, .. } = self else { return None };
@@ -70,15 +70,15 @@ impl Error {
         (seconds > 0).then(|| Duration::from_secs(seconds.into()).min(LONGEST_RETRY_AFTER))
     }
 
-    /// Whether the object was changed by somebody else in the meantime (409).
+    /// Whether the object was changed by someone else in the meantime (409).
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Refused { status, .. } if status.code == 409)
             || matches!(self, Self::Contended { .. } | Self::Overtaken { .. })
     }
 
-    /// Whether a write of a known object was refused because there is another state of it, another object, or none: which of
-    /// these, or whether the object is invalid (422), only the live state tells.
+    /// Whether a write of a known object was refused because there is another state of it, another object, or none:
+    /// only the live state shows which of these, or whether the object is invalid (422).
     pub(crate) fn is_about_another_state(&self) -> bool {
         matches!(self.code(), Some(404 | 409 | 422))
     }
@@ -90,14 +90,14 @@ impl Error {
         matches!(self, Self::Refused { status, key, .. } if is_end_of(status, key.name()))
     }
 
-    /// Whether the primary is gone or was replaced: a run that meets this is over, without an error.
+    /// Whether the primary is gone or was replaced: a run that gets this error is over, without a failure.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Gone { .. })
     }
 
-    /// Whether a write of this type was refused only because the object has changed: a conflict, or a failed test of a JSON
-    /// patch, which the server answers without a cause, unlike an object that is invalid.
+    /// Whether a write of this type was refused only because the object has changed: a conflict, or a failed test of a
+    /// JSON patch, for which the server names no cause, unlike for an invalid object.
     pub(in crate::operations) fn is_outdated(&self, verb: Verb) -> bool {
         let Self::Refused { status, .. } = self else { return false };
         status.code == 409 || (verb == Verb::JsonPatch && status.code == 422 && !has_causes(status))
@@ -117,8 +117,8 @@ fn has_causes(status: &Status) -> bool {
     status.details.as_ref().is_some_and(|details| !details.causes.is_empty())
 }
 
-/// Whether an answer of this code is a failure of the server, not of what was asked. A denied right (403) is for the cluster's
-/// administrator to give.
+/// Whether an answer with this code is a failure of the server, not of the request. A denied right (403) has to be
+/// granted by the cluster's administrator.
 pub(crate) const fn is_servers(code: u16) -> bool {
     matches!(code, 403 | 429) || code >= 500
 }

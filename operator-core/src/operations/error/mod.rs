@@ -1,4 +1,4 @@
-//! What can go wrong with a write.
+//! The errors of a write.
 
 mod meaning;
 
@@ -15,7 +15,7 @@ use crate::{
 
 pub(crate) use meaning::is_servers;
 
-/// An error of this module. What it shows never contains a value of a Secret.
+/// An error of this module. Its text never contains a value of a Secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -39,7 +39,7 @@ pub enum Error {
         /// Places in the object, and who has written them; no values.
         theirs: String,
     },
-    /// The server refused a change of what can't be changed in an object that exists.
+    /// The server refused a change of a field that can't be changed in an existing object.
     #[error(
         "{refused}; that can't be changed in an existing object: delete the object, or let the dependent do so with `.recreate_when_immutable()`"
     )]
@@ -47,7 +47,7 @@ pub enum Error {
         /// The server's answer.
         refused: Box<Error>,
     },
-    /// The object was deleted to be created again, and is still there: finalizers or a grace period keep it.
+    /// The object was deleted to be created again, and still exists: finalizers or a grace period keep it.
     #[error("{kind} {key} is being deleted, and is created again once it is gone")]
     Going {
         /// The object's type.
@@ -55,8 +55,9 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
-    /// Nothing answers at the object's path (a 404 that doesn't name the object): the definition or the version isn't served, or
-    /// not yet, or something between us and the server answers in its place. It says nothing about the object.
+    /// Nothing answers at the object's path (a 404 that doesn't name the object): the definition or the version isn't
+    /// served, or not yet, or something between the operator and the server answers instead. It says nothing about the
+    /// object.
     #[error(
         "{kind} {key}: the attempt to {verb} it was answered 404 without naming an object ({message}): the kind, or its subresource, isn't served, or no longer is; see `kubectl api-resources`"
     )]
@@ -83,7 +84,7 @@ pub enum Error {
         #[source]
         source: Box<kube::Error>,
     },
-    /// The operator has stopped, or doesn't lead any more: the write was not sent. Whatever holds on to a context after that
+    /// The operator has stopped, or no longer leads: the write was not sent. Code that holds on to a context after that
     /// can't write any more.
     #[error(
         "{kind} {key}: not sent, because the operator has stopped or is not the leader; end the work when its run is dropped"
@@ -94,8 +95,8 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
-    /// The object's namespace is about to go: nothing can be created in it any more, before there is another one of that
-    /// name. A run whose primary is in that namespace, and is about to go as well, is not retried.
+    /// The object's namespace is being terminated: nothing can be created in it any more until there is another one
+    /// with that name. A run whose primary is in that namespace, and so is about to be removed as well, is not retried.
     #[error(
         "{kind} {key}: its namespace is being terminated, so nothing can be created in it; everything in it, including a primary, is about to be deleted"
     )]
@@ -105,7 +106,7 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
-    /// The object is gone, or another one has taken its name: what was known of it is no longer valid.
+    /// The object is gone, or another one has taken its name: what was known about it is no longer valid.
     #[error("{kind} {key} is gone, or was replaced by another object with that name; the run is over")]
     Gone {
         /// The object's type.
@@ -113,8 +114,9 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
-    /// The run's primary is being deleted, or gone, which the run didn't know, and an object that is not its own (any more) was to
-    /// become so: it would be collected with the primary. Nothing was written, and the run is over.
+    /// The run's primary is being deleted, or gone, which the run didn't know, and an object that is not (or no longer)
+    /// its own was to get an owner reference to it: that object would be collected with the primary. Nothing was
+    /// written, and the run is over.
     #[error("{kind} {key} is being deleted, so it can no longer own anything; the run is over")]
     OwnerGoes {
         /// The primary's type.
@@ -122,14 +124,14 @@ pub enum Error {
         /// The primary.
         key: ObjectKey,
     },
-    /// Others write the object so often that no state of it stayed long enough to be written upon.
+    /// Others write the object so often that no state of it lasted long enough to be updated.
     #[error("{kind} {key}: still in conflict with other writers after {attempts} attempts")]
     Contended {
         /// The object's type.
         kind: ResourceType,
         /// The object.
         key: ObjectKey,
-        /// How many states of it were tried.
+        /// The number of states of it that were tried.
         attempts: u32,
     },
     /// Someone else has changed the same list of the object: it is no longer clear which of its items was meant.
@@ -145,18 +147,18 @@ pub enum Error {
     Serialize {
         /// The object's type.
         kind: ResourceType,
-        /// What serde says.
+        /// The error of serde.
         #[source]
         source: serde_json::Error,
     },
-    /// The server's answer is no object of the expected type.
+    /// The server's answer is not an object of the expected type.
     #[error("{kind} {key}: the api server's answer cannot be read")]
     Undecodable {
         /// The object's type.
         kind: ResourceType,
         /// The object.
         key: ObjectKey,
-        /// What serde says.
+        /// The error of serde.
         #[source]
         source: serde_json::Error,
     },
@@ -176,7 +178,7 @@ pub enum Error {
         /// The object's name.
         name: String,
     },
-    /// The name can't stand in a URL, and so can't be one that the server accepts.
+    /// The name can't be part of a URL, so the server can't accept it.
     #[error("{kind} {key}: not a valid object name; use lower-case letters, digits, `-` and `.`")]
     InvalidName {
         /// The object's type.
@@ -194,7 +196,7 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
-    /// A run can't create the primary that it is about: it exists, or it was deleted and must not come back.
+    /// A run can't create its own primary: it exists, or it was deleted and must not come back.
     #[error("{kind} {key} is the run's own primary, which can't be created; apply or patch it instead")]
     OwnPrimary {
         /// The object's type.
@@ -222,7 +224,7 @@ pub enum Error {
         /// The object's type.
         kind: String,
     },
-    /// The controller doesn't watch such objects, so that it would neither see its own writes nor find any.
+    /// The controller doesn't watch such objects, so it would neither see its own writes nor find any.
     #[error(
         "the controller has no event source for {kind}; declare one with `.owns::<{kind}>()` or `.watches(…)`"
     )]

@@ -1,18 +1,19 @@
-//! The desired object beside the text of the actual one, nothing of which is built. Pure.
+//! Compares the desired object with the text of the actual one, without decoding it. Pure.
 //!
-//! What it says is "surely equal", "surely another" or "don't know". In the last case
-//! [`matches_owned_fields`](super::matches_owned_fields) is asked, and those who know what the server drops and fills in; so every rule
-//! keeps its one place. A difference ends the look at once.
+//! The result is "surely equal", "surely another" or "don't know". In the last case
+//! [`matches_owned_fields`](super::matches_owned_fields) decides, and the rules about what the server drops and fills
+//! in; so every rule exists only once. The comparison ends at the first difference.
 //!
 //! # Guarantees
-//! - What is surely equal is equal for the full matcher, too: each field that is wanted is owned, each that is owned is wanted, and
-//!   all have the same values.
-//! - What is surely another differs for it, too: a word that is owned is another one than the one that is wanted. Words in lists, and
-//!   those that may be numbers, quantities or times, are not looked at in this way: their spelling says little.
+//! - What is surely equal is equal for the full matcher, too: each field that is wanted is owned, each that is owned is
+//!   wanted, and all have the same values.
+//! - What is surely another differs for it, too: a string that is owned differs from the one that is wanted. Strings in
+//!   lists, and those that may be numbers, quantities or times, are not compared in this way: they can be written in
+//!   several forms.
 //!
 //! # Assumptions
-//! - The text is an object as the server sends it: no key comes twice.
-//! - Whether something is surely another is believed only of types that keep words as they are.
+//! - The text is an object as the server sends it: no key occurs twice.
+//! - The result "surely another" is used only for types that keep strings as they are.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
@@ -23,7 +24,7 @@ use crate::cache::{Applied, Owned};
 
 use super::walk::Scope;
 
-/// What a look says.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// Applying would surely change nothing.
@@ -34,7 +35,8 @@ pub(crate) enum Look {
     Unsure,
 }
 
-/// Looks whether applying `desired` would change something about the object that has this text, and to which `applied` was applied.
+/// Compares whether applying `desired` would change something in the object with this text, and to which `applied` was
+/// applied.
 pub(crate) fn look_beside(desired: &Value, actual: &str, applied: &Applied<'_>) -> Look {
     let (Some(wanted), Some(metadata)) = (desired.as_object(), desired["metadata"].as_object()) else {
         return Look::Unsure;
@@ -53,10 +55,10 @@ pub(crate) fn look_beside(desired: &Value, actual: &str, applied: &Applied<'_>) 
     }
 }
 
-/// What is walked below the top.
+/// The top level of an object.
 struct Metadata<'a> {
     wanted: &'a Map<String, Value>,
-    /// Kept apart from all else that is owned, as they are another one's for each object.
+    /// Separate from everything else that is owned, because they differ for each object.
     owners: Option<&'a Owned>,
 }
 
@@ -80,20 +82,20 @@ impl Part<'_> {
     }
 }
 
-/// What ends a look. Nobody reads it.
+/// The error that ends a comparison. It is never read.
 fn unsure<E: Error>() -> E {
     E::custom("")
 }
 
-/// What ends a look that has met another word than the one that is wanted.
+/// The text of the error that ends a comparison at a string that differs from the wanted one.
 const ANOTHER: &str = "another word";
 
-/// Whether a word may be spelled in several ways: as a quantity or as a time.
+/// Whether a string may have other forms: as a quantity or as a time.
 fn may_be_spelled_otherwise(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.'))
 }
 
-/// A word that is wanted as it is.
+/// A string that is wanted exactly as it is.
 struct Word<'a>(&'a str);
 
 impl<'de> DeserializeSeed<'de> for Word<'_> {
@@ -122,7 +124,7 @@ impl Visitor<'_> for Word<'_> {
     }
 }
 
-/// Fields of an object: each that is owned is met and is as it is wanted.
+/// Fields of an object: each owned one is found and as wanted.
 struct Fields<'a> {
     wanted: &'a Map<String, Value>,
     owned: &'a BTreeMap<Box<str>, Owned>,
@@ -190,7 +192,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
     }
 }
 
-/// A name, borrowed where the text spells it without escapes.
+/// A name, borrowed if the text contains it without escapes.
 struct Name<'de>(Cow<'de, str>);
 
 impl<'de> serde::Deserialize<'de> for Name<'de> {
@@ -239,7 +241,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-/// Items that are merged by key, where they stand in the order of those that are wanted, and there are no others.
+/// Items that are merged by key, if they are in the order of those that are wanted, and there are no others.
 struct Items<'a> {
     wanted: &'a [Value],
     owned: &'a [(Map<String, Value>, Owned)],
@@ -281,7 +283,7 @@ impl<'de> Visitor<'de> for Items<'_> {
     }
 }
 
-/// A value that is the same as a whole.
+/// A value that is compared as a whole.
 struct Same<'a>(&'a Value);
 
 impl Same<'_> {

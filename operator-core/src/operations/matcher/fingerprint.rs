@@ -1,4 +1,4 @@
-//! What tells one desired state from another without keeping it.
+//! Distinguishes desired states without keeping them.
 
 use std::{
     hash::{DefaultHasher, Hasher},
@@ -8,15 +8,17 @@ use std::{
 
 use zeroize::Zeroizing;
 
-/// How much text is hashed at once: hashing is dear for each of the many small pieces that JSON is written in.
+/// The amount of text that is hashed at once: hashing each of the many small pieces that JSON is written in is
+/// expensive.
 const AT_ONCE: usize = 512;
 
 const INSTEAD_OF_ZERO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 
-/// A hash of 63 bits, the same in each run of a process: two desired states of one object have the same one once in 10^19. `None` for
-/// what can't be written as JSON, which the matcher is to say. The last bit is 0, and free for who remembers it.
+/// A hash of 63 bits, the same in each run of a process: two desired states of one object have the same one once in
+/// 10^19. `None` if the state can't be written as JSON, which the matcher reports. The last bit is 0, and free for the
+/// caller.
 ///
-/// `node` tells apart those who may want the same, and `write` writes the state as JSON.
+/// `node` distinguishes nodes that may want the same, and `write` writes the state as JSON.
 pub(crate) fn fingerprint(
     node: &str,
     write: impl FnOnce(&mut dyn io::Write) -> serde_json::Result<()>,
@@ -30,7 +32,7 @@ pub(crate) fn fingerprint(
     Some(NonZeroU64::new(text.finish() & !1).unwrap_or(INSTEAD_OF_ZERO))
 }
 
-/// Hashes what is written to it, and keeps no more of it than a piece: it may be a secret.
+/// Hashes what is written to it, and keeps no more of it than one piece, because it may be a secret.
 struct Hashed {
     hashed: DefaultHasher,
     waiting: Zeroizing<[u8; AT_ONCE]>,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::value::integer;
 
 /// A number that is the same for all scalars that are equal. Absent values, lists and objects share one number: equal
-/// digests make candidates, which have to be compared.
+/// digests only make candidates, which have to be compared.
 pub(super) fn digest(value: Option<&Value>) -> u64 {
     match value {
         Some(Value::String(text)) => digest_of_text(text),
@@ -77,7 +77,7 @@ impl Index {
     }
 }
 
-/// How often a list has what was looked for.
+/// How often a list contains what was searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// Not at all.
@@ -88,7 +88,7 @@ pub(super) enum Found {
     Often,
 }
 
-/// Looks among candidates for the one that it is.
+/// Searches candidates for the matching one.
 pub(super) fn find(candidates: impl Iterator<Item = usize>, is_it: impl Fn(usize) -> bool) -> Found {
     let mut hits = candidates.filter(|position| is_it(*position));
     match (hits.next(), hits.next()) {

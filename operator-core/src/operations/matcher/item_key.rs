@@ -11,8 +11,8 @@ use super::value::{present, same_number};
 
 /// The values of the key fields of one item.
 ///
-/// It borrows from the managed set: there is one for each item of each list, and a tree of owned values for each would
-/// be most of the time of a match.
+/// It borrows from the managed set: there is one for each item of each list, and building owned values for each would
+/// take most of the time of a match.
 #[derive(Debug)]
 pub(super) struct ItemKey<'a> {
     /// Most lists have one key field, which then costs no allocation.
@@ -46,8 +46,8 @@ impl<'a> ItemKey<'a> {
         (is_plain(name) && is_plain(value)).then(|| Self { first, others: Vec::new() })
     }
 
-    /// Whether all key fields are so, given each with its value in `item`. (A chained iterator over them is slower by
-    /// half.)
+    /// Whether the predicate holds for all key fields, given each with its value in `item`. (A chained iterator over
+    /// them is slower by half.)
     fn all(&self, item: &Candidate<'_>, is_so: impl Fn(&str, &Scalar<'a>, Option<&Value>) -> bool) -> bool {
         is_so(&self.first.0, &self.first.1, item.first)
             && self.others.iter().all(|(name, value)| is_so(name, value, item.item.get(name.as_ref())))
@@ -63,15 +63,15 @@ impl<'a> ItemKey<'a> {
         self.first.1.digest()
     }
 
-    /// Whether the key names this item of the actual object, where all defaults are filled in.
+    /// Whether the key identifies this item of the actual object, in which all defaults are filled in.
     pub(super) fn names(&self, item: &Candidate<'_>) -> bool {
         self.all(item, |_, value, found| found.is_some_and(|found| value.is(found)))
     }
 
-    /// Whether the key names this item of the desired object, given what is owned of the item.
+    /// Whether the key identifies this item of the desired object, given what is owned of the item.
     ///
-    /// A key field with a default (the protocol of a port) may be left out. It is in the key all the same, but it was
-    /// not applied and so is not owned. That tells such an item from one which names the field.
+    /// A key field with a default (the protocol of a port) may be omitted. It is in the key all the same, but it was
+    /// not applied and so is not owned. That distinguishes such an item from one that contains the field.
     pub(super) fn names_desired(&self, item: &Candidate<'_>, owned: &Value) -> bool {
         item.item.is_object()
             && self.all(item, |name, value, found| match present(found) {
@@ -81,7 +81,7 @@ impl<'a> ItemKey<'a> {
     }
 }
 
-/// An item that a key may name, and its value of the first key field, by which it was found.
+/// An item that a key may identify, and its value of the first key field, by which it was found.
 #[derive(Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) item: &'a Value,

@@ -9,8 +9,8 @@ use super::value::same;
 use super::walk::{Object, Walk};
 
 impl Walk {
-    /// Compares the owned items of a list that is merged by key. Each key has to name exactly one item, and each
-    /// desired item has to be named.
+    /// Compares the owned items of a list that is merged by key. Each key has to identify exactly one item, and each
+    /// desired item has to be identified.
     pub(super) fn keyed_items<'a>(
         &mut self,
         path: &Path<'_>,
@@ -68,7 +68,7 @@ impl Walk {
         }
     }
 
-    /// Compares the owned values of a list that is a set. The path is the list's, as the values must not show.
+    /// Compares the owned values of a list that is a set. The path is the list's, because the values must not be shown.
     pub(super) fn set(
         &mut self,
         path: &Path<'_>,
@@ -103,8 +103,8 @@ impl Walk {
         }
     }
 
-    /// Compares the owned items of a list that are named by position. The API server has the notation and makes no
-    /// use of it for the lists it has today.
+    /// Compares the owned items of a list that are named by position. The API server has this notation, but doesn't use
+    /// it for any list today.
     pub(super) fn positions(
         &mut self,
         path: &Path<'_>,

@@ -4,40 +4,40 @@
 //! [`matches_merged`]). The rest of this page is about server-side apply, [`matches_owned_fields`].
 //!
 //! The API server records in `metadata.managedFields` which fields each manager applied last. Restricted to those
-//! fields, the actual object is what the manager said last time, as far as nobody changed it since; comparing that
-//! with what the manager wants now tells whether to apply again. The desired object, the actual object and the set of
+//! fields, the actual object is what the manager applied last time, unless someone has changed it since; comparing that
+//! with what the manager wants now shows whether to apply again. The desired object, the actual object and the set of
 //! owned fields are walked side by side and nothing is copied, because the usual answer is "equal" and has to be cheap.
 //!
 //! # What counts as a difference
 //! - a field that the manager owns and that has another value, or is gone from the actual object;
 //! - a field that the manager owns and no longer wants;
 //! - a field that the manager wants and does not own, whatever its value: applying makes it ours;
-//! - a managed set that is malformed, or that names a list item which is not there or is there twice.
+//! - a managed set that is malformed, or that names a list item that doesn't exist or exists twice.
 //!
-//! Fields of other managers and defaults of the server are not looked at.
+//! Fields of other managers and defaults of the server are ignored.
 //!
 //! # What does not
 //! - What the API server never lets a manager own (`apiVersion`, `kind`, `metadata.name` and the like), and `status`
 //!   unless the subresource is `status`: the main resource ignores it.
-//! - `null` inside objects: it means absent, and [`strip_nulls`] takes it out of what is sent.
+//! - `null` inside objects: it means absent, and [`strip_nulls`] removes it from what is sent.
 //! - `1` against `1.0`.
-//! - The order of items in lists with keys and in sets. The server merges such lists by key and keeps the order of
-//!   what was there, so a change of order alone is often not even possible. JOSDK ignores it as well.
-//! - Empty containers which the server drops. An empty object is recorded as owned even if it is then dropped from
-//!   the object, so it is equal to an absent field once it is owned, and a difference before that: `spec.selfSigned:
-//!   {}` may well mean something. An empty list of a mergeable kind leaves no trace at all and is always equal to an
-//!   absent one.
+//! - The order of items in lists with keys and in sets. The server merges such lists by key and keeps the existing
+//!   order, so a change of order alone is often not even possible. JOSDK ignores it as well.
+//! - Empty containers that the server drops. An empty object is recorded as owned even if it is then dropped from the
+//!   object, so it is equal to an absent field once it is owned, and a difference before that: `spec.selfSigned: {}`
+//!   may well have a meaning. An empty list of a mergeable kind leaves no trace at all and is always equal to an absent
+//!   one.
 //!
 //! # Known limits
-//! - Managed fields don't tell an atomic map that was applied with content from an empty object in a mergeable place.
-//!   Both are compared as a whole, so `strategy: {}` differs from what the server fills in, and costs a request (that
-//!   changes nothing) each time. Leave such a field out instead. `metadata.labels` and `metadata.annotations` are
-//!   known to be mergeable and are free of this.
-//! - For the same reason an empty list that is not owned does not clear a list that someone else filled.
-//! - Values are compared as they are: `1000m` is not `1`, and a default inside an atomic value (`fieldRef.apiVersion`)
-//!   is a difference. `Walk::value` is the one place
-//!   where two values are judged (keys and members of sets apart, which name an item); it knows the path and both
-//!   values, so sanitizers belong there, to be asked only after the plain comparison said no.
+//! - Managed fields don't distinguish an atomic map that was applied with content from an empty object in a mergeable
+//!   place. Both are compared as a whole, so `strategy: {}` differs from what the server fills in, and costs a request
+//!   (that changes nothing) each time. Leave such a field out instead. `metadata.labels` and `metadata.annotations` are
+//!   known to be mergeable and don't have this problem.
+//! - For the same reason an empty list that is not owned does not clear a list that someone else has filled.
+//! - Values are compared literally: `1000m` is not `1`, and a default inside an atomic value (`fieldRef.apiVersion`) is
+//!   a difference. `Walk::value` is the only place where two values are compared (except for keys and members of sets,
+//!   which identify an item); it knows the path and both values, so sanitizers belong there, to be called only after
+//!   the plain comparison has failed.
 //! - An object that owns nothing at all has no entry, because the server drops empty ones: it is
 //!   [`Match::NeverApplied`] each time.
 
@@ -72,26 +72,26 @@ pub(crate) use self::{
     value::{present, same_number},
 };
 
-/// How many paths [`Match::Differs`] names at most: enough to see what goes on, and a bound on the work.
+/// The maximum number of paths in [`Match::Differs`]: enough to see what happens, and a bound on the work.
 pub(crate) const MAX_PATHS: usize = 8;
 
-/// Where the set of owned fields is kept, and so the path of a difference that is in the set and not in a field.
+/// Where the set of owned fields is stored, and so the path of a difference that is in the set and not in a field.
 const MANAGED_FIELDS: &str = "metadata.managedFields";
 
-/// The answer of [`matches_owned_fields`].
+/// The result of [`matches_owned_fields`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Match {
     /// Applying again would change nothing.
     Equal,
-    /// Applying would change something. The paths (`spec.template.spec.containers[0].image`) say where, at most
-    /// eight of them and never with a value, so they are fit for a log even if the object is a Secret.
+    /// Applying would change something. The paths (`spec.template.spec.containers[0].image`) show where, at most eight
+    /// of them and never with a value, so they may be logged even if the object is a Secret.
     ///
     /// Items of lists are named by their position in the desired object, or in the actual one if they are not wanted
     /// any more.
     Differs(Vec<String>),
-    /// The object has no entry of an apply by this manager to this subresource: it was never applied, or it was
-    /// written by other means. Applying creates the entry.
+    /// The object has no entry of an apply by this manager to this subresource: it was never applied, or it was written
+    /// by other means. Applying creates the entry.
     NeverApplied,
 }
 
@@ -105,17 +105,17 @@ impl Match {
 
 /// Whether a server-side apply of `desired` by `manager` would change `actual`.
 ///
-/// `managed` are the managed fields of `actual`; entries of other managers may have been dropped from it, and `fieldsV1`
-/// may be text, as it is in the caches of this library. With
-/// `subresource` `Some("status")` only `status` is compared, otherwise everything but `status`.
+/// `managed` are the managed fields of `actual`; entries of other managers may have been dropped from it, and
+/// `fieldsV1` may be text, as it is in the caches of this library. With `subresource` `Some("status")` only `status` is
+/// compared, otherwise everything except `status`.
 ///
-/// A set of another API version than the one of `desired` is a difference, for its fields may have other names.
+/// A set of another API version than the one of `desired` is a difference, because its fields may have other names.
 /// Applying moves the entry to the new version.
 ///
-/// There are no errors: what cannot be understood is a [`Match::Differs`], as applying again puts it right. That
+/// There are no errors: what can't be interpreted is a [`Match::Differs`], because applying again corrects it. That
 /// includes two entries for one manager and subresource, which the API server does not produce.
 ///
-/// JOSDK: `SSABasedGenericKubernetesResourceMatcher`, which does not tell subresources apart and fails on malformed
+/// JOSDK: `SSABasedGenericKubernetesResourceMatcher`, which does not distinguish subresources and fails on malformed
 /// sets.
 pub fn matches_owned_fields(
     desired: &Value,

@@ -1,4 +1,4 @@
-//! Where in an object a walk is.
+//! The position of a walk in an object.
 
 use std::fmt;
 

@@ -4,15 +4,15 @@ use serde_json::{Map, Value};
 
 use super::strip_nulls;
 
-/// What of the metadata a client decides on; the rest is the server's.
+/// The fields of the metadata that a client decides; the rest is the server's.
 const METADATA: [&str; 4] = ["annotations", "finalizers", "labels", "ownerReferences"];
 
-/// Whether replacing `actual` by `desired` would change nothing but what the server decides on itself.
+/// Whether replacing `actual` by `desired` would change nothing except what the server decides itself.
 ///
-/// Unlike JOSDK's `GenericKubernetesResourceMatcher`, nothing is tolerated that the actual object has in addition: a PUT
-/// removes what it doesn't name, and taking that for a match would mean that nothing can ever be removed by one. What
-/// the server fills in again costs a request that changes nothing. A `status` that `desired` doesn't have is not
-/// compared, for most kinds ignore it here.
+/// Unlike in JOSDK's `GenericKubernetesResourceMatcher`, additional fields in the actual object are not tolerated: a
+/// PUT removes what it doesn't contain, and if that counted as a match, nothing could ever be removed by one. What the
+/// server fills in again costs a request that changes nothing. A `status` that `desired` doesn't have is not compared,
+/// because most kinds ignore it here.
 #[must_use]
 pub(crate) fn matches_replacement(desired: &Value, actual: &Value) -> bool {
     let (desired, mut actual) = (decided_by_client(desired), decided_by_client(actual));
@@ -22,7 +22,7 @@ pub(crate) fn matches_replacement(desired: &Value, actual: &Value) -> bool {
     desired == actual
 }
 
-/// Whether replacing the status of `actual` by that of `desired` would change nothing. The rest is not looked at.
+/// Whether replacing the status of `actual` by that of `desired` would change nothing. The rest is ignored.
 #[must_use]
 pub(crate) fn matches_replaced_status(desired: &Value, actual: &Value) -> bool {
     let status = |object: &Value| {
@@ -33,7 +33,7 @@ pub(crate) fn matches_replaced_status(desired: &Value, actual: &Value) -> bool {
     status(desired) == status(actual)
 }
 
-/// Whether a merge patch (RFC 7386) leaves `actual` as it is. With `status_only`, the rest of the patch is not looked at.
+/// Whether a merge patch (RFC 7386) leaves `actual` unchanged. With `status_only`, the rest of the patch is ignored.
 #[must_use]
 pub(crate) fn matches_merged(patch: &Value, actual: &Value, status_only: bool) -> bool {
     let part = |value: &Value| if status_only { value.get("status").cloned() } else { Some(value.clone()) };

@@ -2,10 +2,11 @@
 
 use serde_json::{Number, Value};
 
-/// Removes every `null` field of every object inside `value`, also of those inside lists.
+/// Removes every `null` field of every object inside `value`, including those inside lists.
 ///
 /// To be called on what is sent: a `null` in an applied object is recorded as an owned field, while
-/// [`matches_owned_fields`](super::matches_owned_fields) takes it as absent. Items of lists stay, as they are positions.
+/// [`matches_owned_fields`](super::matches_owned_fields) treats it as absent. Items of lists stay, because they are
+/// positions.
 pub(crate) fn strip_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -17,7 +18,7 @@ pub(crate) fn strip_nulls(value: &mut Value) {
     }
 }
 
-/// A field that is there and not `null`.
+/// A field that exists and is not `null`.
 pub(crate) fn present(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| !value.is_null())
 }
@@ -47,10 +48,10 @@ pub(super) fn leaves_no_trace(value: &Value) -> bool {
     }
 }
 
-/// Whether an actual value, owned as a whole, is what is desired.
+/// Whether an actual value, owned as a whole, is as desired.
 ///
-/// Fields of `desired` may be missing in `actual` where the server drops them; the other way round a field that is
-/// only in `actual` is one that is no longer wanted.
+/// Fields of `desired` may be missing in `actual` if the server drops them; conversely, a field that is only in
+/// `actual` is one that is no longer wanted.
 pub(super) fn same(desired: &Value, actual: &Value) -> bool {
     match (desired, actual) {
         (Value::Object(desired), Value::Object(actual)) => {
@@ -73,8 +74,8 @@ pub(super) fn same(desired: &Value, actual: &Value) -> bool {
     }
 }
 
-/// Whether two numbers are equal, however they are written. Integers are compared as integers, for not every one has
-/// a floating point number of its own.
+/// Whether two numbers are equal, however they are written. Integers are compared as integers, because not every
+/// integer has its own floating point number.
 pub(crate) fn same_number(one: &Number, other: &Number) -> bool {
     match (integer(one), integer(other)) {
         (Some(one), Some(other)) => one == other,

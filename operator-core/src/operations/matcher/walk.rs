@@ -10,7 +10,7 @@ use super::value::{is_nothing, leaves_no_trace, present, same};
 
 pub(super) type Object = Map<String, Value>;
 
-/// The fields of `metadata` which no manager owns, or which name the object and are no content.
+/// The fields of `metadata` that no manager owns, or that identify the object and are no content.
 const IGNORED_METADATA: [&str; 9] = [
     "creationTimestamp",
     "deletionTimestamp",
@@ -23,16 +23,16 @@ const IGNORED_METADATA: [&str; 9] = [
     "uid",
 ];
 
-/// A walk through one object, and the differences that it has met.
+/// A walk through one object, and the differences that it has found.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     paths: Vec<String>,
 }
 
-/// Which fields of an object are compared.
+/// The fields of an object that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// The top of an object without what names its kind; `metadata` and `status` are walked by themselves.
+    /// The top level of an object without its kind; `metadata` and `status` are walked separately.
     Top,
     /// `metadata` without [`IGNORED_METADATA`].
     Metadata,
@@ -56,7 +56,7 @@ impl Walk {
         self.paths
     }
 
-    /// Compares everything but `status`.
+    /// Compares everything except `status`.
     pub(super) fn object(&mut self, desired: &Value, actual: &Value, owned: &Object) {
         let path = Path::Field(&Path::Root, "metadata");
         let (wanted, found) = (present(desired.get("metadata")), present(actual.get("metadata")));
@@ -79,7 +79,7 @@ impl Walk {
         }
     }
 
-    /// Notes a difference. A path is noted once, however many reasons there are.
+    /// Records a difference. A path is recorded once, however many reasons there are.
     pub(super) fn differs(&mut self, path: &Path<'_>) {
         if self.is_full() {
             return;
@@ -90,13 +90,13 @@ impl Walk {
         }
     }
 
-    /// Whether there is no room for more differences, so that walking on is of no use.
+    /// Whether there is no room for more differences, so that walking on is useless.
     pub(super) fn is_full(&self) -> bool {
         self.paths.len() >= MAX_PATHS
     }
 
-    /// Compares what the managed set `owned` says about one place. All keys of a place are of one kind, so the first
-    /// one tells which; the walk over that kind meets any stray key.
+    /// Compares what the managed set `owned` contains for one place. All keys of a place are of one kind, so the first
+    /// one decides; the walk over that kind finds any stray key.
     pub(super) fn node(
         &mut self,
         path: &Path<'_>,
@@ -123,8 +123,8 @@ impl Walk {
 
     /// Compares a value that is owned as a whole: a scalar, or an atomic list or map.
     ///
-    /// This is the seam for sanitizers. No other place judges two values, so what a sanitizer should let pass (equal
-    /// quantities, an empty environment variable, a default inside an atomic value) has to be asked here, once the
+    /// This is the place for sanitizers. No other place compares two values, so a tolerated difference (equal
+    /// quantities, an empty environment variable, a default inside an atomic value) has to be checked here, once the
     /// plain comparison has failed.
     pub(super) fn value(&mut self, path: &Path<'_>, desired: Option<&Value>, actual: Option<&Value>) {
         let equal = match (desired, actual) {
@@ -185,7 +185,7 @@ impl Walk {
         }
     }
 
-    /// Notes the desired fields that are not owned.
+    /// Records the desired fields that are not owned.
     fn not_owned(&mut self, path: &Path<'_>, desired: &Object, owned: &Object, scope: Scope) {
         let mut key = String::from("f:");
         for (name, wanted) in desired.iter().filter(|(name, _)| !scope.ignores(name)) {
@@ -210,8 +210,8 @@ fn object_or_absent(value: Option<&Value>) -> Option<Option<&Object>> {
 
 /// Looks up the fields of an object in the order of another one.
 ///
-/// Both are sorted unless someone switches on `serde_json`'s `preserve_order`, so the next field is most often the
-/// one that is asked for, and a look-up from the top is left for the others.
+/// Both are sorted unless someone enables `serde_json`'s `preserve_order`, so usually the next field is the one that is
+/// requested, and only the others need a look-up from the top.
 #[derive(Debug)]
 struct Cursor<'a> {
     fields: Option<&'a Object>,

@@ -17,10 +17,11 @@ use crate::metrics::PrometheusMetrics;
 /// Connections beyond this number wait until one of them has ended.
 const MOST_CONNECTIONS: usize = 64;
 
-/// How long one connection may take, from its first byte to its last: nobody keeps a place by being slow.
+/// How long one connection may take, from its first byte to its last: a slow client can't occupy a place.
 const CONNECTION_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Between two upkeeps of the metrics. Without them the values of histograms would pile up while nobody scrapes.
+/// The interval between two upkeeps of the metrics. Without them the values of histograms would accumulate as long as
+/// nothing scrapes them.
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Pause after a failure to accept that is not the connection's own, such as a lack of file descriptors.
@@ -28,7 +29,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// Answers until it is dropped, and all connections with it.
 ///
-/// Connections are no tasks of their own: the answers are short and never wait, and so nothing of them can outlive the
+/// Connections are not separate tasks: the answers are short and never wait, and so no part of them can outlive the
 /// operator. `axum::serve` would start tasks itself, past the library's one spawn function.
 pub(super) async fn serve(listener: TcpListener, router: Router, metrics: Arc<PrometheusMetrics>) {
     let mut connections = FuturesUnordered::new();

@@ -1,4 +1,4 @@
-//! The operator as its surroundings see it: `/metrics`, `/healthz` and `/readyz`, off unless an address is given.
+//! The view of the operator from outside: `/metrics`, `/healthz` and `/readyz`, off unless an address is given.
 //!
 //! ```text
 //! HttpListener ─serve─▶ one task ─▶ connections ─▶ routes ─▶ Running: probes
@@ -6,13 +6,13 @@
 //! ```
 //!
 //! # Guarantees
-//! - The listener is bound before the controllers start, so that a port that is taken keeps the operator from starting,
-//!   and it is closed when `stop` returns. While runs are drained it answers: alive, and not ready.
-//! - Probes read what is there anyway. They neither wait for the event path nor send anything through it.
+//! - The listener is bound before the controllers start, so that the operator doesn't start if the port is taken, and
+//!   it is closed when `stop` returns. While runs are drained it answers: alive, and not ready.
+//! - Probes read what is known anyway. They neither wait for the event path nor send anything through it.
 //! - All connections live in one task, and end with it.
 //!
 //! # Assumptions
-//! - Whoever can reach the address may read it: there is no authentication, and nothing that is secret.
+//! - Anyone who can reach the address may read it: there is no authentication, and nothing secret.
 
 mod connections;
 mod probes;
@@ -35,7 +35,7 @@ pub(super) struct HttpConfig {
     pub(super) metrics: Arc<PrometheusMetrics>,
 }
 
-/// A port that is ours and that nobody answers at yet.
+/// A port that is bound, but not answered yet.
 pub(super) struct HttpListener {
     listener: TcpListener,
     address: SocketAddr,

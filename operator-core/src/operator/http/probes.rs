@@ -1,4 +1,4 @@
-//! What is answered to a probe.
+//! The answers to probes.
 
 use std::{fmt, sync::atomic::Ordering};
 
@@ -29,7 +29,7 @@ pub(super) enum Readiness {
 }
 
 impl fmt::Display for Readiness {
-    /// One line for each part of a source: controller, source, namespace, reason, advice, who waits.
+    /// One line for each part of a source: controller, source, namespace, reason, advice, and which primaries wait.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ready => f.write_str("ok"),
@@ -68,7 +68,7 @@ impl fmt::Display for Readiness {
     }
 }
 
-/// A line for each object that can't be decoded, as far as somebody would read them.
+/// A line for each object that can't be decoded, up to a readable number.
 pub(super) fn undecodable(objects: &[UndecodableObject]) -> Vec<String> {
     const MOST_LINES: usize = 20;
     let line = |undecodable: &UndecodableObject| {
@@ -103,8 +103,8 @@ impl Running {
         }
     }
 
-    /// The tasks that should never end and have ended: nothing but a new process brings them back. Empty while the
-    /// operator stops, as they are meant to end then.
+    /// The tasks that should never end and have ended: only a new process brings them back. Empty while the operator
+    /// stops, because they are meant to end then.
     pub(super) fn ended_tasks(&self) -> Vec<String> {
         if self.stopping.load(Ordering::Relaxed) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Which path answers what.
+//! The paths and their answers.
 
 use std::sync::{Arc, Weak};
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::metrics::PrometheusMetrics;
 
-/// Prometheus' text format; newer versions of Prometheus refuse an answer that doesn't name it.
+/// Prometheus' text format; newer versions of Prometheus refuse an answer without it.
 const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) fn router(running: Weak<Running>, metrics: Arc<PrometheusMetrics>) -> Router {

@@ -1,21 +1,21 @@
-//! How an operator takes part in a leader election.
+//! The settings of an operator's leader election.
 
 use std::{fmt, sync::Arc, time::Duration};
 
-/// How long a lease is respected after it was last seen to change, unless the operator says otherwise.
+/// The default for how long a lease is respected after it was last seen to change.
 pub(super) const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(15);
 
-/// How long a leader that can't renew its lease goes on, unless the operator says otherwise.
+/// The default for how long a leader that can't renew its lease goes on.
 pub(super) const DEFAULT_RENEW_DEADLINE: Duration = Duration::from_secs(10);
 
-/// How often a lease is renewed or looked at, unless the operator says otherwise.
+/// The default interval at which a lease is renewed or read.
 pub(super) const DEFAULT_RETRY_PERIOD: Duration = Duration::from_secs(2);
 
-/// The length of the longest name of an object.
+/// The maximum length of an object's name.
 const LONGEST_NAME: usize = 253;
 
-/// Of several replicas of an operator one works: the one that holds a `Lease`.
-/// JOSDK: `LeaderElectionConfiguration`.
+/// With several replicas of an operator, only one works: the one that holds a `Lease`. JOSDK:
+/// `LeaderElectionConfiguration`.
 ///
 /// ```
 /// use operator_core::{LeaderElection, Operator};
@@ -42,7 +42,7 @@ pub(super) struct Timing {
     pub(super) retry_period: Duration,
 }
 
-/// What is called when something changes.
+/// The functions that are called when something changes.
 #[derive(Clone, Default)]
 pub(super) struct Callbacks {
     pub(super) on_start_leading: Option<Arc<Callback>>,
@@ -53,21 +53,21 @@ pub(super) struct Callbacks {
 type Callback = dyn Fn() + Send + Sync;
 type LeaderCallback = dyn Fn(&str) + Send + Sync;
 
-/// What is wrong with an election's declaration, or keeps an operator from taking part.
+/// What is wrong with an election's declaration, or prevents an operator from taking part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaderElectionError {
-    /// No object can have this name.
+    /// Not a valid name for an object.
     #[error(
         "lease name `{0}`: use lower-case letters, digits, `-` and `.`, as it becomes the name of an object"
     )]
     InvalidLeaseName(String),
-    /// Nobody could tell who leads.
+    /// The leader could not be identified.
     #[error(
         "the identity of a leader is empty; give one that no other replica has, or leave `.identity(…)` out"
     )]
     EmptyIdentity,
-    /// A leader would go on when others could have taken its place, or give up at the first failure.
+    /// A leader would go on when others could have replaced it, or give up at the first failure.
     #[error(
         "lease duration {} s, renew deadline {} s, retry period {} s: each must be longer than the next, and none 0",
         lease_duration.as_secs_f64(), renew_deadline.as_secs_f64(), retry_period.as_secs_f64()
@@ -80,7 +80,7 @@ pub enum LeaderElectionError {
         /// How long after an attempt the next one is made.
         retry_period: Duration,
     },
-    /// Neither the declaration nor the cluster's configuration says where the lease is.
+    /// Neither the declaration nor the cluster's configuration names the namespace of the lease.
     #[error("no namespace is known for the lease; name one with `.namespace(…)` in the leader election")]
     NoNamespace,
     /// The operator's account lacks rights.
@@ -90,15 +90,15 @@ pub enum LeaderElectionError {
         missing.join(" and to ")
     )]
     Forbidden {
-        /// What is missing, as in "update the lease webpage-operator".
+        /// The missing rights, as in "update the lease webpage-operator".
         missing: Vec<String>,
-        /// Where.
+        /// The namespace.
         namespace: String,
     },
 }
 
 impl LeaderElection {
-    /// Replicas with this lease elect one among them.
+    /// Replicas with this lease elect one of them as the leader.
     pub fn new(lease_name: impl Into<String>) -> Self {
         Self {
             lease_name: lease_name.into(),
@@ -113,49 +113,50 @@ impl LeaderElection {
         }
     }
 
-    /// Where the lease is; by default in the namespace of the cluster's configuration, which in a pod is the pod's.
+    /// The namespace of the lease; by default the one of the cluster's configuration, which in a pod is the pod's.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = Some(namespace.into());
         self
     }
 
-    /// The name by which this replica is known; by default the variable `HOSTNAME`, which in a pod is the pod's name, or
-    /// else a random UUID. A name that two replicas have does no harm beyond confusion: only one of them leads.
+    /// The name that identifies this replica; by default the variable `HOSTNAME`, which in a pod is the pod's name, or
+    /// else a random UUID. If two replicas have the same name, that does no harm beyond confusion: still only one of
+    /// them leads.
     pub fn identity(mut self, identity: impl Into<String>) -> Self {
         self.identity = Some(identity.into());
         self
     }
 
-    /// How long others wait after they have last seen the lease change, by their own clocks, before they take it: the time
-    /// without a leader after a crash; by default 15 s. Others read it from the lease, in whole seconds, rounded up.
+    /// How long others wait after they have last seen the lease change, by their own clocks, before they take it: the
+    /// time without a leader after a crash; by default 15 s. They read it from the lease, in whole seconds, rounded up.
     pub fn lease_duration(mut self, duration: Duration) -> Self {
         self.timing.lease_duration = duration;
         self
     }
 
-    /// How long after its last renewal a leader still writes; by default 10 s. What is left of the lease duration after it
-    /// is for writes that are on their way, and for clocks that run at different speeds.
+    /// How long after its last renewal a leader still writes; by default 10 s. The rest of the lease duration is for
+    /// writes that are on their way, and for clocks that run at different speeds.
     pub fn renew_deadline(mut self, deadline: Duration) -> Self {
         self.timing.renew_deadline = deadline;
         self
     }
 
-    /// How often a leader renews its lease, and others look at it; by default each 2 s.
+    /// The interval at which a leader renews its lease, and others read it; by default 2 s.
     pub fn retry_period(mut self, period: Duration) -> Self {
         self.timing.retry_period = period;
         self
     }
 
-    /// Called when this replica begins to lead, just before its first run. It must return quickly, as it is called by the
-    /// task that renews the lease; so must [`LeaderElection::on_new_leader`].
+    /// Called when this replica becomes the leader, just before its first run. It must return quickly, because it is
+    /// called by the task that renews the lease; so must [`LeaderElection::on_new_leader`].
     pub fn on_start_leading(mut self, callback: impl Fn() + Send + Sync + 'static) -> Self {
         self.callbacks.on_start_leading = Some(Arc::new(callback));
         self
     }
 
     /// Called when this replica is no longer the leader: its runs are over, and it writes nothing. It is called on its
-    /// own thread, so it may block. A stop waits for it for one and a half retry periods plus five seconds, a loss for
-    /// five seconds.
+    /// own thread, so it may block. A stop waits for it for at most one and a half retry periods plus five seconds, a
+    /// loss for five seconds.
     pub fn on_stop_leading(mut self, callback: impl Fn() + Send + Sync + 'static) -> Self {
         self.callbacks.on_stop_leading = Some(Arc::new(callback));
         self
@@ -167,7 +168,7 @@ impl LeaderElection {
         self
     }
 
-    /// Finds out what can't work.
+    /// Checks for settings that can't work.
     pub(in crate::operator) fn validate(&self) -> Result<(), LeaderElectionError> {
         let name = &self.lease_name;
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();

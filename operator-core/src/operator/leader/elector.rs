@@ -1,4 +1,4 @@
-//! The task that keeps the lease: asks what the machine wants, and tells everybody what comes of it.
+//! The task that holds the lease: makes the requests that the machine wants, and reports the outcome.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -22,14 +22,14 @@ use crate::{
     operator::lifecycle::Running,
 };
 
-/// By how much of it the waits of a standby are spread, so that not all of them come at the same moment.
+/// The part by which the waits of standbys are spread, so that they don't all end at the same moment.
 const SPREAD: f64 = 0.2;
 
-/// Tells the elector to stop.
+/// Stops the elector.
 pub(super) struct Stop {
-    /// Whether the lease is given back.
+    /// Whether the lease is released.
     pub(super) release: bool,
-    /// Answered when that is done, or has failed.
+    /// Notified when that is done, or has failed.
     pub(super) done: oneshot::Sender<()>,
 }
 
@@ -45,11 +45,11 @@ pub(super) struct Elector {
     pub(super) observers: Observers,
     pub(super) status: Arc<Status>,
     pub(super) running: Weak<Running>,
-    /// Whose name was last told.
+    /// The leader that was last reported.
     pub(super) leader: Option<String>,
-    /// The last request failed, and that was said.
+    /// The last request failed, and that was reported.
     pub(super) is_failing: bool,
-    /// What was written last, answered or not; `None` where that was refused.
+    /// The record that was written last, answered or not; `None` if it was refused.
     pub(super) written: Option<LeaseSpec>,
 }
 
@@ -86,7 +86,7 @@ impl Elector {
         self.stop(told).await;
     }
 
-    /// The answer, or the order to stop where that comes first.
+    /// The answer, or the order to stop if that comes first.
     async fn ask_unless_told(
         &mut self,
         request: Request,
@@ -142,7 +142,7 @@ impl Elector {
                     tracing::warn!(
                         lease = self.lease_name,
                         error,
-                        "the lease can't be reached; it is tried again in each retry period"
+                        "the lease can't be reached; this is retried in each retry period"
                     );
                 }
                 Answer::Failed
@@ -150,7 +150,7 @@ impl Elector {
         }
     }
 
-    /// Tells what has changed since the last time.
+    /// Reports what has changed since the last time.
     fn tell(&mut self) {
         let holder = self.machine.holder();
         let is_new = holder.is_some() && holder != self.leader.as_deref();
@@ -205,7 +205,7 @@ impl Elector {
         self.status.lost.cancel();
     }
 
-    /// What is left to do when the operator stops; its runs are over, and its term is.
+    /// The last steps when the operator stops; its runs and its term are over.
     async fn stop(mut self, told: Option<Stop>) {
         let has_led = *self.status.leadership.lock() == Leadership::Leading;
         if has_led {
@@ -217,20 +217,20 @@ impl Elector {
         if release && (has_led || self.written.is_some()) {
             let released = tokio::time::timeout(self.timing.retry_period, self.release(has_led)).await;
             match released {
-                Ok(Ok(true)) => tracing::info!(lease = self.lease_name, "the lease is given back"),
+                Ok(Ok(true)) => tracing::info!(lease = self.lease_name, "the lease is released"),
                 Ok(Ok(false)) => {
                     tracing::info!(lease = self.lease_name, "the lease belongs to another holder")
                 }
-                Ok(Err(error)) => tracing::warn!(lease = self.lease_name, %error, "the lease runs out"),
-                Err(_) => tracing::warn!(lease = self.lease_name, "the lease runs out: there is no answer"),
+                Ok(Err(error)) => tracing::warn!(lease = self.lease_name, %error, "the lease expires"),
+                Err(_) => tracing::warn!(lease = self.lease_name, "the lease expires: there is no answer"),
             }
         }
         // The error means that nobody waits.
         let _ = done.send(());
     }
 
-    /// Gives the lease back, if it is still ours. A name says so of whoever has led until now; else it may be another one's of
-    /// the same name.
+    /// Releases the lease, if it is still ours. For a replica that has led until now, its name in the lease is enough
+    /// to know; otherwise the lease may belong to another one with the same name.
     async fn release(&mut self, has_led: bool) -> Result<bool, kube::Error> {
         let wall = self.environment.wall_clock().now();
         // Read again, as a renewal may have been under way.
@@ -251,8 +251,8 @@ impl Elector {
         self.observers.observe(&Observation::Leadership { lease, identity, leads });
     }
 
-    /// A callback has whatever time it takes, unless there is a deadline: it is on a thread of its own, as the runtime's may be the
-    /// one that keeps the time, or holds what is ready next.
+    /// A callback may take any time, unless there is a deadline: it is called on its own thread, because the runtime's
+    /// thread may be the one that keeps the time, or runs the next task.
     async fn call_last(&self) {
         let Some(callback) = self.callbacks.on_stop_leading.clone() else { return };
         let lease_name = self.lease_name.clone();

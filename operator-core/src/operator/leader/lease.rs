@@ -1,4 +1,4 @@
-//! The lease at the API server: what is read and written beside `operations`, by a client of its own.
+//! The lease at the API server: it is read and written by a separate client, not by `operations`.
 
 use k8s_openapi::{
     api::{
@@ -18,7 +18,7 @@ pub(super) struct LeaseAccess {
     reviews: Api<SelfSubjectAccessReview>,
     namespace: String,
     name: String,
-    /// As it was answered last, with its version and with what others have put into its metadata.
+    /// As in the last answer, with its version and with the metadata that others have set.
     latest: Option<Lease>,
 }
 
@@ -65,7 +65,7 @@ impl LeaseAccess {
         }
     }
 
-    /// The rights that are missing, in words.
+    /// The rights that are missing, as text.
     pub(super) async fn missing_rights(&self) -> Result<Vec<String>, kube::Error> {
         let mut missing = Vec::new();
         for verb in ["get", "create", "update"] {

@@ -1,4 +1,4 @@
-//! Who leads: decided by what the lease says, by when it was last seen to change, and by nothing else.
+//! Which replica leads: decided only by the content of the lease, and by when it was last seen to change.
 //!
 //! Pure: no task, no client, no clock.
 //!
@@ -11,22 +11,24 @@
 //! ```
 //!
 //! # Guarantees
-//! - Of any number of machines at most one has a term that holds, at any moment: a term ends a renew deadline after its last
-//!   write was *sent*; another begins only when the lease has not changed for a lease duration, which is longer, as seen by
-//!   whoever waits. All writes are bound to the version that was read.
-//! - Times in the lease are written for people and never read: wall clocks may differ as they like.
-//! - What was not written by this machine is somebody else's, whatever name is in it: so two replicas of one name don't both
-//!   lead, nor does the next process of a container while writes of the last one may be on their way.
-//! - A lease that is gone counts as held for as long as one that has changed, for all who have seen it. Its holder stops.
-//! - A machine that has not lost goes on forever: no failure, of whatever length, ends its candidacy.
+//! - Of any number of machines at most one has a valid term, at any moment: a term ends a renew deadline after its last
+//!   write was *sent*; another begins only when the lease has not changed for a lease duration, which is longer, as
+//!   seen by the machine that waits. All writes are bound to the version that was read.
+//! - Times in the lease are written for people and never read: wall clocks may differ by any amount.
+//! - A record that was not written by this machine belongs to another one, whatever name is in it: so two replicas with
+//!   one name don't both lead, nor does the next process of a container while writes of the last one may be on their
+//!   way.
+//! - A lease that is gone counts as held for as long as one that has changed, for all machines that have seen it. Its
+//!   holder stops.
+//! - A machine that has not lost the lease goes on forever: no failure, however long, ends its candidacy.
 //!
 //! # Assumptions
-//! - Clocks that count time run at nearly the same speed: a lease duration of one must be longer than a renew deadline of
-//!   another.
-//! - Nobody deletes the lease and starts a replica that has never seen it, at the same moment; nor deletes it again within
-//!   two retry periods of its creation.
-//! - A lease is no fence at the server: a write that was sent within the term may arrive after it. The time between renew
-//!   deadline and lease duration is for that.
+//! - Monotonic clocks run at nearly the same speed: a lease duration of one machine must be longer than a renew
+//!   deadline of another.
+//! - The lease isn't deleted at the same moment as a replica starts that has never seen it; nor is it deleted again
+//!   within two retry periods of its creation.
+//! - A lease is no fence at the server: a write that was sent within the term may arrive after it. The time between
+//!   renew deadline and lease duration is for such writes.
 
 use std::time::Duration;
 
@@ -36,18 +38,18 @@ use k8s_openapi::{api::coordination::v1::LeaseSpec, apimachinery::pkg::apis::met
 use super::{LostLeadership, configuration::Timing};
 use crate::environment::Now;
 
-/// What is to be done next.
+/// What has to be done next.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
     /// Nothing before this moment.
     Wait(Now),
-    /// A request, which is given up at that moment.
+    /// A request, which is abandoned at that moment.
     Ask(Request, Now),
-    /// It is over.
+    /// The leadership is lost.
     Lost(LostLeadership),
 }
 
-/// What to ask the API server for.
+/// A request to the API server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Read,
@@ -57,16 +59,16 @@ pub(super) enum Request {
     Replace,
 }
 
-/// What came of it.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
     /// The lease, as it is now.
     Lease(LeaseSpec),
     /// There is none.
     Absent,
-    /// Somebody else was quicker.
+    /// Another writer was faster.
     Conflict,
-    /// Refused, or not answered: what became of a write is unknown.
+    /// Refused, or not answered: whether a write took effect is unknown.
     Failed,
 }
 
@@ -77,17 +79,17 @@ pub(super) struct Machine {
     timing: Timing,
     /// As it was last seen; `None` if there was none, or nothing has been seen yet.
     lease: Option<LeaseSpec>,
-    /// When it was last looked at.
+    /// When it was last read.
     seen: Now,
-    /// For how long it was to be respected, if there has ever been one.
+    /// How long it was to be respected, if there has ever been one.
     respected: Option<Duration>,
-    /// Until then somebody may believe to hold the lease.
+    /// Until then another replica may believe that it holds the lease.
     held_until: Now,
-    /// Whether a write can build upon what is known.
+    /// Whether a write can be based on what is known.
     is_current: bool,
-    /// When the next request is.
+    /// When the next request is due.
     due: Now,
-    /// The last conflict was answered by reading at once. Another one isn't: there is more than bad luck behind it.
+    /// The last conflict was answered by reading at once. A further one isn't: it is probably not just bad timing.
     has_hurried: bool,
     term: Option<Now>,
     lost: Option<LostLeadership>,
@@ -115,7 +117,7 @@ impl Machine {
         self.term
     }
 
-    /// Whose name is in the lease.
+    /// The name in the lease.
     pub(super) fn holder(&self) -> Option<&str> {
         self.lease.as_ref().and_then(holder)
     }
@@ -221,7 +223,7 @@ impl Machine {
         self.lost = Some(lost);
     }
 
-    /// For how long a lease is respected that doesn't change.
+    /// How long a lease that doesn't change is respected.
     fn respected(&self, lease: &LeaseSpec) -> Duration {
         match lease.lease_duration_seconds.map(u64::try_from) {
             Some(Ok(seconds)) => Duration::from_secs(seconds),
@@ -229,8 +231,8 @@ impl Machine {
         }
     }
 
-    /// The lease as this replica writes it to hold it. Each is another one than the one before, whatever the wall clock says:
-    /// what doesn't change isn't a sign of life.
+    /// The lease as this replica writes it to hold it. Each record differs from the one before, whatever the wall clock
+    /// says: a lease that doesn't change shows no sign of life.
     pub(super) fn record(&self, wall: Timestamp) -> LeaseSpec {
         let mut lease = self.lease.clone().unwrap_or_default();
         let mut time = micros(wall);
@@ -249,7 +251,7 @@ impl Machine {
         lease
     }
 
-    /// The same as this replica leaves it behind: free at once.
+    /// The lease as this replica leaves it on release: free at once.
     pub(super) fn release(lease: LeaseSpec, wall: Timestamp) -> LeaseSpec {
         let renew_time = micro_time(micros(wall));
         let holder_identity = Some(String::new());
@@ -257,15 +259,15 @@ impl Machine {
     }
 }
 
-/// The duration of a lease that was given back, in seconds: the shortest that the API server accepts.
+/// The duration in a released lease, in seconds: the shortest that the API server accepts.
 const RELEASED: i32 = 1;
 
 fn holder(lease: &LeaseSpec) -> Option<&str> {
     lease.holder_identity.as_deref().filter(|holder| !holder.is_empty())
 }
 
-/// Nobody has held it, or whoever did has given it back. A name that was merely taken out by hand is another matter: its
-/// owner has not stopped yet.
+/// It was never held, or its holder has released it. A name that was merely removed by hand is different: its owner has
+/// not stopped yet.
 fn is_free(lease: &LeaseSpec) -> bool {
     holder(lease).is_none() && lease.lease_duration_seconds.is_none_or(|seconds| seconds <= RELEASED)
 }
@@ -274,7 +276,7 @@ fn micros(wall: Timestamp) -> i64 {
     wall.as_microsecond()
 }
 
-/// None where nobody could read it: thousands of years from now.
+/// `None` for a time that can't be represented: thousands of years from now.
 fn micro_time(micros: i64) -> Option<MicroTime> {
     Timestamp::from_microsecond(micros).ok().map(MicroTime)
 }

@@ -1,4 +1,4 @@
-//! One of several replicas works: the one that holds a lease.
+//! Only one of several replicas works: the one that holds a lease.
 //!
 //! ```text
 //!            ┌────────────── elector (one task) ──────────────┐
@@ -61,7 +61,7 @@ pub enum LostLeadership {
     /// The lease has someone else's name, or none.
     #[error("the lease was taken{}", by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default())]
     Taken {
-        /// Whose name it is.
+        /// The new holder's name.
         by: Option<String>,
     },
     /// The lease no longer exists.
@@ -69,13 +69,13 @@ pub enum LostLeadership {
     Deleted,
 }
 
-/// Where a replica stands in the election.
+/// The state of a replica in the election.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Leadership {
-    /// It doesn't lead: its caches are kept warm, no run is handed out.
+    /// It doesn't lead: its caches are kept warm, and no run starts.
     Standby {
-        /// Whose name was last seen in the lease.
+        /// The name that was last seen in the lease.
         leader: Option<String>,
     },
     /// It leads.
@@ -84,17 +84,17 @@ pub enum Leadership {
     Lost(LostLeadership),
 }
 
-/// How long a callback may keep the end of a term to itself.
+/// How long a callback may delay the report that a term has ended.
 const LAST_CALL: Duration = Duration::from_secs(5);
 
-/// What is known of the election, for all who ask.
+/// What is known about the election, for all readers.
 #[derive(Debug)]
 struct Status {
     leadership: Mutex<Leadership>,
     lost: CancellationToken,
 }
 
-/// An operator's part in an election, ready to begin.
+/// An operator's part in an election, ready to start.
 pub(super) struct Candidate {
     client: LeaseClient,
     lease: LeaseAccess,
@@ -104,7 +104,7 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Finds out who and where we are, and whether we may take part.
+    /// Determines the replica's identity and namespace, and whether it may take part.
     pub(super) async fn new(
         election: &LeaderElection,
         config: &Config,
@@ -174,7 +174,7 @@ impl Candidate {
     }
 }
 
-/// An operator's part in an election, under way. Dropping it ends it at once; the lease runs out.
+/// An operator's part in an election, in progress. Dropping it ends it at once; the lease expires.
 pub(super) struct Leader {
     client: LeaseClient,
     term: Term,
@@ -190,7 +190,7 @@ impl Leader {
         self.status.leadership.lock().clone()
     }
 
-    /// Resolves when this replica has led, and doesn't any more.
+    /// Resolves when this replica has led, and no longer does.
     pub(super) async fn lost(&self) -> LostLeadership {
         loop {
             self.status.lost.cancelled().await;
@@ -202,13 +202,13 @@ impl Leader {
         }
     }
 
-    /// Whether the task has ended although nobody has told it to, and nothing was lost.
+    /// Whether the task has ended although it was not stopped, and nothing was lost.
     pub(super) fn has_ended(&self) -> bool {
         self.task.is_finished() && !self.status.lost.is_cancelled()
     }
 
-    /// Ends the term and takes part no longer. The lease is given back where `release` says so, which takes one and a half retry
-    /// periods at most. A callback of the user's may block; it is not waited for without end.
+    /// Ends the term and takes part no longer. With `release` the lease is released, which takes at most one and a half
+    /// retry periods. A user's callback may block; the wait for it is limited.
     pub(super) async fn stop(&self, release: bool) {
         self.term.end();
         let stop = self.stop.lock().take();

@@ -75,8 +75,8 @@ impl Machine {
         }
     }
 
-    /// Serves what has come before of the primaries in `namespace`, or of all, in the order in which they appeared and not in
-    /// that of the hash map.
+    /// Starts the runs of what has arrived before, for the primaries in `namespace`, or for all, in the order in which
+    /// they appeared and not in that of the hash map.
     pub(super) fn start(&mut self, namespace: Option<Arc<str>>, now: Now, effects: &mut Vec<Effect>) {
         let anew = !self.core.started;
         if anew {

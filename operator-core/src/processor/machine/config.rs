@@ -1,4 +1,4 @@
-//! What a machine is set up with.
+//! The configuration of a machine.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,16 +10,16 @@ use crate::{
 /// The settings of one controller's machine.
 #[derive(Clone, Debug)]
 pub struct MachineConfig {
-    /// How many runs may be in flight at once; 50 by default, zero counts as one.
+    /// The maximum number of concurrent runs; 50 by default, zero counts as one.
     pub max_concurrent: usize,
-    /// When failed runs are tried again; [`GenericRetry::default`] by default.
+    /// When failed runs are retried; [`GenericRetry::default`] by default.
     pub retry: Arc<dyn Retry>,
     /// How often one primary may run; `None`, the default, for no limit.
     pub rate_limiter: Option<Arc<dyn RateLimiter>>,
     /// The longest time between the end of a run and the next one; ten hours by default, `None` for no such runs.
     pub max_reconciliation_interval: Option<Duration>,
-    /// Spreads the delays after failures of the server, so that what failed together doesn't come back together; `None`, the
-    /// default, spreads nothing.
+    /// Spreads the delays after failures of the server, so that what failed together isn't retried together; `None`,
+    /// the default, spreads nothing.
     pub jitter: Option<Jitter>,
 }
 

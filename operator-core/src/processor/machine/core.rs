@@ -17,7 +17,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// The rate limit is asked again after this time at the earliest.
+/// The rate limit is evaluated again after this time at the earliest.
 const SHORTEST_RATE_LIMIT_WAIT: Duration = Duration::from_millis(50);
 
 /// The machine without its records.
@@ -26,20 +26,20 @@ pub(super) struct Core {
     pub(super) config: MachineConfig,
     pub(super) ready: Ready,
     pub(super) timers: Timers,
-    /// Whether runs may be handed out.
+    /// Whether runs may start.
     pub(super) started: bool,
-    /// And of whom.
+    /// And of which primaries.
     pub(super) gate: Gate,
     /// Runs in flight.
     pub(super) running: usize,
     /// The id of the next run.
     pub(super) next_run: u64,
-    /// The id that the next run had at the last start: earlier runs have lived through a stop.
+    /// The id that the next run had at the last start: earlier runs have been through a stop.
     pub(super) first_run_since_start: u64,
 }
 
 impl Core {
-    /// Remembers an event of a living primary and sees to its run. The hot path.
+    /// Records an event of a living primary and plans its run. The hot path.
     pub(super) fn note(
         &mut self,
         key: &ObjectKey,
@@ -56,9 +56,9 @@ impl Core {
         }
     }
 
-    /// Queues a living primary with something pending, or lets it wait for the rate limit or a server that asked for patience.
-    /// While the machine is stopped, or the primary's namespace is not started, nothing happens: what is pending stays. JOSDK's
-    /// `submitReconciliationExecution`.
+    /// Queues a living primary with something pending, or lets it wait for the rate limit, or for the time that a
+    /// server has requested (`Retry-After`). While the machine is stopped, or the primary's namespace is not started,
+    /// nothing happens: what is pending stays. JOSDK's `submitReconciliationExecution`.
     pub(super) fn submit(
         &mut self,
         key: &ObjectKey,
@@ -107,7 +107,7 @@ impl Core {
         }
     }
 
-    /// Gives up a primary's timer or its place in the queue; a run in flight stays.
+    /// Removes a primary's timer or its place in the queue; a run in progress stays.
     pub(super) fn leave(&mut self, key: &ObjectKey, record: &mut Record, effects: &mut Vec<Effect>) {
         match record.place {
             Place::Idle | Place::Running(_) => return,
@@ -120,7 +120,7 @@ impl Core {
         record.place = Place::Idle;
     }
 
-    /// Starts runs while there is a free place and somebody waits.
+    /// Starts runs while there is a free place and a primary waits.
     pub(super) fn hand_out(&mut self, records: &mut HashMap<ObjectKey, Record>, effects: &mut Vec<Effect>) {
         while self.started && self.running < self.config.max_concurrent.max(1) {
             let Some(key) = self.ready.pop() else { return };

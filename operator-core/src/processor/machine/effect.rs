@@ -1,4 +1,4 @@
-//! What the machine asks for.
+//! The effects that the machine requests.
 
 use std::time::Duration;
 
@@ -9,25 +9,25 @@ use crate::{
     resource::{ObjectKey, Uid},
 };
 
-/// A run that shall start now.
+/// A run that has to start now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Goes back with [`super::Input::Finished`].
+    /// Returned with [`super::Input::Finished`].
     pub id: RunId,
     /// The primary.
     pub key: ObjectKey,
-    /// The uid of the object known when the run was handed out.
+    /// The uid of the object that was known when the run was started.
     pub uid: Uid,
     /// Why it runs.
     pub causes: Causes,
-    /// Which retry it is; `None` on a first run.
+    /// The number of the retry; `None` for a first run.
     pub retry: Option<RetryInfo>,
 }
 
-/// Something the shell shall do or tell, in the given order.
+/// Something the shell has to do or report, in the given order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// A primary became known, or was replaced by a new object of its name.
+    /// A primary became known, or was replaced by a new object with its name.
     Added {
         /// The primary.
         key: ObjectKey,
@@ -36,21 +36,21 @@ pub enum Effect {
     Submitted {
         /// The primary.
         key: ObjectKey,
-        /// Which retry it is; zero for a first attempt.
+        /// The number of the retry; zero for a first attempt.
         attempt: u32,
     },
-    /// A submitted primary is gone or was replaced before its run began.
+    /// A submitted primary is gone or was replaced before its run started.
     Withdrawn {
         /// The primary.
         key: ObjectKey,
     },
-    /// A run shall start.
+    /// A run has to start.
     Run(Run),
-    /// A failed run will be tried again.
+    /// A failed run will be retried.
     RetryScheduled {
         /// The primary.
         key: ObjectKey,
-        /// Which retry it will be, counted from one; `None` after a failure of the server, which uses up no attempt.
+        /// The number of that retry, counted from one; `None` after a failure of the server, which uses up no attempt.
         attempt: Option<u32>,
         /// When it is due, from now.
         after: Duration,
@@ -60,7 +60,7 @@ pub enum Effect {
         /// The primary.
         key: ObjectKey,
     },
-    /// A primary is gone, or was replaced, and all that was kept about it is dropped.
+    /// A primary is gone, or was replaced, and everything that was kept about it is dropped.
     Forgotten {
         /// The primary.
         key: ObjectKey,

@@ -12,14 +12,14 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// When an event leads to a failing run inside a delay, and more than this is left of it, the rest of the delay is
-/// waited for and no attempt is used up: frequent events don't burn the attempts of a long delay.
+/// If an event causes a run within a retry delay, that run fails, and more than this is left of the delay, the rest of
+/// the delay is waited for and no attempt is used up: frequent events don't use up the attempts of a long delay.
 const KEEP_RETRY_DEADLINE_ABOVE: Duration = Duration::from_millis(5000);
 
 /// The longest delay after a failure of the server.
 const LONGEST_SERVER_DELAY: Duration = Duration::from_secs(5 * 60);
 
-/// By how much of it such a delay is shortened at most, by chance.
+/// The largest part of it by which such a delay is randomly shortened.
 const SPREAD: f64 = 0.1;
 
 impl Machine {
@@ -144,7 +144,7 @@ impl Core {
         }
     }
 
-    /// When a failed run is tried again; `None` when no attempt is left, or none can help.
+    /// When a failed run is retried; `None` if no attempt is left, or none can help.
     fn delay_after(&self, record: &mut Record, kind: FailureKind, now: Now) -> Option<Duration> {
         let policy = &self.config.retry;
         let state = match kind {

@@ -1,11 +1,11 @@
-//! Which primaries may run, as far as what is known of the cluster goes.
+//! The primaries that may run, as far as the state of the event sources allows it.
 
 use std::{collections::HashSet, sync::Arc};
 
 use crate::resource::ObjectKey;
 
-/// Lets through the primaries whose event sources have seen everything. It only ever opens: what was seen once is followed
-/// from then on, and a source that loses its right later keeps nobody from running.
+/// Lets through the primaries whose event sources have seen everything. It only ever opens: what was seen once is
+/// followed from then on, and a source that loses its right later keeps no primary from running.
 #[derive(Debug)]
 pub(super) enum Gate {
     /// Those in these namespaces.
@@ -21,7 +21,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// Whether runs of the primary may be handed out. Asked at every event: one look into a set, and none once all are let
+    /// Whether runs of the primary may start. Called at every event: one lookup in a set, and none once all are let
     /// through.
     pub(super) fn lets(&self, key: &ObjectKey) -> bool {
         match self {
@@ -30,7 +30,7 @@ impl Gate {
         }
     }
 
-    /// Lets those in a namespace through as well, or all.
+    /// Lets those in a namespace, or all, through as well.
     pub(super) fn open(&mut self, namespace: Option<Arc<str>>) {
         match (self, namespace) {
             (Self::Open, _) => {}

@@ -1,4 +1,4 @@
-//! What the machine is told.
+//! The inputs of the machine.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -18,36 +18,35 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Everything that can happen to a machine, beside the passing of time.
+/// Everything that can happen to a machine, besides the passing of time.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// A primary was added or changed, and the change passed the filters. The only input that makes a primary known.
     PrimaryChanged {
         /// The primary.
         key: ObjectKey,
-        /// Its uid. Another one than before means that the object was replaced, and starts with fresh state.
+        /// Its uid. If it differs from the one before, the object was replaced, and starts with fresh state.
         uid: Uid,
-        /// Why this leads to a run; [`Cause::InitialList`] for the objects of the initial list.
+        /// Why this causes a run; [`Cause::InitialList`] for the objects of the initial list.
         cause: Cause,
-        /// Whether the object carries a deletion timestamp.
+        /// Whether the object has a deletion timestamp.
         deleting: bool,
     },
-    /// A primary is gone. Ignored when `uid` is not that of the object known last.
+    /// A primary is gone. Ignored if `uid` is not that of the object known last.
     PrimaryDeleted {
         /// The primary.
         key: ObjectKey,
         /// The uid of the object that is gone.
         uid: Uid,
     },
-    /// Something that a primary depends on has changed: a secondary, a poll, a push. Ignored when the primary is
-    /// unknown.
+    /// Something that a primary depends on has changed: a secondary, a poll, a push. Ignored if the primary is unknown.
     Related {
         /// The primary, not the secondary.
         key: ObjectKey,
-        /// Why this leads to a run.
+        /// Why this causes a run.
         cause: Cause,
     },
-    /// A run has ended. Ignored when it is not the run in flight.
+    /// A run has ended. Ignored if it is not the run in progress.
     Finished {
         /// The run.
         run: RunId,
@@ -56,53 +55,55 @@ pub enum Input {
         /// How it ended.
         outcome: Outcome,
     },
-    /// Runs may be handed out from now on, whosever they are. What came before is served now, in the order in which primaries appeared.
+    /// Runs of all primaries may start from now on. What was pending is served now, in the order in which primaries
+    /// appeared.
     Start,
-    /// The same for the primaries in one namespace, beside those that were started before.
+    /// The same for the primaries in one namespace, in addition to those that were started before.
     StartIn {
         /// The namespace.
         namespace: Arc<str>,
     },
-    /// No run is handed out from now on; those in flight may finish. What comes is kept for the next [`Input::Start`].
+    /// No run starts from now on; those in progress may finish. What arrives is kept for the next [`Input::Start`].
     Stop,
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Without an error. Retries start afresh; next comes a pending event, else the reschedule, else the maximum
-    /// interval.
+    /// Without an error. Retries start afresh; next comes a pending event, otherwise the reschedule, otherwise the
+    /// maximum interval.
     Success {
-        /// When the run wants to be followed by another one, if nothing happens before.
+        /// The delay after which another run is requested, if nothing happens before.
         reschedule: Option<Duration>,
     },
     /// The operator's finalizer was removed. Nothing runs until the object is gone or replaced, or the maximum interval is over.
     FinalizerRemoved,
     /// With an error.
     Failed {
-        /// Whose failure it is, and so what follows.
+        /// The kind of the failure, which decides what follows.
         kind: FailureKind,
-        /// When the server is ready to be asked again, where it has said so (`Retry-After`). Nothing leads to a run of this
-        /// object before.
+        /// When the server is ready for another request, if it has said so (`Retry-After`). Nothing causes a run of
+        /// this object before.
         not_before: Option<Now>,
     },
-    /// The primary was gone or replaced: no error and no retry. Nothing runs until its `DELETED`, its successor or a change
-    /// of its own is seen, or the maximum interval is over: what belongs to an object that is gone goes as well, and each
-    /// such end would lead to a run that makes it anew.
+    /// The primary was gone or replaced: no error and no retry. Nothing runs until its `DELETED`, its successor or a
+    /// change of its own is seen, or the maximum interval is over: what belongs to an object that is gone is deleted as
+    /// well, and each such deletion would cause a run that creates it again.
     Gone,
-    /// The run was dropped before its end. While the machine is stopped (or when it was stopped since the run was
-    /// handed out) the run is owed again as if it had not begun; otherwise this is a retryable failure.
+    /// The run was dropped before its end. While the machine is stopped (or if it was stopped since the run started)
+    /// the run is due again as if it had not started; otherwise this is a retryable failure.
     Abandoned,
 }
 
-/// Whose failure a run's is, and so what follows. In the order of their weight: of several, the greatest decides.
+/// What has caused a run's failure, which decides what follows. In the order of their weight: of several, the greatest
+/// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureKind {
-    /// Another try can't help: the next event, the last reschedule or the maximum interval leads to the next run.
+    /// A retry can't help: the next event, the last reschedule or the maximum interval causes the next run.
     Permanent,
-    /// Another try may help. It uses up an attempt.
+    /// A retry may help. It uses up an attempt.
     Retryable,
-    /// The server's: it gave no answer, or failed, or had too much to do, or denied a right, or doesn't serve the kind; or the
-    /// fence held a write back. It is tried again without end, and uses up no attempt.
+    /// The server: it gave no answer, or failed, or was overloaded, or denied a right, or doesn't serve the kind; or
+    /// the fence refused a write. It is retried without end, and uses up no attempt.
     Server,
 }

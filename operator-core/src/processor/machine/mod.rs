@@ -1,7 +1,7 @@
 //! The state machine of one controller: events and ends of runs in, runs out.
 //!
-//! Pure: no task, no client, no clock. The moment is an argument, deadlines are kept inside and told by
-//! [`Machine::next_deadline`]. What one primary goes through:
+//! Pure: no task, no client, no clock. The moment is an argument; deadlines are kept inside, and
+//! [`Machine::next_deadline`] returns the earliest. The states of one primary:
 //!
 //! ```text
 //!   PrimaryChanged (unknown)                           event, start
@@ -22,25 +22,27 @@
 //! and ignores everything but its end and its successor; after `Gone` as well, but for the maximum interval.
 //!
 //! # Guarantees
-//! - At most one run of a primary, at most `max_concurrent` runs in all, none handed out while stopped, nor in a namespace that
-//!   is not started: what comes meanwhile is kept, as one run for each primary.
+//! - At most one run of a primary, at most `max_concurrent` runs in all, and none starts while the machine is stopped,
+//!   or in a namespace that is not started: what arrives in the meantime is kept, as one run for each primary.
 //! - Each change is followed by the start of a run, unless the primary is gone, is awaiting its end, or the machine is
 //!   stopped. Any number of events during a run cause exactly one more; events of a primary that is queued join its run.
-//! - A primary has one timer, or a place in the queue, or a run in flight: never two of them. A run therefore supersedes
-//!   the timer that was set before it.
+//! - A primary has one timer, or a place in the queue, or a run in progress: never two of them. A run therefore
+//!   supersedes the timer that was set before it.
 //! - A failure leads to at most one immediate run, and only if an event came during the failed one; then to the retry's
 //!   delay.
-//! - A server that asks for patience after a failed write gets it: no retry and no event leads to a run before that time.
-//! - An object that replaces another of its name starts with fresh retry and rate state, and never runs beside it.
-//! - First in, first out; objects found in the initial list that nobody has touched since yield to all others, but get at
-//!   least every fifth place.
-//! - Nothing is kept of a primary that is gone. An event that joins what is already pending allocates nothing and looks
-//!   into the map of primaries once.
-//! - Effects are a function of inputs and moments; the order of a hash map is never seen.
+//! - If a server requests a pause after a failed write (`Retry-After`), no retry and no event causes a run before that
+//!   time.
+//! - An object that replaces another of its name starts with fresh retry and rate state, and never runs at the same
+//!   time.
+//! - First in, first out; objects found in the initial list that have not been changed since yield to all others, but
+//!   get at least every fifth place.
+//! - Nothing is kept about a primary that is gone. An event that joins what is already pending allocates nothing and
+//!   needs one lookup in the map of primaries.
+//! - Effects are a function of inputs and moments; the order of a hash map never has an effect.
 //!
 //! # Assumptions
 //! - `now` never goes back from call to call.
-//! - `PrimaryChanged` and `PrimaryDeleted` of one primary come in the order in which they happened; a `DELETED` and a
+//! - `PrimaryChanged` and `PrimaryDeleted` of one primary arrive in the order in which they happened; a `DELETED` and a
 //!   change of uid are never filtered.
 //! - Each [`Effect::Run`] is answered by one [`Input::Finished`].
 
@@ -97,7 +99,7 @@ impl Machine {
         Self { records: HashMap::new(), core, next_arrival: 0, inputs: 0 }
     }
 
-    /// Takes one input, and appends what shall be done about it.
+    /// Takes one input, and appends the effects that follow.
     pub fn on(&mut self, input: Input, now: Now, effects: &mut Vec<Effect>) {
         self.inputs += 1;
         match input {
@@ -114,13 +116,13 @@ impl Machine {
         self.core.hand_out(&mut self.records, effects);
     }
 
-    /// Fires the timers that are due, and appends what shall be done about them.
+    /// Fires the timers that are due, and appends the effects that follow.
     pub fn tick(&mut self, now: Now, effects: &mut Vec<Effect>) {
         self.fire(now, effects);
         self.core.hand_out(&mut self.records, effects);
     }
 
-    /// When [`Machine::tick`] has something to do next; `None` when no timer is set.
+    /// When [`Machine::tick`] has something to do next; `None` if no timer is set.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Now> {
         self.core.timers.next_deadline()

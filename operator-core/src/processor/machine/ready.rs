@@ -1,4 +1,4 @@
-//! Who runs next when a place is free.
+//! The order in which waiting primaries run.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// How many primaries of the foreground are served in a row while others wait in the background.
+/// The number of foreground primaries that are served in a row while others wait in the background.
 pub(super) const FOREGROUND_IN_A_ROW: u32 = 4;
 
 /// Two queues, each first in, first out.
@@ -16,12 +16,12 @@ pub(super) const FOREGROUND_IN_A_ROW: u32 = 4;
 /// doesn't wait behind ten thousand objects that have probably not changed while the operator was down. The background gets
 /// every fifth place, so that it is never starved.
 ///
-/// What a secondary or a timer asks for is in the background, behind the initial list: where many primaries share a secondary,
-/// each of their first runs may change it and wake all the others, so that a second run is made when all first ones have ended,
-/// and only once.
+/// A primary that is triggered by a secondary or a timer is in the background, behind the initial list. If many
+/// primaries share a secondary, each of their first runs may change it and trigger all the others: in this way a second
+/// run starts when all first ones have ended, and only once.
 ///
-/// Ordered maps instead of ring buffers: a primary that is deleted or promoted leaves from the middle at once, and no
-/// trace of it is left.
+/// Ordered maps instead of ring buffers: a primary that is deleted or promoted leaves from the middle at once, without
+/// a trace.
 #[derive(Debug, Default)]
 pub(super) struct Ready {
     foreground: BTreeMap<u64, ObjectKey>,
@@ -42,8 +42,8 @@ pub(super) struct Ticket {
 enum Lane {
     /// Served first.
     Foreground,
-    /// Found in the initial list, woken by something else than itself, or by a timer. Goes to the foreground when the primary
-    /// itself changes.
+    /// Found in the initial list, triggered by something other than itself, or by a timer. Moves to the foreground when
+    /// the primary itself changes.
     Background,
 }
 
@@ -65,7 +65,7 @@ impl Ready {
         ticket
     }
 
-    /// Moves a primary to the foreground if `causes` has become a reason for it; answers its place.
+    /// Moves a primary to the foreground if `causes` has become a reason for it; returns its place.
     pub(super) fn promote(&mut self, ticket: Ticket, causes: Causes) -> Ticket {
         if ticket.lane == Lane::of(causes) {
             return ticket;
@@ -93,7 +93,7 @@ impl Ready {
         Some(key)
     }
 
-    /// How many wait.
+    /// The number of waiting primaries.
     pub(super) fn len(&self) -> usize {
         self.foreground.len() + self.background.len()
     }

@@ -1,4 +1,4 @@
-//! What can be seen of a machine from outside.
+//! The visible state of a machine.
 
 use super::{
     Machine,
@@ -9,41 +9,42 @@ use crate::{environment::Now, resource::ObjectKey};
 /// The state of a machine in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Primaries that are known.
+    /// The number of known primaries.
     pub keys: usize,
-    /// Primaries that wait for a free place.
+    /// The number of primaries that wait for a free place.
     pub queued: usize,
-    /// Runs in flight.
+    /// The number of runs in progress.
     pub running: usize,
-    /// Primaries with an event that no run has seen: the queued ones, those held back by the rate limit, those whose
-    /// event came during a run, and those that wait for [`super::Input::Start`], or for that of their namespace.
+    /// The number of primaries with an event that no run has seen: the queued ones, those held back by the rate limit,
+    /// those with an event during a run, and those that wait for [`super::Input::Start`], or for that of their
+    /// namespace.
     pub pending: usize,
-    /// Primaries whose last run failed and that have no retry to come.
+    /// The number of primaries whose last run failed and that have no retry left.
     pub exhausted: usize,
     /// When the timers of each kind are due next.
     pub due: Due,
-    /// Whether runs may be handed out.
+    /// Whether runs may start.
     pub is_running: bool,
-    /// How many inputs there have been.
+    /// The number of inputs so far.
     pub inputs: u64,
 }
 
 /// The earliest deadline of each kind of timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Due {
-    /// A failed run is tried again.
+    /// A failed run is retried.
     pub retry: Option<Now>,
-    /// A run was asked for by the one before.
+    /// A run that was requested by the one before.
     pub reschedule: Option<Now>,
-    /// The rate limit, or a server that asked for patience, lets a waiting primary go.
+    /// The rate limit, or the server's `Retry-After`, lets a waiting primary run.
     pub rate_limit: Option<Now>,
     /// A primary has not run for the maximum interval.
     pub max_interval: Option<Now>,
 }
 
 impl Due {
-    /// The earliest deadline behind which there is work, the maximum interval not counted: without it, a machine that
-    /// has nothing queued and running is quiet.
+    /// The earliest deadline that causes work, without the maximum interval: apart from that, a machine that has
+    /// nothing queued or running is quiet.
     #[must_use]
     pub fn next_work(&self) -> Option<Now> {
         [self.retry, self.reschedule, self.rate_limit].into_iter().flatten().min()
@@ -60,7 +61,7 @@ impl Due {
 }
 
 impl Machine {
-    /// The machine's state in numbers. Looks at every primary.
+    /// The machine's state in numbers. Visits every primary.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot {
@@ -83,8 +84,8 @@ impl Machine {
         snapshot
     }
 
-    /// Whether another run of `key` is to come without anything else happening: an event is pending, or a retry.
-    /// During a run: whether something has happened since it began. JOSDK: `isNextReconciliationImminent`.
+    /// Whether another run of `key` follows without any further event: an event or a retry is pending. During a run:
+    /// whether something has happened since it started. JOSDK: `isNextReconciliationImminent`.
     #[must_use]
     pub fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {
         self.records.get(key).is_some_and(|record| {
@@ -93,7 +94,7 @@ impl Machine {
         })
     }
 
-    /// How many runs are in flight.
+    /// The number of runs in progress.
     #[must_use]
     pub fn running(&self) -> usize {
         self.core.running

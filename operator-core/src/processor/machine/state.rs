@@ -1,4 +1,4 @@
-//! What is kept about one primary.
+//! The state of one primary.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use crate::{
     processor::{KeyLimit, RetryState},
 };
 
-/// All that is kept about one primary. Made by the first change that is seen, dropped when the object is gone and no run
-/// of it is in flight. JOSDK: `ResourceState`.
+/// Everything that is kept about one primary. Created by the first change that is seen, dropped when the object is gone
+/// and no run of it is in progress. JOSDK: `ResourceState`.
 #[derive(Debug)]
 pub(super) struct Record {
     /// The uid of the object seen last.
     pub(super) uid: Uid,
-    /// Grows from record to record; the order in which a start serves them.
+    /// Grows from record to record; a start serves them in this order.
     pub(super) arrival: u64,
-    /// Where the object is in its life.
+    /// The phase of the object's life.
     pub(super) phase: Phase,
     /// Where its next run is.
     pub(super) place: Place,
-    /// What no run has seen yet; empty when nothing is pending. JOSDK's mark "event received".
+    /// What no run has seen yet; empty if nothing is pending. JOSDK's mark "event received".
     pub(super) pending: Causes,
     /// How the last run ended.
     pub(super) retry_status: RetryStatus,
@@ -30,32 +30,33 @@ pub(super) struct Record {
     pub(super) retry: Option<RetryState>,
     /// The same for failures of the server, which use up no attempt. Rare, and so kept elsewhere.
     pub(super) trouble: Option<Box<RetryState>>,
-    /// Whether the last failure was followed by a run at once, because something had happened: the next one takes its delay,
-    /// so that a failing run that causes events itself has a brake.
+    /// Whether the last failure was followed by a run at once, because something had happened: the next failure waits
+    /// for its delay, so that a failing run that causes events itself is slowed down.
     pub(super) hurried: bool,
-    /// When the last success wanted to be followed by another run. After the last retry this is waited for, where it is shorter
-    /// than the maximum interval: what is to be done periodically goes on.
+    /// The reschedule that the last success requested. After the last retry this is waited for, if it is shorter than
+    /// the maximum interval, so that periodic work goes on.
     pub(super) reschedule: Option<Duration>,
     /// The rate limit's state; made by the first submission.
     pub(super) rate: Option<Box<dyn KeyLimit>>,
-    /// Before this moment the server doesn't want to hear of it. Only a failed run sets it anew, and none starts before.
+    /// Before this moment the server must not be called for this primary. Only a failed run sets it again, and none
+    /// starts before.
     pub(super) not_before: Option<Now>,
 }
 
-/// Where an object is in its life.
+/// The phase of an object's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It exists. Goes to `AwaitingDelete` when a run removes the finalizer, to `FoundGone` when a run finds the object gone, to
-    /// `Deleted` when its end is seen during a run; when it is seen otherwise, the record is dropped.
+    /// It exists. Changes to `AwaitingDelete` when a run removes the finalizer, to `FoundGone` when a run finds the
+    /// object gone, to `Deleted` when its end is seen during a run; when it is seen otherwise, the record is dropped.
     Live,
-    /// The finalizer was removed, and only the end is awaited: events of others are ignored. Goes to `Live` when a new object
-    /// appears, this one changes without being marked for deletion, or the maximum interval is over. `Place::Idle`, or
-    /// `Place::Waiting` for the maximum interval.
+    /// The finalizer was removed, and only the end is awaited: events of others are ignored. Changes to `Live` when a
+    /// new object appears, this one changes without being marked for deletion, or the maximum interval is over.
+    /// `Place::Idle`, or `Place::Waiting` for the maximum interval.
     AwaitingDelete,
-    /// A run found the object gone. The same, but any change of this object leads back to `Live`, the mark for deletion as well:
-    /// what is told about the object counts for more than what a run was told, which costs one run at most.
+    /// A run found the object gone. The same, but any change of this object leads back to `Live`, including the mark
+    /// for deletion: an event about the object counts for more than the finding of a run, which costs at most one run.
     FoundGone,
-    /// It is gone, but its run is still in flight. Goes to `Live` when a new object appears before the run ends;
+    /// It is gone, but its run is still in progress. Changes to `Live` when a new object appears before the run ends;
     /// otherwise the record is dropped with the run's end. Always `Place::Running`.
     Deleted,
 }
@@ -64,13 +65,14 @@ pub(super) enum Phase {
 /// queue, never two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Nowhere: nothing is planned, or the machine is stopped. Goes to `Queued` with an event or a start.
+    /// Nothing is planned, or the machine is stopped. Changes to `Queued` with an event or a start.
     Idle,
-    /// A timer is set. Goes to `Queued` when it is due, or earlier with an event (but for the rate limit's timer).
+    /// A timer is set. Changes to `Queued` when it is due, or earlier with an event (except for the rate limit's
+    /// timer).
     Waiting(Timer),
-    /// Waits for a free place. Goes to `Running`.
+    /// Waits for a free place. Changes to `Running`.
     Queued(Ticket),
-    /// A run is in flight. Goes to `Idle` with its end, and on from there.
+    /// A run is in progress. Changes to `Idle` with its end, and further from there.
     Running(InFlight),
 }
 
@@ -79,27 +81,27 @@ pub(super) enum Place {
 pub(super) struct Timer {
     /// When it is due.
     pub(super) deadline: Now,
-    /// Tells apart timers of the same deadline; those set earlier fire earlier.
+    /// Distinguishes timers with the same deadline; those set earlier fire earlier.
     pub(super) seq: u64,
-    /// What for.
+    /// Its purpose.
     pub(super) kind: TimerKind,
 }
 
-/// What a timer is for.
+/// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimerKind {
     /// The delay after a failure.
     Retry,
-    /// The delay that the last run asked for.
+    /// The delay that the last run requested.
     Reschedule,
-    /// The rate limit holds an event back, or the server has asked for patience.
+    /// The rate limit holds an event back, or the server has requested a pause.
     RateLimit,
     /// The longest time without a run.
     MaxInterval,
 }
 
 impl TimerKind {
-    /// Why a run happens that this timer leads to; `None` for the rate limit, behind which other causes wait.
+    /// The cause of the run that this timer leads to; `None` for the rate limit, behind which other causes wait.
     pub(super) fn cause(self) -> Option<Cause> {
         match self {
             Self::Retry => Some(Cause::Retry),
@@ -110,12 +112,12 @@ impl TimerKind {
     }
 }
 
-/// A run in flight.
+/// A run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InFlight {
-    /// Which one.
+    /// Its id.
     pub(super) run: RunId,
-    /// Why it was started, so that it can be owed again when it is abandoned.
+    /// Its causes, so that it can be due again if it is abandoned.
     pub(super) causes: Causes,
     /// Whether it runs for an object that has been replaced since: its outcome says nothing about the new one.
     pub(super) superseded: bool,
@@ -124,9 +126,9 @@ pub(super) struct InFlight {
 /// How the last run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RetryStatus {
-    /// Well, or there was none.
+    /// Successfully, or there was none.
     Settled,
-    /// With an error, and a retry is to come. A start serves it at once.
+    /// With an error, and a retry follows. A start serves it at once.
     Retrying,
     /// With an error, and no retry is left. A start serves it at once; otherwise it waits for an event, the last reschedule or
     /// the maximum interval. Only a success leads back to `Settled`.
@@ -154,12 +156,12 @@ impl Record {
         }
     }
 
-    /// Forgets everything but the object itself, whose end is to come, and why it is expected.
+    /// Forgets everything except the object itself, whose end is awaited, and why it is awaited.
     pub(super) fn expect_end(&mut self, phase: Phase) {
         *self = Self { phase, ..Self::new(self.uid.clone(), self.arrival) };
     }
 
-    /// How long the server is still to be left alone.
+    /// How long the server must still not be called.
     pub(super) fn patience(&self, now: Now) -> Duration {
         self.not_before.map_or(Duration::ZERO, |moment| moment.since(now))
     }
@@ -169,7 +171,7 @@ impl Record {
         matches!(self.place, Place::Running(_))
     }
 
-    /// Whether a start leads to a run.
+    /// Whether a start causes a run.
     pub(super) fn is_marked(&self) -> bool {
         let failed = matches!(self.retry_status, RetryStatus::Retrying | RetryStatus::Exhausted);
         let free = match self.place {

@@ -13,7 +13,7 @@ pub(super) struct Timers {
 }
 
 impl Timers {
-    /// Sets a timer. A delay beyond all time gives one that is never due.
+    /// Sets a timer. One whose delay is too long to be represented is never due.
     pub(super) fn set(&mut self, key: ObjectKey, kind: TimerKind, delay: Duration, now: Now) -> Timer {
         let timer = Timer { deadline: now + delay, seq: self.next, kind };
         self.next += 1;
@@ -21,7 +21,7 @@ impl Timers {
         timer
     }
 
-    /// Takes a timer back.
+    /// Cancels a timer.
     pub(super) fn cancel(&mut self, timer: Timer) {
         self.by_deadline.remove(&(timer.deadline, timer.seq));
     }

@@ -1,4 +1,4 @@
-//! The side of the processor that others hold.
+//! The processor's handle, for other parts of the library.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,14 +13,14 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// What travels through the one channel of a processor.
+/// The messages in the one channel of a processor.
 #[derive(Debug)]
 pub(super) enum Message {
     /// For the machine.
     Input(Input),
-    /// Answered when everything before it has been taken in and its effects have been performed.
+    /// Answered when everything before it has been processed and its effects have been performed.
     Snapshot(oneshot::Sender<Snapshot>),
-    /// Stops the machine; answered when no run is in flight.
+    /// Stops the machine; answered when no run is in progress.
     Drain(oneshot::Sender<()>),
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    /// A stopped processor, and the task that drives it; `controller_name` is what the `observers` are told.
+    /// A stopped processor, and the task that drives it; `controller_name` is reported to the `observers`.
     pub(crate) fn new(
         config: MachineConfig,
         environment: Environment,
@@ -57,14 +57,14 @@ impl Processor {
         self.tell(Message::Input(input));
     }
 
-    /// Lets runs be handed out. Returns when that has happened for what was sent before. An operator opens.
+    /// Lets runs start. Returns when that has happened for what was sent before. An operator calls `open`.
     #[cfg(test)]
     pub(crate) async fn start(&self) {
         self.send(Input::Start);
         self.snapshot().await;
     }
 
-    /// Lets runs of the primaries in `namespace` be handed out, or of all.
+    /// Lets runs of the primaries in `namespace`, or of all, start.
     pub(crate) fn open(&self, namespace: Option<&str>) {
         self.send(match namespace {
             Some(namespace) => Input::StartIn { namespace: Arc::from(namespace) },
@@ -72,23 +72,23 @@ impl Processor {
         });
     }
 
-    /// Lets no more runs be handed out. Returns when that is so; runs in flight go on. An operator drains.
+    /// Lets no more runs start. Returns when that is so; runs in progress go on. An operator calls `drain`.
     #[cfg(test)]
     pub(crate) async fn stop(&self) {
         self.send(Input::Stop);
         self.snapshot().await;
     }
 
-    /// Lets no more runs be handed out and waits for those in flight, for `deadline` (a time from now) at most. True if
-    /// all have ended. Those that have not are cancelled by dropping the [`ProcessorTask`].
+    /// Lets no more runs start and waits for those in progress, for at most `deadline` (a time from now). True if all
+    /// have ended. Those that have not are cancelled by dropping the [`ProcessorTask`].
     pub(crate) async fn drain(&self, deadline: Duration) -> bool {
         let (reply, drained) = oneshot::channel();
         self.tell(Message::Drain(reply));
         matches!(tokio::time::timeout(deadline, drained).await, Ok(Ok(())))
     }
 
-    /// The state of the processor in numbers. A barrier: the answer contains everything that was sent before through
-    /// any clone of this handle. When the task has ended, the state at its end.
+    /// The state of the processor in numbers. A barrier: the answer includes everything that was sent before through
+    /// any clone of this handle. If the task has ended, the state at its end.
     pub(crate) async fn snapshot(&self) -> Snapshot {
         let (reply, snapshot) = oneshot::channel();
         self.tell(Message::Snapshot(reply));
@@ -98,7 +98,7 @@ impl Processor {
         }
     }
 
-    /// Whether another run of `key` is to come anyway: during a run, whether something has happened since it began.
+    /// Whether another run of `key` follows anyway: during a run, whether something has happened since it started.
     /// Inputs that are still in the channel are not seen. JOSDK: `isNextReconciliationImminent`.
     #[must_use]
     pub(crate) fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {

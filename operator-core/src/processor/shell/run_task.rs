@@ -1,4 +1,4 @@
-//! One run in a task of its own.
+//! One run in its own task.
 
 use std::{
     pin::Pin,
@@ -16,8 +16,8 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// One run in a task of its own, so that a panic stays in it. Dropping it cancels the task, which then ends at its next
-/// await. A `JoinSet` would do the same, but starts tasks itself, past the library's one spawn function.
+/// One run in its own task, which contains its panics. Dropping it cancels the task, which then ends at its next await.
+/// A `JoinSet` would do the same, but starts tasks itself, past the library's one spawn function.
 pub(super) struct RunTask {
     id: RunId,
     key: ObjectKey,
@@ -68,8 +68,9 @@ impl Drop for RunTask {
     }
 }
 
-/// A run between the machine, for which it runs, and the executor, which reports its start. A task that is cancelled
-/// before it was ever polled doesn't get that far, and then nobody else would report that the run doesn't wait any more.
+/// A run between the machine, which counts it as running, and the executor, which reports its start. A task that is
+/// cancelled before it was ever polled doesn't get that far, and then nothing else would report that the run no longer
+/// waits.
 struct HandedOut {
     key: ObjectKey,
     controller: Arc<str>,

@@ -1,4 +1,4 @@
-//! The side of the processor that runs.
+//! The part of the processor that runs.
 
 use std::{fmt, sync::Arc};
 
@@ -13,14 +13,14 @@ use crate::{
     processor::{Effect, Input, Machine, Outcome, Run, Snapshot},
 };
 
-/// Performs runs. Given by the controller: the processor knows neither dispatcher nor user code.
+/// Performs runs. Provided by the controller: the processor knows neither dispatcher nor user code.
 pub(crate) trait RunExecutor: Send + Sync {
-    /// Performs one run. The future is polled in a task of its own, and can be dropped at any await. A panic counts as
-    /// a retryable failure.
+    /// Performs one run. The future is polled in its own task, and can be dropped at any await. A panic counts as a
+    /// retryable failure.
     fn execute(&self, run: Run) -> BoxFuture<'static, Outcome>;
 }
 
-/// How many messages are taken in at once at most, before runs that have ended are looked at again.
+/// The maximum number of messages that are processed in a row before runs that have ended are checked again.
 const BATCH: usize = 256;
 
 /// Drives one processor: owns its runs and its one sleep.
@@ -65,7 +65,7 @@ impl ProcessorTask {
     }
 
     /// Drives the processor until the last [`super::Processor`] is dropped; `executor` performs the runs. Runs still in
-    /// flight at the end, or when this future is dropped, are cancelled.
+    /// progress at the end, or when this future is dropped, are cancelled.
     pub(crate) async fn run(mut self, executor: Arc<dyn RunExecutor>) {
         let mut messages = Vec::with_capacity(BATCH);
         loop {
@@ -105,7 +105,7 @@ impl ProcessorTask {
         }
     }
 
-    /// Feeds the machine. Answers the snapshots that were asked for, each as of its place among the messages.
+    /// Passes inputs to the machine. Answers the requested snapshots, each at its place among the messages.
     fn take_in(
         &mut self,
         ended: Option<Input>,
@@ -132,7 +132,7 @@ impl ProcessorTask {
         snapshots
     }
 
-    /// Does what the machine asks for. The machine is not locked: observers and executors may ask it.
+    /// Performs the machine's effects. The machine is not locked: observers and executors may query it.
     fn perform(&mut self, executor: &Arc<dyn RunExecutor>) {
         let controller = &*self.controller_name;
         for effect in self.effects.drain(..) {

@@ -1,4 +1,4 @@
-//! What a run says of its primary, as conditions. Pure.
+//! The conditions of a primary that follow from a run. Pure.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ManagedFieldsEntry};
@@ -18,7 +18,7 @@ const RECONCILING: &str = "Reconciling";
 const STALLED: &str = "Stalled";
 const OWN: &[&str] = &[READY, RECONCILING, STALLED];
 
-/// The longest message, in bytes: enough for people, and far below what the usual schema of conditions allows.
+/// The longest message, in bytes: enough for people, and far below the limit in the usual schema of conditions.
 const LONGEST: usize = 1024;
 
 /// Whether a node waits for something.
@@ -37,12 +37,12 @@ pub(super) fn failed(state: &NodeState) -> bool {
     matches!(state, NodeState::Failed { .. })
 }
 
-/// Whether something was under way about a node when its run was dropped.
+/// Whether something was in progress for a node when its run was dropped.
 pub(super) fn hangs(state: &NodeState) -> bool {
     matches!(state, NodeState::Pending { reason } if reason != NOT_COME_TO)
 }
 
-/// Whether something holds, and why.
+/// The status of a condition, and the reason for it.
 #[derive(Debug)]
 struct Said {
     holds: bool,
@@ -50,7 +50,7 @@ struct Said {
     message: String,
 }
 
-/// What a run says of its primary.
+/// What a run says about its primary.
 #[derive(Debug)]
 pub(super) struct Verdict {
     ready: Said,
@@ -59,7 +59,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// `nodes` are those of the controller's workflow, where it was run.
+    /// `nodes` are those of the controller's workflow, if it was run.
     pub(super) fn of(
         error: Option<&RunError>,
         is_cleanup: bool,
@@ -133,7 +133,7 @@ impl Verdict {
     }
 }
 
-/// The word by which the first of the held nodes is held; of its gate there is none.
+/// The code of the first held node; `Held` if its gate gives none.
 fn hold_code(nodes: &[NodeResult]) -> &'static str {
     let held = nodes.iter().find(|node| matches!(node.state, NodeState::Held { .. }));
     let gate = held.and_then(|node| node.conditions.get(&ConditionKind::OnlyIf));
@@ -161,16 +161,17 @@ fn shortened(message: &str) -> String {
 /// How a list of conditions is applied.
 #[derive(Debug, PartialEq, Eq)]
 enum Shape {
-    /// Each item is of its own, by its type; these are the types of those that a manager has applied.
+    /// Each item on its own, by its type; these are the types of those that a manager has applied.
     Items(Vec<String>),
-    /// As a whole: what isn't said is gone.
+    /// As a whole: what isn't listed is removed.
     Whole,
 }
 
-/// The conditions that the status of `object` has and that `manager`, who applies it, is to say again.
+/// The conditions in the status of `object` that `manager`, who applies it, has to repeat.
 ///
-/// Where they are items, what others have said stays without being said again, and saying it would take it over. Who has applied
-/// none yet can't know that: `None`, unless others have said nothing, or `live` shows how they have said it.
+/// If they are applied as items, those of others stay without being repeated, and repeating them would take them over.
+/// A manager that hasn't applied any yet can't know which way applies: `None`, unless there are none of others, or
+/// `live` shows how they were applied.
 pub(super) fn known(object: &dyn Object, manager: &str, live: Option<&dyn Object>) -> Option<Vec<Condition>> {
     let all = conditions_of(object);
     let own = |entry: &&ManagedFieldsEntry| is_applied_by(entry, manager, Some("status"));
@@ -194,14 +195,14 @@ fn entries(object: &dyn Object) -> impl Iterator<Item = &ManagedFieldsEntry> {
     object.meta().managed_fields.iter().flatten()
 }
 
-/// The conditions that the status has. What isn't one is left out.
+/// The conditions in the status. What can't be read as one is left out.
 pub(super) fn conditions_of(object: &dyn Object) -> Vec<Condition> {
     let Ok(object) = object.to_value() else { return Vec::new() };
     let items = object.pointer("/status/conditions").and_then(Value::as_array);
     items.into_iter().flatten().filter_map(|item| Condition::deserialize(item).ok()).collect()
 }
 
-/// How the conditions are applied, where the entry has some.
+/// How the conditions are applied, if the entry has some.
 fn shape(entry: &ManagedFieldsEntry) -> Option<Shape> {
     let fields = owned_fields(entry)?;
     let items = fields.get("f:status")?.get("f:conditions")?.as_object()?;

@@ -16,14 +16,14 @@ pub struct RunError {
 }
 
 impl RunError {
-    /// Which retry the run was: 0 where no retry went before. Failures of the server don't count.
+    /// The number of the retry: 0 if the run was not a retry. Failures of the server don't count.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// Whether no retry follows: the attempts are used up, or the error is one that isn't retried. The next event, or the maximum
-    /// interval, causes a run all the same.
+    /// Whether no retry follows: the attempts are used up, or the error is one that isn't retried. The next event, or
+    /// the maximum interval, still causes a run.
     #[must_use]
     pub fn is_last_attempt(&self) -> bool {
         self.is_last_attempt

@@ -7,18 +7,18 @@ use serde::Serialize;
 use super::{AnyRun, Run};
 use crate::resource::{AnyObject, KubeObject};
 
-/// A status on its way to the API server: serialized when it is made; what went wrong then becomes the run's error.
+/// A status on its way to the API server: serialized when it is made; if that fails, the error becomes the run's error.
 pub(crate) type SerializedStatus = serde_json::Result<serde_json::Value>;
 
-/// A function that makes a status: `fn(&P, &Run<P>) -> S`, where `S` is the status, any part of it, or an `Option` of one: `None`
-/// leaves the status as it is.
+/// A function that makes a status: `fn(&P, &Run<P>) -> S`, where `S` is the status, any part of it, or an `Option` of
+/// one; `None` leaves the status unchanged.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't make the status of `{P}`",
     label = "expected `fn(&{P}, &Run<{P}>) -> Status`",
     note = "the status is any type that is `Serialize`, or an `Option` of one"
 )]
 pub trait StatusFunction<P: KubeObject>: Send + Sync + 'static {
-    /// The status as JSON; null leaves it as it is.
+    /// The status as JSON; null leaves it unchanged.
     #[doc(hidden)]
     fn status(&self, primary: &P, run: &Run<P>) -> serde_json::Result<serde_json::Value>;
 }
@@ -30,10 +30,10 @@ impl<P: KubeObject, S: Serialize, F: Fn(&P, &Run<P>) -> S + Send + Sync + 'stati
     }
 }
 
-/// The same for primaries of any type; `None` leaves the status as it is.
+/// The same for primaries of any type; `None` leaves the status unchanged.
 pub(crate) type AnyStatus = Arc<dyn Fn(&AnyObject, &Arc<AnyRun>) -> Option<SerializedStatus> + Send + Sync>;
 
-/// A status function for who doesn't know the type.
+/// A status function for callers that don't know the type.
 pub(crate) fn erased<P: KubeObject>(function: impl StatusFunction<P>) -> AnyStatus {
     Arc::new(move |primary, run| {
         let status = function.status(primary.typed_ref()?, &Run::of_any(Arc::clone(run)));

@@ -67,21 +67,21 @@ pub struct Run<P: KubeObject> {
 pub(crate) struct AnyRun {
     context: Arc<AnyContext>,
     primary: AnyObject,
-    /// The workflow that it is about, where there is one.
+    /// The workflow, if there is one.
     workflow: Option<Arc<dyn ManagedWorkflow>>,
-    /// What that has come to, if it was run.
+    /// The result of the workflow, if it was run.
     result: Option<Arc<WorkflowResult>>,
     error: Option<RunError>,
     is_cleanup: bool,
-    /// Whether what it doesn't have of the workflow was left out on purpose.
+    /// Whether the nodes that it lacks were left out on purpose.
     is_part: bool,
-    /// Whether it can't be told which conditions are to be said again before somebody has looked at the live object.
+    /// Whether the conditions that have to be repeated can't be determined before the live object is read.
     is_unsure: AtomicBool,
     live: OnceLock<AnyObject>,
 }
 
 impl<P: KubeObject> Run<P> {
-    /// The same for who knows the type of the primaries.
+    /// The same if the caller knows the type of the primaries.
     pub(crate) fn of_any(any: Arc<AnyRun>) -> Self {
         Self { any, of: PhantomData }
     }
@@ -93,7 +93,8 @@ impl<P: KubeObject> Run<P> {
         self.any.verdict().is_ready()
     }
 
-    /// After a clean-up: whether everything that had to go is gone, so that the primary may follow. False if nothing was run.
+    /// After a clean-up: whether everything that had to be deleted is gone, so that the primary may be removed, too.
+    /// False if nothing was run.
     #[must_use]
     pub fn all_deleted(&self) -> bool {
         self.any.result.as_ref().is_some_and(|result| result.all_deleted())
@@ -102,7 +103,7 @@ impl<P: KubeObject> Run<P> {
     /// The errors of all nodes as one.
     ///
     /// # Errors
-    /// When a node failed. JOSDK: `throwAggregateExceptionIfErrorsPresent`.
+    /// If a node failed. JOSDK: `throwAggregateExceptionIfErrorsPresent`.
     pub fn check(&self) -> Result<(), WorkflowError> {
         self.any.result.as_ref().map_or(Ok(()), |result| result.check())
     }
@@ -113,7 +114,7 @@ impl<P: KubeObject> Run<P> {
         self.any.error.as_ref()
     }
 
-    /// Whether the run cleaned up what goes with its primary.
+    /// Whether the run was a clean-up.
     #[must_use]
     pub fn is_cleanup(&self) -> bool {
         self.any.is_cleanup
@@ -126,9 +127,9 @@ impl<P: KubeObject> Run<P> {
         context.shared().processor.next_reconciliation_imminent(context.primary_key())
     }
 
-    /// The outcome of each node of the controller's workflow, in the order of their declaration; if the run was
-    /// dropped, for example at the deadline, as far as it had come. Empty if the run didn't reach the workflow. A last one that
-    /// isn't declared says what went wrong with what earlier versions have left behind.
+    /// The outcome of each node of the controller's workflow, in the order of their declaration. If the run was
+    /// dropped, for example at the deadline, they show how far it got. Empty if the run didn't reach the workflow. If
+    /// removing the leftovers of earlier versions failed, one more node, which isn't declared, has the error.
     #[must_use]
     pub fn nodes(&self) -> &[NodeResult] {
         self.any.nodes()
@@ -142,7 +143,7 @@ impl<P: KubeObject> Run<P> {
         context.shared().workflows.latest.of(context.primary_key())
     }
 
-    /// The nodes that wait: they aren't ready, can't begin yet, wait for another node, or wait to be deleted. Each
+    /// The nodes that wait: they aren't ready, can't start yet, wait for another node, or wait to be deleted. Each
     /// state has the reason.
     pub fn waiting(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| conditions::waits(&node.state))
@@ -153,12 +154,12 @@ impl<P: KubeObject> Run<P> {
         self.nodes().iter().filter(|node| conditions::failed(&node.state))
     }
 
-    /// The nodes that are held as they are. Each state has the reason.
+    /// The nodes that are held. Each state has the reason.
     pub fn held(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| matches!(node.state, NodeState::Held { .. }))
     }
 
-    /// The nodes that should not exist: which node says so, and why, is in their
+    /// The nodes that should not exist. Which node caused that, and why, is in their
     /// [`unwanted`](crate::workflow::NodeResult::unwanted).
     pub fn removed(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| node.unwanted.is_some())
@@ -194,23 +195,23 @@ impl<P: KubeObject> Run<P> {
         self.any.context.data().get().ok()
     }
 
-    /// What became of the node of that name.
+    /// The outcome of the node with that name.
     pub(crate) fn node_named(&self, name: &str) -> Option<&NodeResult> {
         self.any.result.as_ref()?.node(name)
     }
 
-    /// What became of all of them.
+    /// The outcomes of all nodes.
     pub(crate) fn result(&self) -> Option<&WorkflowResult> {
         self.any.result.as_deref()
     }
 
-    /// What there is of a node: what the run has written or found, otherwise what is known of it. What is not to be there any more is
-    /// left out.
+    /// The objects of a node: those that the run has written or found, otherwise those that are known. Objects that
+    /// should no longer exist are left out.
     pub(crate) fn secondaries(&self, node: &str) -> Vec<Secondary> {
         self.any.secondaries(node)
     }
 
-    /// The workflow that it is about.
+    /// The workflow.
     pub(crate) fn workflow(&self) -> Option<&dyn ManagedWorkflow> {
         self.any.workflow.as_deref()
     }
@@ -241,7 +242,7 @@ impl AnyRun {
         }
     }
 
-    /// What a part of the workflow has come to, whatever else the run does.
+    /// The outcome of a part of the workflow, whatever else the run does.
     pub(crate) fn of_part(
         context: &Arc<AnyContext>,
         primary: AnyObject,
@@ -250,7 +251,7 @@ impl AnyRun {
         Self { result: Some(result), is_part: true, ..Self::new(context, primary, None) }
     }
 
-    /// What a workflow has come to that the reconciler calls by itself.
+    /// The outcome of a standalone workflow, which the reconciler calls.
     pub(crate) fn of_standalone(
         context: &Arc<AnyContext>,
         primary: AnyObject,
@@ -262,12 +263,13 @@ impl AnyRun {
         Self { workflow, is_cleanup, ..Self::of_part(context, primary, Arc::new(result)) }
     }
 
-    /// Whether the status that was made of it can be wrong about others' conditions, as long as nobody has looked at the live object.
+    /// Whether the status that was made from it may be wrong about conditions of others, as long as the live object
+    /// hasn't been read.
     pub(crate) fn is_unsure(&self) -> bool {
         self.is_unsure.load(Ordering::Relaxed)
     }
 
-    /// Takes the live object.
+    /// Adds the live object.
     pub(crate) fn looked(&self, live: AnyObject) {
         // There is one look.
         let _ = self.live.set(live);
@@ -282,7 +284,7 @@ impl AnyRun {
         Verdict::of(self.error.as_ref(), self.is_cleanup, nodes, self.not_run())
     }
 
-    /// What of the workflow was not run, though it should have been.
+    /// The part of the workflow that was not run, though it should have been.
     fn not_run(&self) -> Option<String> {
         let workflow = self.workflow.as_ref().filter(|_| !self.is_part)?;
         let Some(result) = &self.result else { return Some("the workflow was not run".to_owned()) };

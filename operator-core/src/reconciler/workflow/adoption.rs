@@ -1,19 +1,20 @@
-//! The policy of adoption. It stands here because a dependent's error names it.
+//! The adoption policy. It is defined here because a dependent's error contains it.
 
 use std::fmt;
 
-/// Which objects a dependent takes over that it hasn't made, where it wants an object of that name.
+/// Which existing objects a dependent takes over that it hasn't made, if they have the name of an object that it wants.
 ///
-/// What this dependent has made for an earlier incarnation of the primary, or a dependent that the controller has no more, is
-/// taken over under each policy. What is taken over is marked, and removed when it isn't wanted any more.
+/// Objects that this dependent has made for an earlier incarnation of the primary, or that a former dependent of the
+/// controller has made, are taken over under each policy. An object that is taken over is marked, and removed when it
+/// is no longer wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adoption {
-    /// None: the node fails with an error that says whose the object is.
+    /// None: the node fails with an error that names the owner of the object.
     #[default]
     Never,
-    /// What says of nobody that it is his: it has no owner, no marks of an operator and no mapping annotations.
+    /// Objects without any sign of an owner: no owner reference, no marks of an operator and no mapping annotations.
     IfUnowned,
-    /// Whatever has the name. Where another object controls it, the API server refuses a second controller.
+    /// Any object with the name. If another object controls it, the API server refuses a second controller.
     Always,
 }
 

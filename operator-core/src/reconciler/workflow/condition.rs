@@ -2,12 +2,12 @@
 
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
-/// Which of a node's conditions, by the word that declares it.
+/// The kind of a node's condition, named after the method that declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ConditionKind {
     /// `needs`: whether the node takes part at all. JOSDK: `activationCondition`.
     Needs,
-    /// `only_if`, or what its function answers: whether it is to exist. JOSDK: `reconcilePrecondition`.
+    /// `only_if`, or the result of its function: whether it should exist. JOSDK: `reconcilePrecondition`.
     OnlyIf,
     /// `ready`: whether it is ready, so that what comes after it may follow. JOSDK: `readyPostcondition`.
     Ready,
@@ -46,7 +46,7 @@ pub struct Verdict {
     again_in: Option<Duration>,
 }
 
-/// The word by which a dependent holds its node, fit for a condition of the status: the detail of its verdict.
+/// The code by which a dependent holds its node, suitable for a condition of the status: the detail of its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HoldCode(pub(crate) &'static str);
 
@@ -56,17 +56,17 @@ impl Verdict {
         Self { met: true, reason: String::new(), detail: None, again_in: None }
     }
 
-    /// It is not met, and this is why: a few words that complete "waiting for it to be ready: …".
+    /// It is not met, for this reason: a few words that complete "waiting for it to be ready: …".
     pub fn not_met(reason: impl Into<String>) -> Self {
         Self { met: false, reason: reason.into(), detail: None, again_in: None }
     }
 
-    /// Met or not, with the reason for the case that it is not.
+    /// Met or not; the reason is used if it is not.
     pub fn when(met: bool, otherwise: impl Into<String>) -> Self {
         if met { Self::met() } else { Self::not_met(otherwise) }
     }
 
-    /// Adds a detail that code that knows its type can read from the result of the workflow.
+    /// Adds a detail, which code that knows its type can read from the result of the workflow.
     pub fn with_detail<T: Send + Sync + 'static>(mut self, detail: T) -> Self {
         self.detail = Some(Arc::new(detail));
         self
@@ -78,14 +78,14 @@ impl Verdict {
         self
     }
 
-    /// If it isn't met, it is evaluated again after this time at the latest, in another run of the primary. For changes
+    /// If it isn't met, it is evaluated again in another run of the primary, after this time at the latest. For changes
     /// that no event source reports.
     pub fn again_in(mut self, delay: Duration) -> Self {
         self.again_in = Some(delay);
         self
     }
 
-    /// When the primary is to run again for it.
+    /// The delay after which the primary is run again for it.
     pub(crate) fn asked_again_in(&self) -> Option<Duration> {
         self.again_in.filter(|_| !self.met)
     }

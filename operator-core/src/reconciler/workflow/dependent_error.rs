@@ -1,5 +1,5 @@
-//! What can go wrong with a dependent, known as `dependent::Error`. It stands here because a workflow's error has to tell
-//! whether its nodes' errors are worth another attempt.
+//! The errors of a dependent, known as `dependent::Error`. They are defined here because a workflow's error has to
+//! determine whether its nodes' errors are worth another attempt.
 
 use std::{error::Error as StdError, sync::Arc};
 
@@ -16,11 +16,11 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-/// What can go wrong with a dependent.
+/// An error of a dependent.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DependentError {
-    /// The resource exists and belongs to somebody else.
+    /// The resource exists and belongs to another owner.
     #[error(
         "{kind} {key} exists already, and {owner}; delete it, give it another name in the desired state, or take it over with `.adopt({advice})`"
     )]
@@ -29,7 +29,7 @@ pub enum DependentError {
         kind: ResourceType,
         /// The object.
         key: ObjectKey,
-        /// Whose it is, as far as it says so.
+        /// The owner, as far as it is known.
         owner: String,
         /// The policy under which it would be taken over.
         advice: Adoption,
@@ -44,7 +44,7 @@ pub enum DependentError {
         /// The object.
         key: ObjectKey,
     },
-    /// An owner reference that the cluster wouldn't understand.
+    /// An owner reference that would not be valid in the cluster.
     #[error("{kind} {key} can't be owned by {owner}: {reason}")]
     IllegalOwner {
         /// The type of the dependent's resource.
@@ -53,7 +53,7 @@ pub enum DependentError {
         key: ObjectKey,
         /// The primary.
         owner: ObjectKey,
-        /// Why, and what to do instead.
+        /// The reason, and what to do instead.
         reason: &'static str,
     },
     /// The primary was not read from a cluster.
@@ -69,7 +69,7 @@ pub enum DependentError {
         /// The event source.
         event_source: String,
     },
-    /// The object would be outside what its event source watches, so that nothing would be known of it.
+    /// The object would be outside what its event source watches, so its state would not be known.
     #[error(
         "{kind} {key} is in a namespace that the event source `{source_name}` doesn't watch; give the dependent an informer that does: `.informer(InformerEventSource::new().namespaces(…))`"
     )]
@@ -81,7 +81,7 @@ pub enum DependentError {
         /// The event source.
         source_name: Arc<str>,
     },
-    /// The object is in a namespace that its event source has not seen yet: its definition is missing, or a right is.
+    /// The object is in a namespace that its event source has not synced yet: its definition is missing, or a right is.
     #[error("{kind} {key} is in a namespace that the event source `{source_name}` has not seen yet")]
     NotSynced {
         /// Its type.
@@ -91,7 +91,7 @@ pub enum DependentError {
         /// The event source.
         source_name: Arc<str>,
     },
-    /// A primary has several objects, and nobody says which one is meant.
+    /// A primary has several objects, and none of them is selected.
     #[error(
         "{primary} has several objects of kind {kind}; say which one is meant, by `Read::named(…)` or `Read::key(…)`"
     )]
@@ -101,7 +101,7 @@ pub enum DependentError {
         /// The primary.
         primary: ObjectKey,
     },
-    /// A bulk dependent wants two objects of one name.
+    /// A bulk dependent wants two objects with the same name.
     #[error("{kind} {key} is desired twice; give each one its own name")]
     DesiredTwice {
         /// Their type.
@@ -109,24 +109,24 @@ pub enum DependentError {
         /// Their key.
         key: ObjectKey,
     },
-    /// A function has answered with an object of another kind than its node's.
+    /// A function has returned an object of another kind than its node's.
     #[error(
         "`{node}` is a node of {kind:?}, but the object it returns is of {answered}; both must be of the same kind"
     )]
     AnotherKind {
-        /// What `.kind(…)` says.
+        /// The kind given to `.kind(…)`.
         kind: ResourceType,
         /// The node.
         node: String,
         /// Version and kind of the object.
         answered: String,
     },
-    /// A wanted object doesn't say what nobody else can say of it.
+    /// A wanted object lacks a name or namespace that can't be derived.
     #[error("node `{node}` wants a {kind} that is not named as a whole: {why}")]
     Unnamed {
         /// Its type.
         kind: ResourceType,
-        /// Who wants it.
+        /// The node that wants it.
         node: String,
         /// What is missing.
         why: &'static str,
@@ -136,10 +136,10 @@ pub enum DependentError {
     Items {
         /// What failed, and why.
         failed: Vec<(String, Arc<BoxError>)>,
-        /// How many items there were in all.
+        /// The number of all items.
         of: usize,
     },
-    /// A dependent that is only read was asked what it wants.
+    /// A dependent that is only read was asked for its desired state.
     #[error("the dependent is read-only, so it has no desired state")]
     NothingDesired,
     /// A write failed.
@@ -148,7 +148,7 @@ pub enum DependentError {
 }
 
 impl DependentError {
-    /// As an error of user code or the framework: what a write says of itself is not hidden in another error.
+    /// As an error of user code or the framework: an error of a write is not wrapped in another one.
     pub(crate) fn boxed(self) -> BoxError {
         match self {
             Self::Write(error) => Box::new(error),
@@ -156,13 +156,13 @@ impl DependentError {
         }
     }
 
-    /// Whether trying again can help.
+    /// Whether a retry can help.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.failure_kind() != FailureKind::Permanent
     }
 
-    /// Whose failure it is.
+    /// The kind of the failure.
     pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
             // Somebody may delete what is in the way, or too much.
@@ -185,7 +185,8 @@ impl DependentError {
     }
 }
 
-/// Whose failure the error of a node or an item is: of user code, unless the framework's own or kube's say something else.
+/// The kind of the error of a node or an item: one of user code, unless it is a known error of the framework or of
+/// kube.
 pub(super) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind {
     kind_of(error).unwrap_or(FailureKind::Retryable)
 }

@@ -13,21 +13,21 @@ use crate::{
     resource::{AnyObject, ObjectKey},
 };
 
-/// What can go wrong with a workflow.
+/// An error of a workflow.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum WorkflowError {
-    /// Nodes failed; each with its name. Everything that could proceed did. JOSDK's `AggregatedOperatorException`.
+    /// Nodes failed; each with its name. Everything else that could proceed did. JOSDK's `AggregatedOperatorException`.
     Nodes(Vec<(Arc<str>, Arc<BoxError>)>),
     /// The controller has no workflow.
     NoWorkflow,
-    /// The primary is not known any more.
+    /// The primary is no longer known.
     PrimaryGone,
     /// The controller's workflow has no such node.
     UnknownNode {
-        /// What was named.
+        /// The name that was given.
         node: String,
-        /// The node whose name is most like it, where one is.
+        /// The node whose name is most similar, if there is one.
         nearest: Option<String>,
     },
 }
@@ -59,13 +59,14 @@ impl fmt::Display for WorkflowError {
 impl std::error::Error for WorkflowError {}
 
 impl WorkflowError {
-    /// Whether trying again can help: it can, unless the framework's own errors of all failed nodes say that it can't.
+    /// Whether a retry can help: it can, unless the failed nodes all have errors of the framework that say that it
+    /// can't.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.failure_kind() != FailureKind::Permanent
     }
 
-    /// Whose failure it is: the server's where that of any node is, as that node is then to be tried again.
+    /// The kind of the failure: the server's if that of any node is, because then that node has to be retried.
     pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
             Self::Nodes(nodes) => of_several(nodes.iter().map(|(_, error)| kind_in_workflow(&***error))),
@@ -80,7 +81,7 @@ impl WorkflowError {
     }
 }
 
-/// Takes what a run of a workflow has come to where it is dropped before its end.
+/// Takes the results of a workflow run that is dropped before its end.
 pub(crate) type Unfinished<'r> = &'r (dyn Fn(WorkflowResult) + Send + Sync);
 
 /// A workflow as the dispatcher and the context see it.
@@ -92,8 +93,9 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
         context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult>;
-    /// Reconciles these nodes and all that they come after, and leaves the others as they are; `before` is what the workflow has come
-    /// to in the same run of the primary. Answers with the result of the part, and with all that is known now.
+    /// Reconciles these nodes and all that they come after, and leaves the others unchanged; `before` is the result of
+    /// the workflow so far in the same run of the primary. Returns the result of the part, and everything that is known
+    /// then.
     fn reconcile_part<'r>(
         &'r self,
         part: &'r [NodeKey],
@@ -102,64 +104,64 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
         context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, Result<Parted, WorkflowError>>;
-    /// Deletes everything that is to be deleted.
+    /// Deletes everything that has to be deleted.
     fn cleanup<'r>(
         &'r self,
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult>;
-    /// What there is of the node of that name now. Ready at once, unless users' own code has to be asked.
+    /// The objects of the node with that name now. Ready at once, unless user code has to be called.
     fn secondaries<'r>(
         &'r self,
         node: &str,
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
     ) -> BoxFuture<'r, Vec<Secondary>>;
-    /// Whether user code invokes it, otherwise it runs before `reconcile`.
+    /// Whether user code invokes it; otherwise it runs before `reconcile`.
     fn is_explicit(&self) -> bool;
-    /// Whether errors stay in the result, otherwise they fail the run.
+    /// Whether errors stay in the result; otherwise they fail the run.
     fn keeps_errors(&self) -> bool;
-    /// How many nodes it has.
+    /// The number of its nodes.
     fn len(&self) -> usize;
     /// The names of its nodes, in the order of their declaration.
     fn names(&self) -> Vec<&str>;
-    /// What the node of this function or value is called, if there is one.
+    /// The name of the node of this function or value, if there is one.
     fn node_name(&self, key: &NodeKey) -> Option<&str>;
-    /// How much its dependents keep about primaries that don't exist.
+    /// The amount of data that its dependents keep about primaries that don't exist.
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize;
 }
 
-/// What a part of a workflow has come to.
+/// The result of a part of a workflow.
 pub(crate) struct Parted {
     pub(crate) part: WorkflowResult,
-    /// Together with what earlier runs of it have come to.
+    /// Together with the results of its earlier runs.
     pub(crate) all: WorkflowResult,
 }
 
-/// When a primary runs again, at the latest, for which another system was asked to delete something.
+/// The delay after which a primary runs again, at the latest, if another system was asked to delete something for it.
 const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
-/// The results of one run, whole, or as far as they had come when the workflow was dropped.
+/// The results of one run: complete, or as far as the workflow got before it was dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     pub(crate) reconciled: Option<Arc<WorkflowResult>>,
     pub(crate) cleaned_up: Option<Arc<WorkflowResult>>,
-    /// The workflows whose clean-up isn't done, those included that user code calls by itself, with what went wrong.
+    /// The workflows whose clean-up isn't done, including those that user code calls itself, with their errors.
     unfinished: BTreeMap<u64, Option<WorkflowError>>,
-    /// Whether a deletion outside the cluster was asked for and isn't done.
+    /// Whether a deletion outside the cluster was requested and isn't done.
     asked: bool,
-    /// When a condition that isn't met is to be asked again, at the latest.
+    /// When a condition that isn't met has to be evaluated again, at the latest.
     again_in: Option<Duration>,
 }
 
 impl Remembered {
-    /// What the workflow has come to, by a clean-up or otherwise.
+    /// The result of the workflow, of a clean-up or of a reconcile.
     pub(crate) fn of(&self, cleanup: bool) -> Option<Arc<WorkflowResult>> {
         if cleanup { self.cleaned_up.clone() } else { self.reconciled.clone() }
     }
 
-    /// A clean-up of this workflow has come to this result; what an earlier one of the run came to doesn't count any more.
+    /// Records this result of a clean-up of this workflow; an earlier one in the run doesn't count any more.
     pub(crate) fn note_cleanup(&mut self, workflow: u64, result: &WorkflowResult, is_done: bool) {
         match is_done {
             true => self.unfinished.remove(&workflow),
@@ -167,17 +169,17 @@ impl Remembered {
         };
     }
 
-    /// A deletion outside the cluster was asked for and isn't done.
+    /// Records that a deletion outside the cluster was requested and isn't done.
     pub(crate) fn note_asked(&mut self) {
         self.asked = true;
     }
 
-    /// A condition that isn't met is to be asked again after this time.
+    /// Records that a condition that isn't met has to be evaluated again after this time.
     pub(crate) fn note_again_in(&mut self, delay: Duration) {
         self.again_in = Some(self.again_in.map_or(delay, |known| known.min(delay)));
     }
 
-    /// Whether all clean-ups are done; what went wrong with one that isn't.
+    /// Whether all clean-ups are done; the error if one failed.
     pub(crate) fn is_cleaned_up(&self) -> Result<bool, WorkflowError> {
         match self.unfinished.values().flatten().next() {
             Some(error) => Err(error.clone()),
@@ -185,7 +187,7 @@ impl Remembered {
         }
     }
 
-    /// When to run again, where user code asks for `wanted`.
+    /// When to run again, if user code requests `wanted`.
     pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Duration> {
         let latest = self.asked.then_some(ASKED_AGAIN_AFTER);
         wanted.into_iter().chain(latest).chain(self.again_in).min()
@@ -210,7 +212,7 @@ impl AnyHandle<'_> {
         Self::answer(workflow, keep(result))
     }
 
-    /// Reconciles these nodes and what they come after. Answers with what became of them; what is known of the others is kept.
+    /// Reconciles these nodes and what they come after. Returns their outcomes; what is known about the others is kept.
     pub(crate) async fn reconcile_part(
         &self,
         part: &[NodeKey],
@@ -232,7 +234,7 @@ impl AnyHandle<'_> {
         Self::answer(workflow, keep(result))
     }
 
-    /// Remembers a result, and notes what the nodes came to.
+    /// Keeps a result, and records the states of the nodes.
     fn keep(
         &self,
         result: WorkflowResult,
@@ -246,7 +248,7 @@ impl AnyHandle<'_> {
         result
     }
 
-    /// Answers as the workflow's errors are to be.
+    /// Returns the result or its errors, as the workflow is configured.
     fn answer(
         workflow: &dyn ManagedWorkflow,
         result: Arc<WorkflowResult>,

@@ -1,4 +1,4 @@
-//! What tells the nodes of a workflow apart that are functions or values: their types.
+//! What identifies the nodes of a workflow that are functions or values: their types.
 
 use std::{
     any::{TypeId, type_name},
@@ -7,8 +7,8 @@ use std::{
     sync::Arc,
 };
 
-/// The type of a node's function, or of its value: each function has one of its own. Several nodes of one type are told apart by
-/// the names that they were given.
+/// The type of a node's function, or of its value: each function has its own. Several nodes of one type are
+/// distinguished by the names that they were given.
 #[derive(Clone, Debug)]
 pub struct NodeKey {
     id: TypeId,
@@ -21,20 +21,20 @@ impl NodeKey {
         Self { id: TypeId::of::<D>(), name: type_name::<D>(), called: None }
     }
 
-    /// The same of a node that was given this name.
+    /// The same for a node that was given this name.
     pub(crate) fn called(&self, name: Option<Arc<str>>) -> Self {
         Self { called: name, ..self.clone() }
     }
 
-    /// What the node is called where nobody says it: the last segment of the path without generics, `web` of
-    /// `shop::children::web<T>`, and `page` of `<shop::WebPage as shop::Site>::page`. `None` of what has no name of its own: a closure,
+    /// The default name of the node: the last segment of the path without generics, `web` of `shop::children::web<T>`,
+    /// and `page` of `<shop::WebPage as shop::Site>::page`. `None` for types without a name of their own: a closure,
     /// and a pointer to a function.
     pub(crate) fn short(&self) -> Option<&'static str> {
         short_name(self.name)
     }
 }
 
-/// Names differ between compilers; what counts is the type.
+/// Names differ between compilers; only the type counts.
 impl PartialEq for NodeKey {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id && self.called == other.called

@@ -1,4 +1,4 @@
-//! What became of the nodes of a controller's workflow last, primary by primary.
+//! The latest states of the nodes of a controller's workflow, by primary.
 
 use std::{collections::BTreeMap, mem::discriminant, sync::Arc};
 
@@ -8,23 +8,25 @@ use parking_lot::Mutex;
 use super::{NodeState, WorkflowResult};
 use crate::{event_source::PrimaryFollower, resource::ObjectKey};
 
-/// What a node came to in the last run, and since when it has been so.
+/// The state of a node in the last run, and since when it has had that state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeStatus {
     /// The node's name.
     pub name: Arc<str>,
-    /// What it came to, with the reason of the last run.
+    /// Its state, with the reason of the last run.
     pub state: NodeState,
-    /// When it came to this; a new reason for the same state, or another operation on a node that is ready, doesn't count.
+    /// When it entered this state; a new reason for the same state, or another operation on a node that is ready,
+    /// doesn't count.
     pub since: Timestamp,
 }
 
-/// The last results of all primaries of one controller; each goes with its primary.
+/// The latest results of all primaries of one controller; each is removed with its primary.
 #[derive(Debug, Default)]
 pub(crate) struct LatestResults(Mutex<BTreeMap<ObjectKey, Vec<NodeStatus>>>);
 
 impl LatestResults {
-    /// Takes a result, which may be of some nodes only; `order` is that of the declarations. `exists` is asked whether the primary is still there: nobody would take back what is noted later.
+    /// Takes a result, which may be of some nodes only; `order` is that of the declarations. `exists` is called to
+    /// check that the primary still exists: an entry that is added later would never be removed.
     pub(crate) fn note(
         &self,
         primary: &ObjectKey,
@@ -61,7 +63,7 @@ impl LatestResults {
         all.insert(primary.clone(), latest);
     }
 
-    /// How many primaries that don't exist have results.
+    /// The number of primaries that don't exist and have results.
     pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         self.0.lock().keys().filter(|primary| !exists(primary)).count()
     }
@@ -72,7 +74,7 @@ impl LatestResults {
     }
 }
 
-/// The results of a primary that is gone are forgotten.
+/// Removes the results of a primary that is gone.
 impl PrimaryFollower for LatestResults {
     fn primary_gone(&self, primary: &ObjectKey) {
         self.0.lock().remove(primary);

@@ -1,5 +1,5 @@
-//! What dependents have deleted and what takes its time, primary by primary: an event source that shows marked objects only doesn't
-//! see the end of one whose label somebody takes off meanwhile.
+//! Objects that dependents have deleted and that aren't gone yet, by primary: an event source that shows only marked
+//! objects doesn't see the end of one whose label is removed in the meantime.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,16 +7,17 @@ use parking_lot::Mutex;
 
 use crate::{event_source::PrimaryFollower, resource::ObjectKey};
 
-/// The objects that go, with their uids, by node.
+/// The objects that are being deleted, with their uids, by node.
 type ByNode = BTreeMap<Arc<str>, BTreeMap<ObjectKey, String>>;
 
-/// The objects that go, of all primaries of one controller; each is forgotten with its primary at the latest.
+/// The objects that are being deleted, of all primaries of one controller; each is forgotten with its primary at the
+/// latest.
 #[derive(Debug, Default)]
 pub(crate) struct Leaving(Mutex<BTreeMap<ObjectKey, ByNode>>);
 
 impl Leaving {
-    /// An object of that node goes. `exists` is asked whether the primary is still there: nobody would take back what is
-    /// noted later.
+    /// Records that an object of that node is being deleted. `exists` is called to check that the primary still exists:
+    /// an entry that is added later would never be removed.
     pub(crate) fn note(
         &self,
         (primary, node): (&ObjectKey, &str),
@@ -31,12 +32,12 @@ impl Leaving {
         }
     }
 
-    /// What goes of that node, as far as nobody has seen its end.
+    /// The objects of that node that are being deleted, as far as their end has not been seen.
     pub(crate) fn of(&self, primary: &ObjectKey, node: &str) -> BTreeMap<ObjectKey, String> {
         self.0.lock().get(primary).and_then(|nodes| nodes.get(node)).cloned().unwrap_or_default()
     }
 
-    /// The end of all of that node has been seen, or nobody waits for it any more.
+    /// The end of all objects of that node has been seen, or nothing waits for it any more.
     pub(crate) fn forget(&self, primary: &ObjectKey, node: &str) {
         let mut all = self.0.lock();
         if let Some(nodes) = all.get_mut(primary) {
@@ -47,13 +48,13 @@ impl Leaving {
         }
     }
 
-    /// How many primaries that don't exist have some.
+    /// The number of primaries that don't exist and have entries.
     pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         self.0.lock().keys().filter(|primary| !exists(primary)).count()
     }
 }
 
-/// What went with a primary that is gone is forgotten.
+/// Removes the entries of a primary that is gone.
 impl PrimaryFollower for Leaving {
     fn primary_gone(&self, primary: &ObjectKey) {
         self.0.lock().remove(primary);

@@ -1,6 +1,7 @@
-//! What a run knows of its workflow: the data of a result, and the handle by which it is invoked.
+//! What a run knows about its workflow: the data of a result, and the handle by which it is invoked.
 //!
-//! The engine itself is [`crate::workflow`]. Its results stand here, because a reconciler reads them from its context.
+//! The engine itself is [`crate::workflow`]. Its results are defined here, because a reconciler reads them from its
+//! context.
 //!
 //! ```text
 //! dependent ──▶ ReconcileResult ─┐

@@ -7,7 +7,7 @@ use std::{any::Any, error::Error, fmt};
 pub(crate) struct Panicked(String);
 
 impl Panicked {
-    /// `what` is the part that panicked, `payload` what it left.
+    /// `what` is the part that panicked, `payload` the payload of the panic.
     pub(crate) fn new(what: &impl fmt::Display, payload: &(dyn Any + Send)) -> Self {
         Self(format!("the {what} panicked: {}", panic_text(payload)))
     }
@@ -21,7 +21,7 @@ impl fmt::Display for Panicked {
 
 impl Error for Panicked {}
 
-/// The words of a panic.
+/// The text of a panic.
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use super::{ConditionKind, NodeState, ReconcileResult, Verdict, WorkflowError};
 use crate::reconciler::BoxError;
 
-/// The reason of a pending node about which nothing was under way.
+/// The reason of a pending node for which nothing was in progress.
 pub(crate) const NOT_COME_TO: &str = "not reached";
 
 /// One node of a result.
@@ -13,40 +13,40 @@ pub(crate) const NOT_COME_TO: &str = "not reached";
 pub struct NodeResult {
     /// The node's name.
     pub name: Arc<str>,
-    /// What became of it.
+    /// Its state.
     pub state: NodeState,
-    /// What its dependent did, where it was reconciled.
+    /// What its dependent did, if it was reconciled.
     pub reconciled: Option<ReconcileResult>,
-    /// What its conditions answered, those that were asked.
+    /// The results of its conditions, as far as they were evaluated.
     pub conditions: BTreeMap<ConditionKind, Verdict>,
-    /// The error, where it failed.
+    /// The error, if it failed.
     pub error: Option<Arc<BoxError>>,
-    /// Why it is not to be there, where that is so, and how much of it was.
+    /// Why it should not exist, if that is the case, and how much of it existed.
     pub unwanted: Option<Unwanted>,
 }
 
-/// Why a node is not to be there, and how much of it was.
+/// Why a node should not exist, and how much of it existed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unwanted {
-    /// The node that says so by its function or by what it `needs`: this one, or the nearest that it depends on; `None`
-    /// where the primary goes.
+    /// The node that causes this by its function or by what it `needs`: this one, or the nearest that it depends on;
+    /// `None` if the primary is being deleted.
     pub by: Option<Arc<str>>,
-    /// What that node says; empty where the primary goes.
+    /// That node's reason; empty if the primary is being deleted.
     pub reason: String,
-    /// How many resources this run found and had deleted: with none, nothing was there. `None` where none was deleted by
-    /// its dependent: it was left to others, or was not come to, or that failed.
+    /// The number of resources that this run found and deleted; 0 if nothing existed. `None` if its dependent deleted
+    /// nothing: the deletion was left to others, was not reached, or failed.
     pub deleted: Option<usize>,
 }
 
 impl Unwanted {
-    /// Whether nothing was there that could have been deleted.
+    /// Whether nothing existed that could have been deleted.
     #[must_use]
     pub fn found_nothing(&self) -> bool {
         self.deleted == Some(0)
     }
 }
 
-/// What a workflow did in one run, for every node: what a [`Run`](crate::Run) tells.
+/// What a workflow did in one run, for every node: the data of a [`Run`](crate::Run).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkflowResult {
     nodes: Vec<NodeResult>,
@@ -58,7 +58,7 @@ impl WorkflowResult {
         Self { nodes }
     }
 
-    /// Adds what isn't one of the workflow's nodes, and went wrong all the same.
+    /// Adds something that isn't a node of the workflow, but failed.
     pub(crate) fn add(&mut self, further: NodeResult) {
         self.nodes.push(further);
     }
@@ -73,14 +73,14 @@ impl WorkflowResult {
         self.nodes.iter().find(|node| &*node.name == name)
     }
 
-    /// After a clean-up: whether everything is gone that was to go, so that the primary may follow.
+    /// After a clean-up: whether everything is gone that had to be deleted, so that the primary may be removed, too.
     pub(crate) fn all_deleted(&self) -> bool {
         self.nodes.iter().all(|node| {
             matches!(node.state, NodeState::Deleted | NodeState::Left { .. } | NodeState::Inactive { .. })
         })
     }
 
-    /// The nodes that were deleted, but whose deletion isn't done, or whose condition `gone` is not met.
+    /// The nodes that were deleted, but whose deletion isn't complete, or whose condition `gone` is not met.
     pub(crate) fn deleting(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes.iter().filter(|node| matches!(node.state, NodeState::Deleting { .. }))
     }

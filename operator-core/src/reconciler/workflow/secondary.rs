@@ -11,7 +11,7 @@ use crate::{
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType},
 };
 
-/// A secondary resource of any type, as dependents hand it to conditions and results. Cheap to clone.
+/// A secondary resource of any type, as dependents pass it to conditions and results. Cheap to clone.
 #[derive(Clone)]
 pub struct Secondary {
     resource: Held,
@@ -32,13 +32,13 @@ impl Secondary {
         Self::of_any(object, kind)
     }
 
-    /// The same of an object of any type.
+    /// The same for an object of any type.
     pub(crate) fn of_any(object: AnyObject, kind: ResourceType) -> Self {
         let id = Arc::from(ObjectKey::in_meta(object.meta()).to_string());
         Self { resource: Held::Object(object), id, kind: Some(kind) }
     }
 
-    /// A resource outside the cluster; `id` tells it apart from others of its dependent.
+    /// A resource outside the cluster; `id` distinguishes it from others of its dependent.
     #[must_use]
     pub fn external<T: Send + Sync + 'static>(resource: Arc<T>, id: impl Into<Arc<str>>) -> Self {
         Self { resource: Held::Outside(resource), id: id.into(), kind: None }
@@ -53,7 +53,7 @@ impl Secondary {
         }
     }
 
-    /// Fails for an object that can't be decoded, which conditions must not take for one that isn't there.
+    /// Fails for an object that can't be decoded, which conditions must not treat as missing.
     pub(crate) fn check(&self) -> serde_json::Result<()> {
         match &self.resource {
             Held::Object(object) => object.check(),
@@ -61,7 +61,7 @@ impl Secondary {
         }
     }
 
-    /// What tells it apart from others of its dependent.
+    /// Distinguishes it from others of its dependent.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -81,7 +81,7 @@ impl Secondary {
         }
     }
 
-    /// An object in the cluster as JSON, with its kind; `None` for what is outside.
+    /// An object in the cluster as JSON, with its kind; `None` for a resource outside.
     #[must_use]
     pub fn to_json(&self) -> Option<Value> {
         let Held::Object(object) = &self.resource else { return None };
@@ -95,7 +95,7 @@ impl Secondary {
     }
 }
 
-/// The content is not shown: it may be a Secret's.
+/// The content is not shown because it may be a Secret's.
 impl fmt::Debug for Secondary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Secondary").field("kind", &self.kind).field("id", &self.id).finish_non_exhaustive()
@@ -108,15 +108,15 @@ impl fmt::Debug for Secondary {
 pub struct ReconcileResult {
     operations: Vec<(Operation, Secondary)>,
     failed: Vec<(String, Arc<BoxError>)>,
-    /// How many resources were worked on, also those that came to nothing.
+    /// The number of resources that were worked on, including those that failed.
     items: usize,
     desired: Option<usize>,
-    /// How many of the resources that are desired have had their time: Jobs that were done, and are gone.
+    /// The number of desired resources that are over: Jobs that were done, and are gone.
     over: usize,
 }
 
 impl ReconcileResult {
-    /// There was nothing, and nothing was to be done.
+    /// Nothing existed, and nothing had to be done.
     #[must_use]
     pub fn nothing() -> Self {
         Self::default()
@@ -134,7 +134,7 @@ impl ReconcileResult {
         Self { items: operations.len(), operations, ..Self::default() }
     }
 
-    /// What became of so many items of a bulk dependent.
+    /// The outcomes of the items of a bulk dependent.
     pub(crate) fn of_items(
         operations: Vec<(Operation, Secondary)>,
         failed: Vec<(String, Arc<BoxError>)>,
@@ -143,19 +143,19 @@ impl ReconcileResult {
         Self { operations, failed, items, ..Self::default() }
     }
 
-    /// With the number of resources that are desired.
+    /// With the number of desired resources.
     pub(crate) fn desiring(mut self, desired: usize) -> Self {
         self.desired = Some(desired);
         self
     }
 
-    /// With the number of those that are desired, and have had their time.
+    /// With the number of desired resources that are over.
     pub(crate) fn over(mut self, over: usize) -> Self {
         self.over = over;
         self
     }
 
-    /// Whether nothing has to be there: nothing is desired, or what is has had its time.
+    /// Whether nothing has to exist: nothing is desired, or all that is desired is over.
     pub(crate) fn has_nothing_to_show(&self) -> bool {
         match self.desired {
             Some(desired) => desired == self.over,
@@ -176,7 +176,8 @@ impl ReconcileResult {
         &self.failed
     }
 
-    /// How many resources are desired; `None` where the dependent doesn't say. A bulk one says it, unless it only reads.
+    /// The number of desired resources; `None` if the dependent doesn't report it. A bulk dependent does, unless it
+    /// only reads.
     #[must_use]
     pub fn desired(&self) -> Option<usize> {
         self.desired
@@ -185,7 +186,7 @@ impl ReconcileResult {
     /// The failures of all resources as one.
     ///
     /// # Errors
-    /// When one failed.
+    /// If one failed.
     pub fn check(&self) -> Result<(), DependentError> {
         match &self.failed[..] {
             [] => Ok(()),
@@ -193,7 +194,7 @@ impl ReconcileResult {
         }
     }
 
-    /// The most that was done to any of the resources: one created among many matched ones makes `Created`.
+    /// The greatest change to any of the resources: one created among many matched ones makes `Created`.
     #[must_use]
     pub fn operation(&self) -> Operation {
         let all = self.operations.iter().map(|(operation, _)| *operation);

@@ -9,26 +9,26 @@ use super::{LatestResults, Leaving};
 use crate::event_source::{Discovery, Subscriber};
 
 tokio::task_local! {
-    /// What goes on here has its permit already: a dependent of the user's own may call another one.
+    /// Calls in this scope have their permit already: a custom dependent may call another one.
     static PERMITTED: ();
 }
 
-/// What dependents may do at the same time, all runs of a controller together, unless its operator says otherwise: creates, updates
+/// The default limit for what dependents do at the same time, in all runs of a controller together: creates, updates
 /// and deletions.
 pub(crate) const DEFAULT_MAX_CONCURRENT_DEPENDENTS: usize = 50;
 
 /// What the workflows of an operator share. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkflowSurroundings {
-    /// Each create, update and deletion of a dependent needs a permit, of which each controller has its own: what is slow for one
-    /// holds up no other.
+    /// Each create, update and deletion of a dependent needs a permit. Each controller has its own permits: a slow one
+    /// doesn't hold up another.
     pub(crate) dependents: Arc<Semaphore>,
     permits: usize,
     discovery: Option<Arc<Discovery>>,
     subscriber: Option<Subscriber>,
     /// What the workflow of one controller did last.
     pub(crate) latest: Arc<LatestResults>,
-    /// What the dependents of one controller have deleted, and what takes its time.
+    /// What the dependents of one controller have deleted and isn't gone yet.
     pub(crate) leaving: Arc<Leaving>,
 }
 
@@ -46,7 +46,7 @@ impl WorkflowSurroundings {
         }
     }
 
-    /// With a cluster that can be asked which kinds it serves.
+    /// With a cluster whose served kinds can be queried.
     pub(crate) fn with_discovery(mut self, discovery: Discovery) -> Self {
         self.discovery = Some(Arc::new(discovery));
         self
@@ -64,8 +64,8 @@ impl WorkflowSurroundings {
         }
     }
 
-    /// Waits for a permit, and has `call` do something with it. Nobody holds one who only looks, so that a slow other system
-    /// holds up nobody who has nothing to do there.
+    /// Waits for a permit, and runs `call` with it. Calls that only read hold no permit, so that a slow other system
+    /// doesn't hold up runs that have nothing to do there.
     pub(crate) async fn permitted<T>(&self, call: BoxFuture<'_, T>) -> T {
         if PERMITTED.try_with(|()| ()).is_ok() {
             return call.await;
@@ -75,7 +75,7 @@ impl WorkflowSurroundings {
         PERMITTED.scope((), call).await
     }
 
-    /// The discovery, and the controller on whose behalf it is asked.
+    /// The discovery, and the controller on whose behalf it is queried.
     pub(crate) fn discovery(&self) -> Result<(&Discovery, &Subscriber), NoCluster> {
         self.discovery.as_deref().zip(self.subscriber.as_ref()).ok_or(NoCluster)
     }

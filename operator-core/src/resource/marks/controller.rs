@@ -1,10 +1,10 @@
-//! What is the same in all marks of a controller.
+//! The part of the marks that is the same for all objects of a controller.
 
 use std::collections::BTreeSet;
 
 use super::{MarkNames, Nodes, label_value};
 
-/// What all nodes of one controller share of the marks, whatever the primary.
+/// The part of the marks that all nodes of one controller share, whatever the primary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ControllerMarks {
     pub(super) names: MarkNames,
@@ -17,7 +17,7 @@ pub(crate) struct ControllerMarks {
 }
 
 impl ControllerMarks {
-    /// Those of the controller of this name; `former` are the label's values of the names that it had before.
+    /// The marks of the controller with this name; `former` are the label's values for its earlier names.
     pub(crate) fn new(names: MarkNames, controller: &str, former: BTreeSet<String>, nodes: Nodes) -> Self {
         Self { names, controller: label_value(controller), former, nodes }
     }
@@ -28,7 +28,7 @@ impl ControllerMarks {
         &self.names
     }
 
-    /// The label selector of what this controller's dependents have written, under its present name or a former one.
+    /// The label selector for what this controller's dependents have written, under its present name or a former one.
     #[must_use]
     pub(crate) fn selector(&self) -> String {
         let mut values = vec![&*self.controller];
@@ -41,7 +41,7 @@ impl ControllerMarks {
         self.nodes.has(value)
     }
 
-    /// Whether the controller goes, or has gone, by that label's value.
+    /// Whether the controller has, or had, that label's value.
     pub(super) fn is_us(&self, controller: &str) -> bool {
         controller == self.controller || self.former.contains(controller)
     }

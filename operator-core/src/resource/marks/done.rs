@@ -1,4 +1,4 @@
-//! What an annotation of a primary remembers of its Jobs: for which content they were done. Pure.
+//! What an annotation of a primary records about its Jobs: the content with which they were done. Pure.
 //!
 //! ```text
 //! {"<controller>/<node>":["<fingerprint of name and content>", …], …}
@@ -13,10 +13,10 @@ use sha2::{Digest, Sha256};
 use super::{ControllerMarks, digits};
 use crate::resource::{Object, ObjectKey, ResourceType};
 
-/// How many digits of a hash tell the contents of a primary's Jobs apart.
+/// The number of digits of a hash that distinguish the contents of a primary's Jobs.
 const DIGITS: usize = 16;
 
-/// What of a Job can be changed without running anything anew: how long it is kept, and how patiently it is run.
+/// The fields of a Job that can be changed without running it again: how long it is kept, and how it is retried.
 const NOT_CONTENT: [&str; 5] =
     ["activeDeadlineSeconds", "backoffLimit", "parallelism", "suspend", "ttlSecondsAfterFinished"];
 
@@ -25,7 +25,7 @@ const NOT_CONTENT: [&str; 5] =
 pub(crate) struct DoneBy(String);
 
 impl ControllerMarks {
-    /// The entry of a node, by its label's value. `beside`: the reconciler calls it beside the declared ones.
+    /// The entry of a node, by its label's value. `beside`: the reconciler calls it in addition to the declared ones.
     pub(crate) fn done_by(&self, node: &str, beside: bool) -> DoneBy {
         let declared = if beside { "beside/" } else { "" };
         DoneBy(format!("{}/{declared}{node}", self.controller))
@@ -46,7 +46,7 @@ pub(crate) fn has_succeeded(job: &Value) -> bool {
         .any(|condition| condition["type"] == "Complete" && condition["status"] == "True")
 }
 
-/// The fingerprint of a Job: its name and what it runs, or its name alone where another content isn't run anyway.
+/// The fingerprint of a Job: its name and what it runs, or only its name if changed content isn't run again anyway.
 pub(crate) fn fingerprint(job: &dyn Object, with_content: bool) -> serde_json::Result<String> {
     let mut spec = if with_content { job.to_value()?["spec"].take() } else { Value::Null };
     if let Some(fields) = spec.as_object_mut() {
@@ -69,35 +69,36 @@ fn in_order(value: &Value) -> Value {
     }
 }
 
-/// What is remembered, node by node.
+/// What is recorded, by node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DoneJobs(BTreeMap<String, BTreeSet<String>>);
 
 impl DoneJobs {
-    /// What the annotation of a primary says. What can't be understood is nothing, so that it is written anew.
+    /// The content of a primary's annotation. What can't be parsed counts as empty, so that it is written again.
     pub(crate) fn of(primary: &dyn Object, marks: &ControllerMarks) -> Self {
         let annotations = primary.meta().annotations.as_ref();
         let text = annotations.and_then(|annotations| annotations.get(marks.names().done_jobs()));
         Self(text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
     }
 
-    /// The annotation's text; `None` where there is nothing to remember.
+    /// The annotation's text; `None` if there is nothing to record.
     pub(crate) fn text(&self) -> Option<String> {
         (!self.0.is_empty()).then(|| json!(self.0).to_string())
     }
 
-    /// What is remembered of that node.
+    /// What is recorded for that node.
     pub(crate) fn of_node(&self, node: &DoneBy) -> BTreeSet<String> {
         self.0.get(&node.0).cloned().unwrap_or_default()
     }
 
-    /// What is remembered of all nodes of the controller, former ones included: one may have another name today.
+    /// What is recorded for all nodes of the controller, including former ones: one may have another name today.
     pub(crate) fn of_all(&self, marks: &ControllerMarks) -> BTreeSet<String> {
         let ours = self.0.iter().filter(|(entry, _)| is_ours(entry, marks));
         ours.flat_map(|(_, done)| done.iter().cloned()).collect()
     }
 
-    /// Remembers that the node has done this, beside what is remembered of it and is wanted. All else of it is forgotten.
+    /// Records that the node has done this, in addition to what is recorded for it and still wanted. Everything else is
+    /// forgotten.
     pub(crate) fn note(
         &mut self,
         node: &DoneBy,
@@ -113,7 +114,7 @@ impl DoneJobs {
         }
     }
 
-    /// Forgets the nodes that the controller has no more; whether there were any.
+    /// Forgets the nodes that the controller no longer has; returns whether there were any.
     pub(crate) fn forget_departed(&mut self, marks: &ControllerMarks) -> bool {
         let before = self.0.len();
         let jobs = ResourceType::of::<Job>();

@@ -1,4 +1,5 @@
-//! Whose an object is, as it says so itself: labels and an annotation that every dependent puts on what it writes. Pure.
+//! The owner of an object, as the object itself shows it: labels and an annotation that every dependent puts on what it
+//! writes. Pure.
 //!
 //! ```text
 //! metadata ─┬─ owner reference, or label of the owner: the primary's uid ─┐
@@ -8,12 +9,13 @@
 //! ```
 //!
 //! # Guarantees
-//! - Nothing is mine to remove that this node of this controller has not written for this very primary, under the object's own
-//!   name: a copy, an heir of labels and an object whose labels somebody has edited have no mark that fits.
-//! - The same marks always come of the same controller, node, primary and object, in each version of the library.
+//! - A node removes only objects that this node of this controller has written for this very primary, under the
+//!   object's own name: a copy, an object with inherited labels and one whose labels were edited have no mark that
+//!   fits.
+//! - The same controller, node, primary and object always get the same marks, in each version of the library.
 //!
 //! # Assumptions
-//! - Field managers are told as the caches keep them: those of the operator's own at least.
+//! - Field managers are known as the caches keep them: at least those of the operator itself.
 
 mod controller;
 mod done;

@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 /// The keys of the labels and of the annotation that show which node and primary an object belongs to.
 ///
-/// By default they begin with `operator-core.io/`; see `OperatorBuilder::mark_prefix`.
+/// By default they start with `operator-core.io/`; see `OperatorBuilder::mark_prefix`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkNames {
     /// The label with the controller's name.
@@ -15,9 +15,9 @@ pub struct MarkNames {
     pub(super) node: Arc<str>,
     /// The label with the uid of the primary.
     pub(super) owner: Arc<str>,
-    /// The annotation that no copy of the object has right.
+    /// The annotation that is never valid on a copy of the object.
     pub(super) mark: Arc<str>,
-    /// The annotation of a primary that says which of its Jobs were done.
+    /// The annotation of a primary that records which of its Jobs were done.
     done_jobs: Arc<str>,
 }
 
@@ -25,7 +25,7 @@ impl MarkNames {
     /// The default prefix of the keys.
     pub const PREFIX: &'static str = "operator-core.io";
 
-    /// Keys that begin with `prefix/`.
+    /// Keys that start with `prefix/`.
     pub(crate) fn new(prefix: &str) -> Self {
         let key = |name: &str| Arc::from(format!("{prefix}/{name}"));
         Self {
@@ -37,7 +37,7 @@ impl MarkNames {
         }
     }
 
-    /// Whether keys can begin so: a DNS subdomain.
+    /// Whether keys can start with this: a DNS subdomain.
     pub(crate) fn is_prefix(prefix: &str) -> bool {
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let is_label = |label: &str| {
@@ -85,7 +85,7 @@ impl MarkNames {
         &self.owner
     }
 
-    /// The key of the annotation that no copy of the object has right.
+    /// The key of the annotation that is never valid on a copy of the object.
     #[must_use]
     pub fn mark(&self) -> &str {
         &self.mark

@@ -1,4 +1,4 @@
-//! Which nodes a controller has.
+//! The nodes of a controller.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ impl Nodes {
         self.0.contains_key(value)
     }
 
-    /// Whether there is one with that label's value that writes this kind. Where a node makes another kind than in an earlier
-    /// version, what it made then is a former node's.
+    /// Whether there is one with that label's value that writes this kind. If a node makes another kind than in an
+    /// earlier version, what it made then belongs to a former node.
     pub(crate) fn has_of(&self, value: &str, kind: &ResourceType) -> bool {
         let is_it = |of: &Kind| (&*of.0, &*of.1) == (kind.group(), kind.kind());
         self.0.get(value).is_some_and(|kinds| kinds.iter().any(is_it))

@@ -2,15 +2,16 @@
 
 use sha2::{Digest, Sha256};
 
-/// The longest value that a label can have.
+/// The maximum length of a label's value.
 const LONGEST: usize = 63;
 
-/// How many digits of its hash stand for a text that is no label value.
+/// The number of digits of the hash in the value for a text that is not a valid label value.
 const DIGITS: usize = 16;
 
-/// `text` as the value of a label: as it is where it can be one, else what of it can be one, with a hash of the whole.
+/// `text` as the value of a label: unchanged if it is a valid one, otherwise its valid part with a hash of the whole.
 ///
-/// Two texts never have one value, as far as their hashes differ: what looks like a shortened text is shortened, too.
+/// Two texts never have the same value, as long as their hashes differ: a text that looks like a shortened one is
+/// shortened, too.
 pub(crate) fn label_value(text: &str) -> String {
     if is_label_value(text) && !looks_shortened(text) {
         return text.to_owned();

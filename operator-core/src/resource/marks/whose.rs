@@ -6,37 +6,38 @@ use sha2::{Digest, Sha256};
 use super::{ControllerMarks, value::digits};
 use crate::resource::{MappingAnnotations, ObjectKey, ResourceType, is_owned_by};
 
-/// How many digits each half of a mark has.
+/// The number of digits in each half of a mark.
 const DIGITS: usize = 32;
 
-/// Whose an object is, as one node sees it for one primary.
+/// The owner of an object, as one node sees it for one primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
     /// This node's.
     Mine {
-        /// Whether the node may remove it: the mark is there and fits.
+        /// Whether the node may remove it: the mark exists and fits.
         removable: bool,
     },
-    /// Made by this node for an earlier incarnation of the primary, and left behind: nobody owns it.
+    /// Made by this node for an earlier incarnation of the primary, and left behind: it has no owner.
     Orphan,
-    /// Owned by an earlier incarnation of the primary, so that the collector takes it.
+    /// Owned by an earlier incarnation of the primary, so the garbage collector deletes it.
     Going,
-    /// Made for this primary by a node that the controller has no more for this kind, under a name that this node wants.
+    /// Made for this primary by a node that the controller no longer has for this kind, under a name that this node
+    /// wants.
     OfFormerNode,
-    /// It says nothing.
+    /// Without any sign of an owner.
     Nobodys,
-    /// Somebody else's.
+    /// Someone else's.
     Foreign,
 }
 
-/// What one node puts on what it writes for one primary, and knows it by.
+/// The marks that one node puts on what it writes for one primary, and by which it recognises these objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks<'a> {
     pub(crate) of: &'a ControllerMarks,
     /// The values of the labels.
     pub(crate) node: String,
     pub(crate) owner_value: String,
-    /// Whether the reconciler calls the dependent beside the declared ones.
+    /// Whether the reconciler calls the dependent in addition to the declared ones.
     pub(crate) beside: bool,
     pub(crate) owner: ObjectKey,
     pub(crate) owner_type: &'a ResourceType,
@@ -49,7 +50,7 @@ pub(crate) struct Marks<'a> {
 }
 
 impl Marks<'_> {
-    /// Marks an object that this node writes; name and namespace are there.
+    /// Marks an object that this node writes; name and namespace are already set.
     pub(crate) fn put_on(&self, meta: &mut ObjectMeta) {
         let mark = self.mark(&self.of.controller, &self.node, meta);
         let labels = meta.labels.get_or_insert_default();
@@ -59,7 +60,7 @@ impl Marks<'_> {
         meta.annotations.get_or_insert_default().insert(self.of.names.mark.to_string(), mark);
     }
 
-    /// Whose the object is; `wanted` where the node wants an object of this very name and kind.
+    /// The owner of the object; `wanted` if the node wants an object of this very name and kind.
     pub(crate) fn whose(&self, meta: &ObjectMeta, wanted: bool) -> Whose {
         let references = meta.owner_references.as_deref().unwrap_or_default();
         let referred = references.iter().any(|reference| reference.uid == self.uid);
@@ -103,7 +104,7 @@ impl Marks<'_> {
         }
     }
 
-    /// Whether it was made for this primary by the node with this label's value, and by nobody else's hands.
+    /// Whether it was made for this primary by the node with this label's value, and by nothing else.
     pub(crate) fn is_removable(&self, meta: &ObjectMeta, node: &str) -> bool {
         let references = meta.owner_references.iter().flatten();
         let is_controlled =
@@ -116,13 +117,13 @@ impl Marks<'_> {
             && self.found_mark(meta) == mark.as_deref()
     }
 
-    /// The node that has made it for this primary, where the controller has no such node of this kind any more.
+    /// The node that has made it for this primary, if the controller no longer has such a node of this kind.
     pub(crate) fn former_node<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
         let node = self.label(meta, &self.of.names.node)?;
         (!self.of.nodes.has_of(node, self.kind) && self.is_removable(meta, node)).then_some(node)
     }
 
-    /// Who has made it, as its labels say.
+    /// What has made it, according to its labels.
     pub(crate) fn marked_by(&self, meta: &ObjectMeta) -> Option<String> {
         let controller = self.label(meta, &self.of.names.controller)?;
         let of = |key| self.label(meta, key).unwrap_or("?");
@@ -130,7 +131,7 @@ impl Marks<'_> {
         Some(format!("node `{node}` of controller `{controller}`, for the primary with uid {owner},"))
     }
 
-    /// What was written before there were marks says by annotations whose it is, or nothing.
+    /// For objects that were written before there were marks: annotations show the owner, or nothing does.
     fn of_the_unmarked(&self, meta: &ObjectMeta, wanted: bool) -> Whose {
         match self.annotations.primary_in(meta, self.owner_type) {
             Some(primary) if primary == self.owner && wanted && self.has_written(meta) => {
@@ -141,7 +142,7 @@ impl Marks<'_> {
         }
     }
 
-    /// Whether the reference means the primary as it was before it was made anew.
+    /// Whether the reference means an earlier incarnation of the primary.
     fn is_earlier(&self, meta: &ObjectMeta, reference: &OwnerReference) -> bool {
         // A reference names an owner in the object's own namespace, or one without.
         let is_there =
@@ -172,7 +173,7 @@ impl Marks<'_> {
         meta.annotations.as_ref()?.get(&*self.of.names.mark).map(String::as_str)
     }
 
-    /// Two hashes: one with the primary's uid, and one with its name, by which a later incarnation knows it.
+    /// Two hashes: one with the primary's uid, and one with its name, by which a later incarnation recognises it.
     fn mark(&self, controller: &str, node: &str, meta: &ObjectMeta) -> String {
         let half = |owner: &[&str]| self.half(controller, node, meta, owner);
         format!("{}.{}", half(&[self.uid]), half(&self.named_owner()))

@@ -6,7 +6,7 @@ mod tests;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
-/// What a condition says.
+/// The status of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConditionStatus {
     /// It is so.
@@ -18,7 +18,7 @@ pub enum ConditionStatus {
 }
 
 impl ConditionStatus {
-    /// As it is written in a status.
+    /// Its form in a status.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -42,12 +42,12 @@ pub struct ConditionUpdate<'a> {
     pub r#type: &'a str,
     /// Whether it is so.
     pub status: ConditionStatus,
-    /// Why, as one word in camel case. The API server refuses an empty one where a CRD uses the usual schema.
+    /// Why, as one word in camel case. The API server refuses an empty one if a CRD uses the usual schema.
     pub reason: &'a str,
     /// Why, for people. It should not contain anything that differs each time, such as a duration: that would make every
     /// run a write.
     pub message: &'a str,
-    /// The generation of the object that this was found out about.
+    /// The generation of the object for which this was determined.
     pub observed_generation: Option<i64>,
 }
 
@@ -109,7 +109,7 @@ fn position(conditions: &[Condition], r#type: &str) -> Option<usize> {
     conditions.iter().position(|condition| condition.type_ == r#type)
 }
 
-/// What is left of a time when it has been sent and read back.
+/// A time as it is after it was sent and read back.
 fn whole_seconds(time: Timestamp) -> Timestamp {
     Timestamp::from_second(time.as_second()).unwrap_or(time)
 }

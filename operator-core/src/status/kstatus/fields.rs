@@ -23,7 +23,7 @@ impl SeenCondition<'_> {
         self.status == "True"
     }
 
-    /// Its reason, or another where it has none.
+    /// Its reason, or another one if it has none.
     pub(super) fn reason_or(&self, default: &'static str) -> Cow<'static, str> {
         if self.reason.is_empty() { default.into() } else { self.reason.to_owned().into() }
     }
@@ -73,7 +73,7 @@ impl<'a> Fields<'a> {
         Ok(self.integer(path)?.unwrap_or_default())
     }
 
-    /// How many replicas are wanted. The server's default is one.
+    /// The number of replicas that are wanted. The server's default is one.
     pub(super) fn replicas(self) -> Result<i64, Error> {
         Ok(self.integer("spec.replicas")?.unwrap_or(1))
     }
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> {
         self.list(PATH)?.iter().map(read).collect()
     }
 
-    /// The group of the core is empty.
+    /// The core group is the empty string.
     pub(super) fn group_and_kind(self) -> Result<(&'a str, &'a str), Error> {
         let api_version = self.text("apiVersion")?.unwrap_or_default();
         let group = api_version.split_once('/').map_or("", |(group, _)| group);

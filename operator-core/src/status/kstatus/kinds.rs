@@ -59,7 +59,7 @@ pub(super) fn custom_resource_definition(fields: Fields<'_>) -> Result<Kstatus, 
     Ok(Kstatus::in_progress("Installing", "being installed"))
 }
 
-/// Any kind that keeps to the conventions.
+/// Any kind that follows the conventions.
 pub(super) fn other(fields: Fields<'_>) -> Result<Kstatus, Error> {
     let conditions = fields.conditions()?;
     let Some(ready) = conditions.iter().find(|condition| condition.r#type == "Ready") else {

@@ -36,9 +36,9 @@ use super::Error;
 /// How far an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// The cluster is at it.
+    /// The cluster is working on it.
     InProgress,
-    /// The cluster has tried and failed, or doesn't get on.
+    /// The cluster has tried and failed, or makes no progress.
     Failed,
     /// Everything that the object asks for exists.
     Current,
@@ -46,12 +46,12 @@ pub enum Status {
     Terminating,
     /// The object doesn't exist. [`compute`] never returns this, because it is given one.
     NotFound,
-    /// The object can't be understood. [`compute`] never returns this; it returns an error instead.
+    /// The object can't be interpreted. [`compute`] never returns this; it returns an error instead.
     Unknown,
 }
 
 impl Status {
-    /// Its name, as kstatus spells it.
+    /// Its name, as kstatus writes it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -76,8 +76,8 @@ impl fmt::Display for Status {
 pub struct Kstatus {
     /// How far it is.
     pub status: Status,
-    /// One word in camel case, fit for a condition: what an object in progress waits for (`LessReady`), why it has failed;
-    /// otherwise the status itself.
+    /// One word in camel case, suitable for a condition: what an object in progress waits for (`LessReady`), why it has
+    /// failed; otherwise the status itself.
     pub reason: Cow<'static, str>,
     /// The same for people: `1/3 replicas ready`.
     pub message: String,
@@ -90,7 +90,7 @@ impl Kstatus {
         Self::plain(Status::NotFound, "not found")
     }
 
-    /// What is said of an object that is there, and whose kind has no status.
+    /// The result for an existing object whose kind has no status.
     pub(crate) fn without_status() -> Self {
         Self::current("there")
     }

@@ -1,11 +1,11 @@
-//! What runs in replicas.
+//! Kinds that run replicas.
 
 use super::{Error, Kstatus, fields::Fields};
 
 /// The default of the API, which stands for "no deadline".
 const NO_DEADLINE: i64 = i32::MAX as i64;
 
-/// In progress, if there is less than wanted.
+/// In progress, if there are fewer than wanted.
 fn less(have: i64, wanted: i64, reason: &'static str, what: &str) -> Option<Kstatus> {
     (have < wanted).then(|| Kstatus::in_progress(reason, format!("{have}/{wanted} {what}")))
 }

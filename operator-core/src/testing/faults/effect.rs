@@ -1,26 +1,27 @@
-//! When a fault counts: where it takes effect, and not where it was drawn.
+//! When a fault counts: when it takes effect, and not when it is drawn.
 
 use super::Rule;
 
-/// Whom to tell that a fault has taken effect. One that never does, as the cut of a watch in which nothing happens, tells nobody.
+/// What to notify when a fault has taken effect. A fault that never does, such as the cut of a watch in which nothing
+/// happens, notifies nothing.
 #[derive(Default)]
 pub(crate) enum Effect {
-    /// Nobody asks.
+    /// Nothing is notified.
     #[default]
     Untold,
     /// The rule counts it.
     Counted(Rule),
-    /// Somebody is told, and whether the server had done what it was asked for.
+    /// This is called, with whether the server had executed the request.
     Told(Box<dyn FnOnce(bool) + Send + Sync>),
 }
 
 impl Effect {
-    /// Tells of each.
+    /// Calls `tell` for each.
     pub(crate) fn told(tell: impl FnOnce(bool) + Send + Sync + 'static) -> Self {
         Self::Told(Box::new(tell))
     }
 
-    /// It takes effect now. `done`: the server has done what it was asked for.
+    /// It takes effect now. `done`: the server has executed the request.
     pub(super) fn happens(self, done: bool) {
         match self {
             Self::Untold => {}
@@ -29,8 +30,8 @@ impl Effect {
         }
     }
 
-    /// It takes effect now where that is all there is to know, and in any case when what is returned is dropped: somebody
-    /// who gives up waiting for an answer has met the fault, too.
+    /// It takes effect now if that is all there is to know, and in any case when the returned value is dropped: a
+    /// caller who gives up waiting for an answer has met the fault, too.
     pub(super) fn happens_by_the_end(self, done: bool) -> HappensOnDrop {
         match self {
             Self::Told(_) => HappensOnDrop(Some(self), done),

@@ -25,7 +25,7 @@ pub enum Fault {
     StatusAfter(StatusAnswer),
     /// The connection is refused: the server never sees it.
     Refused,
-    /// The connection is reset after the server has done what it was asked for.
+    /// The connection is reset after the server has executed the request.
     AnswerLost,
     /// It never arrives and is never answered.
     Hang,
@@ -33,12 +33,12 @@ pub enum Fault {
     HangAfter,
     /// Its answer ends too early.
     Cut(Cut, End),
-    /// A list is answered as it was this number of lists of the collection ago; a watch begins this number of versions
-    /// earlier. Nothing happens while nothing older is known.
+    /// A list is answered with the state of this number of lists of the collection ago; a watch starts this number of
+    /// versions earlier. Nothing happens while nothing older is known.
     Stale(usize),
     /// The operator crashes before it is sent.
     Crash,
-    /// The operator crashes after the server has done what it was asked for, and before the answer arrives.
+    /// The operator crashes after the server has executed the request, and before the answer arrives.
     CrashAfter,
     /// Something else happens just before it is sent.
     Meanwhile(Meanwhile),
@@ -60,7 +60,7 @@ pub enum LineFault {
     Reorder,
     /// It arrives after the one behind it, if that is about another object, and otherwise in its turn.
     Swap,
-    /// It arrives only when this number of further events has come, and they with it.
+    /// It arrives only after this number of further events, together with them.
     Hold(usize),
     /// It never arrives.
     Lose,
@@ -75,7 +75,7 @@ pub enum LineFault {
     Malformed,
 }
 
-/// After what a body ends.
+/// After how much of it a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// This number of bytes.
@@ -103,7 +103,7 @@ pub struct StatusAnswer {
 }
 
 impl StatusAnswer {
-    /// An answer with a `Status` object. `reason` is the API server's word, as in `Conflict`.
+    /// An answer with a `Status` object. `reason` is the API server's, as in `Conflict`.
     #[must_use]
     pub fn new(code: u16, reason: &str, message: &str) -> Self {
         Self { code, reason: reason.to_owned(), message: message.to_owned(), retry_after: None }
@@ -162,7 +162,7 @@ impl StatusAnswer {
         Self::new(503, "ServiceUnavailable", "the server is currently unable to handle the request")
     }
 
-    /// 504. Whether the request took effect is not in it.
+    /// 504, which doesn't show whether the request took effect.
     #[must_use]
     pub fn timeout() -> Self {
         Self::new(504, "Timeout", "the request did not complete within the allotted timeout")

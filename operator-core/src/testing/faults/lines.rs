@@ -15,7 +15,7 @@ use super::{
 };
 use crate::client::ResponseBody;
 
-/// Ends a body too early. One that comes to its own end before that isn't cut.
+/// Ends a body too early. One that ends by itself before that isn't cut.
 pub(super) fn cut(body: ResponseBody, after: Cut, end: End, effect: Effect) -> ResponseBody {
     let state = (BodyStream::new(body), after, false, effect);
     let frames = stream::unfold(state, move |(mut body, mut left, over, mut effect)| async move {
@@ -78,16 +78,16 @@ fn framed(frames: impl futures::Stream<Item = Result<Bytes, BoxError>> + Send + 
 
 struct Lines {
     body: BodyStream<ResponseBody>,
-    /// What has come of a line that is not complete.
+    /// The part of an incomplete line that has arrived.
     buffer: BytesMut,
-    /// What is to be delivered.
+    /// What has to be delivered.
     out: VecDeque<Result<Bytes, BoxError>>,
     /// Events that wait for a number of further ones.
     held: VecDeque<Bytes>,
     waits_for: usize,
     /// An event that comes after the next one.
     postponed: Option<Bytes>,
-    /// The object that the next event must not be about, if that is to come first, and whom to tell if it does.
+    /// The object that the next event must not be about, if that is to come first, and what to notify if it does.
     swaps: Option<(RequestTarget, Effect)>,
     faults: Faults,
     watch: RequestTarget,
@@ -235,7 +235,7 @@ impl Lines {
         }
     }
 
-    /// Behind what is held, as an object's own events never pass each other.
+    /// Behind what is held, because an object's own events never overtake each other.
     fn pass(&mut self, line: Bytes) {
         if self.waits_for == 0 {
             self.out.push_back(Ok(line));

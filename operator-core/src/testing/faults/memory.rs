@@ -1,4 +1,4 @@
-//! What collections looked like, for answers of a cache that lags behind.
+//! Earlier states of collections, for answers of a cache that lags behind.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::RequestTarget;
 
-/// How many states of a collection are remembered.
+/// The number of states of a collection that are remembered.
 const STATES: usize = 64;
 
 /// Lists and versions, by collection; the newest comes last.
@@ -75,7 +75,7 @@ impl Memory {
         behind(&self.0.lock().get(&key(target))?.lists, ago)
     }
 
-    /// Lets a watch begin at an older version; false if none is known, or it begins at none.
+    /// Lets a watch start at an older version; false if none is known, or it names no version.
     pub(super) fn rewind(&self, target: &RequestTarget, request: &mut Request<Body>, ago: usize) -> bool {
         let Some(older) = self.0.lock().get(&key(target)).and_then(|history| behind(&history.versions, ago))
         else {

@@ -1,4 +1,4 @@
-//! Bad luck, to order: what can go wrong between an operator and its API server, as a layer of the transport.
+//! Faults on request: what can go wrong between an operator and its API server, as a layer of the transport.
 //!
 //! ```text
 //! operator ──▶ retry, deadline ──▶ Faults ──▶ any server: a real one, or one in the process
@@ -21,8 +21,9 @@
 //! # Guarantees
 //! - The same requests in the same order meet the same faults; time is tokio's, so that a test can pause it.
 //! - The layer is below every retry and deadline: each attempt counts, and one that hangs is ended by its deadline.
-//! - Each rule counts how often its fault has happened, so that a test can fail for a fault that never did.
-//! - Switched off, requests and events pass as if there were no layer, and events that were held arrive.
+//! - Each rule counts how often its fault has happened, so that a test can fail if a fault never happened.
+//! - If the faults are switched off, requests and events pass as if there were no layer, and events that were held
+//!   arrive.
 
 mod effect;
 mod fault;
@@ -62,7 +63,7 @@ use memory::Memory;
 
 /// Decides what happens to requests: a list of rules, or the tape of a simulation.
 pub(crate) trait Director: Send + Sync {
-    /// What happens to a request, in this order, and whom to tell once it does.
+    /// What happens to a request, in this order, and what to notify when it does.
     fn request(&self, target: &RequestTarget, head: &http::request::Parts) -> Vec<(Fault, Effect)>;
 
     /// What happens to an event of `watch` about `object`.
@@ -118,30 +119,30 @@ impl Faults {
         }))
     }
 
-    /// Adds a rule. Watches that are open already may not know it.
+    /// Adds a rule. Watches that are already open may not use it.
     pub fn add(&self, rule: &Rule) {
         self.0.rules.write().push(rule.clone());
     }
 
-    /// What a crash is. Without it a rule that crashes leaves its request without an answer, and nothing else.
+    /// What a crash does. Without this, a rule that crashes leaves its request without an answer, and nothing else.
     pub fn on_crash(&self, crash: impl Fn() + Send + Sync + 'static) {
         *self.0.crash.lock() = Some(Arc::new(crash));
     }
 
-    /// The hook for an operator's builder. It goes over the server's own, where there is one.
+    /// The hook for an operator's builder. It wraps the server's own, if there is one.
     #[must_use]
     pub fn hook(&self) -> TransportHook {
         let faults = self.clone();
         TransportHook::around(move |request, inner| faults.clone().pass(request, inner))
     }
 
-    /// From now on nothing goes wrong any more.
+    /// From now on no faults happen.
     pub fn off(&self) {
         self.0.active.store(false, Ordering::SeqCst);
         self.0.off.lock().cancel();
     }
 
-    /// From now on the faults happen again.
+    /// From now on faults happen again.
     pub fn on(&self) {
         *self.0.off.lock() = CancellationToken::new();
         self.0.active.store(true, Ordering::SeqCst);
@@ -159,7 +160,7 @@ impl Faults {
         self.0.rules.read().iter().map(|rule| (rule.to_string(), rule.fired())).collect()
     }
 
-    /// The rules whose fault has never happened: a test with one of them has not tested what it says.
+    /// The rules whose fault has never happened: a test with one of them has not tested what it claims.
     #[must_use]
     pub fn unfired(&self) -> Vec<String> {
         self.fired().into_iter().filter(|(_, times)| *times == 0).map(|(rule, _)| rule).collect()
@@ -169,7 +170,7 @@ impl Faults {
         self.0.off.lock().clone()
     }
 
-    /// What happens to a request, each with whom to tell.
+    /// What happens to a request, and what to notify for each.
     fn chosen(&self, target: &RequestTarget, head: &http::request::Parts) -> Vec<(Fault, Effect)> {
         if !self.is_on() {
             return Vec::new();
@@ -230,7 +231,7 @@ impl Faults {
         self.answer(&target, after, inner.send(request).await?).await
     }
 
-    /// What becomes of an answer.
+    /// What happens to an answer.
     async fn answer(
         &self,
         target: &RequestTarget,
@@ -288,7 +289,7 @@ impl Faults {
         Ok(response)
     }
 
-    /// What happens to an event of a watch, with whom to tell.
+    /// What happens to an event of a watch, and what to notify.
     fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<(LineFault, Effect)> {
         if !self.is_on() {
             return None;

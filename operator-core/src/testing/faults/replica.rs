@@ -1,4 +1,4 @@
-//! A replica of the API server that has fallen behind, and stays there until the test lets it catch up.
+//! A replica of the API server that has fallen behind, and stays behind until the test lets it catch up.
 //!
 //! ```text
 //!            ┌──▶ writes, reads of single objects ─────────────▶ the newest state
@@ -7,13 +7,13 @@
 //! ```
 //!
 //! # Guarantees
-//! - While it is behind, a list shows what there was at that version, and a watch shows nothing: not even a bookmark.
-//! - Watches that are open when it falls behind are ended with 410, so that a list follows. When it catches up, open watches
-//!   show all that they have missed.
+//! - While it is behind, a list shows what existed at that version, and a watch shows nothing: not even a bookmark.
+//! - Watches that are open when it falls behind are ended with 410, so that a list follows. When it catches up, open
+//!   watches show everything that they have missed.
 //!
 //! # Assumptions
-//! - The server still has that version. Lists are asked for as of it, by `resourceVersionMatch=Exact`.
-//! - Lists of metadata alone are looks of a test, and those of nobody who runs: they are answered with the newest state.
+//! - The server still has that version. Lists request it by `resourceVersionMatch=Exact`.
+//! - Lists of only metadata are reads of a test, and never of an operator: they are answered with the newest state.
 
 use std::{
     collections::VecDeque,
@@ -54,7 +54,7 @@ pub struct LaggingReplica {
 
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// As of which version it answers, while it is behind.
+    /// The version as of which it answers, while it is behind.
     behind: Option<String>,
     /// How often it has fallen behind.
     falls: u64,
@@ -67,7 +67,7 @@ impl LaggingReplica {
         Self { resource: resource.into(), state: watch::Sender::default(), old_lists: Arc::default() }
     }
 
-    /// The hook for an operator's builder: from now on it speaks to this replica.
+    /// The hook for an operator's builder: with it, the operator uses this replica.
     #[must_use]
     pub fn hook(&self) -> TransportHook {
         let replica = self.clone();
@@ -87,7 +87,7 @@ impl LaggingReplica {
         self.state.send_modify(|state| state.behind = None);
     }
 
-    /// How many lists were answered with an old state.
+    /// The number of lists that were answered with an old state.
     #[must_use]
     pub fn old_lists(&self) -> u64 {
         self.old_lists.load(Ordering::Relaxed)
@@ -145,7 +145,7 @@ struct Watching {
     state: watch::Receiver<State>,
     /// How often the replica had fallen behind when the watch was opened.
     falls: u64,
-    /// What has come while it was behind.
+    /// What has arrived while it was behind.
     kept: VecDeque<Frame<bytes::Bytes>>,
     over: bool,
 }

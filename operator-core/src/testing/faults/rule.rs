@@ -1,4 +1,4 @@
-//! Rules: which requests a fault happens to.
+//! Rules: the requests to which a fault happens.
 
 use std::{
     fmt,
@@ -18,10 +18,10 @@ use super::{Cut, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb};
 
 type Predicate = Arc<dyn Fn(&Parts) -> bool + Send + Sync>;
 
-/// Which requests, or events of watches, a rule is about. Whatever is not said is not asked for.
+/// Selects requests, or events of watches, for a rule. What isn't specified matches anything.
 ///
-/// Its methods that name a fault make a [`Rule`] of it. Of a rule about events, verb, resource and namespace are those of
-/// the watch, namespace and name those of the event's object.
+/// Its methods that name a fault make a [`Rule`] of it. For a rule about events, verb, resource and namespace are those
+/// of the watch, namespace and name those of the event's object.
 #[derive(Clone, Default)]
 #[must_use = "a match does nothing until it is told which fault it is for"]
 pub struct Match {
@@ -36,7 +36,7 @@ pub struct Match {
     occurrences: Option<RangeInclusive<u64>>,
 }
 
-/// A fault, and which requests it happens to. Counts how often it did.
+/// A fault, and the requests to which it happens. Counts how often it did.
 #[derive(Clone, Debug)]
 pub struct Rule(Arc<Inner>);
 
@@ -55,27 +55,27 @@ enum Effect {
 }
 
 impl Rule {
-    /// About all requests.
+    /// All requests.
     pub fn any() -> Match {
         Match::default()
     }
 
-    /// About requests with this verb.
+    /// Requests with this verb.
     pub fn on(verb: Verb) -> Match {
         Self::any().verb(verb)
     }
 
-    /// About all that is meant to change something.
+    /// All requests that are meant to change something.
     pub fn writes() -> Match {
         Verb::WRITES.into_iter().fold(Self::any(), Match::verb)
     }
 
-    /// About the watches of a plural, as `configmaps`.
+    /// The watches of a plural, such as `configmaps`.
     pub fn watch(resource: &str) -> Match {
         Self::on(Verb::Watch).resource(resource)
     }
 
-    /// About requests that `is_it` picks; `words` say which those are.
+    /// Requests for which `is_it` is true; `words` describe them.
     pub fn when(words: &str, is_it: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Match {
         Match { words: vec![words.to_owned()], when: Some(Arc::new(is_it)), ..Match::default() }
     }
@@ -100,7 +100,7 @@ impl Rule {
         (self.0.matches.concerns(watch) && self.0.matches.names(object) && self.turn()).then_some(fault)
     }
 
-    /// It happened. Told apart from being chosen: a stale answer needs something older to be known.
+    /// It happened. Not the same as being chosen: a stale answer requires that something older is known.
     pub(super) fn count(&self) {
         self.0.fired.fetch_add(1, Ordering::Relaxed);
     }
@@ -113,7 +113,7 @@ impl Rule {
         matches!(self.0.effect, Effect::Request(Fault::Stale(_)))
     }
 
-    /// Counts an occurrence and says whether it is one of those asked for.
+    /// Counts an occurrence and returns whether it is one of those selected.
     fn turn(&self) -> bool {
         let nth = self.0.met.fetch_add(1, Ordering::Relaxed) + 1;
         self.0.matches.occurrences.as_ref().is_none_or(|occurrences| occurrences.contains(&nth))
@@ -121,7 +121,7 @@ impl Rule {
 }
 
 impl Match {
-    /// Requests with this verb; said several times, with any of them.
+    /// Requests with this verb; if called several times, with any of them.
     pub fn verb(mut self, verb: Verb) -> Self {
         self.verbs.push(verb);
         self
@@ -133,7 +133,7 @@ impl Match {
         self
     }
 
-    /// Requests about this plural, as `configmaps`.
+    /// Requests about this plural, such as `configmaps`.
     pub fn resource(mut self, plural: &str) -> Self {
         self.resource = Some(plural.to_owned());
         self
@@ -173,7 +173,7 @@ impl Match {
         self.occurrences(1..=n)
     }
 
-    /// Only these, counted from 1.
+    /// Only these occurrences, counted from 1.
     pub fn occurrences(mut self, occurrences: RangeInclusive<u64>) -> Self {
         self.occurrences = Some(occurrences);
         self
@@ -281,7 +281,7 @@ impl Match {
     }
 }
 
-/// Whether `text` is what `pattern` says, in which a `*` stands for any text.
+/// Whether `text` matches `pattern`, in which a `*` stands for any text.
 fn is_like(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,

@@ -1,4 +1,4 @@
-//! What a request to the API server is about.
+//! The target of a request to the API server.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use http::{Method, Request, header};
 use kube::client::Body;
 use serde_json::Value;
 
-/// What a request wants, in the words of a role rule; updates and patches in their own.
+/// The verb of a request, named as in role rules; updates and patches are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verb {
     /// Reads one object.
@@ -41,7 +41,7 @@ impl Verb {
         !matches!(self, Self::Get | Self::List | Self::Watch)
     }
 
-    /// In small letters, as in role rules.
+    /// In lower case, as in role rules.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,10 +58,10 @@ impl Verb {
     }
 }
 
-/// What a request is about: a verb, a type and, except for collections, an object.
+/// The target of a request: a verb, a type and, except for collections, an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestTarget {
-    /// What it wants.
+    /// The verb.
     pub verb: Verb,
     /// The API group; empty for the core group.
     pub group: String,
@@ -69,16 +69,16 @@ pub struct RequestTarget {
     pub version: String,
     /// The plural of the type, for example `configmaps`.
     pub resource: String,
-    /// The namespace; `None` for what is cluster-scoped, and for a collection of all namespaces.
+    /// The namespace; `None` for cluster-scoped objects, and for a collection of all namespaces.
     pub namespace: Option<String>,
-    /// The object's name. Of a create it stands in the body; with `generateName` there is none.
+    /// The object's name. For a create it comes from the body; with `generateName` there is none.
     pub name: Option<String>,
     /// The subresource, for example `status`.
     pub subresource: Option<String>,
 }
 
 impl RequestTarget {
-    /// Reads it off a request; `None` when it is about no object and no collection, as `/readyz` and discovery.
+    /// Reads it from a request; `None` if it is about no object and no collection, such as `/readyz` and discovery.
     #[must_use]
     pub fn of(request: &Request<Body>) -> Option<Self> {
         let mut target = Self::parse(request.method(), request.uri().path(), request.uri().query())?;
@@ -133,7 +133,7 @@ impl RequestTarget {
         })
     }
 
-    /// The path of the collection that the object is in, over all namespaces.
+    /// The path of the collection that contains the object, over all namespaces.
     #[must_use]
     pub fn collection_path(&self) -> String {
         match self.group.as_str() {
@@ -161,7 +161,7 @@ fn content_type(request: &Request<Body>) -> &str {
     request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
-/// The name in a body. One that is held in memory, as those of all our requests are, is complete at once.
+/// The name in a body. A body in memory, as those of all requests of the library are, is complete at once.
 fn named_in(body: &Body) -> Option<String> {
     let bytes = body.try_clone()?.collect_bytes().now_or_never()?.ok()?;
     let object: Value = serde_json::from_slice(&bytes).ok()?;

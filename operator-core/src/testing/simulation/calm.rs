@@ -1,5 +1,5 @@
-//! Whether the calm run is right by itself: the other schedules are held against it, so that what is wrong without any bad luck
-//! would be right in all of them.
+//! Checks whether the calm run itself is right: the other schedules are compared with it, so a defect that appears
+//! without any bad luck would look right in all of them.
 
 use std::{fmt, sync::Arc};
 
@@ -11,18 +11,18 @@ use super::{
 };
 use crate::testing::faults::Verb;
 
-/// What is wrong in the calm run. Clones are the same. In other schedules nobody listens.
+/// What is wrong in the calm run. Clones are the same. Other schedules record nothing here.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Complaints(Option<Arc<Mutex<State>>>);
 
 #[derive(Debug, Default)]
 struct State {
     made: Vec<String>,
-    /// What a test says that belongs to the calm run, and whether it has happened.
+    /// The texts of complaints that the test expects in the calm run, and whether they have occurred.
     expected: Vec<(String, bool)>,
 }
 
-/// So many are told.
+/// The maximum number of complaints in the report.
 const MOST_TOLD: usize = 8;
 
 impl Complaints {
@@ -31,7 +31,7 @@ impl Complaints {
         Self(Some(Arc::default()))
     }
 
-    /// Whether anybody listens.
+    /// Whether complaints are recorded.
     pub(super) fn wanted(&self) -> bool {
         self.0.is_some()
     }
@@ -50,8 +50,8 @@ impl Complaints {
         }
     }
 
-    /// The server has refused a request of the operator. A look that finds nothing is no refusal; everything else is: users wait
-    /// until the operator is done, so that even a conflict is one of the operator with itself.
+    /// The server has refused a request of the operator. A read that finds nothing is no refusal; everything else is:
+    /// users wait until the operator is done, so even a conflict is one of the operator with itself.
     pub(super) fn answered(&self, call: &Call) {
         let refused = call.code.filter(|code| (400..500).contains(code));
         let Some(code) = refused.filter(|_| self.wanted() && matches!(call.by, Actor::Operator(_))) else {
@@ -63,7 +63,7 @@ impl Complaints {
         self.complain(call);
     }
 
-    /// What is left when all that was expected is taken away, and what was expected and never came.
+    /// The complaints that were not expected, and the expected ones that never occurred.
     pub(super) fn judge(&self) -> Vec<Violation> {
         let Some(state) = &self.0 else { return Vec::new() };
         let state = &mut *state.lock();
@@ -90,7 +90,7 @@ impl Complaints {
     }
 }
 
-/// How a complaint begins that is about a moment.
+/// The start of a complaint that concerns a moment.
 pub(super) fn at(now: std::time::Duration) -> String {
     seconds(now)
 }

@@ -1,4 +1,4 @@
-//! Finds a secret in whatever is logged, at every level, and in whatever the operator sends.
+//! Finds secrets in everything that is logged, at every level, and in everything that the operator sends.
 
 use std::sync::{
     Arc,
@@ -10,15 +10,16 @@ use parking_lot::Mutex;
 use super::forms::{forms, is_secret, values};
 use crate::testing::faults::RequestTarget;
 
-/// Where secrets were found, and which ones are looked for. Clones are the same.
+/// Where secrets were found, and which ones are searched for. Clones are the same.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Canaries(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Whether there is anything to look for: asked for every line that is logged.
+    /// Whether there is anything to search for: checked for every line that is logged.
     any: AtomicBool,
-    /// Whether what was said before a secret was known is remembered, as a password may be told before it is stored.
+    /// Whether texts from before a secret was known are remembered, because a password may be logged before it is
+    /// stored.
     remembers: bool,
     state: Mutex<State>,
 }
@@ -32,16 +33,16 @@ struct State {
     found: Vec<String>,
 }
 
-/// So much is remembered at most.
+/// The maximum number of texts that are remembered.
 const MOST_SAID: usize = 100_000;
 
 impl Canaries {
-    /// Those that remember what was said before they knew a secret: for the calm run, as it takes time.
+    /// With memory of what was said before a secret was known: for the calm run, because it takes time.
     pub(super) fn remembering() -> Self {
         Self(Arc::new(Shared { remembers: true, ..Shared::default() }))
     }
 
-    /// From now on this is looked for.
+    /// From now on this is searched for.
     pub(super) fn watch_for(&self, secret: &[u8]) {
         let state = &mut *self.0.state.lock();
         if state.known.iter().chain(&state.public).any(|known| known == secret) {
@@ -57,27 +58,27 @@ impl Canaries {
         self.0.any.store(true, Ordering::Relaxed);
     }
 
-    /// This is no secret, although it stands in one.
+    /// This is no secret, although it is part of one.
     pub(super) fn is_public(&self, text: &str) {
         self.0.state.lock().public.push(text.as_bytes().to_vec());
     }
 
-    /// The server has stored a Secret: nobody may tell what is in it.
+    /// The server has stored a Secret: its content must not appear anywhere else.
     pub(super) fn stored(&self, secret: &[u8]) {
         values(secret).iter().filter(|value| is_secret(value)).for_each(|value| self.watch_for(value));
     }
 
-    /// Where one was found: the places in the source that logged it, the requests that it was sent in.
+    /// Where secrets were found: the places in the source that logged them, the requests that they were sent in.
     pub(super) fn found(&self) -> Vec<String> {
         self.0.state.lock().found.clone()
     }
 
-    /// Whether anything is to be looked at.
+    /// Whether there is anything to search.
     pub(super) fn listen(&self) -> bool {
         self.0.remembers || self.0.any.load(Ordering::Relaxed)
     }
 
-    /// Looks at what is sent: also at what is overwritten later, and at what is no state, as Events.
+    /// Searches what is sent: even if it is overwritten later, or is not part of the state, such as Events.
     pub(super) fn look_at_request(&self, target: &RequestTarget, uri: &str, body: &[u8]) {
         self.look_at(uri, || format!("asked for in {target}"));
         if target.resource != "secrets" {
@@ -85,7 +86,7 @@ impl Canaries {
         }
     }
 
-    /// Looks for all secrets that are known.
+    /// Searches for all known secrets.
     pub(super) fn look_at(&self, text: &str, place: impl Fn() -> String) {
         let state = &mut *self.0.state.lock();
         if state.forms.iter().any(|form| text.contains(form.as_str())) {

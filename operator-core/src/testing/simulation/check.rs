@@ -21,24 +21,25 @@ use super::{
 };
 use test_cluster::seed_of_the_day;
 
-/// The lane of a tape that says at which write there is a crash: twice its number, and one more for a crash after it.
+/// The lane of a tape that selects the write at which there is a crash: twice its number, and one more for a crash
+/// after it.
 pub(super) const CRASH_POINT: &str = "crash point";
 
-/// How often a failing schedule is run again, at most, to make its story shorter.
+/// The maximum number of times that a failing schedule is run again to make its story shorter.
 const SHRINKING_RUNS: usize = 400;
 
-/// How long that may take, in real time: somebody waits for the story.
+/// How long that may take, in real time: a user waits for the story.
 const SHRINKING_TIME: Duration = Duration::from_secs(20);
 
 /// Runs one simulation: a calm run, then a schedule for each seed below `schedules`, and those of a sweep if there is
 /// one. What [`sim_test`](crate::sim_test) calls.
 ///
-/// Environment variables change this: `SIM_SCHEDULES` how many, `SIM_FIRST` the first seed, `SIM_SEED` only this one,
-/// `SIM_TAPE` only the one in this file, `SIM_THREADS` how many at a time, `SIM_SWEEPS` how many of each sweep or
-/// `all`.
+/// Environment variables change this: `SIM_SCHEDULES` the number of schedules, `SIM_FIRST` the first seed, `SIM_SEED`
+/// only this one, `SIM_TAPE` only the one in this file, `SIM_THREADS` how many at a time, `SIM_SWEEPS` how many of each
+/// sweep or `all`.
 ///
 /// # Panics
-/// When a schedule violates an [`Oracle`]: with its story, as short as it could be made, and how to replay it.
+/// If a schedule violates an [`Oracle`]: with its story, as short as it could be made, and how to replay it.
 #[expect(clippy::print_stderr, reason = "a test says what it has done")]
 pub fn check<F, A>(name: &str, schedules: u64, test: F)
 where
@@ -51,12 +52,12 @@ where
     }
 }
 
-/// Which schedules are run.
+/// The schedules that are run.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The number of seeds.
     pub schedules: u64,
-    /// The first of them; 0 unless a long run is made in parts.
+    /// The first seed; 0 unless a long run is divided into parts.
     pub first: u64,
     /// Only this seed.
     pub seed: Option<u64>,
@@ -65,11 +66,11 @@ pub struct Settings {
     /// The number of schedules at a time.
     pub threads: usize,
     /// The maximum number of schedules of each sweep over the calm run's requests, chosen by the date. Those of
-    /// [`crash_at_every_write`](super::FaultPlan::crash_at_every_write) are always made.
+    /// [`crash_at_every_write`](super::FaultPlan::crash_at_every_write) are always run.
     pub sweeps: u64,
 }
 
-/// So many schedules of each sweep are made where nobody says how many.
+/// The default number of schedules of each sweep.
 const SWEEPS: u64 = 12;
 
 impl Settings {
@@ -106,7 +107,7 @@ impl Settings {
     }
 }
 
-/// The same as [`check`], with an answer instead of a panic: for tests of simulations.
+/// The same as [`check`], with a result instead of a panic: for tests of simulations.
 ///
 /// # Errors
 /// The schedule that violates an [`Oracle`].
@@ -150,7 +151,7 @@ where
     })
 }
 
-/// Where a schedule's choices come from.
+/// The source of a schedule's choices.
 #[derive(Clone, Debug)]
 pub(super) enum Job {
     Seed(u64),
@@ -165,7 +166,7 @@ impl Job {
         }
     }
 
-    /// What its schedule is held against.
+    /// The calm run with which its schedule is compared.
     fn reference(&self, references: &References<'_>) -> Result<Arc<CalmRun>, Box<Failure>> {
         match self {
             Self::Seed(_) => Ok(Arc::clone(references.calm())),
@@ -185,10 +186,10 @@ fn jobs(settings: &Settings, calm: &CalmRun) -> Vec<Job> {
     sweeps.chain((settings.first..settings.first.saturating_add(settings.schedules)).map(Job::Seed)).collect()
 }
 
-/// The job that has failed: a schedule, or the calm run that it is held against.
+/// The job that has failed: a schedule, or the calm run with which it is compared.
 type Failed = (usize, Result<Outcome, Box<Failure>>);
 
-/// Runs all jobs on several threads, until one fails; of several that do, the first.
+/// Runs all jobs on several threads, until one fails; if several do, returns the first.
 fn all(
     settings: &Settings,
     jobs: &[Job],
@@ -222,7 +223,7 @@ fn all(
     (report.into_inner(), failed.into_inner())
 }
 
-/// Makes a failing schedule small, and looks whether it repeats itself.
+/// Reduces a failing schedule, and checks whether it is repeatable.
 fn explain(name: &str, job: &Job, outcome: Outcome, references: &References<'_>, test: Test<'_>) -> Failure {
     let oracles: Vec<Oracle> = outcome.violations.iter().map(|violation| violation.oracle).collect();
     // A tape that is made shorter may be one in which somebody does something else.
@@ -263,13 +264,13 @@ fn divergence(first: &[String], second: &[String]) -> Option<String> {
     Some(format!("call {} was `{}`, and then `{}`", at + 1, call(first, at), call(second, at)))
 }
 
-/// Each run has a thread of its own, so that nothing of the caller's runtime is in it.
+/// Each run has its own thread, so that it doesn't see the caller's runtime.
 fn in_thread<T: Send>(what: impl FnOnce() -> T + Send) -> T {
     let result = thread::scope(|scope| scope.spawn(what).join());
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The only thing in a simulation that is not virtual: the patience of whoever reads its report.
+/// The only thing in a simulation that is not virtual: the time for which a user waits for the report.
 #[expect(clippy::disallowed_methods, reason = "tokio's clock needs a runtime, and here is none")]
 fn real_time() -> std::time::Instant {
     std::time::Instant::now()

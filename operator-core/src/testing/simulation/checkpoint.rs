@@ -1,4 +1,4 @@
-//! How every schedule of a simulation begins: with a server to which the same has happened.
+//! The start of every schedule of a simulation: a server with the same history.
 //!
 //! ```text
 //! calm run:   a new server ─▶ its namespaces ─▶ snapshot ─▶ definitions installed ─▶ snapshot
@@ -8,8 +8,8 @@
 //! What a server does with a definition takes as long as all that an operator does in a short schedule.
 //!
 //! # Guarantees
-//! - A schedule in which something else happened until then, as a test that writes first, takes no short cut.
-//! - The calls that were left out are in its record.
+//! - A schedule in which something else happened until then, such as a test that writes first, takes no short cut.
+//! - The calls that were skipped are in its record.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use super::{
 };
 use test_cluster::{InProcessServer, Snapshot, install_crd};
 
-/// What the calm run has come to by then.
+/// The state of the calm run at that point.
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     calls: Vec<Call>,
@@ -31,12 +31,12 @@ pub(super) struct Stage {
     at: Duration,
 }
 
-/// How far the calm run had come at its stages.
+/// The states of the calm run at its stages.
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoint {
-    /// The server is there.
+    /// The server is running.
     pub(super) served: Stage,
-    /// The definitions are installed; `None` when other things were done meanwhile.
+    /// The definitions are installed; `None` if other things were done in the meantime.
     installed: Option<(Vec<CustomResourceDefinition>, Stage)>,
 }
 
@@ -52,7 +52,7 @@ impl Stage {
         &self.server
     }
 
-    /// Notes its calls as if they had been made now.
+    /// Records its calls as if they had been made now.
     pub(super) fn tell(&self, record: &Record) {
         self.calls.iter().cloned().for_each(|call| record.called(call));
     }
@@ -66,7 +66,7 @@ impl Checkpoint {
 }
 
 impl World {
-    /// Makes sure that the namespace `default` is there, as it was in the calm run or for the first time.
+    /// Makes sure that the namespace `default` exists, as it did in the calm run or for the first time.
     pub(super) async fn begin(&self) {
         match self.checkpoint() {
             Some(checkpoint) => checkpoint.served.tell(&self.record),
@@ -87,12 +87,13 @@ impl World {
         }
     }
 
-    /// How the calm run began; `None` in that run itself.
+    /// The start of the calm run; `None` in that run itself.
     pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
         self.calm.as_ref()?.checkpoint.as_ref()
     }
 
-    /// Installs the definitions of the operator, or goes on from where the calm run was when it had installed them.
+    /// Installs the definitions of the operator, or continues from the state of the calm run when it had installed
+    /// them.
     pub(super) async fn install(&self, crds: &[CustomResourceDefinition]) {
         let is_new = |checkpoint: &Checkpoint| {
             checkpoint.served.server.resource_version() == self.server.resource_version()

@@ -1,14 +1,14 @@
 //! Every decision of a simulation, on one tape: drawn from a seed, recorded, replayed.
 //!
-//! The tape has a *lane* for each subject, as "request patch configmaps" or "task 3". Lanes are drawn independently of
-//! each other, so that a decision taken away in one of them shifts nothing in the others: that is what makes a tape
-//! shrink well. In every lane 0 stands for nothing: no fault, no delay, first come first served.
+//! The tape has a *lane* for each subject, such as "request patch configmaps" or "task 3". Lanes are drawn
+//! independently of each other, so that removing a decision from one of them shifts nothing in the others: this makes a
+//! tape easy to shrink. In every lane 0 stands for nothing: no fault, no delay, first come first served.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use parking_lot::Mutex;
 
-/// The decisions of one schedule. Cheap to clone; clones go on where another stopped.
+/// The decisions of one schedule. Cheap to clone; a clone continues where another stopped.
 #[derive(Clone)]
 pub struct Choices(Arc<Mutex<State>>);
 
@@ -33,7 +33,7 @@ struct Lane {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaneId(usize);
 
-/// Decisions, by lane. Whatever is missing is 0.
+/// Decisions, by lane. Missing ones are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tape(pub(super) BTreeMap<String, Vec<u32>>);
 
@@ -44,7 +44,7 @@ impl Choices {
         Self::of(Source::Seed(seed))
     }
 
-    /// The decisions of a tape, and 0 behind its end. An empty one is a calm run.
+    /// The decisions of a tape, and 0 after its end. An empty one is a calm run.
     #[must_use]
     pub fn replayed(tape: Tape) -> Self {
         Self::of(Source::Tape(tape))
@@ -54,21 +54,21 @@ impl Choices {
         Self(Arc::new(Mutex::new(State { source, lanes: Vec::new(), names: BTreeMap::new() })))
     }
 
-    /// One of `n` possibilities, each as likely as the others; 0 without any.
+    /// One of `n` possibilities, with equal probability; 0 without any.
     #[must_use]
     pub fn next(&self, lane: &str, n: u32) -> u32 {
         let lane = self.lane(lane);
         self.at(lane, |random| random.below(n.max(1)), n)
     }
 
-    /// 0 mostly, and once in `one_in` times one of the other `n` possibilities.
+    /// Usually 0, and once in `one_in` times one of the other `n` possibilities.
     #[must_use]
     pub fn rarely(&self, lane: &str, one_in: u32, n: u32) -> u32 {
         let lane = self.lane(lane);
         self.rarely_at(lane, one_in, n)
     }
 
-    /// What a tape says about something that no seed decides; 0 without a tape.
+    /// The tape's decision on something that no seed decides; 0 without a tape.
     pub(crate) fn given(&self, lane: &str) -> u32 {
         let lane = self.lane(lane);
         let is_tape = matches!(self.0.lock().source, Source::Tape(_));
@@ -134,13 +134,13 @@ impl fmt::Debug for Choices {
 }
 
 impl Tape {
-    /// No decision at all: a calm run.
+    /// No decisions: a calm run.
     #[must_use]
     pub fn calm() -> Self {
         Self::default()
     }
 
-    /// Drops what stands for nothing.
+    /// Drops decisions that stand for nothing.
     pub(super) fn tidy(&mut self) {
         for values in self.0.values_mut() {
             let used = values.iter().rposition(|value| *value != 0).map_or(0, |last| last + 1);
@@ -149,16 +149,16 @@ impl Tape {
         self.0.retain(|_, values| !values.is_empty());
     }
 
-    /// How many decisions are not 0.
+    /// The number of decisions that are not 0.
     #[must_use]
     pub fn weight(&self) -> usize {
         self.0.values().flatten().filter(|value| **value != 0).count()
     }
 
-    /// Reads what [`Tape`]'s `Display` wrote: a lane in each line, with a tab behind its name; `3x0` stands for `0 0 0`.
+    /// Reads what [`Tape`]'s `Display` wrote: a lane in each line, with a tab after its name; `3x0` stands for `0 0 0`.
     ///
     /// # Errors
-    /// The number of the line that is not one.
+    /// The number of the first invalid line.
     pub fn parse(text: &str) -> Result<Self, usize> {
         let mut tape = Self::default();
         for (number, line) in text.lines().enumerate() {
@@ -195,7 +195,7 @@ impl fmt::Display for Tape {
     }
 }
 
-/// SplitMix64: small, quick, and the same everywhere and forever, so that a seed keeps its meaning.
+/// SplitMix64: small, fast, and the same everywhere and forever, so that a seed keeps its meaning.
 struct Random(u64);
 
 impl Random {

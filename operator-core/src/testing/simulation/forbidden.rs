@@ -1,19 +1,20 @@
-//! O3: what the operator creates and deletes, object by object and life by life, held against the calm run.
+//! O3: what the operator creates and deletes, for each object and each of its lives, compared with the calm run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Oracle, Violation, record::Call};
 
-/// The calls of a schedule in its two parts: until users are done, and when all that they have made is deleted.
+/// The calls of a schedule in its two parts: until users are done, and while everything that they have made is deleted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phases<'c> {
     calls: &'c [Call],
     farewell: usize,
-    /// How often the end came: somebody may have made again what was deleted.
+    /// How often the end came: what was deleted may have been made again.
     ends: u64,
 }
 
-/// What the operator did in one part: how many lives of each object it ended, and how many objects of made-up names it made.
+/// What the operator did in one part: how many lives of each object it ended, and how many objects with generated names
+/// it made.
 #[derive(Debug, Default)]
 struct Effects {
     ended: BTreeMap<String, u64>,
@@ -21,17 +22,18 @@ struct Effects {
 }
 
 impl<'c> Phases<'c> {
-    /// The second part begins with the call of that number.
+    /// The second part starts with the call of that number.
     pub(super) fn new(calls: &'c [Call], farewell: usize) -> Self {
         Self { calls, farewell, ends: 1 }
     }
 
-    /// All that users have made was deleted so many times.
+    /// The number of times that everything users have made was deleted.
     pub(super) fn with_ends(self, ends: u64) -> Self {
         Self { ends, ..self }
     }
 
-    /// A deletion that is repeated, as its answer was lost, ends a life once; one of a successor ends another life.
+    /// A deletion that is repeated because its answer was lost ends a life once; the deletion of a successor ends
+    /// another life.
     fn effects(&self) -> [Effects; 2] {
         let mut effects = [Effects::default(), Effects::default()];
         let (mut births, mut ended) = (BTreeMap::<String, u64>::new(), BTreeSet::new());
@@ -56,8 +58,8 @@ impl<'c> Phases<'c> {
     }
 }
 
-/// Nothing is deleted more often than in the same part of the calm run, and nothing with a generated name is made more often.
-/// Creations of one object by name follow one another only when somebody has deleted it, so they need no count of their own.
+/// Nothing is deleted more often than in the same part of the calm run, and nothing with a generated name is made more
+/// often. One object can be created by name again only after it was deleted, so such creations need no separate count.
 pub(super) fn nothing_forbidden(here: Phases<'_>, calm: Phases<'_>) -> Vec<Violation> {
     let violation = |message| Violation { oracle: Oracle::NothingForbidden, message };
     let mut violations = Vec::new();

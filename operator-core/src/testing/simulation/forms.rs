@@ -1,11 +1,11 @@
-//! What a secret looks like when somebody tells it.
+//! The forms in which a secret can appear.
 
 use std::fmt::Write;
 
 use k8s_openapi::ByteString;
 use serde_json::Value;
 
-/// A value that is shorter is no secret, and stands everywhere: a port, a flag, a user's name.
+/// A shorter value is no secret, because it occurs everywhere: a port, a flag, a user's name.
 const SHORTEST: usize = 6;
 
 /// The values of a Secret, as the server has answered it.
@@ -15,12 +15,12 @@ pub(super) fn values(secret: &[u8]) -> Vec<Vec<u8>> {
     data.filter_map(|(_, value)| Some(serde_json::from_value::<ByteString>(value.clone()).ok()?.0)).collect()
 }
 
-/// Whether nobody may tell it. A certificate is public, and has to stand where others find it.
+/// Whether it must not appear elsewhere. A certificate is public, and has to be where others find it.
 pub(super) fn is_secret(value: &[u8]) -> bool {
     value.len() >= SHORTEST && !value.starts_with(b"-----BEGIN CERTIFICATE")
 }
 
-/// How it stands in a text: as it is, escaped, encoded, as part of something that was encoded as a whole, and as a list of
+/// Its forms in a text: unchanged, escaped, encoded, as part of something that was encoded as a whole, and as a list of
 /// bytes.
 pub(super) fn forms(value: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
@@ -61,7 +61,8 @@ fn percent(value: &[u8]) -> String {
     text
 }
 
-/// What of its base64 is the same whatever stands around it, with this number of bytes before it in its group of three.
+/// The part of its base64 that doesn't depend on what surrounds it, with this number of bytes before it in its group of
+/// three.
 fn base64_inside(value: &[u8], before: usize) -> String {
     let mut bytes = vec![0; before];
     bytes.extend_from_slice(value);

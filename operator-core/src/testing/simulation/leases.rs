@@ -1,4 +1,4 @@
-//! O4 with a leader election: nobody writes without the lease, as the server has it at that moment.
+//! O4 with a leader election: nothing is written without the lease, as the server has it at that moment.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::record::{Actor, Call, seconds};
 use crate::testing::faults::RequestTarget;
 
-/// The leases that the server has stored, and under which names the operator has taken part.
+/// The leases that the server has stored, and the names under which the operator has taken part.
 #[derive(Debug, Default)]
 pub(super) struct Leases(Mutex<State>);
 
@@ -23,13 +23,13 @@ struct State {
 
 #[derive(Debug)]
 struct Held {
-    /// `None` once a user has written it: whoever takes a lease away by force breaks the rule that keeps writers apart.
+    /// `None` once a user has written it: taking a lease away by force breaks the rule that keeps writers apart.
     holder: Option<String>,
     until: Duration,
 }
 
 impl Leases {
-    /// From now on nobody may write without a lease.
+    /// From now on nothing may be written without a lease.
     pub(super) fn elect(&self) {
         self.0.lock().elects = true;
     }
@@ -54,7 +54,7 @@ impl Leases {
         state.held.insert(target.object(), Held { holder, until: now + Duration::from_secs(lasts) });
     }
 
-    /// What is wrong with this write, if anything is.
+    /// Why this write is forbidden, if it is.
     pub(super) fn forbid(&self, by: Actor, target: &RequestTarget, now: Duration) -> Option<String> {
         let Actor::Operator(life) = by else { return None };
         let state = self.0.lock();
@@ -86,7 +86,7 @@ pub(super) fn is_question(target: &RequestTarget) -> bool {
 }
 
 impl Call {
-    /// What the operator does for its work.
+    /// Whether it is part of the operator's work.
     pub(super) fn is_work(&self) -> bool {
         self.by_operator() && !is_of_election(&self.target)
     }

@@ -1,4 +1,4 @@
-//! One incarnation of the operator: what ends with it when it crashes.
+//! One incarnation of the operator: everything that ends with it when it crashes.
 
 use std::{
     fmt,
@@ -28,7 +28,7 @@ use crate::{
     testing::faults::RequestTarget,
 };
 
-/// More calls than this in one schedule are a loop that time doesn't bring to an end.
+/// More calls than this in one schedule mean a loop that the passing of time doesn't end.
 const MOST_CALLS: usize = 50_000;
 
 /// One life of the operator, from a start to a crash.
@@ -46,7 +46,7 @@ pub(super) struct Life {
 struct Tasks {
     lanes: Vec<LaneId>,
     handles: Vec<AbortHandle>,
-    /// Ended ones are forgotten when there are this many tasks.
+    /// Finished tasks are removed when there are this many.
     tidy_at: usize,
 }
 
@@ -78,7 +78,8 @@ impl Life {
         }
     }
 
-    /// The layer next to the server: what comes through it is recorded, and from the dead nothing comes through.
+    /// The layer next to the server: it records what passes, and lets nothing pass from an incarnation that has
+    /// crashed.
     pub(super) fn gate(self: &Arc<Self>) -> TransportHook {
         let life = Arc::clone(self);
         TransportHook::around(move |request, inner| {
@@ -95,7 +96,7 @@ impl Life {
         })
     }
 
-    /// The surroundings of this life.
+    /// The environment of this life.
     pub(super) fn environment(self: &Arc<Self>) -> Environment {
         let seed = self.choices.next("jitter", u32::MAX);
         Environment::real()
@@ -148,7 +149,7 @@ pub(super) async fn recorded(
     answer
 }
 
-/// What is in a Secret is not to be told (O7), and a lease says who may write (O4).
+/// The content of a Secret must not appear elsewhere (O7), and a lease determines who may write (O4).
 async fn stored(record: &Record, call: &Call, answer: http::Response<ResponseBody>) -> Answer {
     let (head, content) = answer.into_parts();
     let content = content.collect().await?.to_bytes();
@@ -160,7 +161,7 @@ async fn stored(record: &Record, call: &Call, answer: http::Response<ResponseBod
     Ok(http::Response::from_parts(head, content))
 }
 
-/// O7 of what is sent.
+/// O7 for what is sent.
 async fn looked_at(
     record: &Record,
     target: &RequestTarget,

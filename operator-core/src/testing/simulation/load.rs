@@ -1,17 +1,17 @@
-//! O2 and O6: how much an operator does, while there is nothing to do and altogether.
+//! O2 and O6: how much an operator does, while there is nothing to do and in total.
 
 use std::collections::BTreeMap;
 
 use super::{Oracle, Violation, record::Call, world::World};
 use crate::resource::ObjectKey;
 
-/// What was done until some moment.
+/// What was done up to a moment.
 pub(super) struct Mark {
     calls: usize,
     runs: BTreeMap<(String, ObjectKey), u64>,
 }
 
-/// What was done in a while.
+/// What was done in a period.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Load {
     pub(super) runs: u64,
@@ -27,7 +27,7 @@ impl Mark {
 }
 
 impl Load {
-    /// Of a whole and a part of it, the rest.
+    /// The rest of a whole without a part of it.
     pub(super) fn without(self, part: Self) -> Self {
         Self {
             runs: self.runs - part.runs,
@@ -62,7 +62,8 @@ impl World {
         self.record.with_calls(|calls| Load::of(&calls[mark.calls..], runs))
     }
 
-    /// O2: what was done since then, when all was done, in so many seconds. `calm` is what the calm run did in the same time.
+    /// O2: what was done since then, when all was done, within this number of seconds. `calm` is what the calm run did
+    /// in the same time.
     pub(super) fn quiet_since(
         &self,
         mark: &Mark,
@@ -106,8 +107,8 @@ fn written(calls: &[Call]) -> Vec<String> {
     (!writes.is_empty()).then(told).into_iter().collect()
 }
 
-/// O6: so many times what the calm run needs, so many for each fault, and so many for nothing. Looks of the simulation itself
-/// count, too.
+/// O6: a multiple of what the calm run needs, an allowance for each fault, and a constant. Reads of the simulation
+/// itself count, too.
 pub(super) fn bounded_load(here: Load, calm: Load, faults: u64) -> Vec<Violation> {
     let parts = [
         ("writes", here.writes, calm.writes, 20, 20),

@@ -1,7 +1,8 @@
-//! What differs between two runs that did the same, by its place: what the server makes up, counts, or takes from its clock.
+//! What differs by its place between two runs that did the same: what the server makes up, counts, or takes from its
+//! clock.
 //!
-//! Only by its place: a `time` in a config map's data, or a `generation` in a custom resource's spec, is what somebody
-//! wanted to have there.
+//! Only by its place: a `time` in a config map's data, or a `generation` in a custom resource's spec, was put there on
+//! purpose.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place(Vec<String>);
 
-/// What is made up in the objects of one type, beyond what is made up in all.
+/// The values that are made up in the objects of one type, beyond those in all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MadeUp {
     pub(super) resource: String,
@@ -35,8 +36,8 @@ const EVERYWHERE: [&str; 9] = [
     "status/conditions/[]/lastProbeTime",
 ];
 
-/// In objects of types that come with the cluster. What is assigned is told apart from what is refused, as by a headless
-/// Service, so its place stays, and what stands there goes.
+/// In objects of types that come with the cluster. An assigned value is distinguished from a refused one, as in a
+/// headless Service, so the place stays, and only its value is removed.
 const OF_THE_CLUSTER: [(&str, &str, &str); 22] = [
     ("", "services", "spec/clusterIP"),
     ("", "services", "spec/clusterIPs/[]"),
@@ -68,7 +69,7 @@ impl Place {
         Self(place.trim_matches('/').split('/').map(|part| part.replace("~1", "/")).collect())
     }
 
-    /// Everything that stands at this place; a field that isn't there is left alone.
+    /// All values at this place; a field that doesn't exist is skipped.
     fn at<'v>(&self, value: &'v mut Value) -> Vec<&'v mut Value> {
         let mut found = vec![value];
         for part in &self.0 {
@@ -95,7 +96,7 @@ fn step<'v>(value: &'v mut Value, part: &str) -> Vec<&'v mut Value> {
     }
 }
 
-/// Takes what is made up out of an object. What it says of its generation is kept as how far it is behind.
+/// Removes made-up values from an object. Its observed generation is kept as the distance to the current one.
 pub(super) fn forget(group: &str, resource: &str, object: &mut Value, others: &[MadeUp]) {
     let generation = object["metadata"]["generation"].as_i64();
     if let Some(generation) = generation {

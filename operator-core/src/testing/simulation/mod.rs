@@ -13,19 +13,19 @@
 //!                      shrink ──▶ a short story, and a tape to replay it
 //! ```
 //!
-//! A simulation is a test with [`sim_test`](crate::sim_test): a function that says which operator runs, what users do and
-//! what goes wrong. It is run once without any bad luck, then again and again with ever other luck, and each time it has to
-//! come to the same end. The page "Simulation" of the documentation shows how.
+//! A simulation is a test with [`sim_test`](crate::sim_test): a function that declares which operator runs, what users
+//! do and what goes wrong. It is run once without any bad luck, then many times with different bad luck, and each time
+//! it has to reach the same end state. The page "Simulation" of the documentation shows how.
 //!
 //! # Guarantees
 //! - The same seed, or the same tape, gives the same calls at the same moments, in this process and in another.
 //! - A crashed operator can't write any more: its tasks are dropped at once, and nothing that is left of it reaches the
 //!   server.
-//! - What is asked of every schedule without being asked for is in [`Oracle`].
+//! - What is checked for every schedule by default is listed in [`Oracle`].
 //!
 //! # Assumptions
 //! - The operator takes time from tokio, starts tasks that matter through the library, and uses neither threads nor
-//!   sockets. A schedule that doesn't repeat itself is told apart in the report.
+//!   sockets. A schedule that is not repeatable is named in the report.
 
 mod calm;
 mod canary;
@@ -105,20 +105,21 @@ pub struct Sim {
 }
 
 impl Sim {
-    /// Runs an operator from here on; `declare` is called again after each crash, and has to declare the same each time.
-    /// What it shares with its predecessor survives the crash, as a database would. The definitions that the declaration
-    /// names are installed first.
+    /// Runs an operator from here on; `declare` is called again after each crash, and has to return the same
+    /// declaration each time. What it shares with its predecessor survives the crash, as a database would. The
+    /// definitions in the declaration are installed first.
     pub fn operator(&self, declare: impl Fn() -> OperatorBuilder + 'static) {
         self.world.supervise(Rc::new(declare));
     }
 
-    /// The operator takes part in the election that it declares; before [`Sim::operator`]. Otherwise it is alone, and
-    /// has no need to. An operator that has lost the lease is restarted, as a process would be.
+    /// The operator takes part in the election that it declares; call this before [`Sim::operator`]. Otherwise there is
+    /// no election, because it is the only replica. An operator that has lost the lease is restarted, as a process
+    /// would be.
     pub fn elects_leader(&self) {
         self.world.record.leases.elect();
     }
 
-    /// Puts a bug into the library, for tests that have to find it; before [`Sim::operator`].
+    /// Puts a bug into the library, for tests that have to find it; call this before [`Sim::operator`].
     #[doc(hidden)]
     pub fn plant(&self, bug: PlantedBug) {
         self.world.planted_bug.set(Some(bug));
@@ -130,72 +131,73 @@ impl Sim {
         self.world.run_script(Box::pin(async move { script(user).await }));
     }
 
-    /// From now on bad luck goes by `plan`, until [`Sim::settle`]. Without a plan nothing goes wrong.
+    /// From now on bad luck follows `plan`, until [`Sim::settle`]. Without a plan nothing goes wrong.
     pub fn faults(&self, plan: FaultPlan) {
         self.world.follow(plan);
     }
 
     /// Waits until all users are done, ends all bad luck, and waits until the operator has nothing more to do.
     ///
-    /// That is so when its caches have seen everything, nothing is queued and no retry is to come. An operator whose
-    /// retries are used up, and whose cluster is not in the state it should be in, is given its maximum interval.
+    /// That is so when its caches have seen everything, nothing is queued and no retry is pending. An operator whose
+    /// retries are used up, and whose cluster is not in the state it should be in, gets its maximum interval.
     pub async fn settle(&self) {
         self.world.settle().await;
     }
 
-    /// [`Oracle::SameState`]: what exists now is what existed at the same place of the calm run. Every schedule is held
-    /// against the calm run at its end as well.
+    /// [`Oracle::SameState`]: what exists now is what existed at the same place of the calm run. Every schedule is also
+    /// compared with the calm run at its end.
     pub fn assert_same_as_calm_run(&self) {
         self.world.compare_last_state();
     }
 
-    /// Holds whenever the schedule settles, in the calm run as well; otherwise the error says what is wrong. It is given what
-    /// exists then.
+    /// A condition that holds whenever the schedule settles, in the calm run as well; otherwise the error says what is
+    /// wrong. Its argument is what exists then.
     pub fn invariant(&self, holds: impl Fn(&Objects) -> Result<(), String> + 'static) {
         self.world.invariants.borrow_mut().push(Box::new(holds));
     }
 
-    /// A warning, a failed run or a refused request with this text belongs to the calm run, where nothing else of that kind may
-    /// happen; and this has to. See [`Oracle::CalmRun`].
+    /// A warning, a failed run or a refused request with this text is expected in the calm run, in which nothing else
+    /// of that kind may happen; and this one has to. See [`Oracle::CalmRun`].
     pub fn expected_in_calm_run(&self, text: &str) {
         self.world.record.complaints.expect(text);
     }
 
-    /// What stands at this place of the objects of a type is made up, as a time or an id, and no part of the state: for example
-    /// `("webpages", "status/backups/[]/at")`.
+    /// The value at this place in the objects of a type is made up, such as a time or an id, and not part of the state:
+    /// for example `("webpages", "status/backups/[]/at")`.
     pub fn made_up(&self, plural: &str, place: &str) {
         self.world.made_up.borrow_mut().push(MadeUp::new(plural, place));
     }
 
-    /// From now on `secret` must stand in no log, at whatever level, in no metric, and in no object but Secrets; see
+    /// From now on `secret` must appear in no log, at any level, in no metric, and in no object except Secrets; see
     /// [`Oracle::NoSecret`]. The values of Secrets need not be named: they are known when the server stores them.
     pub fn secret(&self, secret: &str) {
         self.canaries.watch_for(secret.as_bytes());
     }
 
-    /// This stands in a Secret, and everybody may know it: a user's name, or the name of a database. To be said before the Secret
-    /// is stored. Certificates, and what is shorter than six bytes, are public anyway.
+    /// This text is part of a Secret, but not secret: a user's name, or the name of a database. Call this before the
+    /// Secret is stored. Certificates, and values shorter than six bytes, are public anyway.
     pub fn not_secret(&self, text: &str) {
         self.canaries.is_public(text);
     }
 
-    /// Doesn't ask for this; for an operator that is meant to do otherwise. Say why in the test.
+    /// Doesn't check this; for an operator that is meant to behave otherwise. Give the reason in the test.
     pub fn without(&self, oracle: Oracle) {
         self.world.without.borrow_mut().insert(oracle);
     }
 
-    /// Says that something is wrong.
+    /// Reports that something is wrong.
     pub fn fail(&self, message: impl Into<String>) {
         self.world.violated(Oracle::Test, message);
     }
 
-    /// A client to which nothing goes wrong.
+    /// A client that meets no faults.
     #[must_use]
     pub fn client(&self) -> Client {
         self.world.client.clone()
     }
 
-    /// Decisions for what the test simulates itself, as an external service that fails at times. They are on the tape.
+    /// Decisions for what the test itself simulates, such as an external service that fails at times. They are on the
+    /// tape.
     #[must_use]
     pub fn choices(&self) -> &Choices {
         &self.world.choices

@@ -1,4 +1,4 @@
-//! All objects of the cluster as they are, for what a test says of them.
+//! All objects of the cluster as they are, for what a test says about them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{leases::is_question, record::Call};
 use crate::resource::{KubeObject, ObjectKey, ResourceType};
 
-/// Types that say what has happened, and not what is.
+/// Types that record what has happened, and not what is.
 const NOT_STATE: [&str; 2] = ["events", "leases"];
 
 /// An object with its type.
@@ -30,13 +30,13 @@ impl Found {
     }
 }
 
-/// How an object is named in stories and states.
+/// The name of an object in stories and states.
 pub(super) fn named(resource: &str, namespace: &str, name: &str) -> String {
     format!("{resource}/{namespace}/{name}")
 }
 
-/// The objects of a cluster at one moment, for [`Sim::invariant`](super::Sim::invariant): those of all types of which anybody has
-/// written one.
+/// The objects of a cluster at one moment, for [`Sim::invariant`](super::Sim::invariant): those of all types of which
+/// at least one was written.
 #[derive(Clone, Debug, Default)]
 pub struct Objects(pub(super) Vec<Found>);
 
@@ -44,7 +44,7 @@ impl Objects {
     /// All objects of a type, over all namespaces.
     ///
     /// # Panics
-    /// When one of them is not of that type.
+    /// If one of them is not of that type.
     #[must_use]
     pub fn all<K: KubeObject<DynamicType: Default>>(&self) -> Vec<K> {
         let of = ResourceType::of::<K>();
@@ -92,7 +92,7 @@ impl Objects {
         Ok(Self(objects))
     }
 
-    /// The objects whose status is about another generation than the one they are at.
+    /// The objects whose status is about another generation than their current one.
     pub(super) fn behind(&self) -> Vec<String> {
         let behind = |found: &&Found| {
             let observed = found.object["status"]["observedGeneration"].as_i64();

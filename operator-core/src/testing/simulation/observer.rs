@@ -1,4 +1,5 @@
-//! What the operator says of itself: whether two runs of one primary overlap, how often it runs, whether it tells a secret.
+//! What the operator reports about itself: whether two runs of one primary overlap, how often it runs, whether it
+//! reveals a secret.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +18,7 @@ use crate::{
 /// A primary of a controller.
 type Primary = (String, ObjectKey);
 
-/// Follows the runs of the incarnation that lives.
+/// Follows the runs of the current incarnation.
 #[derive(Debug)]
 pub(super) struct Exclusive {
     record: Arc<Record>,
@@ -30,7 +31,7 @@ struct State {
     running: BTreeMap<Primary, u32>,
     /// How often each primary has been run, over all lives.
     runs: BTreeMap<Primary, u64>,
-    /// The names of metrics, and of their labels, and what these said.
+    /// The names of metrics and of their labels, and the values of the labels.
     metrics: BTreeSet<String>,
 }
 
@@ -39,14 +40,14 @@ impl Exclusive {
         Self { record, state: Mutex::default() }
     }
 
-    /// An incarnation begins, with no run under way.
+    /// An incarnation starts, with no run in progress.
     pub(super) fn begins(&self, life: &Arc<Life>) {
         let mut state = self.state.lock();
         state.life = Some(Arc::clone(life));
         state.running.clear();
     }
 
-    /// The one that lives crashes.
+    /// The current one crashes.
     pub(super) fn crash(&self) {
         let life = self.state.lock().life.clone();
         if let Some(life) = life {
@@ -59,17 +60,17 @@ impl Exclusive {
         self.state.lock().runs.clone()
     }
 
-    /// How many runs the operator says are under way.
+    /// The number of runs that are in progress according to the operator.
     pub(super) fn under_way(&self) -> u32 {
         self.state.lock().running.values().sum()
     }
 
-    /// The primaries whose runs are under way.
+    /// The primaries whose runs are in progress.
     pub(super) fn running(&self) -> Vec<ObjectKey> {
         self.state.lock().running.keys().map(|(_, key)| key.clone()).collect()
     }
 
-    /// Looks for secrets in what metrics were recorded with, by now.
+    /// Searches for secrets in what metrics were recorded with so far.
     pub(super) fn look_at_metrics(&self) {
         let metrics = self.state.lock().metrics.clone();
         metrics.iter().for_each(|text| self.record.canaries.look_at(text, || "a metric".to_owned()));
@@ -92,7 +93,7 @@ impl Exclusive {
         }
     }
 
-    /// Reasons and errors stand in observations, and from there in what users see.
+    /// Reasons and errors are part of observations, and from there of what users see.
     fn look_at(&self, observation: &Observation<'_>) {
         if self.record.canaries.listen() {
             let text = format!("{observation:?}");

@@ -15,10 +15,10 @@ use crate::operator::Footprint;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Oracle {
-    /// O1: what exists in the end is what exists after a calm run, without uids, versions, times and addresses.
+    /// O1: at the end the same exists as after a calm run, apart from uids, versions, times and addresses.
     SameState,
-    /// O2: once that is so, nothing is written in the next ten minutes, in every twentieth schedule in the next eleven hours, and
-    /// runs and reads are as rare as in the calm run.
+    /// O2: from then on, nothing is written in the next ten minutes, in every twentieth schedule in the next eleven
+    /// hours, and runs and reads are as rare as in the calm run.
     Quiet,
     /// O3: nothing is deleted that the calm run doesn't delete in the same part, and nothing is created twice.
     NothingForbidden,
@@ -27,16 +27,16 @@ pub enum Oracle {
     OneRun,
     /// O5: when everything is deleted, nothing is kept about it, and no task is left over.
     NoLeak,
-    /// O6: there are not many more writes, runs and reads than in the calm run, for each fault, and time goes on.
+    /// O6: there are not many more writes, runs and reads than in the calm run, for each fault, and time advances.
     BoundedLoad,
-    /// O7: no value of a Secret stands in a log, an Event, a status or a metric.
+    /// O7: no value of a Secret appears in a log, an Event, a status or a metric.
     NoSecret,
-    /// O8: the operator lives, and nothing has panicked: no task, no run, no mapper, no filter, no handler.
+    /// O8: the operator is alive, and nothing has panicked: no task, no run, no mapper, no filter, no handler.
     Alive,
-    /// The calm run, in which nothing goes wrong, logs no warning and no error, has no run that fails and no request that is
-    /// refused, and leaves no status that is about another generation.
+    /// The calm run, in which nothing goes wrong, logs no warning and no error, no run of it fails, no request is
+    /// refused, and no status is about another generation than its object's.
     CalmRun,
-    /// What the test itself says.
+    /// A check of the test itself.
     Test,
 }
 
@@ -64,25 +64,26 @@ impl fmt::Display for Oracle {
     }
 }
 
-/// How long nothing may be written for.
+/// How long nothing may be written.
 pub(super) const QUIET_FOR: Duration = Duration::from_secs(600);
 
-/// How much longer that is in some schedules, and in the calm run: more than the maximum interval between two runs.
+/// The longer time in some schedules, and in the calm run: more than the maximum interval between two runs.
 pub(super) const LONG_QUIET_FOR: Duration = Duration::from_secs(11 * 60 * 60);
 
-/// One schedule in so many: such a quiet costs as much as some whole schedules, for its watches are opened again and again.
+/// One schedule out of this number: such a quiet time costs as much as some whole schedules, because its watches are
+/// opened again and again.
 pub(super) const LONG_QUIET_ONE_IN: u32 = 20;
 
-/// What a run without bad luck came to: what the others are held against.
+/// The result of a run without bad luck, with which the others are compared.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CalmRun {
     pub(super) states: Vec<State>,
     pub(super) calls: Vec<Call>,
-    /// With which of them the end begins.
+    /// The call with which the end starts.
     pub(super) farewell: usize,
-    /// What it did, the quiet left out.
+    /// What it did, without the quiet time.
     pub(super) load: Load,
-    /// What it did in the quiet, and in the long quiet after it.
+    /// What it did in the quiet time, and in the long one after it.
     pub(super) quiet: [Load; 2],
     pub(super) footprint: Footprint,
     /// Writes of the operator, over the whole run.
@@ -91,9 +92,9 @@ pub(super) struct CalmRun {
     pub(super) sweep: bool,
     /// Whether pairs of faults are wanted.
     pub(super) pairs: bool,
-    /// The requests that sweeps are made of.
+    /// The requests from which sweeps are made.
     pub(super) points: Arc<Vec<Point>>,
-    /// From where the others start; of those themselves there is none.
+    /// The state from which the others start; `None` in those others.
     pub(super) checkpoint: Option<Checkpoint>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether writes overlap, as the server sees them: whatever the operator says of its runs.
+//! Whether writes overlap, as the server sees them, whatever the operator reports about its runs.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,14 +9,14 @@ use parking_lot::Mutex;
 use super::{Oracle, observer::Exclusive, record::Record};
 use crate::{client::TransportHook, testing::faults::RequestTarget};
 
-/// Types of which one object has many writers.
+/// Types whose objects have many writers.
 const SHARED: [&str; 2] = ["events", "leases"];
 
-/// The writes under way of one incarnation.
+/// The writes in progress of one incarnation.
 pub(super) struct Overlaps {
     record: Arc<Record>,
     exclusive: Arc<Exclusive>,
-    /// The plurals of the types that the operator has defined: what is written to one of their objects is that object's run's.
+    /// The plurals of the types that the operator has defined: an object of these is written only by its own run.
     primaries: Vec<String>,
     under_way: Mutex<BTreeMap<Write, u32>>,
 }
@@ -29,7 +29,8 @@ impl Overlaps {
         Arc::new(Self { record, exclusive, primaries, under_way: Mutex::default() })
     }
 
-    /// The layer next to the operator: a request is under way from when it is sent until it is answered, or given up.
+    /// The layer next to the operator: a request is in progress from when it is sent until it is answered, or
+    /// abandoned.
     pub(super) fn hook(self: &Arc<Self>) -> TransportHook {
         let overlaps = Arc::clone(self);
         TransportHook::around(move |request, inner| {
@@ -41,8 +42,8 @@ impl Overlaps {
         })
     }
 
-    /// One run writes one object after the other. So two writes of one object at the same time are those of two runs, unless
-    /// it is shared by several primaries that are run now.
+    /// One run writes one object after another. So two writes of one object at the same time belong to two runs, unless
+    /// it is shared by several primaries that run now.
     fn begins(self: &Arc<Self>, request: &Request<Body>) -> Option<UnderWay> {
         let target = RequestTarget::of(request).filter(|target| target.verb.is_write())?;
         let name = target.name.as_deref().filter(|_| !SHARED.contains(&target.resource.as_str()))?;
@@ -64,7 +65,7 @@ impl Overlaps {
     }
 }
 
-/// Whoever writes for two controllers does so under two names.
+/// A writer for two controllers uses two names.
 fn manager(request: &Request<Body>) -> String {
     let pairs = request.uri().query().unwrap_or_default().split('&');
     pairs.filter_map(|pair| pair.strip_prefix("fieldManager=")).next().unwrap_or_default().to_owned()

@@ -6,8 +6,8 @@ use crate::testing::faults::Rule;
 
 /// What goes wrong in the schedules of a simulation, and how often. The calm run meets none of it.
 ///
-/// Even without any fault the tasks of the operator run in ever new orders, and requests take a few milliseconds: that is
-/// not bad luck, but what every cluster does.
+/// Even without any fault the tasks of the operator run in different orders, and requests take a few milliseconds: that
+/// is not bad luck, but normal in every cluster.
 #[derive(Clone, Debug)]
 #[must_use = "give it to `Sim::faults`"]
 pub struct FaultPlan {
@@ -40,19 +40,19 @@ impl FaultPlan {
         }
     }
 
-    /// Much of all that a cluster does on its worst days: one request in ten and one event in twelve meets a fault, up to
+    /// Much of what a cluster does on its worst days: one request in ten and one event in twelve meets a fault, up to
     /// eight of them in all, the process crashes up to twice, and watches lag.
     pub fn storm() -> Self {
         Self::none().requests(10).events(12).crashes(25, 2).watch_lag(Duration::from_millis(200))
     }
 
-    /// One request in `one_in` is refused, lost, answered by an error, or hangs; 0 for none.
+    /// One request in `one_in` is refused, lost, answered with an error, or hangs; 0 for none.
     pub fn requests(mut self, one_in: u32) -> Self {
         self.request_one_in = one_in;
         self
     }
 
-    /// One event of a watch in `one_in` comes twice or late, or its watch ends; 0 for none.
+    /// One event of a watch in `one_in` arrives twice or late, or its watch ends; 0 for none.
     pub fn events(mut self, one_in: u32) -> Self {
         self.event_one_in = one_in;
         self
@@ -71,7 +71,7 @@ impl FaultPlan {
         self
     }
 
-    /// Events of watches arrive up to so much late, each watch for itself, so that caches disagree.
+    /// Events of watches arrive late by up to this time, independently for each watch, so that caches disagree.
     pub fn watch_lag(mut self, up_to: Duration) -> Self {
         self.watch_lag = up_to;
         self
@@ -90,31 +90,31 @@ impl FaultPlan {
     /// owner references, labels and the annotation of the marks; and the same with the primary whose run is in
     /// progress.
     ///
-    /// What somebody does changes the cluster. So such a schedule is held against a calm run in which the same is done when
-    /// the operator has nothing more to do. A user whose object somebody has deleted gives up.
+    /// Such an act changes the cluster. So the schedule is compared with a calm run in which the same is done when the
+    /// operator has nothing more to do. A user whose object was deleted by the act gives up.
     ///
-    /// By itself a test makes some of these schedules, other ones each day; `SIM_SWEEPS=all` makes all.
+    /// By default a test runs some of these schedules, different ones each day; `SIM_SWEEPS=all` runs all.
     pub fn somebody_acts_before_every_request(mut self) -> Self {
         self.acts = true;
         self
     }
 
-    /// In addition to the other schedules there is one for each request of the calm run and each fault that it could meet,
-    /// and one for each pair of them: the second meets one of the requests that follow, those of the same run or of its
-    /// retry.
+    /// In addition to the other schedules there is one for each request of the calm run and each fault that it could
+    /// meet, and one for each pair of them: the second meets one of the requests that follow, those of the same run or
+    /// of its retry.
     ///
-    /// By itself a test makes some of these schedules, other ones each day; `SIM_SWEEPS=all` makes all.
+    /// By default a test runs some of these schedules, different ones each day; `SIM_SWEEPS=all` runs all.
     pub fn pairs_of_faults(mut self) -> Self {
         self.pairs = true;
         self
     }
 
-    /// Nothing goes wrong, and the calm run takes down what these sweeps need.
+    /// Nothing goes wrong, and the calm run records what these sweeps need.
     pub(super) fn calmly(&self) -> Self {
         Self { every_write: self.every_write, acts: self.acts, pairs: self.pairs, ..Self::none() }
     }
 
-    /// The same without rules: those have been added already.
+    /// The same without rules, which have been added already.
     pub(super) fn without_rules(mut self) -> Self {
         self.rules.clear();
         self
@@ -125,7 +125,7 @@ impl FaultPlan {
         self.request_one_in > 0 && self.event_one_in > 0 && self.crash_one_in > 0
     }
 
-    /// In each schedule this happens as well. The calm run doesn't meet it.
+    /// Adds a rule to each schedule. The calm run doesn't use it.
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
         self

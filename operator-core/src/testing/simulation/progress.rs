@@ -1,4 +1,4 @@
-//! Whether time goes on: a loop that takes no virtual time would otherwise never come to an end.
+//! Whether time advances: a loop that takes no virtual time would otherwise never end.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -8,7 +8,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// More polls than this at one moment of virtual time are a loop.
+/// More polls than this at one moment of virtual time mean a loop.
 pub(super) const MOST_POLLS: u32 = 100_000;
 
 /// Counts what happens at one moment of virtual time.
@@ -20,7 +20,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Something is polled now. Whether this is once too often, which is said once.
+    /// Something is polled now. Returns true once, when there have been too many.
     pub(super) fn polled(&self, now: Duration) -> bool {
         let mut moment = self.moment.lock();
         if moment.0 != now {
@@ -34,7 +34,7 @@ impl Progress {
         stuck
     }
 
-    /// Whether time has stopped: nothing is done any more then.
+    /// Whether time has stopped: then nothing more is done.
     pub(super) fn is_stuck(&self) -> bool {
         self.stuck.load(Ordering::Relaxed)
     }

@@ -9,11 +9,11 @@ use super::world::World;
 /// A timer that is due within this is waited for.
 const NO_TIMER_WITHIN: Duration = Duration::from_secs(3);
 
-/// How long a look may take; more than the deadline of a request.
+/// How long a check may take; more than the deadline of a request.
 const LOOK: Duration = Duration::from_secs(45);
 
 impl World {
-    /// Waits until the operator has nothing more to do; the error says what it has, when it takes too long.
+    /// Waits until the operator has nothing more to do; if that takes too long, the error says what it is doing.
     pub(super) async fn quiet(&self, within: Duration) -> Result<(), String> {
         let begin = self.record.now();
         let mut pause = Duration::from_millis(20);

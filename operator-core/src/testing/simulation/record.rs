@@ -23,7 +23,7 @@ use crate::testing::faults::{RequestTarget, Verb};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Actor {
     User,
-    /// Which incarnation, counted from 1.
+    /// The incarnation, counted from 1.
     Operator(u32),
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Call {
     pub(super) at: Duration,
     pub(super) by: Actor,
     pub(super) target: RequestTarget,
-    /// What the server answered, whether or not that arrived.
+    /// The server's answer, whether or not it arrived.
     pub(super) code: Option<u16>,
 }
 
@@ -50,7 +50,7 @@ impl Call {
         matches!(self.by, Actor::Operator(_))
     }
 
-    /// Whether the object began to exist by it. An apply that creates is answered with 201, as a create is.
+    /// Whether it created the object. An apply that creates is answered with 201, as a create is.
     pub(super) fn created(&self) -> bool {
         self.code == Some(201)
             && matches!(self.target.verb, Verb::Create | Verb::Apply)
@@ -72,13 +72,13 @@ impl fmt::Display for Call {
     }
 }
 
-/// So many calls are looked at to tell what a loop consists of.
+/// The number of latest calls that are examined to show what a loop consists of.
 const LAST_CALLS: usize = 60;
 
 /// Something that an oracle has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Which oracle.
+    /// The oracle.
     pub oracle: Oracle,
     /// What it found.
     pub message: String,
@@ -98,16 +98,16 @@ pub(super) fn seconds(at: Duration) -> String {
 /// The record of one schedule.
 #[derive(Debug)]
 pub(super) struct Record {
-    /// Looked for in whatever the operator sends.
+    /// Searched for in everything that the operator sends.
     pub(super) canaries: Canaries,
     start: Instant,
     calls: Mutex<Vec<Call>>,
     story: Mutex<Vec<String>>,
     faults: Mutex<BTreeMap<&'static str, u64>>,
     violations: Mutex<Vec<Violation>>,
-    /// Grows with whatever the operator does.
+    /// Grows with everything that the operator does.
     activity: AtomicU64,
-    /// What the calm run is to be ashamed of.
+    /// What is wrong in the calm run.
     pub(super) complaints: Complaints,
     pub(super) progress: Progress,
     pub(super) leases: Leases,
@@ -129,7 +129,7 @@ impl Record {
         }
     }
 
-    /// A task is polled, or a request is made. Says so once in a schedule when that happens again and again while no time
+    /// A task is polled, or a request is made. Reports once in a schedule if that happens again and again while no time
     /// passes.
     pub(super) fn polled(&self) {
         let now = self.now();
@@ -146,7 +146,7 @@ impl Record {
         self.start.elapsed()
     }
 
-    /// The same for when the schedule's runtime has ended.
+    /// The same for the end of the schedule's runtime.
     pub(super) fn now_at_end(&self) -> Duration {
         self.calls.lock().last().map(|call| call.at).unwrap_or_default()
     }
@@ -168,7 +168,7 @@ impl Record {
         self.calls.lock().push(call);
     }
 
-    /// What the last calls were, and how many of each sort: a loop shows there what it consists of.
+    /// The last calls, and the number of each sort: they show what a loop consists of.
     pub(super) fn last_calls(&self) -> String {
         let calls = self.calls.lock();
         let mut sorts: Vec<(String, usize)> = Vec::new();

@@ -1,24 +1,24 @@
-//! What a simulation has done, and the story of a schedule that failed.
+//! The report of a simulation, and the story of a schedule that failed.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use super::{Tape, Violation, record::Call, schedule::Outcome, storm};
 
-/// So many schedules of a storm are enough for each of its faults to happen.
+/// With this number of schedules of a storm, each of its faults should happen.
 const ENOUGH: u64 = 500;
 
-/// What the schedules of a simulation have met.
+/// What has happened in the schedules of a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How many there were.
+    /// The number of schedules.
     pub schedules: u64,
-    /// How many requests have reached the server.
+    /// The number of requests that have reached the server.
     pub calls: u64,
-    /// How much virtual time has passed.
+    /// The virtual time that has passed.
     pub time: Duration,
     /// How often each fault has taken effect.
     pub faults: BTreeMap<&'static str, u64>,
-    /// Whether all kinds of faults were asked for.
+    /// Whether all kinds of faults were requested.
     storms: bool,
     /// Whether some type had several objects, so that the events of one can come before those of another.
     several: bool,
@@ -43,7 +43,7 @@ impl Report {
         self.several |= other.several;
     }
 
-    /// A storm in which something never went wrong has not tested what it says.
+    /// A storm in which some fault never happened has not tested what it claims.
     pub(super) fn complete(self, asked: u64) -> Result<Self, Box<Failure>> {
         // Counted where they took effect: a watch in which nothing happens can't be cut.
         let missing = storm::kinds().filter(|kind| self.several || *kind != storm::SWAPPED);
@@ -86,16 +86,16 @@ pub struct Failure {
     pub name: String,
     /// The seed that led to it; `None` for the calm run, and for one of a sweep.
     pub seed: Option<u64>,
-    /// The decisions that are left.
+    /// The remaining decisions.
     pub tape: Tape,
     /// What was violated.
     pub violations: Vec<Violation>,
-    /// What happened, in words.
+    /// What happened, as text.
     pub story: Vec<String>,
-    /// Where the schedule did something else when it was run again; `None` if it repeats itself.
+    /// Where the schedule took another course when it was run again; `None` if it is repeatable.
     pub diverges: Option<String>,
     pub(super) file: Option<PathBuf>,
-    /// How many decisions there were, and how many are left.
+    /// The number of decisions before and after shrinking.
     pub(super) weights: (usize, usize),
 }
 
@@ -163,7 +163,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Writes a tape where it can be replayed from, with the calls of its schedule as comments.
+/// Writes a tape to a file from which it can be replayed, with the calls of its schedule as comments.
 pub(super) fn save(name: &str, tape: &Tape, calls: &[String]) -> Option<PathBuf> {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let file = format!("simulation-{}.tape", name.chars().map(plain).collect::<String>());

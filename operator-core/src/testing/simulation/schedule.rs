@@ -1,4 +1,4 @@
-//! One schedule from its beginning to its end, on a runtime of its own with paused time.
+//! One schedule from start to end, on its own runtime with paused time.
 
 use std::{
     cell::RefCell,
@@ -25,7 +25,7 @@ use super::{
     world::{Setting, World},
 };
 
-/// What came of a schedule. Where nothing is wrong with it, it has no story and no tape.
+/// The outcome of a schedule. If nothing is wrong with it, it has no story and no tape.
 pub(super) struct Outcome {
     pub(super) violations: Vec<Violation>,
     pub(super) story: Vec<String>,
@@ -51,7 +51,7 @@ impl Outcome {
 /// A schedule that takes longer than this, in virtual time, hangs.
 const ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Runs `test` with these choices. Without a calm run to compare with, it is the calm run, in which somebody may act.
+/// Runs `test` with these choices. Without a calm run to compare with, it is the calm run, in which an act may happen.
 pub(super) fn run(
     test: Test<'_>,
     choices: &Choices,
@@ -141,7 +141,7 @@ pub(super) fn run(
 }
 
 impl Sim {
-    /// What is asked of every schedule, once the test has said all that it had to say.
+    /// Checks every schedule, once the test itself is done.
     async fn finish(&self) -> CalmRun {
         let world = &self.world;
         if world.states.borrow().is_empty() {
@@ -234,12 +234,12 @@ impl Sim {
     }
 }
 
-/// O8: whoever has caught it.
+/// O8: a panic, even if it was caught.
 fn panicked(message: &str) -> Violation {
     Violation { oracle: Oracle::Alive, message: format!("something panics: {message}") }
 }
 
-/// So many different ones are told.
+/// The maximum number of different panics in the report.
 const MOST_PANICS: usize = 8;
 
 thread_local! {

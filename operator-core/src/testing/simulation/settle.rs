@@ -1,4 +1,4 @@
-//! When a schedule has settled, and what holds then.
+//! When a schedule has settled, and what has to hold then.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use super::{
     world::World,
 };
 
-/// How long an operator may take to become quiet, and its cluster to be as without faults, when nothing goes wrong any more: a
-/// silent watch may hide an event for two minutes, and a delay after a failure of the server takes up to five in others'
-/// policies.
+/// How long an operator may take to become quiet, and its cluster to be as without faults, once nothing goes wrong any
+/// more: a silent watch may hide an event for two minutes, and a delay after a failure of the server takes up to five
+/// in users' own policies.
 const CALM_WITHIN: Duration = Duration::from_secs(6 * 60);
 
-/// How long it is given until the next look.
+/// The time until the next check.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
 
-/// How long bad luck goes on after the users' last action, at the most.
+/// The maximum time for which bad luck goes on after the users' last action.
 const UNDER_BAD_LUCK: Duration = Duration::from_secs(120);
 
 /// How long users and their scripts may take.
@@ -67,7 +67,7 @@ impl World {
         self.states.borrow_mut().push(state);
     }
 
-    /// What holds whenever a schedule has settled.
+    /// What has to hold whenever a schedule has settled.
     fn judge(&self, at: usize, objects: &Objects) {
         for name in objects.behind() {
             self.record.complaints.complain(format_args!("the status of {name} is about another generation"));
@@ -96,7 +96,8 @@ impl World {
         }
     }
 
-    /// An object that a user has made is the one that this user has seen; any other one is as it was when it settled last.
+    /// An object that a user has made is the one that this user has seen; any other one is the same as when it settled
+    /// last.
     fn state_of(&self, objects: &Objects) -> State {
         let states = self.states.borrow();
         let mut known = states.last().map(|state| state.uids().clone()).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::Tape;
 
-/// Sets as many decisions to 0 as it can while `fails` says that the rest still fails, and makes the others small. Asks at
+/// Sets as many decisions to 0 as possible while `fails` is true for the rest, and makes the others small. Calls it at
 /// most `attempts` times.
 pub(super) fn shrink(tape: Tape, attempts: usize, fails: impl FnMut(&Tape) -> bool) -> Tape {
     let mut shrinking = Shrinking { tape, attempts, fails };
@@ -25,7 +25,7 @@ struct Shrinking<F> {
 }
 
 impl<F: FnMut(&Tape) -> bool> Shrinking<F> {
-    /// Keeps the candidate if it is another one and still fails.
+    /// Keeps the candidate if it differs and still fails.
     fn attempt(&mut self, mut candidate: Tape) -> bool {
         candidate.tidy();
         if candidate == self.tape || self.attempts == 0 {
@@ -39,7 +39,7 @@ impl<F: FnMut(&Tape) -> bool> Shrinking<F> {
         fails
     }
 
-    /// All lanes whose names begin with the same word.
+    /// All lanes whose names start with the same word.
     fn whole_subjects(&mut self) {
         let subject = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
         let mut subjects: Vec<String> = self.tape.0.keys().map(|name| subject(name)).collect();
@@ -104,7 +104,7 @@ impl<F: FnMut(&Tape) -> bool> Shrinking<F> {
         }
     }
 
-    /// Where something is decided.
+    /// The places of all decisions.
     fn places(&self) -> Vec<(String, usize)> {
         let lanes = self.tape.0.iter();
         let places = lanes.flat_map(|(name, values)| {

@@ -1,15 +1,15 @@
-//! The shortest simulation there is.
+//! The shortest simulation.
 
 use kube::Resource;
 
 use super::{FaultPlan, Sim, check::Settings, explore};
 use crate::{operator::OperatorBuilder, resource::KubeObject};
 
-/// So many schedules, beside the crashes at every write.
+/// The number of schedules, in addition to the crashes at every write.
 const SCHEDULES: u64 = 50;
 
-/// Runs an operator and one resource under bad luck, and panics with the story if it doesn't end as it does without: a crash
-/// before and after every write, and fifty storms. `declare` is called for each start of the operator.
+/// Runs an operator and one resource under bad luck, and panics with the story if the end state differs from that
+/// without: a crash before and after every write, and fifty storms. `declare` is called for each start of the operator.
 ///
 /// ```no_run
 /// # async fn test(declare: fn() -> operator_core::OperatorBuilder) {
@@ -23,7 +23,7 @@ const SCHEDULES: u64 = 50;
 /// ```
 ///
 /// # Panics
-/// When a schedule violates an [`Oracle`](super::Oracle).
+/// If a schedule violates an [`Oracle`](super::Oracle).
 pub async fn assert_eventually_stable<K>(
     declare: impl Fn() -> OperatorBuilder + Clone + Sync + 'static,
     resource: K,

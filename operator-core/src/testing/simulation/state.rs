@@ -14,20 +14,20 @@ use crate::resource::MarkNames;
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     objects: BTreeMap<String, Value>,
-    /// The uids of the objects whose names somebody has chosen.
+    /// The uids of the objects whose names are not generated.
     uids: BTreeMap<String, String>,
-    /// Objects that took the place of one of their name.
+    /// Objects that replaced one with their name.
     replaced: BTreeSet<String>,
-    /// Objects that may be there without being there in the calm run.
+    /// Objects that may exist without existing in the calm run.
     left: BTreeSet<String>,
 }
 
-/// So many differences are told.
+/// The maximum number of differences in the report.
 const MOST_DIFFERENCES: usize = 8;
 
 impl State {
-    /// What these objects come to. An object was replaced if `known` names another uid for it: that which the user has seen of
-    /// it last, or which it had when the schedule settled last.
+    /// The state of these objects. An object was replaced if `known` contains another uid for it: the one that the user
+    /// has seen last, or that it had when the schedule settled last.
     pub(super) fn of(objects: &Objects, made_up: &[MadeUp], known: &BTreeMap<String, String>) -> Self {
         let names: BTreeMap<&str, String> = objects
             .0
@@ -60,7 +60,7 @@ impl State {
         state
     }
 
-    /// Takes out who manages the fields of this object.
+    /// Removes the managers of this object's fields.
     pub(super) fn forget_managers_of(&mut self, name: &str) {
         let metadata = self.objects.get_mut(name).and_then(|object| object.get_mut("metadata"));
         if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
@@ -68,19 +68,19 @@ impl State {
         }
     }
 
-    /// This object may be there without being there in the calm run, if `is_so` says that of it.
+    /// This object may exist without existing in the calm run, if `is_so` is true for it.
     pub(super) fn may_be_left(&mut self, name: &str, is_so: impl Fn(&Value) -> bool) {
         if self.objects.get(name).is_some_and(is_so) {
             self.left.insert(name.to_owned());
         }
     }
 
-    /// The uids of the objects whose names somebody has chosen.
+    /// The uids of the objects whose names are not generated.
     pub(super) fn uids(&self) -> &BTreeMap<String, String> {
         &self.uids
     }
 
-    /// What differs from `calm`, in words.
+    /// The differences from `calm`, as text.
     pub(super) fn differences(&self, calm: &Self) -> Vec<String> {
         let mut differences = Vec::new();
         let names: BTreeSet<&String> = self.objects.keys().chain(calm.objects.keys()).collect();
@@ -107,14 +107,14 @@ impl State {
         differences
     }
 
-    /// The objects but Secrets, as text.
+    /// The objects except Secrets, as text.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&String, String)> {
         let open = self.objects.iter().filter(|(name, _)| !name.starts_with("secrets/"));
         open.map(|(name, value)| (name, value.to_string()))
     }
 }
 
-/// Objects whose names are made up are known by their type, owner and prefix.
+/// Objects with generated names are identified by their type, owner and prefix.
 fn family(found: &Found) -> Option<String> {
     let prefix = found.object["metadata"]["generateName"].as_str()?;
     found.part("name").strip_prefix(prefix)?;
@@ -124,7 +124,8 @@ fn family(found: &Found) -> Option<String> {
     Some(format!("{resource}/{}/{prefix}* of {} {} ", found.part("namespace"), part("kind"), part("name")))
 }
 
-/// Owners go by their names, while they exist, in references and where managed fields name references by their keys.
+/// Owners are replaced by their names, while they exist, in references and where managed fields identify references by
+/// their keys.
 fn name_owners(object: &mut Value, names: &BTreeMap<&str, String>) {
     let name = |uid: &str| names.get(uid).cloned().unwrap_or_else(|| "gone".to_owned());
     let metadata = &mut object["metadata"];
@@ -160,7 +161,7 @@ fn name_owners(object: &mut Value, names: &BTreeMap<&str, String>) {
     }
 }
 
-/// `k:{"uid":"…"}` names an owner by its uid: by its name instead.
+/// `k:{"uid":"…"}` identifies an owner by its uid: replaced by its name.
 fn rename_keys(fields: &mut Map<String, Value>, name: impl Fn(&str) -> String) {
     let rename = |key: String| {
         let mut parts: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;

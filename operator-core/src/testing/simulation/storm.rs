@@ -22,7 +22,7 @@ use crate::testing::faults::{
     Cut, Director, Effect, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb,
 };
 
-/// Decides by a tape what happens to each request and event.
+/// Decides with a tape what happens to each request and event.
 pub(super) struct Storm {
     choices: Choices,
     record: Arc<Record>,
@@ -32,12 +32,12 @@ pub(super) struct Storm {
     writes: AtomicU64,
     faults: AtomicU32,
     crashes: AtomicU32,
-    /// Which classes of faults this schedule does without, one bit each.
+    /// The classes of faults that this schedule doesn't use, one bit each.
     spared: AtomicU32,
 }
 
-/// The classes of faults that a storm may do without. Where everything goes wrong, much of it ends what the rest has begun: a
-/// crash heals a deaf watch.
+/// The classes of faults that a storm may leave out. If everything goes wrong, many faults end what others have
+/// started: a crash ends a silent watch.
 #[derive(Clone, Copy)]
 enum Class {
     Writes,
@@ -50,10 +50,10 @@ enum Class {
 /// All of them.
 const CLASSES: u32 = 5;
 
-/// A request takes up to this number of milliseconds, each way.
+/// The maximum latency of a request in milliseconds, each way.
 const LATENCY: u32 = 4;
 
-/// Into how many steps a watch's lag is divided.
+/// The number of steps into which a watch's lag is divided.
 const LAG_STEPS: u32 = 8;
 
 const WRITE_FAULTS: [&str; 10] = [
@@ -174,10 +174,10 @@ fn event_fault(kind: usize) -> LineFault {
     }
 }
 
-/// A fault that was to hide what the server had done, where the server had refused it.
+/// A fault that was to hide what the server had done, although the server had refused it.
 const NOTHING_DONE: &str = "write: not done by the server either, and its answer wrong or late";
 
-/// A late answer to a read that is as true as when it was given.
+/// A late answer to a read whose content is still current.
 const LATE: &str = "read: late, and not stale";
 
 /// The kinds of faults that a request with this verb can meet.
@@ -226,8 +226,8 @@ impl Storm {
         }
     }
 
-    /// From now on it goes by this plan, and what has happened so far doesn't count any more. Half of all storms do without
-    /// some classes of faults.
+    /// From now on it follows this plan, and what has happened so far doesn't count any more. Half of all storms leave
+    /// out some classes of faults.
     pub(super) fn follow(&self, plan: FaultPlan) {
         let classes = 1 << CLASSES;
         let spared = if plan.is_storm() { self.choices.next("spared", 2 * classes) } else { 0 };
@@ -241,7 +241,7 @@ impl Storm {
         self.plan.read().clone()
     }
 
-    /// How many writes there have been.
+    /// The number of writes so far.
     pub(super) fn writes(&self) -> u64 {
         self.writes.load(Ordering::Relaxed)
     }
@@ -260,19 +260,19 @@ impl Storm {
         self.spared.load(Ordering::Relaxed) & (1 << class as u32) != 0
     }
 
-    /// Counts a fault once it takes effect, and tells its story then.
+    /// Counts a fault when it takes effect, and adds it to the story then.
     fn effect(&self, kind: &'static str, told: String) -> Effect {
         let record = Arc::clone(&self.record);
         Effect::told(move |_| record.fault(kind, told))
     }
 
-    /// The same for what is only a fault of its kind when the server has done what it was asked for.
+    /// The same for a fault that counts as one of its kind only if the server has executed the request.
     fn effect_if_done(&self, kind: &'static str, told: String) -> Effect {
         let record = Arc::clone(&self.record);
         Effect::told(move |done| record.fault(if done { kind } else { NOTHING_DONE }, told))
     }
 
-    /// The same for a read that is only stale if something has been written by when its answer arrives.
+    /// The same for a read that is only stale if something has been written before its answer arrives.
     fn effect_if_stale(&self, kind: &'static str, target: &RequestTarget, told: String) -> Effect {
         let (record, resource, read) = (Arc::clone(&self.record), target.resource.clone(), self.record.now());
         Effect::told(move |_| {

@@ -8,7 +8,7 @@ use kube::{
 use super::{Oracle, world::World};
 
 impl World {
-    /// Deletes all that users have made, last things first.
+    /// Deletes everything that users have made, in reverse order.
     pub(super) async fn delete_all(&self) {
         // What is made again while it goes is deleted a second time; that is still the same end.
         if self.farewell.get() == 0 {

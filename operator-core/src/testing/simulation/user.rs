@@ -13,9 +13,9 @@ use crate::resource::{KubeObject, ResourceType};
 
 /// A user who changes objects while the operator works. Their requests never meet a fault.
 ///
-/// Before each of its actions it waits: in the calm run until the operator has nothing more to do, otherwise as the
-/// tape says, from not at all to several seconds. Objects of types that live in namespaces are those of the namespace
-/// `default`, unless they name another one.
+/// Before each of its actions it waits: in the calm run until the operator has nothing more to do, otherwise for a time
+/// from the tape, from nothing to several seconds. Objects of namespaced types are in the namespace `default`, unless
+/// they name another one.
 ///
 /// An action that the server refuses fails the test.
 #[derive(Clone)]
@@ -24,10 +24,10 @@ pub struct User {
     pub(super) client: Client,
 }
 
-/// How long a user may wait before an action, in milliseconds. The first stands for: until the operator has nothing to do.
+/// How long a user may wait before an action, in milliseconds. The first means: until the operator has nothing to do.
 const PAUSES: [u64; 10] = [0, 0, 1, 3, 10, 30, 100, 700, 3_000, 12_000];
 
-/// How long an operator under bad luck is given before a user loses patience.
+/// How long a user waits for an operator under bad luck.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const MANAGER: &str = "user";
@@ -117,7 +117,7 @@ impl User {
         }
     }
 
-    /// Deletes an object. One that is gone already is fine.
+    /// Deletes an object. If it is already gone, that is no error.
     pub async fn delete<K: KubeObject<DynamicType: Default>>(&self, name: &str) {
         let of = ResourceType::of::<K>();
         self.acts(&format!("delete {}/{name}", of.plural())).await;

@@ -1,4 +1,4 @@
-//! One schedule under way: a server, an operator with its successors, users, and bad luck.
+//! One schedule in progress: a server, an operator with its successors, users, and bad luck.
 
 use std::{
     cell::{Cell, RefCell},
@@ -40,7 +40,7 @@ use crate::{
 /// Declares the operator; called again after each crash.
 pub(super) type Factory = Rc<dyn Fn() -> OperatorBuilder>;
 
-/// After how many milliseconds a crashed operator is started again; the first in the calm order of things.
+/// After how many milliseconds a crashed operator is started again; the first is that of the calm run.
 const RESTARTS: [u64; 5] = [100, 0, 10, 2_000, 20_000];
 
 /// What a schedule was started with.
@@ -48,13 +48,13 @@ pub(super) struct Setting {
     pub(super) choices: Choices,
     /// `None` while it is made.
     pub(super) calm: Option<Arc<CalmRun>>,
-    /// Somebody acts in a run that is calm otherwise.
+    /// Someone acts in an otherwise calm run.
     pub(super) calmly: Option<Moment>,
     pub(super) canaries: Canaries,
     pub(super) complaints: Complaints,
 }
 
-/// What a test says that holds whenever the schedule has settled.
+/// A condition of the test that holds whenever the schedule has settled.
 pub(super) type Invariant = Box<dyn Fn(&Objects) -> Result<(), String>>;
 
 pub(super) struct World {
@@ -69,7 +69,7 @@ pub(super) struct World {
     pub(super) made_up: RefCell<Vec<MadeUp>>,
     /// The uids of what users have made and not deleted, as they have seen them last.
     pub(super) seen: RefCell<BTreeMap<String, String>>,
-    /// With which call the end began.
+    /// The call with which the end started.
     pub(super) farewell: Cell<usize>,
     pub(super) without: RefCell<BTreeSet<Oracle>>,
     pub(super) exclusive: Arc<Exclusive>,
@@ -84,7 +84,7 @@ pub(super) struct World {
     pub(super) made: RefCell<Vec<(ResourceType, String, String)>>,
     /// The states at which the schedule has settled.
     pub(super) states: RefCell<Vec<State>>,
-    /// From where the schedules start that follow this run, when it is the calm one.
+    /// The state from which the schedules after this run start, if this is the calm one.
     pub(super) checkpoint: RefCell<Option<Checkpoint>>,
 }
 
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// From now on bad luck goes by this plan; in the calm run there is none.
+    /// From now on bad luck follows this plan; in the calm run there is none.
     pub(super) fn follow(&self, plan: FaultPlan) {
         if self.is_calm() {
             // Rules are for the schedules only, and the calm run has to know which sweeps are wanted. Its end is part of
@@ -185,7 +185,7 @@ impl World {
         }
     }
 
-    /// A user has seen this object, and will not have another one in its place.
+    /// A user has seen this object, and doesn't accept another one in its place.
     pub(super) fn seen(&self, of: &ResourceType, object: &DynamicObject) {
         let name = named(of.plural(), object.namespace().as_deref().unwrap_or_default(), &object.name_any());
         self.seen.borrow_mut().insert(name, object.uid().unwrap_or_default());

@@ -9,7 +9,7 @@ use crate::{
     workflow::{condition::Answer, wired::Condition},
 };
 
-/// Met once nothing of the node is there any more: an object with a finalizer stays for a while after it was deleted.
+/// Met once nothing of the node exists any more: an object with a finalizer stays for a while after it was deleted.
 /// JOSDK's `KubernetesResourceDeletedCondition`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResourceDeleted;
@@ -21,7 +21,7 @@ impl<P: KubeObject, K: KubeObject> Condition<P, K> for ResourceDeleted {
     }
 }
 
-/// Whether nothing of the dependent is there any more.
+/// Whether nothing of the dependent exists any more.
 pub(in crate::workflow) async fn is_deleted(
     dependent: &AnyDependent,
     primary: &AnyObject,

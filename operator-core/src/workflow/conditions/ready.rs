@@ -1,4 +1,4 @@
-//! Whether the cluster has done what a node's objects ask for.
+//! Whether the cluster has done what a node's objects request.
 
 use futures::{FutureExt, future::BoxFuture};
 use jiff::Timestamp;
@@ -11,13 +11,13 @@ use crate::{
     workflow::condition::{Answer, AnyCondition, Asking},
 };
 
-/// Met once all objects of the node are what they ask to be, by the rules of their kinds: a Deployment has its replicas, a
-/// Job has succeeded, a claim is bound; any other kind by its conditions. The reason says what is missing, for example
-/// `1/3 replicas ready`, and the detail is a [`Kstatus`]. What makes objects is ready by this unless it says otherwise.
+/// Met once all objects of the node are as requested, by the rules of their kinds: a Deployment has its replicas, a Job
+/// has succeeded, a claim is bound; any other kind by its conditions. The reason says what is missing, for example
+/// `1/3 replicas ready`, and the detail is a [`Kstatus`]. The default for nodes that make objects.
 ///
-/// The rules are kstatus's but for what only begins or ends: a Job that runs, is suspended or has failed isn't ready, nor is
-/// a Pod that has failed. A bulk node that wants nothing, and of which nothing is left, is ready, and so is a node whose Jobs
-/// are gone and were done.
+/// The rules are those of kstatus, except for objects that only start or end: a Job that runs, is suspended or has
+/// failed isn't ready, nor is a Pod that has failed. A bulk node that wants nothing, and of which nothing is left, is
+/// ready, and so is a node whose Jobs are gone and were done.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::workflow) struct Ready;
 
@@ -54,8 +54,8 @@ async fn is_ready(asking: Asking<'_>) -> Answer {
     Ok(Verdict::when(found, last.message.clone()).with_detail(last))
 }
 
-/// Whether an object is of a kind that has no status, and isn't deleted: it is what it asks to be. Most children are such, and
-/// are neither decoded nor spelled for this.
+/// Whether an object is of a kind that has no status, and isn't being deleted: then it is as requested. Most children
+/// are such, and for this check they are neither decoded nor serialized.
 fn has_no_status(secondary: &Secondary) -> bool {
     let statusless = secondary
         .kind()
@@ -63,8 +63,8 @@ fn has_no_status(secondary: &Secondary) -> bool {
     statusless && secondary.meta().is_some_and(|meta| meta.deletion_timestamp.is_none())
 }
 
-/// How far an object is for those that depend on it. To kstatus a Job is current as soon as it runs, and a Pod however it
-/// ends: both do what they are asked for. What depends on them needs what they are to bring about.
+/// The status of an object for those that depend on it. To kstatus a Job is current as soon as it runs, and a Pod
+/// however it ends: both do as requested. What depends on them needs their outcome.
 fn judged(object: &Value, now: Timestamp) -> Kstatus {
     let status = kstatus::compute(object, now).unwrap_or_else(|error| Kstatus::from(&error));
     if !status.is_current() {

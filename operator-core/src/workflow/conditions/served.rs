@@ -1,4 +1,4 @@
-//! Whether the cluster knows a kind.
+//! Whether the cluster serves a kind.
 
 use std::{fmt, marker::PhantomData};
 
@@ -12,15 +12,15 @@ use crate::{
     workflow::{Activation, Cluster, condition::Answer},
 };
 
-/// What the operator has to be allowed to know what the cluster serves.
+/// The rights that the operator needs to know what the cluster serves.
 fn to_watch_definitions() -> Access {
     let resource_type = ResourceType::of::<CustomResourceDefinition>();
     Access { resource_type, subresource: None, verbs: vec!["list", "watch"] }
 }
 
-/// Met while a CustomResourceDefinition is installed and established: for `needs` of nodes whose kind not
-/// every cluster has. Primaries are reconciled again when it appears or goes. The operator needs the right to list and
-/// watch CustomResourceDefinitions. JOSDK's `CRDPresentActivationCondition`.
+/// Met while a CustomResourceDefinition is installed and established: for `needs` of nodes whose kind some clusters
+/// don't have. When it appears or is removed, primaries are triggered. The operator needs the right to list and watch
+/// CustomResourceDefinitions. JOSDK's `CRDPresentActivationCondition`.
 pub struct CrdPresent<K = ()> {
     name: String,
     kind: PhantomData<fn() -> K>,
@@ -67,9 +67,9 @@ impl<K> fmt::Debug for CrdPresent<K> {
     }
 }
 
-/// Met while the cluster serves a kind, be it by a CustomResourceDefinition, by itself, or by an aggregated API. Primaries
-/// are reconciled again when a definition of the kind's group appears, changes or goes; for others the answer is renewed
-/// once a minute. The operator needs the right to list and watch CustomResourceDefinitions.
+/// Met while the cluster serves a kind, whether by a CustomResourceDefinition, by itself, or by an aggregated API. When
+/// a definition of the kind's group appears, changes or is removed, primaries are triggered; for other kinds the answer
+/// is renewed once a minute. The operator needs the right to list and watch CustomResourceDefinitions.
 pub struct Served<K = ()> {
     resource_type: ResourceType,
     kind: PhantomData<fn() -> K>,
@@ -94,7 +94,7 @@ pub trait StaticKind: KubeObject<DynamicType: Default> {}
 #[diagnostic::do_not_recommend]
 impl<K: KubeObject<DynamicType: Default>> StaticKind for K {}
 
-/// Whether the cluster serves objects of type `K`: what a node needs whose kind not every cluster has, as in
+/// Whether the cluster serves objects of type `K`: for nodes whose kind some clusters don't have, as in
 /// `route.needs(served::<Route>())`.
 #[must_use]
 pub fn served<K: StaticKind>() -> Served<K> {

@@ -6,11 +6,11 @@
 //!
 //! # Guarantees
 //! - A graph has no cycle, and each name is there once.
-//! - Everything is told in the order of the declarations, so that the same declarations give the same decisions.
+//! - Everything is listed in the order of the declarations, so that the same declarations give the same decisions.
 //!
 //! # Assumptions
-//! - A [`NodeId`] is used with the graph that it comes from; with another one it names another node, or none, which
-//!   panics.
+//! - A [`NodeId`] is used with the graph that it comes from; with another graph it identifies another node, or none,
+//!   which panics.
 
 mod wiring;
 
@@ -45,15 +45,16 @@ impl From<NodeIndex> for NodeId {
 
 /// The nodes of a workflow and their dependencies. It is built once and never changes.
 ///
-/// JOSDK: the `DependentResourceNode`s of a `Workflow`. "Depends on" is `dependsOn` there; what is called dependents
-/// here are its `parents`.
+/// JOSDK: the `DependentResourceNode`s of a `Workflow`. "Depends on" is `dependsOn` there; what is called `dependents`
+/// here is its `parents`.
 #[derive(Clone, Debug)]
 pub struct Graph {
     names: Vec<Box<str>>,
-    /// From each node to its neighbours, in the order of the declarations: in one piece, as each run goes along all of them.
+    /// From each node to its neighbours, in the order of the declarations: in one piece, because each run visits all of
+    /// them.
     dependents: Csr<(), ()>,
     dependencies: Csr<(), ()>,
-    /// How many neighbours each node has, which each run counts down in a copy.
+    /// The number of neighbours of each node, which each run counts down in a copy.
     dependent_counts: Vec<u32>,
     dependency_counts: Vec<u32>,
     depths: Vec<usize>,
@@ -63,10 +64,10 @@ pub struct Graph {
 
 impl Graph {
     /// Builds the graph of nodes with their names and the names of those that they depend on. A node may be declared
-    /// before its dependencies; a dependency that is named twice counts once. No declarations are a graph, too.
+    /// before its dependencies; a dependency that is named twice counts once. No declarations give an empty graph.
     ///
     /// # Errors
-    /// [`BuildError`] with everything that is wrong.
+    /// [`BuildError`] with all mistakes.
     pub fn new<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, BuildError>
     where
         N: AsRef<str>,
@@ -75,13 +76,13 @@ impl Graph {
         wiring::build(declarations)
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is no node.
+    /// Whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -98,13 +99,13 @@ impl Graph {
         &self.names[node.index()]
     }
 
-    /// The node of that name. It looks at one after the other, so it is nothing for a loop.
+    /// The node of that name. This is a linear search, so it isn't meant for a loop.
     #[must_use]
     pub fn node(&self, name: &str) -> Option<NodeId> {
         self.nodes().find(|node| self.name(*node) == name)
     }
 
-    /// The name that is most like this one, if one is.
+    /// The name that is most similar to this one, if there is one.
     pub(super) fn nearest(&self, wanted: &str) -> Option<String> {
         wiring::nearest(self.nodes().map(|node| self.name(node)), wanted)
     }
@@ -119,12 +120,12 @@ impl Graph {
         self.dependents.neighbors_slice(node.0).iter().copied().map(NodeId)
     }
 
-    /// How many nodes depend on each node.
+    /// For each node the number of nodes that depend on it.
     pub(super) fn dependent_counts(&self) -> &[u32] {
         &self.dependent_counts
     }
 
-    /// How many nodes each node depends on.
+    /// For each node the number of nodes that it depends on.
     pub(super) fn dependency_counts(&self) -> &[u32] {
         &self.dependency_counts
     }
@@ -144,15 +145,14 @@ impl Graph {
         self.nodes().filter(|node| found[node.index()]).collect()
     }
 
-    /// How many nodes stand one behind the other before this one on the longest way to it: 0 where there are no
+    /// The number of nodes that come one after another before this one, on the longest path to it: 0 if there are no
     /// dependencies.
     #[must_use]
     pub fn depth_of(&self, node: NodeId) -> usize {
         self.depths[node.index()]
     }
 
-    /// The largest depth of a node. A run in which nobody waits takes as long as `depth() + 1` nodes do one after the
-    /// other.
+    /// The largest depth of a node. A run without waiting takes as long as `depth() + 1` nodes one after another.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.depths.iter().copied().max().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! From declarations to a graph, or to all that is wrong with them.
+//! From declarations to a graph, or to all mistakes in them.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -60,7 +60,7 @@ where
     })
 }
 
-/// So many nodes with these edges.
+/// That number of nodes with these edges.
 fn neighbours(nodes: usize, mut edges: Vec<(u32, u32)>) -> Csr<(), ()> {
     edges.sort_unstable();
     let mut neighbours = Csr::from_sorted_edges(&edges).expect("they were sorted just now");
@@ -106,7 +106,7 @@ impl<'a> Wiring<'a> {
         }
     }
 
-    /// The known ones among the dependencies of a node, sorted and each once.
+    /// The known dependencies of a node, sorted and without duplicates.
     fn resolve<'b>(&mut self, position: usize, dependencies: impl Iterator<Item = &'b str>) -> Vec<NodeId> {
         let name = self.names[position];
         let mut found = Vec::new();
@@ -127,7 +127,8 @@ impl<'a> Wiring<'a> {
         found
     }
 
-    /// The name that was probably meant. A third of it, or one character, may be mistyped; all of it is another word.
+    /// The name that was probably meant. A third of it, or one character, may be mistyped; if all of it differs,
+    /// it is another word.
     fn nearest(&self, asking: &str, wanted: &str) -> Option<String> {
         nearest(self.names.iter().copied().filter(|name| !name.is_empty() && *name != asking), wanted)
     }
@@ -136,8 +137,8 @@ impl<'a> Wiring<'a> {
         self.known.get(self.names[position]).is_some_and(|first| first.index() == position)
     }
 
-    /// The graph has one node for each declaration. A later one of the same name is not connected: what it was meant to
-    /// be called is not known, so its dependencies can't be part of a cycle.
+    /// The graph has one node for each declaration. A later one of the same name is not connected: its intended name is
+    /// not known, so its dependencies can't be part of a cycle.
     fn edges(&self, dependencies: &[Vec<NodeId>]) -> DiGraph<(), ()> {
         let mut edges = DiGraph::with_capacity(self.names.len(), dependencies.iter().map(Vec::len).sum());
         for _ in &self.names {
@@ -167,8 +168,8 @@ impl<'a> Wiring<'a> {
     }
 }
 
-/// The shortest way along dependencies from the first node of a group back to it. In a group each node is reached from
-/// each other, so there is one.
+/// The shortest path along dependencies from the first node of a group back to it. In a group each node can be reached
+/// from every other, so there is one.
 fn shortest_cycle(group: &[NodeId], dependencies: &[Vec<NodeId>]) -> Vec<NodeId> {
     let first = *group.iter().min().expect("a group has nodes");
     let mut came_from: HashMap<NodeId, NodeId> = HashMap::with_capacity(group.len());
@@ -195,7 +196,7 @@ fn shortest_cycle(group: &[NodeId], dependencies: &[Vec<NodeId>]) -> Vec<NodeId>
     vec![first]
 }
 
-/// The name that is most like the wanted one, if one is.
+/// The name that is most similar to the wanted one, if there is one.
 pub(super) fn nearest<'n>(names: impl Iterator<Item = &'n str>, wanted: &str) -> Option<String> {
     let length = wanted.chars().count();
     let distances = names.map(|name| (strsim::osa_distance(name, wanted), name));

@@ -1,4 +1,4 @@
-//! A workflow as a picture: text that [Mermaid](https://mermaid.js.org) draws, as many wikis and code hosts do.
+//! A workflow as a diagram: text that [Mermaid](https://mermaid.js.org) draws, as many wikis and code hosts do.
 
 #[cfg(test)]
 mod tests;
@@ -7,12 +7,12 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use super::{Graph, NodeId, plan::Fate};
 
-/// What a picture says about one node.
+/// What a diagram shows for one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Label {
     /// A text below the node's name; may have several lines.
     pub state: String,
-    /// How the node is coloured; without one as Mermaid does.
+    /// The colour of the node; without one Mermaid's default.
     pub class: Option<Class>,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Class {
     Ready,
     /// Nothing is wrong, but it isn't there yet.
     Waiting,
-    /// Something has failed.
+    /// It has failed.
     Failed,
     /// Not there, on purpose.
     Absent,
@@ -41,7 +41,7 @@ impl Class {
         }
     }
 
-    /// The text's colour is given as well: whoever shows the picture may have a dark background.
+    /// The text's colour is set as well: the diagram may be shown on a dark background.
     const fn style(self) -> &'static str {
         match self {
             Self::Ready => "fill:#d3f9d8,stroke:#2b8a3e,color:#000",
@@ -69,8 +69,8 @@ impl From<Fate> for Class {
     }
 }
 
-/// The graph as a Mermaid flowchart. Arrows run from a dependency to what depends on it, nodes stand in the order of
-/// their declarations. Nodes without a label show their name alone.
+/// The graph as a Mermaid flowchart. Arrows run from a dependency to what depends on it, and nodes are in the order of
+/// their declarations. Nodes without a label show only their name.
 #[must_use]
 pub(crate) fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> String {
     let mut text = "flowchart TD\n".to_owned();
@@ -102,7 +102,7 @@ fn push_line(text: &mut String, line: &str) {
     writeln!(text, "    {line}").expect("a string takes everything");
 }
 
-/// Makes a text that stands between quotes mean itself: Mermaid reads entities with `#`, HTML, and Markdown after a
+/// Escapes a text that stands between quotes: Mermaid interprets entities with `#`, HTML, and Markdown after a
 /// backtick.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

@@ -1,13 +1,13 @@
-//! What has become of a node.
+//! The outcome of a node.
 
 use crate::workflow::NodeId;
 
 /// What a run did about a node, and if that is nothing, why. Every node has one.
 ///
-/// JOSDK: what `WorkflowResult` knows of a node. There a node that was never reached is absent.
+/// JOSDK: what `WorkflowResult` contains for a node. There a node that was never reached is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
-    /// The run hasn't got so far. No node has it after the end.
+    /// The run hasn't reached it yet. After the end no node has it.
     Pending,
     /// Reconciled, and ready.
     Ready,
@@ -15,13 +15,13 @@ pub enum Fate {
     NotReady,
     /// A condition, or reconciling it, has failed.
     Failed,
-    /// Its condition `needs` is not met, and there was nothing to do about itself.
+    /// Its condition `needs` is not met, and there was nothing to do about the node itself.
     Inactive,
-    /// Its function keeps it as it is.
+    /// Its function leaves it unchanged.
     Held,
-    /// Whether it should run can't be said yet; it is kept as it is.
+    /// It can't be determined yet whether it should run; it is left unchanged.
     Waiting,
-    /// Kept as it is, because of something that it depends on.
+    /// Left unchanged because of something that it depends on.
     Blocked {
         /// The nearest node that it depends on and that has a reason of its own; of several equally near ones the one
         /// that is declared first.
@@ -31,11 +31,11 @@ pub enum Fate {
     },
     /// Deleted, and its condition `gone` is met.
     Gone,
-    /// Deleted, but that isn't done, or its condition `gone` is not met yet.
+    /// Deleted, but the deletion isn't complete, or its condition `gone` is not met yet.
     Deleting,
     /// Deleting it, or a condition of that, has failed.
     DeleteFailed,
-    /// It is to be deleted, but something that depends on it has to go first, or stays.
+    /// It should be deleted, but something that depends on it has to be deleted first, or stays.
     RemovalBlocked {
         /// The nearest node that depends on it and has a reason of its own; of several equally near ones the one that
         /// is declared first.
@@ -80,13 +80,13 @@ impl Fate {
         matches!(self, Self::Gone | Self::Inactive)
     }
 
-    /// Whether it is not to be there, whatever has come of that.
+    /// Whether it should not exist, whatever the outcome.
     #[must_use]
     pub const fn is_about_removal(self) -> bool {
         matches!(self, Self::Gone | Self::Deleting | Self::DeleteFailed | Self::RemovalBlocked { .. })
     }
 
-    /// Whose fault it is that nothing was done about the node, where it is another node's.
+    /// The other node because of which nothing was done about this one, if there is one.
     #[must_use]
     pub const fn blocked_by(self) -> Option<NodeId> {
         match self {
@@ -95,7 +95,7 @@ impl Fate {
         }
     }
 
-    /// What a node of this fate is to those that depend on it.
+    /// What a node with this fate means for those that depend on it.
     pub(super) const fn obstacle(self) -> Option<Obstacle> {
         match self {
             Self::NotReady => Some(Obstacle::NotReady),
@@ -106,7 +106,7 @@ impl Fate {
         }
     }
 
-    /// What a node of this fate is to the deletion of those that it depends on.
+    /// What a node with this fate means for the deletion of those that it depends on.
     pub(super) const fn removal_obstacle(self) -> Option<RemovalObstacle> {
         match self {
             Self::Deleting => Some(RemovalObstacle::Deleting),

@@ -6,30 +6,30 @@ use super::{
 };
 use crate::workflow::{Graph, NodeId};
 
-/// What can still come of a node.
+/// What can still happen to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outlook {
-    /// All that it depends on may get ready.
+    /// All that it depends on may become ready.
     Open,
     /// Something that it depends on won't be ready in this run, so it isn't reconciled.
     Blocked,
-    /// Something that it depends on goes, so it goes as well, unless its gate stops that.
+    /// Something that it depends on is removed, so it is removed as well, unless its gate prevents that.
     Doomed,
 }
 
 /// Decides what is done next about the nodes of a workflow.
 ///
-/// Each method appends the steps that may be done now. An answer that nobody asked for is ignored.
+/// Each method appends the steps that may be done now. An answer to a step that wasn't requested is ignored.
 ///
 /// JOSDK: `WorkflowReconcileExecutor` and `WorkflowCleanupExecutor`.
 #[derive(Clone, Debug)]
 pub struct Plan<'g> {
     graph: &'g Graph,
     table: Table,
-    /// How many of the nodes that a node depends on are not ready.
+    /// For each node the number of those it depends on that are not ready.
     dependencies_left: Vec<u32>,
     outlooks: Vec<Outlook>,
-    /// Nodes behind which it is still to be looked, while there are any; kept for their memory.
+    /// Nodes behind which there is still something to visit; kept to reuse the memory.
     open: Vec<NodeId>,
 }
 
@@ -40,8 +40,8 @@ impl<'g> Plan<'g> {
         Self::of(graph, State::Unreached)
     }
 
-    /// A run for a primary that is being deleted, in which nothing has happened yet. All nodes are marked, so it asks for
-    /// [`Step::Delete`] only: conditions `only_if` and `ready` don't count any more, and nothing is held back.
+    /// A run for a primary that is being deleted, in which nothing has happened yet. All nodes are marked, so it
+    /// requests only [`Step::Delete`]: conditions `only_if` and `ready` don't count any more, and nothing is held back.
     #[must_use]
     pub fn cleanup(graph: &'g Graph) -> Self {
         Self::of(graph, State::Marked)
@@ -53,8 +53,8 @@ impl<'g> Plan<'g> {
         Self { graph, table: Table::new(graph, state), dependencies_left, outlooks, open: Vec::new() }
     }
 
-    /// Begins the run: asks to check the nodes that depend on nothing, or to delete those on which nothing depends. Does
-    /// nothing the second time.
+    /// Starts the run: requests to check the nodes that depend on nothing, or to delete those on which nothing depends.
+    /// Does nothing the second time.
     pub fn start(&mut self, steps: &mut Vec<Step>) {
         if self.table.start() {
             for node in self.graph.nodes() {
@@ -135,24 +135,24 @@ impl<'g> Plan<'g> {
         self.table.resolve_if_finished(self.graph);
     }
 
-    /// Whether the run has begun, and everything that was asked for is answered.
+    /// Whether the run has started, and every step that was requested is answered.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.table.is_finished()
     }
 
-    /// What has become of the node; [`Fate::Pending`] while it isn't certain.
+    /// The outcome of the node; [`Fate::Pending`] while it isn't certain.
     #[must_use]
     pub fn fate(&self, node: NodeId) -> Fate {
         self.table.fate(node)
     }
 
-    /// All nodes in the order of their declarations, and what has become of them.
+    /// All nodes in the order of their declarations, and their outcomes.
     pub fn fates(&self) -> impl Iterator<Item = (NodeId, Fate)> + '_ {
         self.graph.nodes().map(|node| (node, self.fate(node)))
     }
 
-    /// Tells the steps of one answer in the order of the declarations; there is one for each node at the most.
+    /// Sorts the steps of one answer in the order of the declarations; there is at most one for each node.
     fn conclude(&mut self, first: usize, steps: &mut [Step]) {
         if steps.len() > first + 1 {
             steps[first..].sort_unstable_by_key(|step| step.node());
@@ -174,7 +174,7 @@ impl<'g> Plan<'g> {
         self.judge_behind(node, steps);
     }
 
-    /// Asks to judge everything behind the node that isn't judged yet.
+    /// Requests to judge everything behind the node that isn't judged yet.
     fn judge_behind(&mut self, node: NodeId, steps: &mut Vec<Step>) {
         // The steps are the list of those that are still to be looked behind.
         let (mut node, mut next) = (node, steps.len());
@@ -191,14 +191,15 @@ impl<'g> Plan<'g> {
         }
     }
 
-    /// The node goes, and takes with it what lets itself be taken.
+    /// The node is removed, and so is everything behind it that allows this.
     fn remove(&mut self, node: NodeId, steps: &mut Vec<Step>) {
         self.table.mark(node);
         self.doom_behind(node, steps);
         self.table.delete_if_free(node, steps);
     }
 
-    /// What depends on the node goes, unless its gate stops that. It is judged first; what was judged already follows at once.
+    /// What depends on the node is removed, unless its gate prevents that. It is judged first; what was judged already
+    /// follows at once.
     fn doom_behind(&mut self, node: NodeId, steps: &mut Vec<Step>) {
         let mut node = node;
         loop {

@@ -1,4 +1,4 @@
-//! What is done next about the nodes of a workflow: a state machine that somebody else drives.
+//! What is done next about the nodes of a workflow: a state machine that is driven from outside.
 //!
 //! ```text
 //!               ┌─ Run ──▶ Reconcile ─ Ready ──▶ Check of those that depend on it, once all they depend on is ready
@@ -16,7 +16,7 @@
 //!               └ NotYet, Failed: what it depends on waits
 //! ```
 //!
-//! A clean-up is the last part alone: every node is marked from the start, and nobody is asked about gates.
+//! A clean-up is the last part alone: every node is marked from the start, and no gate is evaluated.
 //!
 //! ```
 //! use operator_core::bench::{Graph, Checked, Fate, Plan, Reconciled, Step};
@@ -38,21 +38,23 @@
 //!
 //! # Guarantees
 //! - A node is checked and reconciled once all that it depends on is ready, and deleted once all that depends on it is
-//!   gone. Everything that can be done is asked for at once.
+//!   gone. Everything that can be done is requested at once.
 //! - Exactly those nodes are deleted that answered [`Checked::Remove`], and those that such a removal, or one that comes
 //!   from an answer [`Checked::Inactive`], reaches along the edges through nodes that answered [`Checked::Run`]. A node
 //!   that answered [`Checked::Hold`], waits, or couldn't answer stops it: it stays, and so does what it depends on.
-//! - Each gate is asked, also behind a node that is held, waits, failed or isn't ready. Nothing is reconciled there, and
-//!   what is there is kept, unless a removal reaches it: by its own gate, or by another node that it depends on.
-//! - A failure concerns only the nodes behind it; for a failed deletion, and for a gate that couldn't say whether it stops a
-//!   removal, those before it that are to be deleted as well.
+//! - Each gate is evaluated, even behind a node that is held, waits, failed or isn't ready. Nothing is reconciled
+//!   there, and what exists is kept, unless a removal reaches it: by its own gate, or by another node that it depends
+//!   on.
+//! - A failure concerns only the nodes behind it. A failed deletion, and a gate that couldn't say whether it stops a
+//!   removal, also concern those before it that should be deleted.
 //! - Each node is checked, reconciled and deleted at most once, so a run ends when its steps do. After the end every
 //!   node has its [`Fate`].
-//! - Fates depend on the answers, not on the order in which they come. The same answers in the same order give the same
-//!   steps in the same order.
+//! - Fates depend on the answers, not on the order in which they arrive. The same answers in the same order give the
+//!   same steps in the same order.
 //!
 //! # Assumptions
-//! - Every step that is asked for is answered, be it with a failure. A run that is given up halfway needs no farewell.
+//! - Every step that is requested is answered, even if with a failure. A run that is abandoned halfway needs no
+//!   clean-up.
 
 mod fate;
 mod machine;

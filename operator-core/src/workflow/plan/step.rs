@@ -1,29 +1,28 @@
-//! What is asked for, and the answers.
+//! The steps that are requested, and their answers.
 
 use crate::workflow::NodeId;
 
-/// Something to be done about a node. Each step is answered once, by the method of the plan that is named with it; steps
-/// that are asked for together, or before others are answered, may run at the same time.
+/// Something to be done about a node. Each step is answered once, by the method of the plan that is named with it;
+/// steps that are requested together, or before others are answered, may run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use]
 pub enum Step {
-    /// See whether the node takes part, then evaluate the condition `only_if`; answered by
+    /// Determine whether the node takes part, then evaluate the condition `only_if`; answered by
     /// [`Plan::checked`](super::Plan::checked).
     Check(NodeId),
-    /// The same of a node that isn't reconciled this time, as something that it depends on isn't ready, or goes; answered by
-    /// [`Plan::judged`](super::Plan::judged).
+    /// The same for a node that isn't reconciled this time because something that it depends on isn't ready, or is
+    /// removed; answered by [`Plan::judged`](super::Plan::judged).
     Judge(NodeId),
     /// Reconcile the dependent, then evaluate the condition `ready`; answered by
     /// [`Plan::reconciled`](super::Plan::reconciled).
     Reconcile(NodeId),
-    /// Delete the dependent if the node takes part, then evaluate the condition `gone`; where there is nothing to delete and
-    /// nothing to wait for, none of it;
-    /// answered by [`Plan::removed`](super::Plan::removed).
+    /// Delete the dependent if the node takes part, then evaluate the condition `gone`; if there is nothing to delete
+    /// and nothing to wait for, neither. Answered by [`Plan::removed`](super::Plan::removed).
     Delete(NodeId),
 }
 
 impl Step {
-    /// The node that it is about.
+    /// The node of the step.
     #[must_use]
     pub const fn node(self) -> NodeId {
         match self {
@@ -35,12 +34,12 @@ impl Step {
 /// The answer to [`Step::Check`], and to [`Step::Judge`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Checked {
-    /// All conditions say go: reconcile the node.
+    /// All conditions are met: reconcile the node.
     Run,
     /// The condition `needs` is not met: the node isn't part of the workflow for this primary. There is nothing to
-    /// delete about itself; what depends on it is deleted.
+    /// delete for the node itself; what depends on it is deleted.
     Inactive,
-    /// Its function says to keep what there is: nothing is done about the node, nothing that depends on it is reconciled,
+    /// Its function says to keep what exists: nothing is done about the node, nothing that depends on it is reconciled,
     /// and nothing that it depends on is deleted.
     ///
     /// JOSDK has no such answer: there the choice is between reconciling and deleting.
@@ -48,7 +47,7 @@ pub enum Checked {
     /// Its function says to remove: the node is deleted, after all that depends on it.
     Remove,
     /// There is no answer yet, for example because an informer is still syncing. Nothing is done this time, as with
-    /// [`Checked::Hold`]; whatever it waits for wakes the primary again.
+    /// [`Checked::Hold`]; what it waits for triggers the primary again.
     Waiting,
     /// A condition has failed. What depends on the node isn't run; what it depends on isn't deleted.
     Failed,
@@ -70,10 +69,10 @@ pub enum Reconciled {
 pub enum Removed {
     /// The dependent was deleted, or left to the garbage collector, and the condition `gone` is met or absent.
     Gone,
-    /// The deletion isn't done, or the condition `gone` is not met.
+    /// The deletion isn't complete, or the condition `gone` is not met.
     NotYet,
     /// Deleting, or a condition, has failed.
     Failed,
-    /// The condition `needs` is not met: there was nothing to delete, which is as good as gone.
+    /// The condition `needs` is not met: there was nothing to delete, which counts as gone.
     Inactive,
 }

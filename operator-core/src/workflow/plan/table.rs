@@ -7,17 +7,17 @@ use crate::workflow::{Graph, NodeId};
 pub(super) enum State {
     /// Nothing is known about it yet.
     Unreached,
-    /// Asked about its conditions.
+    /// Its conditions are being evaluated.
     Checking,
-    /// Asked about its conditions, although it isn't reconciled.
+    /// Its conditions are being evaluated, although it isn't reconciled.
     Judging,
-    /// Not reconciled, and so far nobody removes it; `unsure` whether its gate would let it go.
+    /// Not reconciled, and so far not removed; `unsure` whether its gate would allow that.
     Kept { unsure: bool },
-    /// Asked to be reconciled.
+    /// Being reconciled.
     Reconciling,
     /// To be deleted once nothing depends on it any more.
     Marked,
-    /// Asked to be deleted.
+    /// Being deleted.
     Deleting,
     /// Nothing more happens to it.
     Settled(Fate),
@@ -26,9 +26,9 @@ pub(super) enum State {
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     states: Vec<State>,
-    /// How many of the nodes that depend on a node are not gone.
+    /// For each node the number of those depending on it that are not gone.
     dependents_left: Vec<u32>,
-    /// Steps that were asked for and are not answered.
+    /// The number of steps that were requested and are not answered.
     unanswered: usize,
     started: bool,
 }
@@ -59,7 +59,7 @@ impl Table {
         }
     }
 
-    /// Asks for a step.
+    /// Requests a step.
     pub(super) fn ask(&mut self, step: Step, steps: &mut Vec<Step>) {
         self.states[step.node().index()] = match step {
             Step::Check(_) => State::Checking,
@@ -71,7 +71,7 @@ impl Table {
         steps.push(step);
     }
 
-    /// Takes the answer to a step. `false` if nobody asked.
+    /// Takes the answer to a step. `false` if the step wasn't requested.
     pub(super) fn answer(&mut self, node: NodeId, asked: State) -> bool {
         let expected = self.state(node) == asked;
         self.unanswered -= usize::from(expected);
@@ -90,14 +90,14 @@ impl Table {
         self.states[node.index()] = State::Marked;
     }
 
-    /// Asks to delete the node if it is marked and nothing that depends on it is left.
+    /// Requests the deletion of the node if it is marked and nothing that depends on it is left.
     pub(super) fn delete_if_free(&mut self, node: NodeId, steps: &mut Vec<Step>) {
         if self.state(node) == State::Marked && self.dependents_left[node.index()] == 0 {
             self.ask(Step::Delete(node), steps);
         }
     }
 
-    /// Takes the answer to a deletion, and asks for those that it has made possible.
+    /// Takes the answer to a deletion, and requests those that it has made possible.
     pub(super) fn removed(&mut self, graph: &Graph, node: NodeId, removed: Removed, steps: &mut Vec<Step>) {
         if !self.answer(node, State::Deleting) {
             return;
@@ -118,8 +118,8 @@ impl Table {
         }
     }
 
-    /// Once nothing more will happen: says of each node about which nothing was done who is to blame. Asked after every answer,
-    /// and nearly always there is nothing to say yet.
+    /// Once nothing more will happen: determines for each node about which nothing was done which other node is the
+    /// cause. Called after every answer; nearly always there is nothing to determine yet.
     #[inline]
     pub(super) fn resolve_if_finished(&mut self, graph: &Graph) {
         if self.is_finished() {
@@ -166,7 +166,7 @@ impl Table {
     }
 }
 
-/// Who is in the way of a node's neighbours, and how far away from the node.
+/// The nodes that block a node's neighbours, and their distance from the node.
 #[derive(Clone, Copy)]
 struct Blame<O> {
     distance: usize,

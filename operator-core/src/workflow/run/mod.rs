@@ -1,16 +1,16 @@
-//! One run of a workflow: does the steps that the plan asks for, all at the same time that may be, inside the run's own
-//! task.
+//! One run of a workflow: does the steps that the plan requests, as many at the same time as possible, within the run's
+//! own task.
 //!
 //! ```text
 //! activation of all nodes ──┐
 //! plan ──Step───────────────┴▶ futures (each writes to its node's record) ──▶ FuturesUnordered ──(node, answer)──▶ plan
 //! ```
 //!
-//! Nothing is shared between steps, and nothing outlives the future of the run but what is known so far: dropping it drops all
-//! of them, and tells that.
+//! Nothing is shared between steps, and nothing outlives the future of the run except what is known so far: dropping
+//! the future drops all steps, and reports that.
 //!
-//! Activation is asked at the start, also of nodes that aren't come to: what nobody can use any more is not watched any more,
-//! and a step waits only for the answer about its own node.
+//! Activation is evaluated at the start, even for nodes that the run doesn't reach: what no node can use any more is no
+//! longer watched, and a step waits only for the answer about its own node.
 
 mod part;
 mod pruning;
@@ -50,12 +50,12 @@ use crate::{
 use part::Only;
 use record::{Activity, Part, Record, Records, state_of, unwanted};
 
-/// Who runs a workflow.
+/// What runs a workflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Invoker {
-    /// The controller, as its own: all that it wants is in it, or beside it on purpose.
+    /// The controller, for its managed workflow: everything that is wanted is part of it, or deliberately outside it.
     Framework,
-    /// The reconciler, by itself.
+    /// The reconciler, by an explicit call.
     Reconciler,
 }
 
@@ -101,18 +101,18 @@ pub(super) async fn cleanup(
     result
 }
 
-/// What all steps of a run look at.
+/// The data that all steps of a run share.
 struct Run<'r> {
     workflow: &'r Declared,
     primary: &'r AnyObject,
     context: &'r Arc<AnyContext>,
-    /// The primary is to go: what nobody waits for is left to whoever takes it afterwards.
+    /// The primary is being deleted: objects whose end nothing waits for are left to what deletes them afterwards.
     cleans_up: bool,
-    /// The nodes that take part, where not all do.
+    /// The nodes that take part, if not all do.
     only: Option<&'r Only>,
 }
 
-/// How far a run has come. Dropped before its end, it tells so.
+/// The progress of a run. If it is dropped before its end, it reports that.
 struct Course<'r> {
     run: &'r Run<'r>,
     plan: Plan<'r>,
@@ -121,7 +121,7 @@ struct Course<'r> {
 }
 
 impl Course<'_> {
-    /// What is known of all nodes, which is taken from the records.
+    /// What is known about all nodes, taken from the records.
     fn result(&self) -> WorkflowResult {
         let Self { run: Run { workflow, cleans_up, .. }, plan, records, .. } = self;
         let graph = &workflow.graph;
@@ -148,10 +148,10 @@ impl Drop for Course<'_> {
     }
 }
 
-/// What is done at the same time as others.
+/// A task that runs at the same time as others.
 #[derive(Clone, Copy)]
 enum Task {
-    /// Ask whether the node takes part.
+    /// Determine whether the node takes part.
     Activate(NodeId),
     Do(Step),
 }
@@ -165,7 +165,7 @@ enum Answer {
 }
 
 impl Answer {
-    /// Tells the plan.
+    /// Passes it to the plan.
     fn give(self, plan: &mut Plan<'_>, node: NodeId, steps: &mut Vec<Step>) {
         match self {
             Self::Checked(checked) => plan.checked(node, checked, steps),
@@ -255,7 +255,7 @@ impl Run<'_> {
         }
     }
 
-    /// The answer to a step; none to the question whether a node takes part, which is in its record.
+    /// The answer to a step; none to the question whether a node takes part, whose answer is in its record.
     async fn perform(&self, task: Task, record: &Mutex<Record>) -> (NodeId, Option<Answer>) {
         match task {
             Task::Activate(node) => {

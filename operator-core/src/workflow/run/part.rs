@@ -1,7 +1,8 @@
 //! A run of some nodes of a workflow.
 //!
-//! All that they come after takes part, too, so that what is done is in order. A node outside is held as it is: nobody asks it, and
-//! a removal that comes down the chain waits for it. What the same run of the primary has removed before isn't waited for.
+//! All that they come after takes part, too, so that the order is kept. A node outside is held as it is: it isn't
+//! evaluated, and a removal that comes down the chain waits for it, unless the same run of the primary has removed it
+//! before.
 
 use std::sync::Arc;
 
@@ -15,14 +16,14 @@ use crate::{
     workflow::{Graph, NodeId},
 };
 
-/// What a removal that waits for a node outside is told.
+/// The reason for a removal to wait for a node outside.
 const OUTSIDE: &str = "it takes no part in this run";
 
 /// The nodes that take part.
 pub(super) struct Only {
     /// Whether each does, in the order of the declarations.
     nodes: Vec<bool>,
-    /// Whether nothing is there of each, as far as the same run of the primary has seen before.
+    /// Whether nothing of each exists, as far as the same run of the primary has seen before.
     gone: Vec<bool>,
 }
 
@@ -48,7 +49,7 @@ impl Only {
     }
 }
 
-/// The result of each node, where there is one. They are in the order of the nodes, so that each is looked at once.
+/// The result of each node, if there is one. They are in the order of the nodes, so that each is visited once.
 fn of_each<'r>(
     graph: &'r Graph,
     results: &'r [NodeResult],
@@ -68,7 +69,7 @@ pub(super) fn with_all_before(graph: &Graph, mut open: Vec<NodeId>) -> Vec<bool>
     nodes
 }
 
-/// What a node answers that takes no part, and of which nothing is there, or something may be.
+/// The answer of a node that takes no part, depending on whether nothing of it exists, or something may.
 pub(super) fn outside(step: Step, is_gone: bool) -> Option<Answer> {
     let checked = if is_gone { Checked::Remove } else { Checked::Hold };
     match step {
@@ -86,7 +87,7 @@ fn unknown(workflow: &Declared, key: &NodeKey) -> WorkflowError {
     WorkflowError::UnknownNode { node, nearest }
 }
 
-/// Reconciles a part, as `ManagedWorkflow::reconcile_part` says.
+/// Reconciles a part, as described at `ManagedWorkflow::reconcile_part`.
 pub(super) async fn reconcile(
     workflow: &Declared,
     part: &[NodeKey],
@@ -110,7 +111,7 @@ pub(super) async fn reconcile(
     Ok(Parted { part, all })
 }
 
-/// What is known of all nodes, in the order of their declaration; those are left out that were never come to.
+/// What is known about all nodes, in the order of their declaration, without those that were never reached.
 pub(super) fn merged(
     graph: &Graph,
     before: Option<&WorkflowResult>,
@@ -127,7 +128,7 @@ impl Run<'_> {
         self.only.is_none_or(|only| only.nodes[node.index()])
     }
 
-    /// What a node answers that takes no part.
+    /// The answer of a node that takes no part.
     pub(super) fn outside(&self, step: Step, record: &mut Record) -> Option<Answer> {
         let is_gone = self.only?.gone[step.node().index()];
         if !is_gone {

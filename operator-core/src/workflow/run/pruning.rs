@@ -1,5 +1,5 @@
-//! What nodes have left behind that the controller has no more: removed when all other nodes have come to an end, so that one
-//! that wants such an object under its name has taken it over by then.
+//! The leftovers of nodes that the controller no longer has. They are removed when all other nodes have come to an end:
+//! by then, a node that wants such an object under its name has taken it over.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,10 +16,10 @@ use crate::{
     workflow::builder::Declared,
 };
 
-/// What the result calls it, where it fails.
+/// Its name in the result, if it fails.
 const NAME: &str = "(former nodes)";
 
-/// Removes it, unless a node hasn't come to an end that may want some of it; what fails is in the result.
+/// Removes them, unless a node that may want some of them hasn't come to an end; what fails is in the result.
 pub(super) async fn prune(
     workflow: &Declared,
     primary: &AnyObject,
@@ -69,7 +69,7 @@ async fn try_to(
     forget_departed(context).await
 }
 
-/// Whether a node has done what it has to do, so that what it wants is its own.
+/// Whether a node has done what it has to do, so that the objects it wants belong to it.
 const fn has_ended(state: &NodeState) -> bool {
     match state {
         NodeState::Ready(_)

@@ -1,4 +1,4 @@
-//! What a run has learned of a node, and how it is told.
+//! What a run knows about a node, and how it is reported.
 
 use std::{collections::BTreeMap, fmt, mem::take, sync::Arc};
 
@@ -22,11 +22,11 @@ use crate::{
 pub(super) enum Activity {
     Active,
     Inactive,
-    /// Its event source has not seen everything yet; the primary is woken when it has.
+    /// Its event source has not seen everything yet; the primary is triggered when it has.
     Waiting,
 }
 
-/// A part of the user's.
+/// A part of user code.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     Dependent,
@@ -42,7 +42,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// What is known of all nodes.
+/// What is known about all nodes.
 pub(super) struct Records(Vec<Mutex<Record>>);
 
 impl Records {
@@ -51,7 +51,7 @@ impl Records {
         Self(graph.nodes().map(|_| Mutex::default()).collect())
     }
 
-    /// What is known of a node. Nobody keeps it for longer than a look or a word.
+    /// What is known about a node. The lock is held only for a short read or write.
     pub(super) fn get(&self, node: NodeId) -> MutexGuard<'_, Record> {
         self.of_node(node).lock()
     }
@@ -62,29 +62,29 @@ impl Records {
     }
 }
 
-/// What is known of one node.
+/// What is known about one node.
 #[derive(Default)]
 pub(super) struct Record {
-    /// Whether it takes part, where that is asked; said before anything else is done about it.
+    /// Whether it takes part, if that is evaluated; set before anything else is done about it.
     pub(super) activity: Option<Result<Activity, BoxError>>,
-    /// The answers so far: each condition is asked once in a run.
+    /// The answers so far: each condition is evaluated once in a run.
     pub(super) conditions: BTreeMap<ConditionKind, Verdict>,
     pub(super) reconciled: Option<ReconcileResult>,
     error: Option<(Arc<BoxError>, String)>,
-    /// Why it came to what it came to.
+    /// The reason for its outcome.
     pub(super) reason: String,
     /// Why it counts as gone without having been deleted.
     pub(super) left: Option<&'static str>,
-    /// What of the user's is being called, and since when.
+    /// The part of user code that is being called, and since when.
     pub(super) under_way: Option<(Part, Now)>,
-    /// Why it, or at least what depends on it, is not to be there, where it is this node that says so.
+    /// Why it, or at least what depends on it, should not exist, if that was decided by this node.
     pub(super) removes: Option<String>,
-    /// How many of its resources were there to be deleted.
+    /// The number of its resources that existed and were to be deleted.
     pub(super) deleted: Option<usize>,
 }
 
 impl Record {
-    /// Whether the node takes part; it does where nobody asks.
+    /// Whether the node takes part; it does if that isn't evaluated.
     pub(super) fn activity(&mut self) -> Result<Activity, BoxError> {
         match self.activity.take() {
             None => Ok(Activity::Active),
@@ -105,7 +105,7 @@ impl Record {
         self.error = Some((Arc::new(error), words));
     }
 
-    /// What is told of the node at the end. The reason stays, for those that it is in the way of.
+    /// What is reported about the node at the end. The reason stays, for the nodes that it blocks.
     pub(super) fn finish(
         &mut self,
         name: Arc<str>,
@@ -120,8 +120,8 @@ impl Record {
     }
 }
 
-/// Why each node is not to be there: the nearest one that says so, of those that it depends on and itself. Empty where all
-/// are to be there.
+/// Why each node should not exist: the nearest node that decided so, among those that it depends on and itself. Empty
+/// if all should exist.
 pub(super) fn unwanted(
     graph: &Graph,
     fate: impl Fn(NodeId) -> Fate,
@@ -160,7 +160,7 @@ pub(super) fn unwanted(
     unwanted
 }
 
-/// What is told of a node that has come to this end; `blocking` is the reason of the node that is in its way, where one is.
+/// What is reported about a node with this fate; `blocking` is the reason of the node that blocks it, if there is one.
 pub(super) fn state_of(
     fate: Fate,
     record: &Record,

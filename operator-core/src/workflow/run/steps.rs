@@ -1,4 +1,4 @@
-//! What is done about one node, and what the plan is told about it.
+//! What is done about one node, and what the plan gets as the answer.
 
 use std::{future::Future, panic::AssertUnwindSafe, pin::pin, sync::Arc, task::Poll};
 
@@ -42,7 +42,7 @@ impl Run<'_> {
                     Ok(judged) => judged,
                     // It isn't reconciled in any case, and it can't hold anything: as good as without a gate.
                     Err(error) if !node.may_be_held() => {
-                        tracing::debug!(error = %error_chain(&*error), "could not be asked yet");
+                        tracing::debug!(error = %error_chain(&*error), "could not be evaluated yet");
                         Checked::Run
                     }
                     Err(error) => {
@@ -70,7 +70,7 @@ impl Run<'_> {
         .await
     }
 
-    /// The answer for which nothing has to be asked any more: most nodes have no conditions.
+    /// The answer, if nothing has to be evaluated any more: most nodes have no conditions.
     pub(super) fn known(&self, step: Step, record: &mut Record) -> Option<Answer> {
         if !self.takes_part(step.node()) {
             return self.outside(step, record);
@@ -95,7 +95,7 @@ impl Run<'_> {
         }
     }
 
-    /// Asks a node that takes part, or of which that can't be told.
+    /// Checks a node that takes part, or for which this can't be determined.
     async fn check(
         &self,
         node: &AnyNode,
@@ -172,7 +172,7 @@ impl Run<'_> {
         Ok(if gone { Removed::Gone } else { Removed::NotYet })
     }
 
-    /// Whether a deletion that was asked for counts as done; otherwise the record says why not.
+    /// Whether a requested deletion counts as done; if not, the record says why.
     async fn is_over(
         &self,
         node: &AnyNode,
@@ -192,7 +192,7 @@ impl Run<'_> {
         Ok(answer.is_met())
     }
 
-    /// Whether the dependent is called to delete what is not to be there.
+    /// Whether the dependent is called to delete what should not exist.
     fn deletes(&self, id: NodeId) -> bool {
         // A primary that stays has nobody who collects what is not wanted any more.
         match self.cleans_up {
@@ -201,8 +201,8 @@ impl Run<'_> {
         }
     }
 
-    /// Whether it is asked if the node takes part. Where a clean-up has nothing to do about it, nothing depends on the answer,
-    /// and its event sources aren't needed any more.
+    /// Whether to determine if the node takes part. If a clean-up has nothing to do about it, nothing depends on the
+    /// answer, and its event sources aren't needed any more.
     pub(super) fn asks_activation(&self, id: NodeId) -> bool {
         let node = &self.workflow.nodes[id.index()];
         if node.activation.is_none() {
@@ -215,7 +215,7 @@ impl Run<'_> {
         needed
     }
 
-    /// Asks the condition `needs`, and has the node's event sources run or not, as it says.
+    /// Evaluates the condition `needs`, and starts or stops the node's event sources accordingly.
     pub(super) async fn activate(&self, id: NodeId, record: &Mutex<Record>) -> Result<Activity, BoxError> {
         let node = &self.workflow.nodes[id.index()];
         let Some(activation) = &node.activation else { return Ok(Activity::Active) };
@@ -250,7 +250,7 @@ impl Run<'_> {
         Claimant { workflow: self.workflow.id, node: id.index() }
     }
 
-    /// Whether a condition is met; one that there isn't is. It is asked once in a run.
+    /// Whether a condition is met; a missing one is. Evaluated once in a run.
     async fn ask(
         &self,
         kind: ConditionKind,
@@ -288,7 +288,7 @@ impl Run<'_> {
         Asking { view, primary: self.primary, context: self.context }
     }
 
-    /// Calls a part of the user's: the record says so while that waits, and a panic is an error.
+    /// Calls a part of user code: the record says so while the call waits, and a panic is an error.
     async fn called<T>(
         &self,
         part: Part,

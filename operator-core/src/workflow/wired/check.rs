@@ -1,4 +1,4 @@
-//! Keys become names, or it is told what is wrong with them. Pure.
+//! Resolves keys to names, or reports what is wrong with them. Pure.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -10,13 +10,13 @@ use crate::{
     workflow::{BuildError, Graph, Mistake, node::AnyNode},
 };
 
-/// The graph of nodes, and what those are called that are functions or values.
+/// The graph of nodes, and the names of those that are functions or values.
 pub(in crate::workflow) struct Resolved {
     pub(in crate::workflow) graph: Graph,
     pub(in crate::workflow) names: HashMap<NodeKey, Arc<str>>,
 }
 
-/// Everything that is wrong with the nodes, or their graph.
+/// Returns all mistakes in the nodes, or their graph.
 pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, BuildError> {
     let mut mistakes = Vec::new();
     let mut names: HashMap<NodeKey, Arc<str>> = HashMap::new();
@@ -66,7 +66,8 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, BuildE
     }
 }
 
-/// A node that was given a name is found by its type, too, unless others have the same: then these are told.
+/// A node that was given a name is found by its type, too, unless others have the same type: then their names are
+/// returned.
 fn by_types(nodes: &[AnyNode], names: &mut HashMap<NodeKey, Arc<str>>) -> HashMap<NodeKey, Vec<Arc<str>>> {
     let mut by_type: HashMap<NodeKey, Vec<Arc<str>>> = HashMap::new();
     for node in nodes {
@@ -80,7 +81,7 @@ fn by_types(nodes: &[AnyNode], names: &mut HashMap<NodeKey, Arc<str>>) -> HashMa
     by_type
 }
 
-/// The names that different nodes have.
+/// Names that are shared by different nodes.
 fn same_names(nodes: &[AnyNode]) -> Vec<Mistake> {
     let mut by_name: BTreeMap<Arc<str>, Vec<&AnyNode>> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.is_named) {
@@ -97,7 +98,7 @@ fn same_names(nodes: &[AnyNode]) -> Vec<Mistake> {
     mistakes.collect()
 }
 
-/// A node as it stands in the code.
+/// The path of a node in the code.
 fn path(node: &AnyNode) -> String {
     node.key.called(None).to_string()
 }

@@ -20,10 +20,10 @@ use crate::{
     note = "it returns `bool`, `Verdict`, or a `Result` of one of these"
 )]
 pub trait Answer {
-    /// What it says.
+    /// Its verdict.
     ///
     /// # Errors
-    /// Where it is one.
+    /// If it is an error.
     fn verdict(self) -> Result<Verdict, BoxError>;
 }
 
@@ -48,7 +48,7 @@ impl<A: Answer, E: Failure> Answer for Result<A, E> {
     }
 }
 
-/// What a condition may be about. `M` tells the two apart; the compiler finds it.
+/// What a condition may take as its first argument. `M` distinguishes the two; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "a condition of this node can't be about `{Self}`",
     label = "a function of `&{Self}`",
@@ -58,7 +58,7 @@ pub trait Subject<P, K, M> {
     /// Whether it is the child.
     const IS_CHILD: bool;
 
-    /// The one that it is about; `None` where that is the child, and there is none.
+    /// The one that it takes; `None` if that is the child, and there is none.
     fn pick<'r>(child: Option<&'r Arc<K>>, primary: &'r Arc<P>) -> Option<&'r Arc<Self>>;
 }
 
@@ -85,8 +85,8 @@ impl<P, K> Subject<P, K, OfPrimary> for P {
     }
 }
 
-/// A condition of a node that makes objects of type `K`. Implemented for functions; a value with state of its own implements
-/// it.
+/// A condition of a node that makes objects of type `K`. Implemented for functions; implement it yourself for a value
+/// with its own state.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition of a node that makes `{K}`",
     note = "a condition is a function `fn(&{K}) -> bool`, or a value whose type implements `Condition<{P}, {K}>`"
@@ -94,14 +94,14 @@ impl<P, K> Subject<P, K, OfPrimary> for P {
 pub trait Condition<P: KubeObject, K: Send + Sync + 'static, M: 'static = ByHand>:
     Send + Sync + 'static
 {
-    /// Whether it is about the child, and not about the primary alone.
+    /// Whether it takes the child, and not only the primary.
     #[doc(hidden)]
     const IS_OF_CHILD: bool = true;
 
-    /// Whether it is met for this child, and why not. It is asked of each one of several.
+    /// Whether it is met for this child, and if not, why. If the node has several, it is evaluated for each.
     ///
     /// # Errors
-    /// When it can't be told: the node fails then.
+    /// If it can't be determined: then the node fails.
     fn check(
         &self,
         child: &Arc<K>,
@@ -109,7 +109,7 @@ pub trait Condition<P: KubeObject, K: Send + Sync + 'static, M: 'static = ByHand
         context: &Context<P>,
     ) -> impl Future<Output = Result<Verdict, BoxError>> + Send;
 
-    /// The data that has to be in the run.
+    /// The data that the run has to contain.
     #[doc(hidden)]
     #[must_use]
     fn needs() -> Vec<DataType> {
@@ -163,10 +163,10 @@ where
     }
 }
 
-/// A condition of which nothing else is known.
+/// A condition without its own type.
 pub struct ErasedCondition<P: KubeObject, K>(Box<dyn CheckOf<P, K>>);
 
-/// What is compiled for each condition.
+/// The part that is compiled for each condition.
 trait CheckOf<P: KubeObject, K>: Send + Sync {
     fn check<'r>(
         &'r self,
@@ -254,7 +254,7 @@ fn of_node<P: KubeObject, K: Send + Sync + 'static>(
     Arc::new(OfNode { condition, of_child, decides, several, name })
 }
 
-/// What a condition is called in outlines.
+/// The name of a condition in outlines.
 pub(super) fn name_of<C>() -> String {
     let name = type_name::<C>();
     if name.ends_with("{{closure}}") {

@@ -1,4 +1,4 @@
-//! A node with what is said of it, as long as its types are known.
+//! A node with its settings, while its types are known.
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
@@ -35,7 +35,7 @@ enum ReadyWhen {
     Conditions(Vec<Arc<dyn AnyCondition>>),
 }
 
-/// What is said of a node, whatever its types.
+/// The settings of a node, whatever its types.
 pub(super) struct Said {
     key: NodeKey,
     name: Option<Arc<str>>,
@@ -64,7 +64,7 @@ pub struct Node<P: KubeObject, S: Shape, K = OfType> {
     shape: PhantomData<fn() -> S>,
 }
 
-/// A node of a dependent: `node(web).after(html)` is what `web.after(html)` stands for.
+/// A node of a dependent: `web.after(html)` is short for `node(web).after(html)`.
 pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node<P, D::Shape> {
     let mut node = of_key(NodeKey::of::<D>(), dependent.erased(), D::JUDGED);
     node.said.data = D::needs();
@@ -104,9 +104,9 @@ impl Said {
 }
 
 impl<P: KubeObject, S: Shape> Node<P, S> {
-    /// Says of which kind its objects are, where their type alone doesn't: that of a `DynamicObject` is known at run time only. It is said
-    /// by version and kind, or by an `ApiResource` of kube. They
-    /// count as namespaced unless [`cluster_scoped`](Self::cluster_scoped) is said as well.
+    /// Sets the kind of its objects, if it doesn't follow from their type: that of a `DynamicObject` is known only at
+    /// run time. It is given by version and kind, or by an `ApiResource` of kube. Such objects count as namespaced
+    /// unless [`cluster_scoped`](Self::cluster_scoped) is called as well.
     ///
     /// ```
     /// use kube::core::DynamicObject;
@@ -133,15 +133,16 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
 }
 
 impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
-    /// Runs after that node is ready. Where it isn't wanted any more, or its primary goes, it is deleted before that one, unless both
-    /// are left to the garbage collector. May be said several times.
+    /// Runs after that node is ready. If it isn't wanted any more, or its primary is deleted, it is deleted before that
+    /// node, unless both are left to the garbage collector. May be called several times.
     pub fn after<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
         self.said.after(other.key());
         self
     }
 
-    /// What comes after it runs once the condition is met, instead of once the objects' status says so: a function of the child,
-    /// of the primary, or of both. May be said several times: then all of them have to be met.
+    /// What comes after it runs once the condition is met, instead of once the objects' status says so. The condition
+    /// is a function of the child, of the primary, or of both. May be called several times: then all conditions have to
+    /// be met.
     pub fn ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
         self.said.takes(C::needs());
         self.said.ready(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
@@ -155,37 +156,40 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         self
     }
 
-    /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary stays. A condition of
-    /// the child is asked while there is one. May be said several times: then all of them have to be met.
+    /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary
+    /// stays. A condition of the child is evaluated while there is one. May be called several times: then all
+    /// conditions have to be met.
     pub fn gone<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
         self.said.takes(C::needs());
         self.said.gone(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Gone, S::SEVERAL));
         self
     }
 
-    /// Takes part only where the cluster has that: [`served::<Route>()`](crate::served), say. Otherwise the node isn't there, so
-    /// nothing of it is deleted, and what comes after it is removed. May be said several times.
+    /// Takes part only if the cluster has that capability, such as [`served::<Route>()`](crate::served). Otherwise the
+    /// node doesn't exist, so nothing of it is deleted, and what comes after it is removed. May be called several
+    /// times.
     pub fn needs(mut self, capability: impl Activation) -> Self {
         self.said.needs(capability);
         self
     }
 
-    /// Takes part only where the cluster serves the kind of its own objects: for a kind that not every cluster has.
-    /// [`needs`](Self::needs)`(served::<K>())`, without saying the kind again.
+    /// Takes part only if the cluster serves the kind of its own objects: for a kind that some clusters don't have.
+    /// Short for [`needs`](Self::needs)`(served::<K>())`.
     pub fn when_served(mut self) -> Self {
         self.said.needs_its_kind = true;
         self
     }
 
-    /// Is deleted when its primary goes, and gone, before the primary does and before what it comes after: for what has to end in
-    /// order. Without this the garbage collector takes it after the primary, in any order.
+    /// When its primary is deleted, it is deleted, and gone, before the primary is removed and before what it comes
+    /// after: for what has to end in order. Without this the garbage collector deletes it after the primary, in any
+    /// order.
     pub fn delete_first(mut self) -> Self {
         self.said.delete_first();
         self
     }
 
-    /// Names the node, in results, metrics and marks on its objects. By default it is called like its function, so that a function
-    /// that is renamed names its node anew.
+    /// Names the node, in results, metrics and marks on its objects. By default it has the name of its function, so
+    /// renaming the function renames the node.
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.said.named(name.into());
         self
@@ -216,13 +220,14 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
 
     settings!(S::Item);
 
-    /// What is only read may be missing: then the node is ready all the same.
+    /// A node that is only read is ready even if its object is missing.
     pub fn optional(mut self) -> Self {
         self.said.optional = true;
         self
     }
 
-    /// The dependent by itself, for a reconciler that calls it without a workflow: then nothing is said by order and conditions.
+    /// The dependent by itself, for a reconciler that calls it without a workflow: then order and conditions have no
+    /// effect.
     #[must_use]
     pub fn standalone(self) -> Standalone<P>
     where
@@ -253,7 +258,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
 }
 
 impl Said {
-    /// Its functions take this data.
+    /// Declares that its functions take this data.
     pub(super) fn takes(&mut self, data: Vec<DataType>) {
         self.data.extend(data);
     }
@@ -285,7 +290,7 @@ impl Said {
         self.needs.push(Arc::new(capability));
     }
 
-    /// What has no status is ready once it was reconciled.
+    /// For dependents without a status: ready once reconciled.
     pub(super) fn ready_when_called(&mut self) {
         self.ready = ReadyWhen::Applied;
     }
@@ -306,7 +311,7 @@ impl Said {
         self.name.as_deref().or_else(|| self.key.short()).is_some_and(|name| !name.is_empty())
     }
 
-    /// One without a name has its whole path, until it is told so.
+    /// Without a name of its own, its whole path.
     pub(super) fn name(&self) -> Arc<str> {
         let name = self.name.clone().or_else(|| self.key.short().map(Arc::from));
         name.filter(|name| !name.is_empty()).unwrap_or_else(|| Arc::from(self.key.to_string()))

@@ -1,4 +1,4 @@
-//! Nodes of resources that a user's type reads and writes itself, wherever they are.
+//! Nodes of resources that a user's type reads and writes itself, in the cluster or outside.
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
@@ -33,10 +33,10 @@ pub trait Resources: 'static {
     fn seen(all: &[Secondary]) -> Self::Seen;
 }
 
-/// One resource. `run.get(…)` answers `Option<Arc<R>>`.
+/// One resource. `run.get(…)` returns `Option<Arc<R>>`.
 #[derive(Debug)]
 pub struct OneOf<R>(PhantomData<fn() -> R>);
-/// Any number of them. `run.get(…)` answers `Vec<Arc<R>>`.
+/// Any number of them. `run.get(…)` returns `Vec<Arc<R>>`.
 #[derive(Debug)]
 pub struct ManyOf<R>(PhantomData<fn() -> R>);
 
@@ -89,18 +89,19 @@ impl<P: KubeObject, S: Resources> External<P, S> {
     }
 }
 
-/// The words by which nodes of the user's own are wired.
+/// The methods that wire custom nodes.
 macro_rules! words {
     ($resources:ty) => {
-        /// Runs after that node is ready, and is deleted before it. May be said several times.
+        /// Runs after that node is ready, and is deleted before it. May be called several times.
         pub fn after<N: NodeRef<P, M>, M>(self, other: N) -> External<P, $resources> {
             let mut node = self.wired();
             node.said.after(other.key());
             node
         }
 
-        /// Exists only if the function says so: one of the primary that answers `bool`, `Verdict`, `Want<()>`, or a `Result` of one
-        /// of these. Otherwise it is deleted, after everything that comes after it, or left as it is, on hold.
+        /// Exists only if the function says so: a function of the primary that returns `bool`, `Verdict`, `Want<()>`,
+        /// or a `Result` of one of these. Otherwise it is deleted, after everything that comes after it, or left
+        /// unchanged, on hold.
         pub fn only_if<F, FS: 'static, W: 'static>(self, wanted: F) -> External<P, $resources>
         where
             F: Signature<FS> + Call<P, FS>,
@@ -115,8 +116,9 @@ macro_rules! words {
             node
         }
 
-        /// What comes after it runs once the condition is met, instead of as soon as it was reconciled: a function of the resource, of
-        /// the primary, or of both. May be said several times: then all of them have to be met.
+        /// What comes after it runs once the condition is met, instead of as soon as it was reconciled. The condition
+        /// is a function of the resource, of the primary, or of both. May be called several times: then all conditions
+        /// have to be met.
         pub fn ready<C, CM>(self, condition: C) -> External<P, $resources>
         where
             C: Condition<P, <$resources as Resources>::Item, CM>,
@@ -130,8 +132,8 @@ macro_rules! words {
             node
         }
 
-        /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary stays. A condition
-        /// of the resource is asked while there is one. May be said several times.
+        /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary
+        /// stays. A condition of the resource is evaluated while there is one. May be called several times.
         pub fn gone<C, CM>(self, condition: C) -> External<P, $resources>
         where
             C: Condition<P, <$resources as Resources>::Item, CM>,
@@ -145,14 +147,14 @@ macro_rules! words {
             node
         }
 
-        /// Takes part only where the cluster has that; see [`Node::needs`](crate::Node::needs).
+        /// Takes part only if the cluster has that capability; see [`Node::needs`](crate::Node::needs).
         pub fn needs(self, capability: impl Activation) -> External<P, $resources> {
             let mut node = self.wired();
             node.said.needs(capability);
             node
         }
 
-        /// Names the node; by default it is called like its type.
+        /// Names the node; by default it has the name of its type.
         pub fn named(self, name: impl Into<Arc<str>>) -> External<P, $resources> {
             let mut node = self.wired();
             node.said.named(name.into());
@@ -187,13 +189,13 @@ impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
     words!(ManyOf<D::Resource>);
 }
 
-/// Marks nodes of the user's own.
+/// Marks custom nodes.
 #[derive(Debug)]
 pub struct IsExternal;
-/// Marks declarations of the user's own that nothing is said of.
+/// Marks custom declarations without settings.
 #[derive(Debug)]
 pub struct IsCustom;
-/// The same of bulk ones.
+/// The same for bulk ones.
 #[derive(Debug)]
 pub struct IsBulkCustom;
 

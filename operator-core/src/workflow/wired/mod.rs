@@ -3,7 +3,7 @@
 //! ```text
 //! web.after(html).ready(rolled_out)                        Wire: methods of functions and values
 //!        │
-//!      node(web): Node<Page, One<Deployment>>              what is said of it, with its types
+//!      node(web): Node<Page, One<Deployment>>              its settings, with its types
 //!        │ IntoNode
 //!      AnyNode: the engine's node, with the types of those that it comes after as keys
 //!        │ Nodes, in tuples

@@ -1,4 +1,4 @@
-//! What can stand in a workflow, alone and in tuples.
+//! What a workflow may contain, alone and in tuples.
 
 use std::marker::PhantomData;
 
@@ -19,7 +19,7 @@ pub trait IntoNode<P, M> {
     fn add_to(self, nodes: &mut AnyNodes);
 }
 
-/// Nodes of which nothing else is known.
+/// Nodes without their own types.
 #[derive(Default)]
 pub struct AnyNodes(pub(in crate::workflow) Vec<AnyNode>);
 

@@ -10,15 +10,16 @@ use crate::{
 };
 
 impl<P: KubeObject> Context<P> {
-    /// Reconciles some nodes of the controller's workflow and all that they come after, as [`run`](Self::run) reconciles all of it:
-    /// `cx.run_only((migration,)).await?`.
+    /// Reconciles some nodes of the controller's workflow and all that they come after, as [`run`](Self::run)
+    /// reconciles the whole: `cx.run_only((migration,)).await?`.
     ///
-    /// All other nodes are left as they are: they aren't asked, made or removed. A removal among the nodes of the part waits where
-    /// something outside comes after them and is there. What the run answers is about the part alone; the status function sees also
-    /// what the workflow has come to before in this run of the primary, and a node that was never run is not ready.
+    /// All other nodes are left as they are: they aren't evaluated, created or removed. A removal among the nodes of
+    /// the part waits if something outside comes after them and exists. The returned run covers the part alone; the
+    /// status function also sees the earlier results of the workflow in this run of the primary, and a node that was
+    /// never run is not ready.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and when a name is no node of the workflow.
+    /// As [`run`](Self::run), and if a name is no node of the workflow.
     pub async fn run_only<M>(&mut self, part: impl Part<P, M>) -> Result<Run<P>, WorkflowError> {
         let mut nodes = Vec::new();
         part.keys(&mut nodes);

@@ -1,4 +1,4 @@
-//! How a node is named: by its function, by its type, or by itself.
+//! How to refer to a node: by its function, by its type, or by itself.
 
 use std::{fmt, marker::PhantomData};
 
@@ -9,8 +9,8 @@ use crate::{
     resource::KubeObject,
 };
 
-/// What names a node of a workflow of `P`: its function (`html`), [`the::<Records>()`](the) for a value, or a reference to the
-/// wired node (`&records`).
+/// What refers to a node of a workflow of `P`: its function (`html`), [`the::<Records>()`](the) for a value, or a
+/// reference to the wired node (`&records`).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a node of a workflow of `{P}`",
     label = "names no node",
@@ -24,7 +24,7 @@ pub trait NodeRef<P, M> {
     #[doc(hidden)]
     fn seen(objects: &[Secondary]) -> Self::Seen;
 
-    /// What tells it apart.
+    /// What identifies it.
     #[doc(hidden)]
     fn key(self) -> NodeKey;
 }
@@ -53,10 +53,10 @@ impl<P: KubeObject, S: Shape, K> NodeRef<P, IsNode> for &Node<P, S, K> {
     }
 }
 
-/// Names the node of a value by its type. Made by [`the`].
+/// Refers to the node of a value by its type. Made by [`the`].
 pub struct The<D>(PhantomData<fn() -> D>);
 
-/// Names the node of a value by its type, as in `web.after(the::<Records>())`.
+/// Refers to the node of a value by its type, as in `web.after(the::<Records>())`.
 #[must_use]
 pub fn the<D>() -> The<D> {
     The(PhantomData)

@@ -1,4 +1,4 @@
-//! Values as nodes, whatever they are: what the derive calls.
+//! Values as nodes, whatever their type: what the derive calls.
 
 use super::{IsBulkCustom, IsCustom, IsDependent, IsExternal, IsNode, Node, external::External, node};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// A value that can be wired: a dependent with state, a custom one, or a node of which something is said already.
+/// A value that can be wired: a dependent with state, a custom one, or a node that has settings already.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dependent of `{P}`",
     note = "a dependent is a function `fn(&{P}) -> K`, or a value whose type implements `Dependent<{P}>`"

@@ -15,11 +15,11 @@ use crate::{
     workflow::Activation,
 };
 
-/// Methods of dependents, be they functions or values: `web.after(html)` is [`node(web).after(html)`](crate::node). What they mean
-/// is said at [`Node`].
+/// Methods of dependents, whether functions or values: `web.after(html)` is short for
+/// [`node(web).after(html)`](crate::node). They are described at [`Node`].
 ///
-/// It is there for each function whose first argument is a reference to an object. Whether that is a dependent is asked by the
-/// methods, so that an error names the argument or the answer that is wrong.
+/// Every function whose first argument is a reference to an object has them. Whether that is a dependent is checked by
+/// the methods, so that an error names the argument or the result that is wrong.
 pub trait Wire<M>: Sized {
     /// The type of the primaries.
     type Primary: KubeObject;

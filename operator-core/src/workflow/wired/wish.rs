@@ -1,4 +1,4 @@
-//! Whether a node of the user's own is to exist: what a function of the primary says.
+//! Whether a custom node should exist: what a function of the primary says.
 
 use std::marker::PhantomData;
 
@@ -26,17 +26,17 @@ pub trait Wish<W> {
     /// What it says.
     ///
     /// # Errors
-    /// Where it is one.
+    /// If it is an error.
     fn wish(self) -> Result<Want<()>, BoxError>;
 }
 
-/// Marks what says yes or no.
+/// Marks results that say yes or no.
 #[derive(Debug)]
 pub struct YesOrNo;
-/// Marks what may say "hold", too.
+/// Marks results that may say "hold", too.
 #[derive(Debug)]
 pub struct OrHold;
-/// Marks what may fail to say either.
+/// Marks results that may also fail.
 #[derive(Debug)]
 pub struct OrHoldFallible;
 
@@ -68,7 +68,7 @@ impl<E: Failure> Wish<OrHoldFallible> for Result<Want<()>, E> {
     }
 }
 
-/// A function of the primary that says whether a node is to exist.
+/// A function of the primary that says whether a node should exist.
 pub(super) struct OfWish<P, F, S, W>(F, PhantomData<fn(P) -> (S, W)>);
 
 impl<P, F, S, W> OfWish<P, F, S, W>
@@ -81,7 +81,7 @@ where
     F::Args: Args<P>,
     F::Return: Wish<W>,
 {
-    /// The dependent, for which that is asked.
+    /// The dependent, with this function deciding whether it should exist.
     pub(super) fn asked_of(dependent: AnyDependent, wanted: F) -> AnyDependent {
         let before_order = F::AT_ONCE && <F::Args as Args<P>>::OF_PRIMARY;
         let judged = Judged { before_order, holds: <F::Return as Wish<W>>::HOLDS, reads: false };

@@ -1,4 +1,4 @@
-//! The API server's audit log: the truth about which calls were made, and by whom.
+//! The API server's audit log: a reliable record of which calls were made, and by which users.
 
 mod reader;
 #[cfg(test)]
@@ -12,15 +12,16 @@ pub(crate) use reader::MemoryLog;
 
 /// One entry of the audit log.
 ///
-/// A call has one entry, of the stage `ResponseComplete`; a watch has two, since the first, `ResponseStarted`, is
+/// A call has one entry, of the stage `ResponseComplete`; a watch has two, because the first, `ResponseStarted`, is
 /// written when it starts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct AuditEvent {
-    /// What was done: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`.
+    /// The verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`.
     pub verb: String,
     /// The client's user agent.
     pub user_agent: String,
-    /// As whom the call was authorized: the impersonated user, if there was one, else the authenticated one.
+    /// The user for whom the call was authorized: the impersonated one, if there was one, otherwise the authenticated
+    /// one.
     pub user: String,
     /// Whether the call impersonated that user.
     pub impersonated: bool,
@@ -28,9 +29,9 @@ pub struct AuditEvent {
     pub group: String,
     /// The plural resource, empty for paths like `/readyz`.
     pub resource: String,
-    /// `status`, `scale` and the like, empty for the resource itself.
+    /// `status`, `scale` and so on, empty for the resource itself.
     pub subresource: String,
-    /// The namespace, empty for what has none.
+    /// The namespace, empty if there is none.
     pub namespace: String,
     /// The object's name, empty for lists and for creations.
     pub name: String,
@@ -42,7 +43,7 @@ pub struct AuditEvent {
     pub stage: String,
 }
 
-/// What an audit log holds of an event.
+/// The content of an event in an audit log.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 struct Line {

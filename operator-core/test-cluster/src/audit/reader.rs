@@ -1,4 +1,4 @@
-//! Reading an audit log piece by piece.
+//! Reads an audit log in parts.
 
 use std::{
     fs::File,
@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 use super::{AuditEvent, parse};
 use crate::error::Error;
 
-/// Reads an audit log on from where it was read last: the cost of a look is that of what is new.
+/// Reads an audit log, each time from where the last read ended: the cost of a read depends only on what is new.
 ///
 /// Made by [`ControlPlane::audit_from_now`](crate::ControlPlane::audit_from_now) and
-/// [`InProcessServer::audit_from_now`](crate::InProcessServer::audit_from_now). A clone reads on by itself.
+/// [`InProcessServer::audit_from_now`](crate::InProcessServer::audit_from_now). A clone reads independently.
 #[derive(Clone, Debug)]
 pub struct AuditReader(Source);
 
@@ -28,12 +28,12 @@ enum Source {
 }
 
 impl AuditReader {
-    /// Of a file that doesn't have to be there yet, from its beginning.
+    /// Reads a file that need not exist yet, from its beginning.
     pub(crate) fn of_file(path: PathBuf) -> Self {
         Self(Source::File { path, read: 0 })
     }
 
-    /// Passes over what is there now.
+    /// Skips what is there now.
     pub(crate) fn skip_to_end(mut self) -> Result<Self, Error> {
         match &mut self.0 {
             Source::File { path, read } => *read = on_file(path, end_of_lines)?.unwrap_or_default(),
@@ -42,11 +42,11 @@ impl AuditReader {
         Ok(self)
     }
 
-    /// The calls since the last time that this was asked, oldest first. An entry that is still being written is left
-    /// for the next time.
+    /// The calls since the last call of this method, oldest first. An entry that is still being written is left for the
+    /// next time.
     ///
     /// # Errors
-    /// When the log cannot be read. The next call tries the same entries again.
+    /// If the log can't be read. The next call tries the same entries again.
     pub fn read(&mut self) -> Result<Vec<AuditEvent>, Error> {
         match &mut self.0 {
             Source::File { path, read } => {
@@ -69,7 +69,7 @@ impl AuditReader {
 pub(crate) struct MemoryLog(Arc<Mutex<Vec<AuditEvent>>>);
 
 impl MemoryLog {
-    /// Notes a call that was answered.
+    /// Records a call that was answered.
     pub(crate) fn note(&self, event: AuditEvent) {
         self.0.lock().push(event);
     }
@@ -84,14 +84,14 @@ impl MemoryLog {
         self.0.lock().clone()
     }
 
-    /// A reader of what comes from now on.
+    /// A reader of the calls from now on.
     pub(crate) fn starting_now(&self) -> AuditReader {
         let read = self.0.lock().len();
         AuditReader(Source::Memory { log: self.clone(), read })
     }
 }
 
-/// What `look` finds in the file; none as long as there is no file, which the API server makes at its first call.
+/// What `look` finds in the file; nothing as long as there is no file, which the API server creates at its first call.
 fn on_file<T>(path: &Path, look: impl FnOnce(&mut File) -> io::Result<T>) -> Result<Option<T>, Error> {
     match File::open(path).and_then(|mut file| look(&mut file)) {
         Ok(found) => Ok(Some(found)),
@@ -100,7 +100,7 @@ fn on_file<T>(path: &Path, look: impl FnOnce(&mut File) -> io::Result<T>) -> Res
     }
 }
 
-/// The whole lines after so many bytes.
+/// The whole lines after this number of bytes.
 fn lines_after(file: &mut File, read: u64) -> io::Result<Vec<u8>> {
     let mut new = Vec::new();
     file.seek(SeekFrom::Start(read))?;
@@ -109,7 +109,7 @@ fn lines_after(file: &mut File, read: u64) -> io::Result<Vec<u8>> {
     Ok(new)
 }
 
-/// How many bytes the whole lines of a file have. Reads its end only.
+/// The number of bytes of the whole lines in a file. Reads only its end.
 fn end_of_lines(file: &mut File) -> io::Result<u64> {
     const PIECE: u64 = 16 * 1024;
     let mut end = file.seek(SeekFrom::End(0))?;
@@ -126,7 +126,7 @@ fn end_of_lines(file: &mut File) -> io::Result<u64> {
     Ok(0)
 }
 
-/// The length of a text up to its last line break, the line break included.
+/// The length of a text up to and including its last line break.
 fn end_of_last_line(text: &[u8]) -> Option<usize> {
     text.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1)
 }

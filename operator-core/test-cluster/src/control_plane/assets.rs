@@ -1,4 +1,4 @@
-//! Where the binaries come from.
+//! The origin of the binaries.
 
 use std::{
     env,
@@ -13,19 +13,19 @@ use super::{
 };
 use crate::error::Error;
 
-/// Where a control plane comes from, as the environment says.
+/// The origin of a control plane, as the environment selects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
     /// `USE_EXISTING_CLUSTER=true`: the cluster of the current kubeconfig.
     Existing,
     /// `KUBEBUILDER_ASSETS`: a folder of binaries.
     Folder(PathBuf),
-    /// The user's cache folder, filled when it is empty.
+    /// The user's cache folder, filled if it is empty.
     Cache(PathBuf),
 }
 
 impl Source {
-    /// What this process's environment says.
+    /// The selection in this process's environment.
     pub(super) fn from_env() -> Result<Self, Error> {
         Self::choose(env::var_os::<&str>, dirs::cache_dir())
     }
@@ -47,24 +47,24 @@ impl Source {
 
 /// The binaries of a control plane.
 ///
-/// They come from the folder that `KUBEBUILDER_ASSETS` names, else from the user's cache folder, where they are built
-/// once from the Go modules that this crate carries.
+/// They come from the folder that `KUBEBUILDER_ASSETS` names, otherwise from the user's cache folder, where they are
+/// built once from the Go modules that this crate contains.
 #[derive(Debug, Clone)]
 pub struct Assets {
     folder: PathBuf,
     kwok: PathBuf,
-    /// Whether the binaries are ours, with the supervisor among them.
+    /// Whether the binaries are those of this crate, including the supervisor.
     ours: bool,
 }
 
 impl Assets {
-    /// Finds the binaries of the given parts, and builds them if need be.
+    /// Finds the binaries of the given parts, and builds them if necessary.
     ///
-    /// Blocks: a build takes some five minutes. It says on stderr how far it is. Of several processes that need the
-    /// same binary one builds and the others wait.
+    /// Blocks: a build takes about five minutes. It reports its progress on stderr. If several processes need the same
+    /// binary, one builds and the others wait.
     ///
     /// # Errors
-    /// When a folder lacks a binary, when there is no Go to build with, or when the build fails.
+    /// If a folder lacks a binary, there is no Go to build with, or the build fails.
     pub fn locate(parts: &[Part]) -> Result<Self, Error> {
         match Source::from_env()? {
             Source::Existing => Err(Error::NotOurs),
@@ -91,8 +91,8 @@ impl Assets {
         Ok(assets)
     }
 
-    /// The folder of the binaries, in the shape that `KUBEBUILDER_ASSETS` asks for. kwok, if built here, has a folder
-    /// of its own.
+    /// The folder of the binaries, in the layout that `KUBEBUILDER_ASSETS` requires. kwok, if built here, has its own
+    /// folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -101,7 +101,7 @@ impl Assets {
     /// The path of `kubectl`.
     ///
     /// # Errors
-    /// When the folder that `KUBEBUILDER_ASSETS` names has none.
+    /// If the folder that `KUBEBUILDER_ASSETS` names has none.
     pub fn kubectl(&self) -> Result<PathBuf, Error> {
         self.existing("kubectl")
     }

@@ -31,10 +31,10 @@ use crate::{crds::install_crd, error::Error};
 /// How long the parts may take, as in Go's envtest.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A port may be taken by someone else between looking for it and using it.
+/// A port may be taken by another process between finding and using it.
 const ATTEMPTS: usize = 3;
 
-/// A Unix socket's path may have some 104 bytes; this leaves room for the names in the folder.
+/// A Unix socket's path may have at most about 104 bytes; this leaves room for the names in the folder.
 const LONGEST_TEMPORARY_FOLDER: usize = 64;
 
 /// What to start. Made by [`ControlPlane::builder`].
@@ -66,7 +66,7 @@ impl ControlPlaneBuilder {
     }
 
     /// Runs kwok with a node, on which every Pod becomes ready and every Pod of a Job completes. Needs the controllers,
-    /// and so runs them, too.
+    /// and so enables them, too.
     #[must_use]
     pub fn kwok(mut self, wanted: bool) -> Self {
         self.kwok = wanted;
@@ -80,40 +80,40 @@ impl ControlPlaneBuilder {
         self
     }
 
-    /// Installs these CRDs before the controllers start. The garbage collector learns of new kinds every 30 seconds:
-    /// those that are there when it starts, it knows at once.
+    /// Installs these CRDs before the controllers start. The garbage collector looks for new kinds every 30 seconds;
+    /// those that exist when it starts it knows at once.
     #[must_use]
     pub fn crds(mut self, crds: impl IntoIterator<Item = CustomResourceDefinition>) -> Self {
         self.crds.extend(crds);
         self
     }
 
-    /// Gives a part one more flag, after its own, as in `flag(Part::ApiServer, "--max-requests-inflight=2")`. Of a flag
-    /// that is given twice, the last counts.
+    /// Passes one more flag to a part, after its own, as in `flag(Part::ApiServer, "--max-requests-inflight=2")`. If a
+    /// flag is given twice, the last one counts.
     #[must_use]
     pub fn flag(mut self, part: Part, flag: impl Into<String>) -> Self {
         self.flags.push((part, flag.into()));
         self
     }
 
-    /// How long the start may take, without the build of the binaries. By default what the variable
-    /// `KUBEBUILDER_CONTROLPLANE_START_TIMEOUT` says (as in `90s` or `1m30s`), else 60 s.
+    /// How long the start may take, without the build of the binaries. By default the value of the variable
+    /// `KUBEBUILDER_CONTROLPLANE_START_TIMEOUT` (as in `90s` or `1m30s`), or else 60 s.
     #[must_use]
     pub fn start_timeout(mut self, timeout: Duration) -> Self {
         self.start_timeout = Some(timeout);
         self
     }
 
-    /// Starts the control plane and waits until it is of use.
+    /// Starts the control plane and waits until it can be used.
     ///
-    /// Where the binaries come from, in this order: `USE_EXISTING_CLUSTER=true` starts nothing and uses the cluster of
-    /// the current kubeconfig; `KUBEBUILDER_ASSETS` names a folder of binaries; else they are in the user's cache
-    /// folder, where the first start builds them from the Go modules that this crate carries. That takes some minutes
-    /// and says so on stderr; later starts take seconds.
+    /// The binaries come from, in this order: `USE_EXISTING_CLUSTER=true` starts nothing and uses the cluster of the
+    /// current kubeconfig; `KUBEBUILDER_ASSETS` names a folder of binaries; otherwise they are in the user's cache
+    /// folder, where the first start builds them from the Go modules that this crate contains. That takes some minutes,
+    /// with progress on stderr; later starts take seconds.
     ///
     /// # Errors
-    /// When tokio's clock is paused, when there are no binaries and no Go to build them with, when a part dies (with
-    /// the last lines of its log), or when something isn't ready in time.
+    /// If tokio's clock is paused, there are no binaries and no Go to build them with, a part dies (with the last lines
+    /// of its log), or something isn't ready in time.
     pub async fn start(self) -> Result<ControlPlane, Error> {
         if virtual_time::is_virtual() {
             // Its processes live in real time: every deadline would be over before they have answered.
@@ -147,7 +147,7 @@ impl ControlPlaneBuilder {
         }
     }
 
-    /// What it will run, in the order of the start.
+    /// The parts that it will run, in the order of the start.
     pub(super) fn parts(&self) -> Vec<Part> {
         let optional = [
             (Part::ControllerManager, self.controller_manager || self.kwok),
@@ -212,7 +212,7 @@ impl ControlPlaneBuilder {
         Ok(text)
     }
 
-    /// Starts the parts one after the other, each when what it needs is there: those that don't find it give up or wait
+    /// Starts the parts one after another, each when what it needs is available: otherwise they would give up or wait
     /// for seconds.
     async fn bring_up(
         &self,
@@ -267,7 +267,7 @@ async fn version(client: &Client) -> Result<String, Error> {
     Ok(version.git_version)
 }
 
-/// Makes the node that kwok plays. Returns its name.
+/// Creates the node that kwok simulates. Returns its name.
 async fn make_node(client: &Client) -> Result<String, Error> {
     let node: Node = serde_saphyr::from_str(NODE)
         .map_err(|error| Error::Yaml { what: "the node".to_owned(), message: error.to_string() })?;
@@ -275,7 +275,7 @@ async fn make_node(client: &Client) -> Result<String, Error> {
     Ok(made.map_err(Error::kube("make the node"))?.metadata.name.unwrap_or_default())
 }
 
-/// A folder that only this user may enter.
+/// A folder that only this user can access.
 fn temporary_folder() -> Result<tempfile::TempDir, Error> {
     let usual = std::env::temp_dir();
     let place =
@@ -293,7 +293,7 @@ fn free_port() -> Result<u16, Error> {
         .map_err(Error::io("find a free port"))
 }
 
-/// A duration as Go writes it, of what makes sense here: "90s", "2m", "1m30s".
+/// A duration in Go's notation, as far as it makes sense here: "90s", "2m", "1m30s".
 fn start_timeout(variable: Option<String>) -> Result<Duration, Error> {
     let Some(value) = variable.filter(|value| !value.is_empty()) else { return Ok(START_TIMEOUT) };
     let (minutes, seconds) = value.split_once('m').unwrap_or(("0", &value));

@@ -23,7 +23,7 @@ use std::{
 use super::{files::make_folder, modules::Module, progress};
 use crate::error::Error;
 
-/// The folder of the module's binary; `build` fills it if it is not there. Blocks for as long as that takes.
+/// The folder of the module's binary; `build` fills it if it doesn't exist. Blocks for as long as that takes.
 pub(super) fn ensure(
     cache: &Path,
     module: &Module,
@@ -51,7 +51,7 @@ pub(super) fn ensure(
     Ok(folder)
 }
 
-/// Waits until this process has the lock. It is free again when the file is closed, however that comes.
+/// Waits until this process has the lock. It is released when the file is closed, however that happens.
 fn lock(path: &Path, module: &Module) -> Result<File, Error> {
     let file = File::create(path).map_err(Error::io(format!("make {}", path.display())))?;
     match file.try_lock() {

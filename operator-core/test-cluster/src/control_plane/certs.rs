@@ -1,4 +1,4 @@
-//! A certificate authority of one control plane, and what it signs.
+//! The certificate authority of a control plane, and what it signs.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -16,9 +16,9 @@ use crate::error::Error;
 /// The first address of the range for Services: the API server's own Service has it.
 const SERVICE_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 
-/// A certificate authority, made on the spot and kept in memory.
+/// A certificate authority, created when needed and kept in memory.
 ///
-/// rcgen's certificates are valid from 1975 to 4096, so that a wrong clock is never the reason of a red test.
+/// rcgen's certificates are valid from 1975 to 4096, so a wrong clock never causes a test to fail.
 pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
@@ -43,7 +43,7 @@ impl Authority {
         self.issuer.pem()
     }
 
-    /// For the API server, under the names and addresses that it is called by.
+    /// For the API server, with the names and addresses by which it is reached.
     pub(super) fn server(&self) -> Result<Identity, Error> {
         let names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"];
         let mut params = CertificateParams::new(names.map(str::to_owned))?;
@@ -75,8 +75,8 @@ impl Authority {
     }
 }
 
-/// Writes what the API server and the controllers read as files: the CA, the server's identity, and the key
-/// pair that signs the tokens of service accounts.
+/// Writes the files that the API server and the controllers read: the CA, the server's identity, and the key pair that
+/// signs the tokens of service accounts.
 pub(super) fn write_files(authority: &Authority, folder: &Path) -> Result<(), Error> {
     let server = authority.server()?;
     let tokens = KeyPair::generate()?;

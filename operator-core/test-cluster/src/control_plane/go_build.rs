@@ -1,4 +1,4 @@
-//! Builds a carried Go module.
+//! Builds an included Go module.
 
 use std::{
     collections::VecDeque,
@@ -17,15 +17,15 @@ use super::{
 };
 use crate::error::Error;
 
-/// How often a build says that it is still there.
+/// The interval at which a build reports that it is still running.
 const PROGRESS: Duration = Duration::from_secs(15);
 
-/// How many of its last lines a failed build reports.
+/// The number of last lines that a failed build reports.
 const TAIL: usize = 20;
 
 /// Builds the module's binary and its links in `folder`, with the `go` of `path` (a `PATH`; by default the process's).
 ///
-/// Blocks for minutes when Go's own caches are empty.
+/// Blocks for minutes if Go's own caches are empty.
 pub(super) fn build(module: &Module, folder: &Path, path: Option<&OsString>) -> Result<(), Error> {
     check_version(module, path)?;
     let sources = folder.join("sources");
@@ -51,7 +51,7 @@ pub(super) fn build(module: &Module, folder: &Path, path: Option<&OsString>) -> 
     Ok(())
 }
 
-/// Nothing of the user's settings for other modules may change this build; proxies and caches stay theirs.
+/// The user's settings for other modules must not change this build; proxies and caches stay the user's.
 fn go(path: Option<&OsString>) -> Command {
     let mut go = Command::new("go");
     go.env("GOTOOLCHAIN", "local").env("GOWORK", "off").env("GOFLAGS", "").env("CGO_ENABLED", "0");
@@ -75,8 +75,8 @@ fn check_version(module: &Module, path: Option<&OsString>) -> Result<(), Error> 
     Err(Error::OldGo { found, wanted: wanted.to_owned() })
 }
 
-/// Whether a Go like "go1.26.8" is at least "1.26.0". One that says nothing understandable, like a development
-/// version, is given its chance.
+/// Whether a Go like "go1.26.8" is at least "1.26.0". A version that can't be parsed, such as a development version, is
+/// accepted.
 fn is_at_least(found: &str, wanted: &str) -> bool {
     fn numbers(version: &str) -> Option<(u32, u32, u32)> {
         // "1.27rc1" and "1.26.8-custom" count as what they are called after.
@@ -91,7 +91,7 @@ fn is_at_least(found: &str, wanted: &str) -> bool {
     }
 }
 
-/// Waits for the build and says every now and then how long it has taken.
+/// Waits for the build and reports at intervals how long it has taken.
 #[expect(
     clippy::disallowed_methods,
     reason = "no test can pause a compiler, and there may be no runtime here"
@@ -129,7 +129,7 @@ fn watch(mut child: Child, module: &Module) -> Result<(), Error> {
     Ok(())
 }
 
-/// The lines of a pipe, read by a thread of their own so that the reader can do something else meanwhile.
+/// The lines of a pipe, read by a separate thread so that the caller can do something else in the meantime.
 fn lines_of(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {

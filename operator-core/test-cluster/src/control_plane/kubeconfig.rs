@@ -1,4 +1,4 @@
-//! Kubeconfigs with everything inside: no file next to them is needed.
+//! Self-contained kubeconfigs: no other file is needed.
 
 use k8s_openapi::ByteString;
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
-//! A real control plane, on demand: etcd and kube-apiserver, with controllers, scheduler and a fake node when asked
-//! for.
+//! A real control plane, on demand: etcd and kube-apiserver, with controllers, scheduler and a fake node if requested.
 //!
 //! ```text
 //!  ControlPlane ──owns──▶ Supervisor ──stdin/stdout──▶ supervise ──▶ etcd, kube-apiserver, …
@@ -8,8 +7,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - RBAC is on, TLS is on, and the API server listens on a free port of 127.0.0.1 only. etcd listens on a socket in a
-//!   folder that only this user can enter.
+//! - RBAC is on, TLS is on, and the API server listens only on a free port of 127.0.0.1. etcd listens on a socket in a
+//!   folder that only this user can access.
 //! - When `start` returns, `/readyz` is ok (which includes RBAC's bootstrap roles) and the `default` namespace exists.
 //!   With controllers, the first service account exists; with kwok, the node takes Pods.
 //! - Nothing survives this process, not even its SIGKILL: see `process.rs`.
@@ -46,7 +45,7 @@ use crate::{
 };
 use process::Supervisor;
 
-/// A running control plane. Dropping it ends it, and waits for the end for at most ten seconds.
+/// A running control plane. Dropping it ends it, and waits at most ten seconds for the end.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), test_cluster::Error> {
@@ -67,7 +66,7 @@ pub struct ControlPlane {
     ours: Option<Ours>,
 }
 
-/// What a control plane has that this process started.
+/// The parts of a control plane that this process started.
 #[derive(Debug)]
 struct Ours {
     supervisor: Supervisor,
@@ -87,17 +86,17 @@ impl ControlPlane {
 
     /// How to reach the API server as a cluster administrator.
     ///
-    /// Make a [`Client`] of it in each test, as [`client`](Self::client) does: a client's tasks end with the runtime
-    /// that it was made on.
+    /// Make a [`Client`] from it in each test, as [`client`](Self::client) does: a client's tasks end with the runtime
+    /// that it was created on.
     #[must_use]
     pub fn config(&self) -> kube::Config {
         self.config.clone()
     }
 
-    /// How to reach the API server as someone else, so that RBAC applies.
+    /// How to reach the API server as another user, so that RBAC applies.
     ///
-    /// The administrator impersonates `user`. The API server adds `system:authenticated`, and to a service account
-    /// (`system:serviceaccount:<namespace>:<name>`) with no `groups` those that it has.
+    /// The administrator impersonates `user`. The API server adds `system:authenticated`, and for a service account
+    /// (`system:serviceaccount:<namespace>:<name>`) with no `groups` also its groups.
     #[must_use]
     pub fn config_as(&self, user: &str, groups: &[&str]) -> kube::Config {
         acting_as(self.config(), user, groups)
@@ -106,19 +105,19 @@ impl ControlPlane {
     /// A new client for the cluster's administrator, on the current runtime.
     ///
     /// # Errors
-    /// When the configuration of an existing cluster cannot be used.
+    /// If the configuration of an existing cluster can't be used.
     pub fn client(&self) -> Result<Client, Error> {
         Client::try_from(self.config()).map_err(Error::kube("make a client"))
     }
 
-    /// The file of a kubeconfig for the administrator, with the certificates inside; it is gone when the control plane
-    /// is. None for an existing cluster.
+    /// The file of a kubeconfig for the administrator, with the certificates included; it is removed with the control
+    /// plane. None for an existing cluster.
     #[must_use]
     pub fn kubeconfig(&self) -> Option<PathBuf> {
         self.folder().map(|folder| folder.join("kubeconfig"))
     }
 
-    /// The folder of the control plane's files and logs; it is gone when the control plane is. None for an existing
+    /// The folder of the control plane's files and logs; it is removed with the control plane. None for an existing
     /// cluster.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
@@ -137,7 +136,8 @@ impl ControlPlane {
         self.ours.as_ref().map(|ours| &ours.assets)
     }
 
-    /// Whether the controllers run, so that namespaces end and garbage is collected. An existing cluster has them.
+    /// Whether the controllers run, so that namespaces are terminated and garbage is collected. An existing cluster has
+    /// them.
     #[must_use]
     pub fn has_controllers(&self) -> bool {
         self.ours.as_ref().is_none_or(|ours| ours.parts.contains(&Part::ControllerManager))
@@ -145,16 +145,16 @@ impl ControlPlane {
 
     /// The calls that the API server has answered so far, oldest first.
     ///
-    /// The log is a blocking one: a call is in it when its whole answer has been read. A call of somebody else may
-    /// still be under way, so wait for it rather than look once.
+    /// The log is written synchronously: it contains a call once the caller has read its whole answer. Calls of others
+    /// may still be in progress, so wait for them instead of reading the log once.
     ///
     /// # Errors
-    /// Without [`ControlPlaneBuilder::audit_log`], or when the log cannot be read.
+    /// Without [`ControlPlaneBuilder::audit_log`], or if the log can't be read.
     pub fn audit(&self) -> Result<Vec<AuditEvent>, Error> {
         AuditReader::of_file(self.audit_log()?).read()
     }
 
-    /// The calls that the API server answers from now on, for tests that look again and again: each look reads only
+    /// The calls that the API server answers from now on, for tests that read them repeatedly: each read covers only
     /// what is new.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ impl ControlPlane {
         }
     }
 
-    /// The processes: the supervisor's, and those of the parts that run. Empty for an existing cluster.
+    /// The processes: the supervisor's, and those of the running parts. Empty for an existing cluster.
     #[must_use]
     pub fn processes(&self) -> Vec<u32> {
         let Some(ours) = &self.ours else { return Vec::new() };
@@ -178,12 +178,13 @@ impl ControlPlane {
         std::iter::once(ours.supervisor.pid()).chain(parts).collect()
     }
 
-    /// Kills a part at once, as a crash would. Its data stays; [`start_part`](Self::start_part) brings it back.
+    /// Kills a part at once, as a crash would. Its data stays; [`start_part`](Self::start_part) starts it again.
     ///
-    /// Do this to a control plane of your own, never to one that tests share.
+    /// Do this only to a control plane of your own, never to one that tests share.
     ///
     /// # Errors
-    /// When the cluster is not ours, when the part doesn't run (which ends the control plane), or when it has ended.
+    /// If this process didn't start the cluster, the part isn't running (which ends the control plane), or it has
+    /// ended.
     pub async fn kill_part(&self, part: Part) -> Result<(), Error> {
         self.ours()?.supervisor.kill_part(part).await
     }
@@ -191,8 +192,8 @@ impl ControlPlane {
     /// Starts a part that was killed, and waits until the API server is ready.
     ///
     /// # Errors
-    /// When the cluster is not ours, when the part runs already (which ends the control plane), or when it isn't ready
-    /// in time.
+    /// If this process didn't start the cluster, the part is already running (which ends the control plane), or it
+    /// isn't ready in time.
     pub async fn start_part(&self, part: Part) -> Result<(), Error> {
         let ours = self.ours()?;
         ours.supervisor.start_part(part).await?;
@@ -201,15 +202,16 @@ impl ControlPlane {
             .await
     }
 
-    /// Freezes a part (SIGSTOP): connections stay open and nothing is answered, as when a machine hangs.
+    /// Freezes a part (SIGSTOP): connections stay open and nothing is answered, as if a machine hangs.
     ///
     /// # Errors
-    /// When the cluster is not ours, when the part doesn't run (which ends the control plane), or when it has ended.
+    /// If this process didn't start the cluster, the part isn't running (which ends the control plane), or it has
+    /// ended.
     pub async fn pause_part(&self, part: Part) -> Result<(), Error> {
         self.ours()?.supervisor.pause_part(part).await
     }
 
-    /// Lets a frozen part go on (SIGCONT).
+    /// Lets a frozen part continue (SIGCONT).
     ///
     /// # Errors
     /// As [`pause_part`](Self::pause_part).
@@ -217,8 +219,8 @@ impl ControlPlane {
         self.ours()?.supervisor.resume_part(part).await
     }
 
-    /// Waits until the control plane ends by itself, because a part died, and says why. Never returns for an existing
-    /// cluster.
+    /// Waits until the control plane ends by itself, because a part died, and returns the reason. Never returns for an
+    /// existing cluster.
     pub async fn failed(&self) -> Error {
         match &self.ours {
             Some(ours) => ours.supervisor.failed().await,
@@ -226,7 +228,8 @@ impl ControlPlane {
         }
     }
 
-    /// Ends the control plane, and waits until its processes and its folder are gone. Leaves an existing cluster alone.
+    /// Ends the control plane, and waits until its processes and its folder are gone. Doesn't touch an existing
+    /// cluster.
     pub async fn stop(self) {
         if let Some(ours) = &self.ours {
             ours.supervisor.stop().await;

@@ -1,10 +1,10 @@
-//! The Go modules that this crate carries, so that it works outside its repository.
+//! The Go modules that this crate contains, so that it works outside its repository.
 
 use std::env::consts::{ARCH, OS};
 
 /// A Go module that builds one binary.
 pub(super) struct Module {
-    /// What is built, for people.
+    /// A readable name of what is built.
     pub(super) what: &'static str,
     /// The binary's name.
     pub(super) binary: &'static str,
@@ -12,9 +12,9 @@ pub(super) struct Module {
     pub(super) package: &'static str,
     /// The Go module whose version names the binary's version.
     pub(super) principal: &'static str,
-    /// The packages whose `gitVersion` a release's build sets; what is built without it calls itself v0.0.0.
+    /// The packages in which a release's build sets `gitVersion`; otherwise the version is reported as v0.0.0.
     pub(super) versioned: &'static [&'static str],
-    /// Names that the binary is called by, too.
+    /// Further names of the binary.
     pub(super) links: &'static [&'static str],
     /// Its files, the name and the content of each.
     pub(super) files: &'static [(&'static str, &'static str)],
@@ -48,14 +48,14 @@ pub(super) const KWOK: Module = Module {
     files: carried!("kwok": "go.mod", "go.sum"),
 };
 
-/// Where the control plane reads what is not a flag, and what it is supervised by.
+/// The files that the control plane reads besides flags, and the program that supervises it.
 pub(super) const AUDIT_POLICY: &str = include_str!("../../control-plane/audit-policy.yaml");
 pub(super) const STAGES: &str = include_str!("../../control-plane/stages.yaml");
 pub(super) const NODE: &str = include_str!("../../control-plane/node.yaml");
 pub(super) const SUPERVISE: &str = include_str!("../../control-plane/supervise.sh");
 
 impl Module {
-    /// The version that `go.mod` asks of the principal module, as in "v1.36.3".
+    /// The version of the principal module in `go.mod`, as in "v1.36.3".
     pub(super) fn version(&self) -> &'static str {
         self.directive(self.principal).unwrap_or("unknown")
     }
@@ -65,13 +65,13 @@ impl Module {
         self.directive("go").unwrap_or("1")
     }
 
-    /// The name of its folder in the cache: it changes with whatever changes the binary. A home folder may be
-    /// shared by machines of different kinds, so it holds the kind.
+    /// The name of its folder in the cache: it changes with everything that changes the binary. Machines of different
+    /// kinds may share a home folder, so it includes the kind.
     pub(super) fn key(&self) -> String {
         format!("{}-{}-{OS}-{ARCH}-{:016x}", self.binary, self.version(), self.fingerprint())
     }
 
-    /// What follows a word in `go.mod`, be it in a line or in a block of its own.
+    /// What follows a word in `go.mod`, whether in a line or in a separate block.
     fn directive(&self, word: &str) -> Option<&'static str> {
         let (_, go_mod) = self.files.iter().find(|(name, _)| *name == "go.mod")?;
         go_mod.lines().find_map(|line| {
@@ -81,14 +81,14 @@ impl Module {
         })
     }
 
-    /// What the linker is told: no debugging information, and the version.
+    /// The linker's flags: no debugging information, and the version.
     pub(super) fn linker_flags(&self) -> String {
         let set = |package: &&str| format!(" -X {package}.gitVersion={}", self.version());
         format!("-s -w{}", self.versioned.iter().map(set).collect::<String>())
     }
 
-    /// FNV-1a over names, contents and flags. The standard library's hasher may change with Rust's version, which would
-    /// cost every user a build.
+    /// FNV-1a over names, contents and flags. The standard library's hasher may change with Rust's version, and then
+    /// every user would have to build again.
     fn fingerprint(&self) -> u64 {
         let flags = self.linker_flags();
         let files =

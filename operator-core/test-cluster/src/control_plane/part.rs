@@ -1,19 +1,19 @@
-//! The parts of a control plane and how each is called.
+//! The parts of a control plane and their flags.
 
 use std::{fmt, path::Path};
 
 /// A process of a control plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// The store. Always there.
+    /// The store. Always runs.
     Etcd,
-    /// The API server. Always there.
+    /// The API server. Always runs.
     ApiServer,
     /// Garbage collection, namespaces, Deployments, Jobs, service accounts and all other controllers of Kubernetes.
     ControllerManager,
     /// Assigns Pods to nodes.
     Scheduler,
-    /// Plays a node on which every Pod becomes ready at once, and every Pod of a Job completes.
+    /// Simulates a node on which every Pod becomes ready at once, and every Pod of a Job completes.
     Kwok,
 }
 
@@ -30,7 +30,7 @@ impl Part {
         }
     }
 
-    /// Whom a client of the API server calls itself: the user and its groups. The others have no kubeconfig.
+    /// The identity of a client of the API server: the user and its groups. The others have no kubeconfig.
     pub(super) const fn user(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
             Self::Etcd | Self::ApiServer => None,
@@ -48,7 +48,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// What the flags depend on.
+/// The values on which the flags depend.
 pub(super) struct Layout<'a> {
     /// The control plane's folder.
     pub(super) folder: &'a Path,
@@ -63,7 +63,7 @@ impl Layout<'_> {
         self.folder.join(name).display().to_string()
     }
 
-    /// Where etcd listens. Only the owner may enter the folder, so it needs neither port nor TLS.
+    /// Where etcd listens. Only the owner can access the folder, so it needs neither port nor TLS.
     fn store(&self) -> String {
         format!("unix://{}", self.file("etcd.sock"))
     }

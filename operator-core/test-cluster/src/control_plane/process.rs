@@ -11,12 +11,13 @@
 //! # Guarantees
 //! - When this process ends, however it ends, its end of the pipe closes; the supervisor then kills the parts and
 //!   removes the folder. Nothing has to run in this process for that.
-//! - A part that dies by itself ends all of them, and its last lines are in the error of whoever waits.
-//! - When the supervisor itself is killed, the parts end: ours by a pipe of their own, the others by this process.
-//! - Ctrl-C in a terminal reaches this process only, which so can drain against a live API server.
+//! - A part that dies by itself ends all of them, and its last lines are in the error that waiting callers get.
+//! - If the supervisor itself is killed, the parts end: those of this crate by their own pipe, the others by this
+//!   process.
+//! - Ctrl-C in a terminal reaches only this process, which can so drain against a live API server.
 //!
 //! # Assumptions
-//! - Nobody else holds the write end of the pipe: Rust makes pipes that close when a child is executed.
+//! - No other process holds the write end of the pipe: Rust creates pipes that close when a child is executed.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -34,13 +35,13 @@ use tokio::sync::watch;
 use super::Part;
 use crate::error::Error;
 
-/// How long the end may take, until the process group is killed without the supervisor.
+/// How long the end may take before the process group is killed without the supervisor.
 const END: Duration = Duration::from_secs(10);
 
 /// What the supervisor has reported.
 #[derive(Debug, Default, Clone)]
 struct Reports {
-    /// The process of each part that runs.
+    /// The process of each running part.
     running: BTreeMap<String, u32>,
     paused: Vec<String>,
     /// The last lines of a part that is about to be reported dead.
@@ -51,7 +52,7 @@ struct Reports {
 }
 
 impl Reports {
-    /// Takes in one line. What it doesn't know it ignores.
+    /// Processes one line. Unknown lines are ignored.
     fn take(&mut self, line: &str) {
         let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
         let (name, detail) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -100,7 +101,7 @@ pub(super) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Starts `command` as the supervisor of `folder`, which it owns from here on.
+    /// Starts `command` as the supervisor of `folder`, which it owns from then on.
     pub(super) fn start(mut command: Command, folder: &Path) -> Result<Self, Error> {
         let log = folder.join("logs").join("supervisor.log");
         let log = std::fs::File::create(&log).map_err(Error::io(format!("make {}", log.display())))?;
@@ -125,13 +126,13 @@ impl Supervisor {
         self.wait(|reports| reports.running.contains_key(part.name())).await
     }
 
-    /// Ends a part by SIGKILL; that is no reason to end the others.
+    /// Ends a part by SIGKILL; this doesn't end the others.
     pub(super) async fn kill_part(&self, part: Part) -> Result<(), Error> {
         self.tell("kill", part)?;
         self.wait(|reports| !reports.running.contains_key(part.name())).await
     }
 
-    /// Stops a part's processors, without its connections noticing.
+    /// Stops a part's processes; its connections stay open.
     pub(super) async fn pause_part(&self, part: Part) -> Result<(), Error> {
         self.tell("pause", part)?;
         self.wait(|reports| reports.paused.iter().any(|name| name == part.name())).await
@@ -143,7 +144,7 @@ impl Supervisor {
         self.wait(|reports| reports.paused.iter().all(|name| name != part.name())).await
     }
 
-    /// The process of a part that runs.
+    /// The process of a running part.
     pub(super) fn process(&self, part: Part) -> Option<u32> {
         self.reports.borrow().running.get(part.name()).copied()
     }
@@ -153,7 +154,7 @@ impl Supervisor {
         self.pid
     }
 
-    /// Why the control plane is no more; waits for as long as it is.
+    /// Why the control plane has ended; waits as long as it runs.
     pub(super) async fn failed(&self) -> Error {
         match self.wait(|_| false).await {
             Ok(()) => Error::Ended,
@@ -204,7 +205,7 @@ impl Supervisor {
     }
 }
 
-/// The last resort, should the supervisor hang or be killed. There is no safe function for it in the standard library.
+/// The last resort, if the supervisor hangs or is killed. There is no safe function for it in the standard library.
 fn kill_group(supervisor: u32, folder: &Path) {
     let _ = Command::new("/bin/sh")
         .args(["-c", &format!("kill -KILL -{supervisor}")])
@@ -222,7 +223,7 @@ impl Drop for Supervisor {
     }
 }
 
-/// Takes in reports until the supervisor has ended. `_guard` is dropped then.
+/// Processes reports until the supervisor has ended. `_guard` is dropped then.
 fn listen(mut child: Child, folder: PathBuf, reports: &watch::Sender<Reports>, _guard: mpsc::Sender<()>) {
     let stdout = child.stdout.take();
     // The end of its stdout doesn't tell: the children of a shell hold that, too.

@@ -1,4 +1,4 @@
-//! Waiting until a control plane is of use.
+//! Waits until a control plane can be used.
 
 use std::{path::Path, time::Duration};
 
@@ -11,10 +11,10 @@ use crate::{
     looks::{Look, until},
 };
 
-/// Whether it is there, or what was seen instead.
+/// Whether it is available, or what was seen instead.
 type Seen = Result<(), String>;
 
-/// Looks until it is there, until `timeout`, or until a part dies, whichever is first. `what` is a phrase like
+/// Checks until it is available, until `timeout`, or until a part dies, whichever is first. `what` is a phrase like
 /// "the node is".
 pub(super) async fn within<F: Future<Output = Seen>>(
     timeout: Duration,
@@ -38,7 +38,7 @@ pub(super) async fn listens(socket: &Path) -> Seen {
     told(tokio::net::UnixStream::connect(socket).await).map(drop)
 }
 
-/// `/readyz` is ok, and the namespace `default` is there, which is made only afterwards.
+/// `/readyz` is ok, and the namespace `default` exists, which is created only afterwards.
 pub(super) async fn api_server(client: &Client) -> Seen {
     let answer = client.request_text(told(http::Request::get("/readyz").body(Vec::new()))?).await;
     match told(answer)?.as_str() {
@@ -47,12 +47,12 @@ pub(super) async fn api_server(client: &Client) -> Seen {
     }
 }
 
-/// The controllers work: one of them has made a service account.
+/// The controllers work: one of them has created a service account.
 pub(super) async fn controllers(client: &Client) -> Seen {
     told(Api::<ServiceAccount>::namespaced(client.clone(), "default").get("default").await).map(drop)
 }
 
-/// The node is ready, and the controllers have taken away the taint that a new node gets.
+/// The node is ready, and the controllers have removed the taint that a new node gets.
 pub(super) async fn node(client: &Client, name: &str) -> Seen {
     takes_pods(&told(Api::<Node>::all(client.clone()).get(name).await)?)
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// Longer than the steps of any machine's clock, and too short for anybody to notice.
+/// Longer than the resolution of any machine's clock, and too short to be noticed.
 const A_MOMENT: Duration = Duration::from_micros(20);
 
-/// Whether tokio's clock is paused in the current runtime: real time goes on, and tokio's doesn't.
+/// Whether tokio's clock is paused in the current runtime: real time passes, and tokio's doesn't.
 #[expect(clippy::disallowed_methods, reason = "the two kinds of time are compared")]
 pub(super) fn is_virtual() -> bool {
     let (real, told) = (std::time::Instant::now(), tokio::time::Instant::now());

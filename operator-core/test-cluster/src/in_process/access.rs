@@ -1,14 +1,14 @@
-//! Who may do what: RBAC.
+//! Access control: RBAC.
 //!
 //! ```text
 //!  request ─▶ user, groups, verb, resource ─▶ bindings that name the user ─▶ their roles' rules ─▶ allowed, or 403
 //! ```
 //!
-//! The administrator, which is everybody who isn't impersonated, may do everything. Everybody may ask what is served
+//! The administrator, which is any user who isn't impersonated, may do everything. All users may query what is served
 //! and review their own access.
 //!
 //! # Assumptions
-//! - Of the roles that a real cluster starts with there is only `cluster-admin`.
+//! - Of the roles that a real cluster starts with, only `cluster-admin` exists.
 
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(super) const REVIEWS: &str = "authorization.k8s.io";
 /// The group of roles and bindings.
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// What somebody wants to do.
+/// What a user wants to do.
 #[derive(Clone, Debug, Default)]
 struct Action {
     verb: String,
@@ -46,7 +46,7 @@ struct Decision {
 }
 
 impl State {
-    /// Refuses what the user may not do.
+    /// Refuses a request that the user is not allowed to make.
     pub(super) fn authorize(&self, request: &Request) -> Result<(), Failure> {
         if let (Route::Unknown, Some(user)) = (&request.route, &request.user.name) {
             let path = request.uri.split('?').next().unwrap_or_default();
@@ -166,7 +166,7 @@ impl State {
         Decision { allowed: false, reason }
     }
 
-    /// The rules of the role that a binding names; `None` when there is no such role.
+    /// The rules of the role that a binding names; `None` if there is no such role.
     fn rules(&self, binding: &Value, namespace: Option<&str>) -> Option<Vec<Value>> {
         let name = binding["roleRef"]["name"].as_str()?;
         let (plural, namespace) = match binding["roleRef"]["kind"].as_str()? {

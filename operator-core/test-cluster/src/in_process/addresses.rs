@@ -1,4 +1,4 @@
-//! Addresses and ports of Services: counted, where the real server draws them.
+//! Addresses and ports of Services: counted up, while the real server draws them at random.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,13 @@ use super::{
     store::{Path, Resource},
 };
 
-/// How many addresses there are: those of 10.96.0.0/16 but for its ends.
+/// The number of addresses: those of 10.96.0.0/16 except for its ends.
 const ADDRESSES: u32 = 65_534;
 /// The ports of nodes.
 const PORTS: std::ops::Range<u32> = 30_000..32_768;
 
 impl State {
-    /// Gives a Service what it needs and doesn't have.
+    /// Gives a Service what it needs and doesn't have yet.
     pub(super) fn allocate(&mut self, service: &mut Value) -> Result<(), Failure> {
         let kind = service["spec"]["type"].as_str().unwrap_or("ClusterIP").to_owned();
         if kind == "ExternalName" {

@@ -1,4 +1,4 @@
-//! Which calls were answered, as the audit log of a real server has them. Pure.
+//! The calls that were answered, as in the audit log of a real server. Pure.
 
 use http::Method;
 

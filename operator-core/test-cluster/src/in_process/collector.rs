@@ -1,4 +1,4 @@
-//! Garbage collection: what becomes of the objects that an object owns.
+//! Garbage collection: what happens to the objects that an object owns.
 //!
 //! | the owner is | its dependents |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | being deleted as an orphan's parent | lose their reference to it |
 //!
 //! # Assumptions
-//! - Objects are few: dependents are found by looking at all of them.
+//! - There are few objects: dependents are found by a search through all of them.
 
 use serde_json::Value;
 
@@ -19,19 +19,19 @@ use super::{
     write::{finalizers, is_deleting},
 };
 
-/// What an owner reference leads to.
+/// The target of an owner reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     /// An object that stays.
     Solid,
     /// Nothing.
     Absent,
-    /// An object that waits for its dependents to go first.
+    /// An object that waits for its dependents to be deleted first.
     Waiting,
 }
 
 impl State {
-    /// Does for an object what its deletion, or that of its owners, asks for.
+    /// Performs what the deletion of an object, or of its owners, requires.
     pub(super) fn collect(&mut self, resource: &Resource, path: &Path, object: &Value) {
         if is_deleting(object) {
             let finalizers = finalizers(object);
@@ -58,7 +58,7 @@ impl State {
         }
     }
 
-    /// Takes the dependents' references away, then the finalizer.
+    /// Removes the dependents' references, then the finalizer.
     fn orphan(&mut self, resource: &Resource, path: &Path, object: &Value) {
         for (resource, path) in self.dependents_of(object).collect::<Vec<_>>() {
             let Some(dependent) = self.store.get(&resource, &path).cloned() else { continue };
@@ -70,7 +70,7 @@ impl State {
         self.drop_finalizer(resource, path, object, "orphan");
     }
 
-    /// Deletes the dependents, and lets go when none is left that blocks.
+    /// Deletes the dependents, and removes the finalizer when none is left that blocks.
     fn delete_dependents_first(&mut self, resource: &Resource, path: &Path, object: &Value) {
         let uid = object["metadata"]["uid"].clone();
         for (resource, path) in self.dependents_of(object).collect::<Vec<_>>() {
@@ -117,7 +117,7 @@ impl State {
         owners.into_iter()
     }
 
-    /// What a reference of the object at `path` leads to. One that can't be followed counts as solid, for the real
+    /// The target of a reference of the object at `path`. One that can't be followed counts as solid, because the real
     /// collector leaves such objects alone.
     fn owner(&self, path: &Path, reference: &Value) -> Owner {
         let Some((resource, owner)) = self.place(path, reference) else { return Owner::Solid };

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! # Guarantees
-//! - A change is looked at in the order in which it happened, and once, however often it happened before that.
+//! - Changes are processed in the order in which they happened, and each once, however often it happened before that.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -20,13 +20,14 @@ use super::{
     write::is_deleting,
 };
 
-/// When the controllers work that a real cluster has in kube-controller-manager: those that end namespaces, collect
-/// garbage, make service accounts, and bring Deployments, StatefulSets, DaemonSets and ReplicaSets to their goal.
+/// When the controllers work that a real cluster has in kube-controller-manager: those that terminate namespaces,
+/// collect garbage, create service accounts, and bring Deployments, StatefulSets, DaemonSets and ReplicaSets to their
+/// goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Controllers {
     /// Never, as on a cluster that is only an API server.
     Off,
-    /// After each request, before the next one: whatever a request gives them to do is done at once.
+    /// After each request, before the next one: everything that a request causes is done at once.
     #[default]
     AtOnce,
     /// When [`InProcessServer::step`](super::InProcessServer::step) is called, one change at a time.
@@ -42,19 +43,19 @@ pub(super) struct Change {
     pub(super) gone: Option<Arc<Value>>,
 }
 
-/// Changes that were not looked at yet.
+/// Changes that were not processed yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Changes(VecDeque<Change>);
 
 impl Changes {
-    /// Adds a change, unless the same one waits already.
+    /// Adds a change, unless the same one is already waiting.
     pub(super) fn push(&mut self, change: Change) {
         if !self.0.contains(&change) {
             self.0.push_back(change);
         }
     }
 
-    /// Adds an object to be looked at.
+    /// Adds an object to be processed.
     pub(super) fn look_at(&mut self, resource: Resource, path: Path) {
         self.push(Change { resource, path, gone: None });
     }
@@ -65,7 +66,7 @@ impl Changes {
 }
 
 impl State {
-    /// Lets the controllers do what the last request has given them to do.
+    /// Lets the controllers do what the last request has caused.
     pub(super) fn settle(&mut self) {
         loop {
             while let Some(change) = self.changed.pop() {
@@ -80,7 +81,7 @@ impl State {
         }
     }
 
-    /// Lets the controllers look at one change; the answer is whether there was one.
+    /// Lets the controllers process one change; returns whether there was one.
     pub(super) fn step(&mut self) -> bool {
         let Some(change) = self.waiting.pop() else { return false };
         self.react(&change);
@@ -141,5 +142,5 @@ impl State {
     }
 }
 
-/// Who writes what the controllers write.
+/// The field manager of the controllers.
 pub(super) const MANAGER: &str = "kube-controller-manager";

@@ -5,8 +5,8 @@
 //!  DELETE ─▶ marked ─▶ objects deleted ─▶ all gone? ─▶ kinds withdrawn, definition removed
 //! ```
 //!
-//! The real server's controllers for this live in the API server itself, and so they are always at work here, too:
-//! after the request that gives them something to do, before the next one.
+//! The real server's controllers for this are part of the API server itself, and so they always work here, too: after
+//! the request that gives them something to do, before the next one.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,7 +27,7 @@ use super::{
 pub(super) const GROUP: &str = "apiextensions.k8s.io";
 /// Their kind.
 pub(super) const KIND: &str = "CustomResourceDefinition";
-/// Who sets their status.
+/// The field manager of their status.
 const MANAGER: &str = "kube-apiserver";
 /// Keeps a definition until its objects are gone.
 const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -44,7 +44,7 @@ pub(super) fn complete_definition(definition: &mut Value) {
     definition["status"] = json!({ "conditions": null, "acceptedNames": { "plural": "", "kind": "" }, "storedVersions": stored });
 }
 
-/// A definition whose end begins.
+/// A definition whose deletion starts.
 pub(super) fn mark_definition(definition: &mut Value, now: Timestamp) {
     definition["metadata"]["finalizers"] = json!([FINALIZER]);
     let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
@@ -148,7 +148,7 @@ impl State {
         })
     }
 
-    /// Does what a changed definition asks for.
+    /// Does what a changed definition requires.
     pub(super) fn sync_definition(&mut self, path: &Path) {
         let Some(definition) = self.store.get(&definitions(), path).cloned() else {
             let (plural, group) = path.name().split_once('.').unwrap_or((path.name(), ""));
@@ -179,7 +179,7 @@ impl State {
         }
     }
 
-    /// Serves the versions of a definition, unless that is what is served already.
+    /// Serves the versions of a definition, unless exactly those are served already.
     fn serve(&mut self, definition: &Arc<Value>) {
         let Resource { group, plural } = resource(definition);
         let storage = versions(definition).find(|version| version["storage"] == true);
@@ -219,7 +219,7 @@ impl State {
         }
     }
 
-    /// Deletes the objects of a definition that ends, and then itself.
+    /// Deletes the objects of a definition that is being deleted, and then itself.
     fn end_definition(&mut self, path: &Path, definition: &Arc<Value>) {
         let resource = resource(definition);
         let kind = self.kinds.of_resource(&resource).cloned();

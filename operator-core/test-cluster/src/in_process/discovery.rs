@@ -1,4 +1,4 @@
-//! What is served, as clients ask for it.
+//! Discovery: what is served.
 
 use serde_json::{Value, json};
 
@@ -117,8 +117,8 @@ fn resource(kind: &Kind) -> Vec<Value> {
     entries
 }
 
-/// How a version ranks: stable before beta before alpha, then the higher number; anything else last, by its name
-/// reversed.
+/// The rank of a version: stable before beta before alpha, then the higher number; anything else last, by its name in
+/// reverse order.
 fn priority(version: &str) -> (u8, u64, u64) {
     let digits = |text: &str| text.parse().ok();
     let parsed = (|| {

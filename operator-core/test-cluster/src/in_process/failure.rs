@@ -13,7 +13,7 @@ pub(super) type Cause = (String, String, String);
 pub(super) enum Failure {
     /// A `Status` object.
     Status(Box<Status>),
-    /// The answer of a path that nobody serves is plain text.
+    /// The answer for a path that isn't served is plain text.
     Page,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Status {
     pub(super) reason: &'static str,
     pub(super) message: String,
     pub(super) details: Option<Value>,
-    /// A token to go on with a list that has expired.
+    /// A token to continue a list that has expired.
     pub(super) resume: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Failure {
         self
     }
 
-    /// 501: what this server doesn't do, and what does.
+    /// 501: what this server doesn't do, and which server does.
     pub(super) fn not_modelled(feature: impl std::fmt::Display) -> Self {
         let message = format!(
             "the in-process server does not do this: {feature}; run the test on a real server, with `ControlPlane` or \
@@ -56,12 +56,12 @@ impl Failure {
         Self::new(400, "BadRequest", message)
     }
 
-    /// 500, as the server answers what it should have answered with 400.
+    /// 500, which the real server returns where 400 would be correct.
     pub(super) fn internal(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
 
-    /// 404 of a path below a group that exists.
+    /// 404 for a path below a group that exists.
     pub(super) fn no_resource() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource").with(json!({}))
     }
@@ -72,32 +72,32 @@ impl Failure {
             .with(json!({}))
     }
 
-    /// 405 of something that custom objects don't have.
+    /// 405 for something that custom objects don't have.
     pub(super) fn unsupported(kind: &Kind, verb: &str) -> Self {
         let message = format!("{verb} is not supported on resources of kind \"{}\"", kind.qualified());
         Self::new(405, "MethodNotAllowed", message).with(details(kind, ""))
     }
 
-    /// 404 of an object.
+    /// 404 for an object.
     pub(super) fn not_found(kind: &Kind, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{} \"{name}\" not found", kind.qualified()))
             .with(details(kind, name))
     }
 
-    /// 409: created already.
+    /// 409: already exists.
     pub(super) fn exists(kind: &Kind, name: &str, ends: bool) -> Self {
         let ends = if ends { "object is being deleted: " } else { "" };
         let message = format!("{ends}{} \"{name}\" already exists", kind.qualified());
         Self::new(409, "AlreadyExists", message).with(details(kind, name))
     }
 
-    /// 409: what the request says of the object isn't so.
+    /// 409: what the request says about the object isn't true.
     pub(super) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", kind.qualified());
         Self::new(409, "Conflict", message).with(details(kind, name))
     }
 
-    /// 409: another version than the one the request builds upon.
+    /// 409: another version than the one the request is based on.
     pub(super) fn outdated(kind: &Kind, name: &str) -> Self {
         let why =
             "the object has been modified; please apply your changes to the latest version and try again";
@@ -111,12 +111,12 @@ impl Failure {
         Self::new(409, "Conflict", message).with(named_by_kind(kind, name, &[]))
     }
 
-    /// 422 of an object.
+    /// 422 for an object.
     pub(super) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
         Self::unprocessable(&kind.qualified_kind(), name, causes, named_by_kind(kind, name, causes))
     }
 
-    /// 422 of an object that says it is of another kind.
+    /// 422 for an object that claims to be of another kind.
     pub(super) fn invalid_as(kind: &Kind, other: &str, name: &str, causes: &[Cause]) -> Self {
         let mut details = named_by_kind(kind, name, causes);
         details["kind"] = other.into();
@@ -124,14 +124,14 @@ impl Failure {
         Self::unprocessable(&other, name, causes, details)
     }
 
-    /// 422 of an object whose type is given by its resource, as one check of the real server does it.
+    /// 422 for an object whose type is given by its resource, as in one check of the real server.
     pub(super) fn invalid_resource(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
         let mut details = details(kind, name);
         details["causes"] = causes_of(causes);
         Self::unprocessable(&kind.qualified(), name, causes, details)
     }
 
-    /// 422 of a request's options.
+    /// 422 for a request's options.
     pub(super) fn options(of: &str, field: &str, reason: &str, message: &str) -> Self {
         let causes = [(reason.to_owned(), field.to_owned(), message.to_owned())];
         let details = json!({ "group": "meta.k8s.io", "kind": of, "causes": causes_of(&causes) });
@@ -146,13 +146,13 @@ impl Failure {
         Self::new(422, "Invalid", format!("{what} \"{name}\" is invalid: {said}")).with(details)
     }
 
-    /// 422 of a JSON patch that can't be applied, which says no more.
+    /// 422 for a JSON patch that can't be applied, without a reason.
     pub(super) fn rejected() -> Self {
         Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
             .with(json!({}))
     }
 
-    /// A patched object that can't be read is an invalid patch, and no bad request.
+    /// If a patched object can't be read, that is an invalid patch, and not a bad request.
     pub(super) fn of_patch(self) -> Self {
         match self {
             Self::Status(status) if status.code == 400 => {
@@ -175,7 +175,7 @@ impl Failure {
             .with(details(kind, name))
     }
 
-    /// 403: nothing is created in a namespace that ends.
+    /// 403: nothing is created in a namespace that is being terminated.
     pub(super) fn terminating(kind: &Kind, name: &str, namespace: &str) -> Self {
         let why =
             format!("unable to create new content in namespace {namespace} because it is being terminated");
@@ -201,12 +201,12 @@ impl Failure {
         }))
     }
 
-    /// 410: a version that is forgotten.
+    /// 410: a version that was compacted.
     pub(super) fn expired(version: u64, expired: Expired) -> Self {
         Self::new(410, "Expired", format!("too old resource version: {version} ({})", expired.oldest))
     }
 
-    /// 410: the same of a list's next page, with a token that goes on from the newest state.
+    /// 410: the same for a list's next page, with a token that continues from the newest state.
     pub(super) fn expired_page(resume: String) -> Self {
         let mut failure = Self::new(410, "Expired", EXPIRED_PAGE);
         if let Self::Status(status) = &mut failure {
@@ -215,7 +215,7 @@ impl Failure {
         failure
     }
 
-    /// What [`fields`](super::fields) refuses.
+    /// A refusal by [`fields`](super::fields).
     pub(super) fn of_fields(refusal: Refusal, kind: &Kind, name: &str) -> Self {
         match refusal {
             Refusal::Conflict(conflicts) => Self::apply_conflict(&conflicts),

@@ -1,4 +1,4 @@
-//! An API server inside the process: the one of tests that need no Go, and of simulations.
+//! An API server inside the process: for tests without Go, and for simulations.
 //!
 //! ```text
 //!  request ──▶ server: paths, verbs, lists, watches, Status errors
@@ -9,9 +9,9 @@
 //! ```
 //!
 //! # Guarantees
-//! - What it does not do it answers with 501 and the feature's name; never with something that is only nearly right.
-//! - The same requests in the same order get the same answers: no clock, no chance and no iteration order of a hash
-//!   map is in them.
+//! - What it doesn't do it answers with 501 and the feature's name; it never does something only almost correctly.
+//! - The same requests in the same order get the same answers: they depend on no clock, no randomness and no iteration
+//!   order of a hash map.
 
 mod access;
 mod addresses;
@@ -57,7 +57,7 @@ use crate::audit::MemoryLog;
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// Who waits for the next event, in the order in which the watches were opened.
+    /// The watches that wait for the next event, in the order in which they were opened.
     watchers: Mutex<BTreeMap<u64, Waker>>,
     opened: AtomicU64,
     audit: MemoryLog,
@@ -85,7 +85,7 @@ impl Shared {
         self.watchers.lock().remove(&watcher);
     }
 
-    /// Wakes everybody who waits, after a change.
+    /// Wakes all waiting watches, after a change.
     fn wake(&self) {
         let waiting = std::mem::take(&mut *self.watchers.lock());
         waiting.into_values().for_each(Waker::wake);

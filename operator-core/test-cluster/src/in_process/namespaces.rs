@@ -1,4 +1,4 @@
-//! Namespaces: those that are there from the start, and the end of the others.
+//! Namespaces: those that exist from the start, and the end of the others.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ pub(super) fn namespaces() -> Resource {
 }
 
 impl State {
-    /// Makes the namespaces that every cluster has.
+    /// Creates the namespaces that every cluster has.
     pub(super) fn make_first_namespaces(&mut self) {
         let Some(kind) = self.kinds.of_resource(&namespaces()).cloned() else { return };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
@@ -24,7 +24,7 @@ impl State {
         }
     }
 
-    /// Deletes what is in a namespace that ends, and then itself.
+    /// Deletes the content of a namespace that is being terminated, and then itself.
     pub(super) fn sync_namespace(&mut self, path: &Path) {
         let Some(namespace) = self.store.get(&namespaces(), path).cloned() else { return };
         if !is_deleting(&namespace) {

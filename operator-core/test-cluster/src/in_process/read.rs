@@ -94,7 +94,7 @@ impl State {
         collection(request, kind, &metadata, shown.iter().map(|(_, object)| &**object)).map(Reply::ok)
     }
 
-    /// Which version a list is to show, and after which object it starts.
+    /// The version that a list shows, and the object after which it starts.
     fn start(&self, request: &Request, limit: Option<usize>) -> Result<Start, Failure> {
         let query = &request.query;
         let (wanted, matching) = (query.get("resourceVersion"), query.get("resourceVersionMatch"));
@@ -159,7 +159,7 @@ struct Start {
     ignores_limit: bool,
 }
 
-/// The selectors of a request, with that of an object where the path names one.
+/// The selectors of a request, including the one for an object if the path names one.
 pub(super) fn selector(request: &Request, kind: &Kind, target: &Target) -> Result<Selector, Failure> {
     let query = &request.query;
     let by_name = target.name.as_ref().map(|name| format!("metadata.name={name}"));
@@ -168,12 +168,12 @@ pub(super) fn selector(request: &Request, kind: &Kind, target: &Target) -> Resul
     Selector::new(kind, query.get("labelSelector"), Some(&fields))
 }
 
-/// 422 of a list's parameter.
+/// 422 for a list's parameter.
 pub(super) fn list_option(field: &str, reason: &str, message: &str) -> Failure {
     Failure::options("ListOptions", field, reason, message)
 }
 
-/// What is stored, as the version of `kind` has it. Fields that this version doesn't know are not in it.
+/// A stored object, converted to the version of `kind`. Fields that this version doesn't know are not included.
 pub(super) fn in_version(kind: &Kind, stored: &Arc<Value>) -> Arc<Value> {
     if !kind.rereads {
         return Arc::clone(stored);
@@ -184,13 +184,13 @@ pub(super) fn in_version(kind: &Kind, stored: &Arc<Value>) -> Arc<Value> {
     Arc::new(read.unwrap_or(object))
 }
 
-/// A value as it goes out.
+/// A value in the form in which it is sent.
 pub(super) fn json(value: &impl Serialize) -> Bytes {
     // What is written here has no keys but texts, and so there is nothing that could fail.
     serde_json::to_vec(value).unwrap_or_default().into()
 }
 
-/// A single object as the request wants it.
+/// A single object in the requested form.
 pub(super) fn show(request: &Request, kind: &Kind, object: &Value) -> Result<Bytes, Failure> {
     match request.representation {
         Representation::Whole => Ok(json(object)),
@@ -206,7 +206,7 @@ pub(super) fn show(request: &Request, kind: &Kind, object: &Value) -> Result<Byt
     }
 }
 
-/// A list as the request wants it.
+/// A list in the requested form.
 pub(super) fn collection<'o>(
     request: &Request,
     kind: &Kind,
@@ -237,7 +237,7 @@ pub(super) fn collection<'o>(
     }
 }
 
-/// A list. Its fields stand in the order of the alphabet, as those of every object here.
+/// A list. Its fields are in alphabetical order, as in every object here.
 #[derive(Serialize)]
 struct Collection<'c, I> {
     #[serde(rename = "apiVersion")]
@@ -264,7 +264,7 @@ impl Serialize for Item<'_> {
     }
 }
 
-/// The metadata of an object as an object of its own.
+/// The metadata of an object as a separate object.
 #[derive(Serialize)]
 pub(super) struct MetadataOnly<'o> {
     #[serde(rename = "apiVersion")]
@@ -283,7 +283,7 @@ impl<'o> MetadataOnly<'o> {
     }
 }
 
-/// Where the next page starts: at which version (the newest without one), after which path.
+/// The start of the next page: at which version (the newest without one), after which path.
 fn token(version: Option<u64>, after: &Path) -> String {
     let version = version.map_or_else(|| "-".to_owned(), |version| version.to_string());
     let text = format!("{version} {}", after.as_str());

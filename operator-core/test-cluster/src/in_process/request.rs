@@ -1,15 +1,15 @@
-//! What a request asks for: its path, its query and its headers, taken apart.
+//! Parses a request: its path, its query and its headers.
 
 use std::collections::BTreeMap;
 
 use http::{HeaderMap, Method, Uri, header};
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route {
     /// `/version`
     Version,
-    /// `/readyz` and its relatives.
+    /// `/readyz` and similar paths.
     Health,
     /// `/api`
     CoreVersions,
@@ -37,7 +37,7 @@ pub(super) struct Target {
     pub(super) subresource: Option<String>,
 }
 
-/// How the objects in the answer are to look.
+/// The form of the objects in the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Representation {
     /// As they are.
@@ -50,14 +50,14 @@ pub(super) enum Representation {
     Other,
 }
 
-/// A request, understood as far as that goes without knowing the kinds.
+/// A request, parsed as far as that is possible without knowing the kinds.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) method: Method,
     pub(super) route: Route,
     pub(super) query: Query,
     pub(super) representation: Representation,
-    /// Without parameters, in lower case; empty when there is none.
+    /// Without parameters, in lower case; empty if there is none.
     pub(super) content_type: String,
     pub(super) user: User,
     pub(super) user_agent: String,
@@ -66,7 +66,7 @@ pub(super) struct Request {
     pub(super) body: Vec<u8>,
 }
 
-/// Who asks.
+/// The user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct User {
     /// The impersonated user; `None` for the administrator.
@@ -97,7 +97,7 @@ impl Request {
         }
     }
 
-    /// The field manager: as the request says, or else the client program's name.
+    /// The field manager: from the request, or else the client program's name.
     pub(super) fn manager(&self) -> String {
         let program = || self.user_agent.split('/').next().unwrap_or_default();
         let manager = self.query.get("fieldManager").unwrap_or_else(program);
@@ -169,12 +169,12 @@ impl Query {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a parameter is there and true.
+    /// Whether a parameter is present and true.
     pub(super) fn is_true(&self, name: &str) -> bool {
         self.flag(name) == Some(true)
     }
 
-    /// A parameter that is true or false. Any value but these two for "no" means "yes".
+    /// A parameter that is true or false. Any value except these two for "no" means "yes".
     pub(super) fn flag(&self, name: &str) -> Option<bool> {
         let value = self.0.get(name)?.first()?;
         Some(!matches!(value.as_str(), "false" | "0"))
@@ -197,7 +197,7 @@ fn representation(accept: &str) -> Representation {
     known.find(|choice| *choice != Representation::Other).unwrap_or(Representation::Other)
 }
 
-/// Undoes the escaping of a URL's part.
+/// Decodes the escapes in a part of a URL.
 fn decode(text: &str) -> String {
     let (text, mut decoded, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
     while let Some(byte) = text.get(at) {

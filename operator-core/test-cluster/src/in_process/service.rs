@@ -37,10 +37,10 @@ use crate::{
 /// The body of an answer.
 pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
 
-/// Tells the time for what the server writes into objects.
+/// Returns the time that the server writes into objects.
 type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// All that a server knew at one time. Copies share the objects.
+/// Everything that a server knew at one time. Copies share the objects.
 #[derive(Clone, Debug)]
 pub struct Snapshot(State);
 
@@ -54,13 +54,13 @@ impl Snapshot {
 
 /// An API server inside the process: no network, no other process, no thread. Clones are the same server.
 ///
-/// A request is answered at the first poll of its answer, and completely then; only the lines of a watch come later. So
-/// the order of polls is the order of writes, and the same order gives the same answers.
+/// A request is answered completely at the first poll of its answer; only the lines of a watch come later. So the order
+/// of polls is the order of writes, and the same order gives the same answers.
 #[derive(Clone)]
 pub struct InProcessServer {
     shared: Arc<Shared>,
     clock: Clock,
-    /// Who sends the requests that don't say who sends them.
+    /// The user of requests that name none.
     user: User,
 }
 
@@ -78,7 +78,7 @@ impl Default for InProcessServer {
 }
 
 impl InProcessServer {
-    /// A new, empty server, which reads the machine's clock for the times in its objects.
+    /// A new, empty server, which uses the machine's clock for the times in its objects.
     #[must_use]
     pub fn new() -> Self {
         Self::with_clock(machine_time)
@@ -90,7 +90,7 @@ impl InProcessServer {
         Self::with_controllers(clock, Controllers::default())
     }
 
-    /// A new, empty server, with another clock, whose controllers work as `controllers` says.
+    /// A new, empty server, with another clock, whose controllers work as `controllers` specifies.
     #[must_use]
     pub fn with_controllers(
         clock: impl Fn() -> Timestamp + Send + Sync + 'static,
@@ -104,13 +104,13 @@ impl InProcessServer {
         Self { shared: Arc::new(Shared::new(state)), clock, user: User::default() }
     }
 
-    /// A configuration for whatever builds clients of this server as its transport. Its host leads nowhere.
+    /// A configuration for building clients that use this server as their transport. Its host can't be reached.
     #[must_use]
     pub fn config(&self) -> Config {
         Config::new(Uri::from_static("http://in-process.invalid"))
     }
 
-    /// The same for someone else, so that RBAC applies; for [`client_of`](Self::client_of).
+    /// The same for another user, so that RBAC applies; for [`client_of`](Self::client_of).
     #[must_use]
     pub fn config_as(&self, user: &str, groups: &[&str]) -> Config {
         acting_as(self.config(), user, groups)
@@ -122,29 +122,28 @@ impl InProcessServer {
         Client::new(self.clone(), "default")
     }
 
-    /// A client with a changed [`config`](Self::config): its headers, whom it impersonates and its namespace count.
-    /// Must be called inside a tokio runtime's context.
+    /// A client with a changed [`config`](Self::config), of which the headers, the impersonated user and the namespace
+    /// are used. Must be called inside a tokio runtime's context.
     ///
     /// # Errors
-    /// When a header can't be made of whom it impersonates.
+    /// If the impersonated user can't be made into a header.
     pub fn client_of(&self, config: Config) -> Result<Client, Error> {
         let who = config.extra_headers_layer().map_err(Error::kube("make a client"))?;
         Ok(Client::new(who.layer(self.clone()), config.default_namespace))
     }
 
-    /// The same server for someone else than its administrator, so that RBAC applies: to its requests and to those of
+    /// The same server for another user than its administrator, so that RBAC applies: to its requests and to those of
     /// its clients.
     ///
-    /// To the `groups` the server adds `system:authenticated`, and to a service account
-    /// (`system:serviceaccount:<namespace>:<name>`) those that it has.
+    /// The server adds `system:authenticated` to the `groups`, and for a service account
+    /// (`system:serviceaccount:<namespace>:<name>`) also its groups.
     #[must_use]
     pub fn acting_as(&self, user: &str, groups: &[&str]) -> Self {
         let groups = groups.iter().map(|group| (*group).to_owned()).collect();
         Self { user: User { name: Some(user.to_owned()), groups }, ..self.clone() }
     }
 
-    /// Lets the controllers look at one change, where they work [`Controllers::Stepwise`]; the answer is whether there
-    /// was one.
+    /// Lets the controllers process one change, if they work [`Controllers::Stepwise`]; returns whether there was one.
     #[expect(clippy::must_use_candidate, reason = "whoever steps a given number of times needs no answer")]
     pub fn step(&self) -> bool {
         let now = (self.clock)();
@@ -161,26 +160,26 @@ impl InProcessServer {
         stepped
     }
 
-    /// The calls that were answered so far, oldest first, as [`ControlPlane::audit`](crate::ControlPlane::audit)
-    /// tells them: a watch has two entries, one when it starts and one when it ends.
+    /// The calls that were answered so far, oldest first, like [`ControlPlane::audit`](crate::ControlPlane::audit): a
+    /// watch has two entries, one when it starts and one when it ends.
     #[must_use]
     pub fn audit(&self) -> Vec<AuditEvent> {
         self.shared.audit.all()
     }
 
-    /// The calls that are answered from now on, for tests that look again and again.
+    /// The calls that are answered from now on, for tests that read them repeatedly.
     #[must_use]
     pub fn audit_from_now(&self) -> AuditReader {
         self.shared.audit.starting_now()
     }
 
-    /// Forgets the calls that were answered so far, for tests that count what is kept. Readers of the audit log miss as many of
-    /// the calls to come.
+    /// Forgets the calls that were answered so far, for tests that measure what is kept. Readers of the audit log then
+    /// miss the same number of later calls.
     pub fn forget_calls(&self) {
         self.shared.audit.forget();
     }
 
-    /// An object as it is stored, without a request; `None` when there is none. The group of the core is empty.
+    /// An object as it is stored, without a request; `None` if there is none. The core group is the empty string.
     #[must_use]
     pub fn stored(
         &self,
@@ -206,13 +205,13 @@ impl InProcessServer {
         self.shared.state.lock().store.version()
     }
 
-    /// All that the server knows now, to begin again from there. The audit log is no part of it.
+    /// Everything that the server knows now, to start again from there. The audit log is not included.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         Snapshot(self.shared.state.lock().clone())
     }
 
-    /// A server of its own that goes on from a snapshot.
+    /// A separate server that continues from a snapshot.
     #[must_use]
     pub fn from_snapshot(
         clock: impl Fn() -> Timestamp + Send + Sync + 'static,
@@ -221,7 +220,7 @@ impl InProcessServer {
         Self::of_state(Arc::new(clock), state.clone())
     }
 
-    /// Goes on from a snapshot of what this server will have become. Watches see what has happened until then.
+    /// Continues from a snapshot of a later state of this server. Watches see what has happened until then.
     pub fn skip_to(&self, Snapshot(state): &Snapshot) {
         state.clone_into(&mut self.shared.state.lock());
         self.shared.wake();

@@ -1,4 +1,4 @@
-//! How large requests and objects may be. Pure.
+//! The maximum sizes of requests and objects. Pure.
 
 use serde_json::Value;
 
@@ -13,8 +13,8 @@ const BODY: usize = 3 << 20;
 const DATA: usize = 1 << 20;
 /// All annotations of an object.
 const ANNOTATIONS: usize = 256 << 10;
-/// etcd refuses requests of 1.5 MiB. What that is for an object depends on how it is encoded, so here ends what is
-/// known.
+/// etcd refuses requests of 1.5 MiB. What that means for an object depends on its encoding, so this is the limit of
+/// what is known.
 const STORED: usize = 1_400_000;
 
 /// Whether a request's body is read at all.
@@ -26,14 +26,14 @@ pub(super) fn read(body: &[u8]) -> Result<(), Failure> {
     Err(Failure::new(413, "RequestEntityTooLarge", message))
 }
 
-/// What is too long in an object's annotations.
+/// The error for annotations of an object that are too long.
 pub(super) fn annotations(annotations: &Value) -> Option<Cause> {
     let all = annotations.as_object().into_iter().flatten();
     let size: usize = all.map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
     (size > ANNOTATIONS).then(|| too_long("metadata.annotations", ANNOTATIONS))
 }
 
-/// What is too long in an object of this kind.
+/// The error for an object of this kind that is too long.
 pub(super) fn data(kind: &Kind, object: &Value) -> Result<Option<Cause>, Failure> {
     let size = |field: &str, of: fn(&str) -> usize| -> usize {
         object[field].as_object().into_iter().flatten().filter_map(|(_, value)| value.as_str()).map(of).sum()
@@ -56,12 +56,12 @@ fn too_long(field: &str, limit: usize) -> Cause {
     ("FieldValueTooLong".to_owned(), field.to_owned(), message)
 }
 
-/// How many bytes these are in base64.
+/// The length of these bytes in base64.
 fn decoded(text: &str) -> usize {
     text.trim_end_matches('=').len() * 3 / 4
 }
 
-/// How long all texts in it are together, names of fields too.
+/// The total length of all texts in it, including the names of fields.
 fn texts(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),

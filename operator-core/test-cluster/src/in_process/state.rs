@@ -1,7 +1,7 @@
 //! The server without the network: one request in, one answer out.
 //!
 //! # Guarantees
-//! - An answer depends on nothing but the state, the request and the time that is given with it.
+//! - An answer depends only on the state, the request and the time that is given with it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,7 +22,7 @@ use super::{
     watch::WatchStart,
 };
 
-/// What is answered.
+/// The answer.
 #[derive(Debug)]
 pub(super) enum Reply {
     /// A JSON body.
@@ -34,7 +34,7 @@ pub(super) enum Reply {
 }
 
 impl Reply {
-    /// 200 with a body that is JSON already.
+    /// 200 with a body that is already JSON.
     pub(super) fn ok(body: Bytes) -> Self {
         Self::Json(StatusCode::OK, body)
     }
@@ -53,16 +53,16 @@ pub(super) struct State {
     pub(super) counters: Counters,
     /// The time of the request that is being answered.
     pub(super) now: Timestamp,
-    /// What has changed since the last look of the server's own controllers.
+    /// What has changed since the server's own controllers last ran.
     pub(super) changed: Changes,
-    /// What the other controllers have still to look at.
+    /// What the other controllers still have to process.
     pub(super) waiting: Changes,
     pub(super) controllers: Controllers,
     /// The pod template of each Deployment, by uid, and how many it has had.
     pub(super) rollouts: BTreeMap<String, (String, u64)>,
 }
 
-/// What the server counts where a real one rolls dice.
+/// The counters for values that a real server draws at random.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     uids: u64,
@@ -78,7 +78,7 @@ impl Counters {
         format!("00000000-0000-4000-8000-{:012x}", self.uids)
     }
 
-    /// The next end of a generated name: five letters and digits of which none is a vowel, as with the real server.
+    /// The next suffix of a generated name: five letters and digits without vowels, as in the real server.
     pub(super) fn suffix(&mut self) -> String {
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
         self.names += 1;
@@ -190,7 +190,7 @@ impl State {
     }
 }
 
-/// Paths of the real server that lead to no objects, and nowhere here.
+/// Paths of the real server that lead to no objects, and are not supported here.
 const MISSING_PATHS: [&str; 6] = ["/openapi", "/metrics", "/logs", "/debug", "/.well-known", "/openid"];
 
 /// 406.

@@ -1,9 +1,9 @@
 //! The body of a watch's answer.
 //!
 //! # Guarantees
-//! - Nothing runs in the background: lines are made when they are asked for, and a write wakes those who wait, in the
-//!   order in which their watches were opened.
-//! - A watch ends after its timeout, in tokio's time, and when its kind is served no longer or in another form.
+//! - Nothing runs in the background: lines are made when they are requested, and a write wakes the waiting watches, in
+//!   the order in which they were opened.
+//! - A watch ends after its timeout, in tokio's time, and when its kind is no longer served or in another form.
 
 use std::{
     collections::VecDeque,
@@ -26,7 +26,7 @@ use super::{
 };
 use crate::audit::AuditEvent;
 
-/// How often a watch says how far it has come, if it may: as often as the real server.
+/// The interval at which a watch sends bookmarks, if it may: the same as in the real server.
 const BOOKMARKS: Duration = Duration::from_secs(60);
 
 /// An open watch.
@@ -58,7 +58,7 @@ impl WatchStream {
         }
     }
 
-    /// Makes lines of what has happened since the last look; without any, registers to be woken.
+    /// Makes lines of what has happened since the last call; if there are none, registers to be woken.
     fn look(&mut self, cx: &Context<'_>) {
         let state = self.shared.state.lock();
         match state.store.after(self.watch.after) {

@@ -1,4 +1,4 @@
-//! What every object's metadata must look like, in the real server's words. Pure.
+//! Validation of every object's metadata, in the real server's words. Pure.
 
 use serde_json::Value;
 
@@ -82,7 +82,7 @@ fn wrong_owners(references: &Value) -> Vec<Cause> {
     causes
 }
 
-/// An owner reference as Go prints it.
+/// An owner reference in Go's notation.
 fn shown_owner(reference: &Value) -> String {
     let fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
     let present = fields.iter().filter(|field| !reference[**field].is_null());

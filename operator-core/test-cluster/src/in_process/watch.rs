@@ -1,4 +1,4 @@
-//! Watches: which events a request sees, and as what.
+//! Watches: which events a request sees, and in which form.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{
     store::Event,
 };
 
-/// How long a watch lasts that doesn't say so, in seconds.
+/// The default duration of a watch, in seconds.
 const DEFAULT_TIMEOUT: u64 = 1800;
 
 /// A watch that is about to start.
@@ -25,14 +25,14 @@ pub(super) struct WatchStart {
     pub(super) filter: Filter,
     /// The first lines.
     pub(super) lines: Vec<Bytes>,
-    /// The version after which it goes on.
+    /// The version after which it continues.
     pub(super) after: u64,
     pub(super) bookmarks: bool,
     /// In seconds.
     pub(super) timeout: u64,
 }
 
-/// What of the events a watch sees.
+/// The events that a watch sees.
 #[derive(Debug)]
 pub(super) struct Filter {
     pub(super) kind: Arc<Kind>,
@@ -118,7 +118,8 @@ impl State {
 }
 
 impl Filter {
-    /// What an event is to this watch. An object that comes to match was added, one that no longer does was deleted.
+    /// The meaning of an event for this watch. An object that starts to match was added, one that no longer does was
+    /// deleted.
     pub(super) fn event(&self, event: &Event) -> Option<Bytes> {
         let is_ours = event.resource.plural == self.kind.plural
             && event.resource.group == self.kind.group
@@ -142,7 +143,7 @@ impl Filter {
         }
     }
 
-    /// A line that says how far the watch has come.
+    /// A bookmark: a line that shows how far the watch has come.
     pub(super) fn bookmark(&self, version: u64, initial_end: bool) -> Bytes {
         let mut metadata = json!({ "resourceVersion": version.to_string() });
         if initial_end {
@@ -158,7 +159,7 @@ impl Filter {
     }
 }
 
-/// A line of a watch as it goes out.
+/// A line of a watch in the form in which it is sent.
 pub(super) fn line(kind: &str, object: &impl Serialize) -> Bytes {
     #[derive(Serialize)]
     struct Line<'l, O> {

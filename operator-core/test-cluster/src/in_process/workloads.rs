@@ -1,4 +1,4 @@
-//! Deployments and their like reach their goal at once: their status says so, and no pods are behind it.
+//! Deployments and similar kinds reach their goal at once: their status says so, without any pods.
 
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ impl State {
         }
     }
 
-    /// Which of its pod templates, counted from 1, a Deployment has now.
+    /// The number of a Deployment's current pod template, counted from 1.
     fn revision(&mut self, deployment: &Value, template: &str) -> u64 {
         let uid = deployment["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
         let (known, revision) = self.rollouts.entry(uid).or_default();
@@ -92,7 +92,7 @@ impl State {
         *revision
     }
 
-    /// The conditions of a Deployment that is there, with the times of those that it had already.
+    /// The conditions of an existing Deployment, with the times of those that it had already.
     fn conditions(&self, deployment: &Value, replica_set: &str) -> Value {
         let progress = format!("ReplicaSet \"{replica_set}\" has successfully progressed.");
         let wanted = [
@@ -116,7 +116,7 @@ impl State {
     }
 }
 
-/// Fields that all have the same count, and are left out when it is zero.
+/// Fields that all have the same count, and are omitted if it is zero.
 fn counts(count: i64, fields: &[&str]) -> Value {
     let mut status = json!({});
     for field in fields.iter().filter(|_| count != 0) {

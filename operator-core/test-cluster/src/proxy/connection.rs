@@ -9,12 +9,12 @@ use tokio::{
     sync::watch,
 };
 
-/// What a test wants to become of a connection.
+/// What a test does to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It carries what is sent.
+    /// It passes on what is sent.
     Open,
-    /// It carries nothing, and stays.
+    /// It passes on nothing, and stays open.
     Frozen,
     /// It breaks.
     Reset,
@@ -25,14 +25,14 @@ pub(super) enum Fate {
 pub(super) struct Rules {
     /// How long each piece of an answer waits.
     pub(super) delay: Duration,
-    /// After so many bytes of answers the connection is closed.
+    /// After this number of bytes of answers the connection is closed.
     pub(super) close_after: Option<u64>,
 }
 
-/// The largest piece that is passed on at once: a record of TLS.
+/// The largest piece that is passed on at once: one TLS record.
 const PIECE: usize = 16 * 1024;
 
-/// Carries bytes in both directions until one side closes, or the connection meets its fate.
+/// Passes bytes on in both directions until one side closes, or the test ends the connection.
 pub(super) async fn carry(
     mut client: TcpStream,
     mut server: TcpStream,

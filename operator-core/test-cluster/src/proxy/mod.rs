@@ -1,5 +1,4 @@
-//! A proxy in front of the API server for what lies below HTTP: connections that fall silent, break, stall or are
-//! refused.
+//! A proxy in front of the API server for faults below HTTP: connections that fall silent, break, stall or are refused.
 //!
 //! ```text
 //!   client ──TLS──▶ Proxy (127.0.0.1, a port of its own) ──the same bytes──▶ API server
@@ -7,12 +6,12 @@
 //!                      └── freeze, reset, refuse, delay, close_after: what the test wants to happen
 //! ```
 //!
-//! It passes bytes on and understands none of them: TLS goes through it from end to end, and so does whoever the client
-//! is. Faults of requests and answers are not its business; a layer of the client is for those. Clients of kube speak
-//! HTTP/1.1, in which there is no such thing as GOAWAY.
+//! It passes bytes on without interpreting them: TLS goes through it from end to end, and so does the client's
+//! identity. Faults of requests and answers are left to a layer of the client. kube's clients use HTTP/1.1, which has
+//! no GOAWAY.
 //!
 //! # Guarantees
-//! - A frozen connection stays open on both sides and carries nothing any more, in either direction. Connections that
+//! - A frozen connection stays open on both sides and passes on nothing any more, in either direction. Connections that
 //!   are made later are not frozen.
 //! - A reset connection ends with RST, not with FIN.
 //! - All connections end when the proxy is dropped.
@@ -85,10 +84,10 @@ impl fmt::Debug for Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy for the API server of `plane`, which does nothing yet but pass everything on.
+    /// Starts a proxy for the API server of `plane`, which at first only passes everything on.
     ///
     /// # Errors
-    /// When there is no free port, or when the API server's address can't be found.
+    /// If there is no free port, or the API server's address can't be found.
     pub async fn start(plane: &ControlPlane) -> Result<Self, Error> {
         let config = plane.config();
         let server = address_of(&config.cluster_url).await.map_err(Error::io("find the API server"))?;
@@ -118,41 +117,41 @@ impl Proxy {
         config
     }
 
-    /// How many connections are open, frozen ones included.
+    /// The number of open connections, including frozen ones.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.state.open.lock().fates.len()
     }
 
-    /// How many connections were made since the start, those included that were refused.
+    /// The number of connections since the start, including those that were refused.
     #[must_use]
     pub fn accepted(&self) -> u64 {
         self.state.open.lock().accepted
     }
 
-    /// Lets the connections that are open now carry nothing any more without closing them, as when a machine in between
-    /// forgets them: half-open connections. Returns how many there are.
+    /// Freezes the connections that are open now: they pass on nothing any more and stay open, as if a machine in
+    /// between forgets them: half-open connections. Returns their number.
     pub fn freeze(&self) -> usize {
         self.tell(Fate::Frozen)
     }
 
-    /// Breaks the connections that are open now, frozen ones included, with RST. Returns how many there are.
+    /// Breaks the connections that are open now, including frozen ones, with RST. Returns their number.
     pub fn reset(&self) -> usize {
         self.tell(Fate::Reset)
     }
 
-    /// Breaks each new connection as soon as it is made, until it is told otherwise.
+    /// Breaks each new connection as soon as it is made, until this is switched off.
     pub fn refuse(&self, refuses: bool) {
         *self.state.refuses.lock() = refuses;
     }
 
-    /// Closes each connection that is made from now on when so many bytes of answers have passed, wherever in an answer
-    /// that is; `None` for never. The handshake of TLS counts, too: some two thousand bytes.
+    /// Closes each connection that is made from now on after this number of bytes of answers, at any point of an
+    /// answer; `None` for never. The TLS handshake counts, too: about two thousand bytes.
     pub fn close_after(&self, bytes: Option<u64>) {
         self.state.rules.lock().close_after = bytes;
     }
 
-    /// Holds each piece of an answer back for so long, also on the connections that are open.
+    /// Delays each piece of an answer by this time, even on connections that are already open.
     pub fn delay(&self, delay: Duration) {
         self.state.rules.lock().delay = delay;
     }

@@ -1,5 +1,5 @@
-//! Everything by hand: the reconciler writes the children itself. For those who want to see each write, or need an order
-//! that no workflow has.
+//! Everything by hand: the reconciler writes the children itself. For full control over each write, or an order that no
+//! workflow has.
 
 use k8s_openapi::{
     api::{
@@ -19,11 +19,11 @@ use crate::{
     children::{self, IsReady},
 };
 
-/// Brings the children of a page into being.
+/// Creates the children of a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WebPageReconciler;
 
-/// The controller: what it watches beside the pages.
+/// The controller: what it watches besides the pages.
 pub fn controller() -> ControllerBuilder<WebPageReconciler> {
     Controller::builder(WebPageReconciler)
         .name("webpage-operator")
@@ -66,7 +66,7 @@ impl Reconciler for WebPageReconciler {
 }
 
 impl WebPageReconciler {
-    /// Creates the ingress of an exposed page, and removes that of one that is not exposed any more.
+    /// Creates the ingress of an exposed page, and removes that of one that is no longer exposed.
     async fn expose(
         &self,
         page: &WebPage,

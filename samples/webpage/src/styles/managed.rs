@@ -1,5 +1,5 @@
-//! The children as functions, in an order that the controller knows, and one function for the status; no reconciler. The one to begin
-//! with.
+//! The children as functions, in an order that the controller knows, and one function for the status; no reconciler.
+//! Start with this style.
 
 use kube::ResourceExt;
 use operator_core::{controller::IntoController, prelude::*};
@@ -7,7 +7,7 @@ use operator_core::{controller::IntoController, prelude::*};
 use crate::dependents::{html, ingress, service, web};
 use crate::{WebPage, WebPageStatus};
 
-/// Says what became of the children. A page that can't be served is held, and says why.
+/// Reports the state of the children. A page that can't be served is held, with the reason.
 pub fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
     let held = run.held().next().map(|node| node.state.to_string());
     WebPageStatus {

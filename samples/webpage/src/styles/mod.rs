@@ -1,4 +1,4 @@
-//! One operator, written in three ways. They do the same, under the same rights, and pass the same tests.
+//! One operator, written in three ways. They do the same, with the same rights, and pass the same tests.
 
 pub mod low_level;
 pub mod managed;
@@ -12,7 +12,7 @@ use crate::WebPage;
 /// How an operator is declared.
 pub type Declare = fn() -> OperatorBuilder;
 
-/// The styles by their names; the first is the one to begin with.
+/// The styles by their names; the first is the one to start with.
 pub const STYLES: [(&str, Declare); 3] = [
     ("managed", || operator().register(managed::controller())),
     ("standalone", || operator().register(standalone::controller())),

@@ -1,4 +1,4 @@
-//! A workflow that the reconciler builds and calls by itself, without macros. For those who want to decide in code when the
+//! A workflow that the reconciler builds and calls itself, without macros. For operators that decide in code when the
 //! children are reconciled.
 
 use operator_core::{
@@ -21,7 +21,7 @@ pub struct WebPageReconciler {
 /// The children in their order.
 ///
 /// # Errors
-/// When the declaration contradicts itself.
+/// If the declaration contradicts itself.
 pub fn workflow() -> Result<Workflow<WebPage>, workflow::BuildError> {
     Workflow::builder().nodes((html, web.after(html), service.after(html), ingress.after(service))).build()
 }
@@ -29,7 +29,7 @@ pub fn workflow() -> Result<Workflow<WebPage>, workflow::BuildError> {
 /// The controller, which watches what the workflow needs.
 ///
 /// # Errors
-/// When the declaration contradicts itself.
+/// If the declaration contradicts itself.
 pub fn controller() -> Result<ControllerBuilder<WebPageReconciler>, workflow::BuildError> {
     let workflow = workflow()?;
     let reconciler = WebPageReconciler { workflow: workflow.clone() };

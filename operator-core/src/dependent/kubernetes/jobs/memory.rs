@@ -11,14 +11,14 @@ use crate::resource::{AnyObject, ControllerMarks, DoneBy, DoneJobs, ObjectKey, h
 pub(in crate::dependent) struct Jobs {
     pub(super) node: Option<DoneBy>,
     wanted: BTreeMap<ObjectKey, String>,
-    /// What was done of what is wanted, whatever the node was called then.
+    /// The wanted ones that were done, whatever the node's name was then.
     done: Mutex<BTreeSet<String>>,
-    /// What the node's entry of the annotation says.
+    /// The content of the node's entry in the annotation.
     written: BTreeSet<String>,
 }
 
 impl Jobs {
-    /// Those that are wanted, by their fingerprints, and what the primary remembers of them.
+    /// The wanted ones, by their fingerprints, and what the primary remembers about them.
     pub(super) fn new(
         node: DoneBy,
         wanted: BTreeMap<ObjectKey, String>,
@@ -41,7 +41,7 @@ impl Jobs {
         wanted.iter().filter(move |(_, print)| !known.contains(*print)).map(|(key, _)| key)
     }
 
-    /// Whether the entry of the annotation says something else.
+    /// Whether the entry in the annotation has to be changed.
     pub(super) fn has_news(&self) -> bool {
         *self.done.lock() != self.written
     }
@@ -57,12 +57,12 @@ impl Jobs {
         self.written = self.done.lock().clone();
     }
 
-    /// Whether the Job has had its time, so that it needn't be there.
+    /// Whether the Job is over, so that it needn't exist.
     pub(in crate::dependent) fn is_over(&self, key: &ObjectKey) -> bool {
         self.wanted.get(key).is_some_and(|print| self.done.lock().contains(print))
     }
 
-    /// Takes notice of a Job that is there.
+    /// Records an existing Job.
     pub(in crate::dependent) fn see(&self, job: &AnyObject) {
         let Some(print) = self.wanted.get(&ObjectKey::in_meta(job.meta())) else { return };
         if self.done.lock().contains(print) {

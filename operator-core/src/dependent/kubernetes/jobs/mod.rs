@@ -29,8 +29,8 @@ use crate::{
 pub(in crate::dependent) use memory::Jobs;
 
 impl OfPrimary<'_> {
-    /// What is remembered of the Jobs that are wanted; of objects of other kinds nothing is. What was done for another content
-    /// is forgotten before anything is made.
+    /// What is remembered about the Jobs that are wanted; nothing is remembered about objects of other kinds. What was
+    /// done for another content is forgotten before anything is created.
     pub(in crate::dependent) async fn jobs(
         &self,
         desired: impl IntoIterator<Item = AnyObject, IntoIter: Send>,
@@ -58,12 +58,12 @@ impl OfPrimary<'_> {
         Ok(jobs)
     }
 
-    /// Whether the node's objects are Jobs that it makes.
+    /// Whether the node's objects are Jobs that it creates.
     pub(in crate::dependent) fn makes_jobs(&self) -> bool {
         is_job(&self.managed.kind) && self.managed.capabilities.can_create()
     }
 
-    /// Forgets what was done, as nothing is wanted any more.
+    /// Forgets what was done, because nothing is wanted any more.
     pub(in crate::dependent) async fn forget_jobs(&self) -> Result<(), Error> {
         let goes = self.asked.primary.meta().deletion_timestamp.is_some();
         if goes || !self.makes_jobs() {
@@ -73,7 +73,7 @@ impl OfPrimary<'_> {
         self.remember(&nothing).await
     }
 
-    /// Remembers what has succeeded since the last look, and forgets what isn't wanted.
+    /// Remembers what has succeeded since the last call, and forgets what isn't wanted.
     pub(in crate::dependent) async fn remember(&self, jobs: &Jobs) -> Result<(), Error> {
         if !jobs.has_news() {
             return Ok(());
@@ -87,7 +87,7 @@ impl OfPrimary<'_> {
         write(self.asked.context, &mut change).await
     }
 
-    /// Whether one of these isn't there.
+    /// Whether one of these doesn't exist.
     fn lacks_one<'k>(&self, mut keys: impl Iterator<Item = &'k ObjectKey>) -> Result<bool, Error> {
         keys.try_fold(false, |found, key| Ok(found || self.there(key)?.is_none()))
     }
@@ -96,7 +96,7 @@ impl OfPrimary<'_> {
         self.marks.of.done_by(&self.marks.node, self.marks.beside)
     }
 
-    /// What the primary says that is known here, with what this run has written itself.
+    /// The annotation of the primary that is known here, including what this run has written itself.
     fn remembered(&self) -> DoneJobs {
         let newest = self.asked.context.primary();
         newest.map(|primary| DoneJobs::of(&*primary, self.marks.of)).unwrap_or_default()
@@ -107,7 +107,7 @@ impl OfPrimary<'_> {
     }
 }
 
-/// Forgets what nodes have done that the controller has no more.
+/// Forgets the Jobs of nodes that the controller no longer has.
 pub(crate) async fn forget_departed(context: &AnyContext) -> Result<(), BoxError> {
     let marks = &*context.shared().marks;
     let has_departed = |primary: AnyObject| DoneJobs::of(&*primary, marks).forget_departed(marks);

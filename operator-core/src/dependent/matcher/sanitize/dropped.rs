@@ -8,8 +8,8 @@ use crate::operations::matcher::present;
 /// Takes the zero values out of `desired` that are owned and that `actual` doesn't have.
 ///
 /// What is owned was sent. If someone else had removed it since, it would no longer be owned. So it was the server that
-/// has dropped it, and will again: an empty environment variable, `hostNetwork: false`. What is not owned stays, for in
-/// other types `false` is not the same as nothing, and has to be sent once.
+/// has dropped it, and will again: an empty environment variable, `hostNetwork: false`. What is not owned stays,
+/// because in other types `false` is not the same as nothing, and has to be sent once.
 pub(super) fn drop_zeros(desired: &mut Value, actual: &Value, owned: &Map<String, Value>) -> bool {
     // The server drops nothing of metadata but empty containers, and what names the object is never owned.
     let Some(fields) = desired.as_object_mut() else { return false };
@@ -22,7 +22,7 @@ pub(super) fn drop_zeros(desired: &mut Value, actual: &Value, owned: &Map<String
     changed
 }
 
-/// The value itself is no zero: those are for their parent to drop.
+/// The value itself is no zero: those are dropped by their parent.
 fn node(desired: &mut Value, actual: Option<&Value>, owned: &Value) -> bool {
     let (Some(actual), Some(owned)) = (present(actual), owned.as_object()) else { return false };
     if owned.is_empty() || !has_zeros(desired) {
@@ -61,7 +61,7 @@ fn object(fields: &mut Map<String, Value>, actual: &Value, owned: &Map<String, V
     changed
 }
 
-/// Whether there is a zero value below: most objects have none or few, and looking for keys is dear.
+/// Whether there is a zero value below: most objects have none or few, and searching for keys is expensive.
 fn has_zeros(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.values().any(|field| is_zero(field) || has_zeros(field)),
@@ -70,8 +70,8 @@ fn has_zeros(value: &Value) -> bool {
     }
 }
 
-/// The one key of a list's managed set that names this desired item, and what is owned of the item. A key field with a
-/// default may be missing in the item, but is not owned then.
+/// The one key of a list's managed set that identifies this desired item, and what is owned of the item. A key field
+/// with a default may be missing in the item, but is not owned then.
 fn key_of<'o>(item: &Value, owned: &'o Map<String, Value>) -> Option<(Map<String, Value>, &'o Value)> {
     let mut found = owned.iter().filter_map(|(key, below)| {
         let key: Map<String, Value> = serde_json::from_str(key.strip_prefix("k:")?).ok()?;

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::Kind;
 
-/// Objects of which each field has an owner of its own, so that `{}` asks for nothing. Managed fields alone don't tell
-/// them from those that are replaced as a whole, where `{}` asks for emptiness.
+/// Objects whose fields each have their own owner, so that `{}` requests nothing. Managed fields alone don't
+/// distinguish them from those that are replaced as a whole, where `{}` means "empty".
 const MERGED: [(Kind<'static>, &str); 6] = [
     (("apps", "Deployment"), "spec/strategy"),
     (("apps", "StatefulSet"), "spec/updateStrategy"),
@@ -15,8 +15,8 @@ const MERGED: [(Kind<'static>, &str); 6] = [
     (("autoscaling", "HorizontalPodAutoscaler"), "spec/behavior/scaleDown"),
 ];
 
-/// Puts the actual content in the place of such an empty object, if it is owned as empty. Where fields of it are owned,
-/// they are not wanted any more, which has to stay visible.
+/// Replaces such an empty object by the actual content, if it is owned as empty. If fields of it are owned, they are
+/// not wanted any more, which has to stay visible.
 pub(super) fn fill_empty_objects(
     kind: Kind<'_>,
     desired: &mut Value,

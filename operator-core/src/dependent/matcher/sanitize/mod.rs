@@ -1,9 +1,9 @@
-//! Spells a desired object as the API server does, where both spellings mean the same.
+//! Converts a desired object to the API server's notation, where both notations mean the same.
 //!
-//! JOSDK's sanitizers change a copy of the actual object, on each match. Ours change a copy of the desired one, and only
-//! once the plain comparison has said no.
+//! JOSDK's sanitizers change a copy of the actual object, on each match. These change a copy of the desired one, and
+//! only once the plain comparison has failed.
 //!
-//! - `rules`: what is known of the kinds that come with Kubernetes.
+//! - `rules`: what is known about the kinds that come with Kubernetes.
 //! - `secret`: `stringData`.
 //! - `dropped`, `filled`: what follows from the managed fields.
 
@@ -16,9 +16,9 @@ mod secret;
 
 use serde_json::{Map, Value};
 
-/// `desired` as the server spells it, or `None` where it is spelled so already.
+/// `desired` in the server's notation, or `None` if it already is.
 ///
-/// `owned` are the fields that the writer has applied, where it applies.
+/// `owned` are the fields that the writer has applied, if it applies.
 ///
 /// JOSDK: `PodTemplateSpecSanitizer`, `ResourceRequirementsSanitizer`, and the part about claim templates of
 /// `SSABasedGenericKubernetesResourceMatcher`.
@@ -50,7 +50,7 @@ fn kind_of(object: &Value) -> Option<Kind<'_>> {
     Some((group, object.get("kind")?.as_str()?))
 }
 
-/// Whether a scalar says no more than that it is not there: many fields of Kubernetes' own types are written without it.
+/// Whether a scalar means the same as its absence: many fields of Kubernetes' own types are written without it.
 fn is_zero(value: &Value) -> bool {
     match value {
         Value::Bool(value) => !value,

@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 pub(super) type Fields = Map<String, Value>;
 
-/// What is done at a place: with the desired and the actual object that hold a field, and the field's name. It tells
+/// What is done at a place: with the desired and the actual object that hold a field, and the field's name. Returns
 /// whether it has changed something.
 pub(super) type Visit<'v> = dyn FnMut(&mut Fields, &Fields, &str) -> bool + 'v;
 
-/// Visits all places of a pattern that are in both objects, the last segment's field apart. Returns whether anything
-/// has been changed.
+/// Visits all places of a pattern that exist in both objects, except for the last segment's field, which may be
+/// missing. Returns whether anything has been changed.
 pub(super) fn each(desired: &mut Value, actual: &Value, pattern: &str, visit: &mut Visit<'_>) -> bool {
     let (segment, rest) = match pattern.split_once('/') {
         Some((segment, rest)) => (segment, Some(rest)),
@@ -50,7 +50,7 @@ pub(super) fn each(desired: &mut Value, actual: &Value, pattern: &str, visit: &m
     changed
 }
 
-/// The item of `actual` that corresponds to a desired one: the only one with the keys that the desired one has.
+/// The item of `actual` that corresponds to a desired one: the only one with the same keys.
 fn counterpart<'a>(item: &Value, position: usize, actual: &'a [Value], keys: &str) -> Option<&'a Value> {
     if keys.is_empty() {
         return actual.get(position);

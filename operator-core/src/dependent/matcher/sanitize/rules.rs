@@ -1,4 +1,4 @@
-//! What is known of the kinds that come with Kubernetes.
+//! What is known about the kinds that come with Kubernetes.
 
 use serde_json::Value;
 
@@ -9,16 +9,17 @@ use super::{
 };
 use crate::operations::matcher::present;
 
-/// What may differ at a place without meaning anything else.
+/// Differences at a place that have no meaning.
 #[derive(Clone, Copy, Debug)]
 enum Rule {
     /// It is a quantity, which the server writes in its own way.
     Quantity,
-    /// Left out, it is this text. Leaving it out asks for nothing else, even if something else was requested before.
+    /// If it is left out, it is this text. Leaving it out requests nothing else, even if something else was requested
+    /// before.
     Default(&'static str),
     /// The same for a number.
     DefaultNumber(u32),
-    /// It is the server's alone, although it is in the middle of what is applied.
+    /// Only the server sets it, although it is in the middle of what is applied.
     OfTheServer,
     /// Zero is stored as nothing.
     Dropped,
@@ -31,7 +32,7 @@ use Rule::{Chosen, Default, DefaultNumber, Dropped, OfTheServer, Quantity};
 type Rules = [(&'static str, Rule)];
 
 /// Pods and pod templates. Atomic values (references to fields, items of volumes, projected sources) are owned as a
-/// whole, so that their defaults have to be known; the defaults of everything else belong to no one.
+/// whole, so their defaults have to be known; the defaults of everything else have no owner.
 const POD: &Rules = &[
     ("spec/containers|initContainers/[name]/resources/requests|limits/*", Quantity),
     ("spec/containers|initContainers/[name]/env/[name]/value", Dropped),
@@ -54,7 +55,7 @@ const POD: &Rules = &[
     ("spec/volumes/[name]/projected/sources/[]/serviceAccountToken/expirationSeconds", DefaultNumber(3600)),
 ];
 
-/// Where the pod template is.
+/// The path of the pod template.
 const TEMPLATES: &[(Kind<'static>, &str)] = &[
     (("", "Pod"), ""),
     (("", "PodTemplate"), "template"),
@@ -142,7 +143,7 @@ fn apply_all(rules: &Rules, desired: &mut Value, actual: &Value) -> bool {
 }
 
 impl Rule {
-    /// Spells the field as `actual` does, if that is all they differ in.
+    /// Converts the field to the notation of `actual`, if they differ only in that.
     fn fix(self, desired: &mut Fields, actual: &Fields, name: &str) -> bool {
         let (wanted, found) = (present(desired.get(name)), present(actual.get(name)));
         let means_the_same = match (self, wanted, found) {

@@ -3,11 +3,11 @@
 use k8s_openapi::ByteString;
 use serde_json::Value;
 
-/// Takes those texts out of `stringData` that are in the actual `data` already. The server never shows `stringData`, so
-/// that it would differ forever.
+/// Removes those texts from `stringData` that are in the actual `data` already. The server never shows `stringData`, so
+/// it would differ forever.
 ///
-/// A text that is not desired any more is not seen, and can't be: applying doesn't remove it either, as only its writing
-/// is owned. Who removes keys writes `data`.
+/// A text that is no longer desired is not detected, and can't be: applying doesn't remove it either, because only
+/// writing it is owned. To remove keys, write `data`.
 pub(super) fn encode(desired: &mut Value, actual: &Value) -> bool {
     let Some(texts) = desired.get_mut("stringData").and_then(Value::as_object_mut) else { return false };
     let before = texts.len();

@@ -13,10 +13,11 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// The way to one primary's resources. It stands for one life of the primary: a successor of its name has another one.
+/// The access to one primary's resources. It stands for one life of the primary: a successor of its name has another
+/// one.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    /// Held while a fetch is under way, so that an older answer can't come after a newer one.
+    /// Held while a fetch is in progress, so that an older answer can't come after a newer one.
     pub(super) one_at_a_time: tokio::sync::Mutex<()>,
     /// Set when the primary is gone.
     pub(super) gone: SetOnce<()>,
@@ -26,13 +27,13 @@ pub(super) struct Gate {
 #[derive(Debug, Default)]
 struct Member {
     gate: Arc<Gate>,
-    /// It is fetched for again and again.
+    /// It is polled.
     polled: bool,
     /// Whether the last poll succeeded; none before the first.
     last_poll: Option<bool>,
 }
 
-/// All primaries that exist, what is known of their resources, and when they are fetched for.
+/// All primaries that exist, what is known about their resources, and when these are fetched.
 #[derive(Debug)]
 pub(super) struct Members<R, I> {
     pub(super) cache: ExternalCache<R, I>,
@@ -40,7 +41,7 @@ pub(super) struct Members<R, I> {
     /// All primaries have been seen: one that is not among them doesn't exist.
     pub(super) all_seen: bool,
     members: BTreeMap<ObjectKey, Member>,
-    /// How many primaries' last polls failed, and how many succeeded.
+    /// The number of primaries whose last polls failed, and of those whose last polls succeeded.
     failing: usize,
     fine: usize,
 }
@@ -57,7 +58,7 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
         }
     }
 
-    /// A primary exists, and is to be polled or not. Whether its first poll was put on the schedule.
+    /// A primary exists, and should be polled or not. Returns whether its first poll was scheduled.
     pub(super) fn seen(&mut self, key: &ObjectKey, polled: bool, now: Now, delay: Duration) -> bool {
         let member = self.members.entry(key.clone()).or_default();
         if member.polled == polled {
@@ -84,13 +85,13 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
         }
     }
 
-    /// How much is kept about primaries that don't exist.
+    /// The number of entries about primaries that don't exist.
     pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
         let all = self.members.keys().chain(self.cache.primaries()).chain(self.schedule.keys());
         all.filter(|primary| !exists(primary)).count()
     }
 
-    /// The way to the resources of a primary that exists.
+    /// The access to the resources of a primary that exists.
     pub(super) fn gate(&self, key: &ObjectKey) -> Option<Arc<Gate>> {
         self.members.get(key).map(|member| Arc::clone(&member.gate))
     }
@@ -110,7 +111,7 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
         self.cache.retain(|key| self.members.contains_key(key));
     }
 
-    /// Sets the time of the next poll. Whether the primary is polled at all.
+    /// Sets the time of the next poll. Returns whether the primary is polled at all.
     pub(super) fn next_poll(&mut self, key: &ObjectKey, now: Now, delay: Duration) -> bool {
         let polled = self.members.get(key).is_some_and(|member| member.polled);
         if polled {
@@ -119,14 +120,15 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
         polled
     }
 
-    /// A poll has ended. Whether it ended otherwise than the last one, the first being expected to succeed.
+    /// A poll has ended. Returns whether its outcome differs from that of the last one, the first being expected to
+    /// succeed.
     pub(super) fn polled(&mut self, key: &ObjectKey, succeeded: bool) -> bool {
         let before = self.members.get(key).and_then(|member| member.last_poll).unwrap_or(true);
         self.count(key, Some(succeeded));
         before != succeeded
     }
 
-    /// No poll works: the other system is to blame and not a primary.
+    /// No poll works: this is the fault of the other system and not of a primary.
     pub(super) fn none_works(&self) -> bool {
         self.failing > 0 && self.fine == 0
     }
@@ -143,7 +145,7 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
         }
     }
 
-    /// How much is kept: members, cached primaries, deadlines, counted polls.
+    /// The number of entries: members, cached primaries, deadlines, counted polls.
     #[cfg(test)]
     pub(super) fn kept(&self) -> usize {
         self.members.len() + self.cache.len() + self.schedule.len() + self.fine + self.failing

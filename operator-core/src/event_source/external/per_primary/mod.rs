@@ -45,7 +45,7 @@ use crate::{
     resource::{KubeObject, ObjectKey},
 };
 
-/// How often a fetch is repeated that was overtaken by a push; a system that goes on like that is taken at its word.
+/// How often a fetch is repeated that was overtaken by a push; after that its answer is accepted.
 const FETCH_ATTEMPTS: usize = 3;
 
 /// The resources of each primary, while the controller runs.
@@ -115,7 +115,7 @@ where
         Error::PrimaryGone { event_source: self.fetching.name.to_string(), primary: primary.clone() }
     }
 
-    /// Fetches what belongs to a primary, and takes it in. Whether an event is due.
+    /// Fetches the resources of a primary, and stores them. Returns whether an event is due.
     async fn fetch(&self, primary: &ObjectKey, need: Need) -> Result<bool, Error> {
         let gate = self.members.lock().gate(primary).ok_or_else(|| self.gone(primary))?;
         let _one_at_a_time = gate.one_at_a_time.lock().await;
@@ -172,21 +172,21 @@ where
         self.members.lock().cache.adopt(early);
     }
 
-    /// What came before the start is in place; the first run may start.
+    /// What was pushed before the start is in place; the first run may start.
     fn in_place(&self) {
         // A second call changes nothing.
         let _ = self.ready.set(());
     }
 
-    /// Takes in that only those primaries exist that have been seen: what came for others is dropped. No run waits for it, as
-    /// some namespace of the primaries may not be listed for a long time.
+    /// Records that only the primaries that have been seen exist: what was pushed for others is dropped. No run waits
+    /// for this, because some namespace of the primaries may not be listed for a long time.
     async fn all_seen(&self) {
         self.primaries.synced().await;
         self.members.lock().all_seen();
     }
 
-    /// Resolves when the first run may start. If another system pushes, what came before the start is in place by then;
-    /// runs don't wait for polls.
+    /// Resolves when the first run may start. If another system pushes, what was pushed before the start is in place by
+    /// then; runs don't wait for polls.
     pub(super) async fn ready(&self) {
         if self.polls.is_none() {
             self.ready.wait().await;
@@ -197,7 +197,7 @@ where
         self.condition.get()
     }
 
-    /// Takes in what another system has pushed, by `push`, which says whether an event is due.
+    /// Stores what another system has pushed, by `push`, which returns whether an event is due.
     pub(super) fn pushed(&self, primary: &ObjectKey, push: impl FnOnce(&mut ExternalCache<R, I>) -> bool) {
         let due = {
             let mut members = self.members.lock();

@@ -1,4 +1,4 @@
-//! Fetching for each primary again and again.
+//! Periodic fetches for each primary.
 
 use std::sync::atomic::Ordering;
 
@@ -84,7 +84,7 @@ where
                 source,
                 %primary,
                 reason,
-                "cannot fetch what belongs to the primary; what was fetched before is kept, and it is tried again"
+                "cannot fetch the primary's resources; what was fetched before is kept, and the fetch is retried"
             );
         }
     }

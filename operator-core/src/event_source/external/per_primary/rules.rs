@@ -31,12 +31,12 @@ impl<P, R, I> Clone for Fetching<P, R, I> {
     }
 }
 
-/// How often it is fetched, and for whom.
+/// How often it is fetched, and for which primaries.
 pub(in crate::event_source::external) struct Polls<P, R> {
     pub(in crate::event_source::external) period: Duration,
-    /// A period is up to this share of it longer.
+    /// A period is longer by up to this share.
     pub(in crate::event_source::external) spread: f64,
-    /// The maximum number of fetches that may be under way.
+    /// The maximum number of fetches in progress.
     pub(in crate::event_source::external) concurrency: usize,
     pub(in crate::event_source::external) predicate: Arc<dyn Fn(&P) -> bool + Send + Sync>,
     pub(in crate::event_source::external) delay_after: DelayAfter<P, R>,

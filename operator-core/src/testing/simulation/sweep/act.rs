@@ -1,4 +1,4 @@
-//! What somebody else does to an object, just before the operator asks for something about it.
+//! What someone else does to an object, just before the operator makes a request about it.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{resource::MarkNames, testing::faults::RequestTarget};
 
-/// Who acts.
+/// The one who acts.
 pub(super) const SOMEBODY: &str = "somebody";
 
 /// What is done.
@@ -22,13 +22,13 @@ pub(super) enum Deed {
     Delete,
     /// It is deleted, and made again as it was: another object under the same name.
     Replace,
-    /// A value of what its owners say is another one.
+    /// A value in the fields of its owners is changed.
     EditSpec { at: String, value: Value },
-    /// A label more, and the first that there was has another value.
+    /// A label is added, and the first existing one gets another value.
     EditLabels { first: Option<String> },
-    /// The first finalizer is taken off.
+    /// The first finalizer is removed.
     TakeFinalizer { finalizer: String },
-    /// Some of what says whose the object is goes, or becomes something else.
+    /// Some of what shows the object's owner is removed or changed.
     Spoil(Spoilt),
 }
 
@@ -44,8 +44,8 @@ pub(super) struct Act {
 }
 
 impl Act {
-    /// All that can be done to `object`, which `target` is about. `number` says which of its values is edited, so that
-    /// each has its turn.
+    /// All acts on `object`, which is the target `target`. `number` selects the value that is edited, so that each has
+    /// its turn.
     pub(super) fn all(target: &RequestTarget, object: &Value, number: u64) -> Vec<Self> {
         let Some(name) = &target.name else { return Vec::new() };
         let act = |deed| Self {
@@ -66,12 +66,12 @@ impl Act {
         deeds.into_iter().chain([taken]).flatten().chain(spoilt).map(act).collect()
     }
 
-    /// The object, as states name it.
+    /// The object's name in states.
     pub(super) fn object(&self) -> String {
         format!("{}/{}/{}", self.plural, self.namespace.as_deref().unwrap_or_default(), self.name)
     }
 
-    /// Under which name it is counted.
+    /// The name under which it is counted.
     pub(super) fn kind(&self) -> &'static str {
         match self.deed {
             Deed::Delete => "somebody: deletes",
@@ -83,7 +83,7 @@ impl Act {
         }
     }
 
-    /// Whether the object still lacks what this act has taken from the marks that say whose it is.
+    /// Whether the object still lacks what this act has removed from the marks of its owner.
     pub(super) fn is_unmended(&self, object: &Value) -> bool {
         match &self.deed {
             Deed::Spoil(spoilt) => spoilt.stands_in(object),
@@ -104,7 +104,7 @@ impl Act {
         format!("{base}{}/{}", place.unwrap_or_default(), self.plural)
     }
 
-    /// Does it at once: nobody else has a turn in between. What is left to be done is in the answer.
+    /// Performs it at once: nothing else has a turn in between. What is left to be done is in the answer.
     pub(super) async fn perform(&self, requests: &Requests) -> Done {
         let one = format!("{}/{}", self.path(), self.name);
         let patch = async |media: &str, patch: &Value| {
@@ -142,7 +142,7 @@ impl Act {
         }
     }
 
-    /// Makes the object again, unless that with this uid is still there.
+    /// Creates the object again, unless the one with this uid still exists.
     pub(super) async fn make_again(&self, object: Value, uid: &Value, requests: &Requests) -> Done {
         let uri = format!("{}?fieldManager={SOMEBODY}", self.path());
         let made = requests.send(Method::POST, &uri, JSON, &object).await;
@@ -160,12 +160,12 @@ impl Act {
 
 const JSON: &str = "application/json";
 
-/// What has come of an act.
+/// The outcome of an act.
 #[derive(Clone, Debug)]
 pub(super) enum Done {
-    /// All that was to be done.
+    /// Everything was done.
     All,
-    /// This object is to be made when that with the uid is gone, which a finalizer holds.
+    /// This object has to be created when the one with the uid is gone, which a finalizer holds.
     WhenItIsGone { object: Value, uid: Value },
     /// The server has refused it.
     Refused(String),
@@ -180,7 +180,7 @@ impl From<Reply> for Done {
     }
 }
 
-/// What somebody would create who has a copy of the object.
+/// The object as someone with a copy of it would create it.
 fn as_new(object: &Value) -> Value {
     let mut new = object.clone();
     let old = std::mem::replace(&mut new["metadata"], json!({}));

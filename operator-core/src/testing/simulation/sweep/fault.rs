@@ -7,24 +7,24 @@ use crate::testing::{
     simulation::{Choices, storm},
 };
 
-/// The lane of a tape that says which request meets which fault, and how many requests about objects later the next one
-/// does: four numbers, of which the kinds of faults are counted from 1.
+/// The lane of a tape that selects the request that meets a fault, the fault, and how many requests about objects later
+/// the next one happens: four numbers, of which the kinds of faults are counted from 1.
 pub(super) const FAULTS: &str = "pair of faults";
 
-/// So many requests about objects are made by a run and its retry, more or less.
+/// The approximate number of requests about objects that a run and its retry make.
 pub(super) const WINDOW: u32 = 12;
 
-/// Of the faults of a write, those that differ in what has happened and in what the operator knows: done and unheard,
-/// refused, done and never answered, and refused as if the kind were not served.
+/// Of the faults of a write, those that differ in what has happened and in what the operator knows: done but its answer
+/// lost, refused, done and never answered, and refused as if the kind were not served.
 const WRITES: [usize; 4] = [0, 3, 7, 8];
 
 /// The same for a read: refused, never answered, refused as if the kind were not served, and old when it arrives.
 const READS: [usize; 4] = [2, 5, 9, 11];
 
-/// How many faults of a request are paired with others.
+/// The number of a request's faults that are paired with others.
 pub(super) const PAIRED: u32 = 4;
 
-/// Which of the faults of such a request has this place among those that are paired.
+/// The fault of such a request at this place among those that are paired.
 pub(super) fn paired(verb: Verb, place: u32) -> Option<usize> {
     let kinds = match verb {
         Verb::Get | Verb::List => READS,
@@ -34,7 +34,7 @@ pub(super) fn paired(verb: Verb, place: u32) -> Option<usize> {
     kinds.get(usize::try_from(place).ok()?).copied()
 }
 
-/// What one schedule meets.
+/// The faults of one schedule.
 #[derive(Debug)]
 pub(super) struct Faulted {
     first: (u64, u32),

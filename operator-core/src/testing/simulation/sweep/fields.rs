@@ -1,12 +1,12 @@
-//! Which value of an object somebody edits: one that somebody else has written.
+//! The value of an object that is edited: one that someone else has written.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// A place in the object and another value for it; none where nobody has written a value that could be edited.
+/// A place in the object and another value for it; none if no written value could be edited.
 ///
-/// What stands in metadata and status is no spec, and items of lists that are told apart by keys are left alone.
+/// Metadata and status are not edited, nor are items of lists that are identified by keys.
 pub(super) fn edit(object: &Value, number: u64) -> Option<(String, Value)> {
     let mut written = BTreeMap::new();
     for entry in object["metadata"]["managedFields"].as_array().into_iter().flatten() {
@@ -55,7 +55,7 @@ fn first(path: String, value: &Value) -> Option<(String, &Value)> {
     }
 }
 
-/// Something else of the same type.
+/// Another value of the same type.
 fn other(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => Some(json!(format!("{text}-somebody"))),

@@ -1,4 +1,4 @@
-//! Which schedules the sweeps of a simulation are made of.
+//! The schedules of the sweeps of a simulation.
 
 use super::{
     Point, SOMEBODY_ACTS,
@@ -6,8 +6,7 @@ use super::{
 };
 use crate::testing::simulation::{CalmRun, Tape, check::CRASH_POINT, storm};
 
-/// The tapes of all sweeps that are wanted: of each, but that of the crashes, so many as `most` allows, and others by the
-/// `day`.
+/// The tapes of all sweeps that are wanted: of each, except for the crashes, at most `most`, chosen by the `day`.
 pub(in crate::testing::simulation) fn jobs(calm: &CalmRun, most: u64, day: u64) -> Vec<Tape> {
     let mut jobs = crashes(calm);
     jobs.extend(todays(acts(&calm.points), most, day));
@@ -47,7 +46,8 @@ fn singles(points: &[Point]) -> Vec<Tape> {
     points.iter().flat_map(of).collect()
 }
 
-/// So many requests more than in the calm run follow a fault, at the least: it is sent again, and what it did is looked at.
+/// At least this number of requests more than in the calm run follow a fault: it is sent again, and its outcome is
+/// read.
 const REPEATED: u32 = 4;
 
 /// Each request about an object with each that follows it, both with each of the faults that are paired.
@@ -68,7 +68,7 @@ fn pairs(points: &[Point]) -> Vec<Tape> {
     pairs
 }
 
-/// At most so many, which the day chooses: after some days all have had their turn.
+/// At most this number, chosen by the day: after some days all have had their turn.
 fn todays(mut all: Vec<Tape>, most: u64, day: u64) -> Vec<Tape> {
     let count = u64::try_from(all.len()).unwrap_or(u64::MAX);
     if count <= most {

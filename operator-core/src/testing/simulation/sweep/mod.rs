@@ -11,8 +11,8 @@
 //!
 //! # Guarantees
 //! - A schedule of a sweep is the calm run up to its request.
-//! - What is asked of every schedule is asked of these, too. What somebody has done changes the cluster, so that a schedule
-//!   with an act is held against a calm run in which the same is done when the operator has nothing to do.
+//! - The checks of every schedule apply to these, too. An act changes the cluster, so a schedule with an act is
+//!   compared with a calm run in which the same is done when the operator has nothing to do.
 
 mod act;
 mod fault;
@@ -53,10 +53,10 @@ pub(super) use jobs::jobs;
 pub(super) use reference::References;
 pub(super) use somebody::{GaveUp, Somebody};
 
-/// The lane of a tape that says before which request somebody acts, and which of the acts that are possible there.
+/// The lane of a tape that selects the request before which someone acts, and which of the possible acts.
 pub(super) const SOMEBODY_ACTS: &str = "somebody acts";
 
-/// Types whose objects say what has happened; nobody acts on those.
+/// Types whose objects record what has happened; there are no acts on those.
 const NOT_ACTED_UPON: [&str; 2] = ["events", "leases"];
 
 /// A request of the operator in the calm run.
@@ -69,9 +69,9 @@ pub(super) struct Point {
     is_named: bool,
     /// How much users had written by then.
     written: usize,
-    /// Whether all that users had made was being deleted, as the end comes.
+    /// Whether everything that users had made was being deleted, at the end.
     is_farewell: bool,
-    /// What somebody could do just before it.
+    /// The possible acts just before it.
     acts: Vec<Act>,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Moment {
     calmly: bool,
 }
 
-/// What a sweep does in one schedule; in the calm run it takes down what could be done.
+/// The part of a sweep in one schedule; in the calm run it records what could be done.
 pub(super) struct Sweep {
     record: Arc<Record>,
     server: InProcessServer,
@@ -92,7 +92,7 @@ pub(super) struct Sweep {
     pub(super) somebody: Arc<Somebody>,
     is_calm: bool,
     requests: AtomicU64,
-    /// The simulation looks whether the operator is quiet, through its own client.
+    /// The simulation checks through its own client whether the operator is quiet.
     is_looking: AtomicBool,
     is_farewell: AtomicBool,
     points: Mutex<Vec<Point>>,
@@ -101,7 +101,7 @@ pub(super) struct Sweep {
     faulted: Faulted,
 }
 
-/// What happens to a request: the fault, and how it is counted and told once it takes effect.
+/// What happens to a request: the fault, and how it is counted and reported when it takes effect.
 pub(super) struct Happens {
     pub(super) kind: &'static str,
     pub(super) told: String,
@@ -140,26 +140,26 @@ impl Sweep {
         self.is_looking.store(is_looking, Ordering::Relaxed);
     }
 
-    /// All is about to be deleted.
+    /// Everything is about to be deleted.
     pub(super) fn farewell(&self) {
         self.is_farewell.store(true, Ordering::Relaxed);
     }
 
-    /// Who manages the fields of an object that somebody has acted upon depends on whether they came before the operator or
-    /// after it, and is not compared.
+    /// The managers of the fields of an object that was acted on depend on whether the act came before the operator or
+    /// after it, and are not compared.
     pub(super) fn forgets_managers(&self, state: &mut State) {
         let Some(moment) = self.moment.as_ref().filter(|_| self.somebody.has_acted()) else { return };
         state.forget_managers_of(&moment.act.object());
     }
 
-    /// Where somebody has spoilt the marks of an object before it was unwanted, it may be left over, as long as nobody has mended
-    /// them: nobody could tell it from a copy.
+    /// If the marks of an object were spoilt before it was unwanted, it may be left over, as long as they are not
+    /// restored: it could not be distinguished from a copy.
     pub(super) fn may_leave(&self, state: &mut State) {
         let Some(moment) = self.moment.as_ref().filter(|_| self.somebody.has_acted()) else { return };
         state.may_be_left(&moment.act.object(), |object| moment.act.is_unmended(object));
     }
 
-    /// What could have happened, in the calm run.
+    /// The possible acts and faults, from the calm run.
     pub(super) fn points(&self) -> Vec<Point> {
         std::mem::take(&mut self.points.lock())
     }
@@ -194,7 +194,7 @@ impl Sweep {
         Some(Happens { kind, told, fault })
     }
 
-    /// Somebody who has waited for a calm time acts; says whether there was one.
+    /// Performs an act that has waited for a calm time; returns whether there was one.
     pub(super) async fn acts_calmly(&self) -> bool {
         let Some(act) = self.due.lock().take() else { return false };
         self.record.tell(format_args!("somebody: {act}, at a calm time"));
@@ -217,7 +217,7 @@ impl Sweep {
         }
     }
 
-    /// What can be done to the object that a request is about, and to the primaries whose runs are under way.
+    /// The possible acts on the object of a request, and on the primaries whose runs are in progress.
     fn acts(&self, number: u64, target: &RequestTarget) -> Vec<Act> {
         if target.name.is_none() {
             return Vec::new();
@@ -260,7 +260,7 @@ impl fmt::Debug for Sweep {
     }
 }
 
-/// The act that a tape names: of the request with this number, the one in this place, counted from 1.
+/// The act that a tape selects: for the request with this number, the one at this place, counted from 1.
 fn moment(points: &[Point], number: u32, act: u32) -> Option<Moment> {
     let number = u64::from(number);
     let point = points.iter().find(|point| point.number == number)?;

@@ -1,4 +1,4 @@
-//! The calm runs that schedules are held against.
+//! The calm runs with which schedules are compared.
 
 use std::{
     collections::BTreeMap,
@@ -10,15 +10,15 @@ use parking_lot::Mutex;
 use super::{Moment, Point, SOMEBODY_ACTS, moment};
 use crate::testing::simulation::{CalmRun, Choices, Tape, check::Test, report::Failure, schedule::run};
 
-/// A calm run with an act, made by whoever needs it first.
+/// A calm run with an act, made when it is first needed.
 type Known = Arc<OnceLock<Result<Arc<CalmRun>, Box<Failure>>>>;
 
-/// The calm run, and those in which somebody acts when all is quiet.
+/// The calm run, and those in which someone acts when all is quiet.
 pub(in crate::testing::simulation) struct References<'t> {
     name: &'t str,
     test: Test<'t>,
     calm: Arc<CalmRun>,
-    /// By what users had written before the act, and the act in words.
+    /// By what users had written before the act, and the description of the act.
     with_acts: Mutex<BTreeMap<(usize, String), Known>>,
 }
 
@@ -31,10 +31,10 @@ impl<'t> References<'t> {
         &self.calm
     }
 
-    /// What the schedule of a tape is held against. Must not be called inside a runtime.
+    /// The calm run with which the schedule of a tape is compared. Must not be called inside a runtime.
     ///
     /// # Errors
-    /// When even a calm run goes wrong if somebody acts in it.
+    /// If even a calm run goes wrong when someone acts in it.
     pub(in crate::testing::simulation) fn of(&self, tape: &Tape) -> Result<Arc<CalmRun>, Box<Failure>> {
         let given = |at: usize| tape.0.get(SOMEBODY_ACTS).and_then(|lane| lane.get(at)).copied().unwrap_or(0);
         let Some(moment) = moment(&self.calm.points, given(0), given(1)) else {

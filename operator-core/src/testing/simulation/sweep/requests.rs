@@ -1,4 +1,4 @@
-//! Somebody's requests, straight to the server: each is answered before anybody else has a turn.
+//! The requests of an act, straight to the server: each is answered before anything else has a turn.
 
 use http::{Method, Request, header};
 use http_body_util::BodyExt;
@@ -13,7 +13,7 @@ use crate::testing::{
     simulation::record::{Actor, Call, Record},
 };
 
-/// An answer; without a code where there was none.
+/// An answer; without a code if there was none.
 #[derive(Debug, Default)]
 pub(super) struct Reply {
     pub(super) code: u16,

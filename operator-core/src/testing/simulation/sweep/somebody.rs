@@ -1,4 +1,4 @@
-//! Somebody else, who acts once.
+//! Someone else, who acts once.
 
 use std::{
     fmt,
@@ -17,17 +17,17 @@ use super::{
 };
 use crate::testing::{InProcessServer, simulation::record::Record};
 
-/// How often somebody looks whether an object is gone that is to be made again: more often than a schedule looks whether
-/// all is quiet.
+/// The interval of the checks whether an object that has to be made again is gone: shorter than that of a schedule's
+/// checks whether all is quiet.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// How long somebody waits for the end of what is to be made again.
+/// How long to wait for the end of an object that has to be made again.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// A user of the simulation whose object somebody else has deleted, and who therefore goes home.
+/// A user of the simulation whose object was deleted by an act, and who therefore gives up.
 pub(in crate::testing::simulation) struct GaveUp;
 
-/// Somebody who acts, and what they have done.
+/// The one who acts, and what was done.
 pub(in crate::testing::simulation) struct Somebody {
     requests: Requests,
     waiting: AtomicU32,
@@ -50,17 +50,17 @@ impl Somebody {
         self.acted.load(Ordering::Relaxed)
     }
 
-    /// Whether something is still to be done.
+    /// Whether something still has to be done.
     pub(in crate::testing::simulation) fn is_busy(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether something was made again since this was asked last.
+    /// Whether something was made again since the last call.
     pub(in crate::testing::simulation) fn has_made_again(&self) -> bool {
         self.remade.swap(false, Ordering::Relaxed)
     }
 
-    /// Does it. An object that is to be made again, and is held by a finalizer, is made when it is gone.
+    /// Performs it. An object that has to be made again, and is held by a finalizer, is made when it is gone.
     pub(super) async fn acts(self: &Arc<Self>, act: Act) {
         self.acted.store(true, Ordering::Relaxed);
         let done = act.perform(&self.requests).await;
@@ -85,7 +85,7 @@ impl Somebody {
         }
     }
 
-    /// What is left to be done: an object, and the uid of the one that has to go before.
+    /// What is left to be done: an object, and the uid of the one that has to be gone before.
     fn tells(&self, act: &Act, done: Done) -> Option<(Value, Value)> {
         match done {
             Done::All if act.deed == Deed::Replace => self.remade.store(true, Ordering::Relaxed),

@@ -1,4 +1,4 @@
-//! What somebody takes away from what says whose an object is, or puts in its place.
+//! The changes to what shows the owner of an object.
 
 use serde_json::{Value, json};
 
@@ -8,20 +8,20 @@ use crate::resource::MarkNames;
 /// What is spoilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spoilt {
-    /// All owner references go.
+    /// All owner references are removed.
     Owners,
-    /// The labels of the marks go.
+    /// The labels of the marks are removed.
     Labels,
-    /// The node that the labels name is another one.
+    /// The label names another node.
     Node,
-    /// The annotation of the marks goes.
+    /// The annotation of the marks is removed.
     Mark,
     /// It is made up.
     WrongMark,
 }
 
 impl Spoilt {
-    /// All that there is to spoil.
+    /// Everything that can be spoilt.
     pub(super) fn all(object: &Value) -> impl Iterator<Item = Self> {
         let (names, metadata) = (MarkNames::default(), &object["metadata"]);
         let owned = metadata["ownerReferences"].as_array().is_some_and(|owners| !owners.is_empty());
@@ -37,7 +37,7 @@ impl Spoilt {
         all.into_iter().filter(|(_, is_there)| *is_there).map(|(spoilt, _)| spoilt)
     }
 
-    /// Under which name it is counted.
+    /// The name under which it is counted.
     pub(super) const fn kind(self) -> &'static str {
         match self {
             Self::Owners => "somebody: strips the owners",
@@ -73,7 +73,7 @@ impl Spoilt {
         json!({ "metadata": metadata })
     }
 
-    /// Whether it still stands so in the object: nobody has mended it.
+    /// Whether it is still so in the object, because it was not restored.
     pub(super) fn stands_in(self, object: &Value) -> bool {
         let (names, metadata) = (MarkNames::default(), &object["metadata"]);
         match self {

@@ -1,7 +1,7 @@
-//! Objects in the form that Go gives them: read into a Go type, and written again.
+//! Objects in Go's form: read into a Go type, and written again.
 //!
-//! Unknown fields are gone, null is what the type makes of it, empty fields are left out or not, quantities and times
-//! have one form each.
+//! Unknown fields are removed, null is converted as the type requires, empty fields are omitted or not, quantities and
+//! times have one form each.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub(super) fn canonical_metadata(metadata: Value) -> Result<Value, String> {
     read(&go, metadata, &Place { within: Some(&Place::default()), name: "metadata" }, false)
 }
 
-/// Where a value is. Only errors spell it out.
+/// The position of a value. It is rendered only for errors.
 #[derive(Clone, Copy, Default)]
 struct Place<'a> {
     within: Option<&'a Place<'a>>,
@@ -122,7 +122,7 @@ fn is_written(field: &GoField, value: &Value) -> bool {
         }
 }
 
-/// What storing makes of a value: the storage knows no difference between an empty list and none.
+/// What storage makes of a value: it doesn't distinguish an empty list from none.
 pub(super) fn stored(go: &Go, value: &mut Value) {
     match (go, &mut *value) {
         (Go::Pointer(to), value) => stored(to, value),
@@ -145,7 +145,7 @@ pub(super) fn stored(go: &Go, value: &mut Value) {
     }
 }
 
-/// Whether two values are equal, where 1.0 is 1.
+/// Whether two values are equal, with 1.0 equal to 1.
 pub(super) fn equal(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::Number(left), Value::Number(right)) => {

@@ -1,10 +1,10 @@
-//! What counts up the generation of an object.
+//! What increments the generation of an object.
 
 use serde_json::Value;
 
 use super::{Origin, Schema, recorded::at};
 
-/// A field, by the names that lead to it.
+/// A field, by its path of names.
 type Path = &'static [&'static str];
 
 const SPEC: &[Path] = &[&["spec"]];
@@ -32,7 +32,7 @@ fn counted(kind: &str) -> Option<&'static [Path]> {
     BUILT_IN.iter().find(|(name, _)| *name == kind).map(|(_, fields)| *fields)
 }
 
-/// Whether a kind's generation tells an empty list from none.
+/// Whether a kind's generation distinguishes an empty list from none.
 pub(super) fn knows_empty(kind: &str) -> bool {
     kind == "NetworkPolicy"
 }
@@ -45,7 +45,7 @@ pub(super) fn starts_generation(schema: &Schema) -> bool {
     }
 }
 
-/// Whether a write counts up the generation.
+/// Whether a write increments the generation.
 pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> bool {
     let differs_but_in = |parts: &[&str]| {
         let rest = |object| entries(object).filter(|(name, _)| !parts.contains(&name.as_str()));

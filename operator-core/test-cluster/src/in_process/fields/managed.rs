@@ -1,4 +1,4 @@
-//! Who owns which field: the managers of an object, and what a write makes of them.
+//! Ownership of fields: the managers of an object, and how a write changes them.
 //!
 //! ```text
 //!  apply:   live ─merge─▶ ─prune─▶ new      conflicts: the others' fields ∩ (added ∪ modified)
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - A manager without fields is gone, and a field that an object loses is nobody's.
-//! - An object that has no managers gets none by an update; its first apply notes what was there as
+//! - A manager without fields is removed, and a field that an object loses has no owner.
+//! - An object that has no managers gets none by an update; its first apply records the existing fields as
 //!   `before-first-apply`.
 
 use std::{collections::BTreeMap, sync::LazyLock};
@@ -36,7 +36,7 @@ const MAX_UPDATERS: usize = 10;
 pub(super) struct Manager {
     pub(super) operation: Operation,
     pub(super) name: String,
-    /// Empty for an apply: a manager applies in one version at a time.
+    /// Empty for an apply: a manager applies in only one version at a time.
     pub(super) api_version: String,
     pub(super) subresource: String,
 }
@@ -65,7 +65,7 @@ pub(super) struct Context<'a> {
     pub(super) root: TypeId,
     pub(super) api_version: &'a str,
     pub(super) subresource: &'a str,
-    /// What the endpoint doesn't write.
+    /// The fields that the endpoint doesn't write.
     pub(super) reset: &'a Set,
     pub(super) time: Timestamp,
 }
@@ -74,7 +74,7 @@ pub(super) struct Context<'a> {
 pub(super) type Conflicts = Vec<(String, String)>;
 
 impl Manager {
-    /// What the real server tells managers apart by, and sorts them by: their entry as JSON.
+    /// The key by which the real server distinguishes and sorts managers: their entry as JSON.
     fn identifier(&self) -> String {
         let mut text = format!("{{\"manager\":{:?},\"operation\":\"{:?}\"", self.name, self.operation);
         for (field, value) in [("apiVersion", &self.api_version), ("subresource", &self.subresource)] {
@@ -85,7 +85,7 @@ impl Manager {
         text + "}"
     }
 
-    /// As conflicts name it.
+    /// Its name in conflicts.
     fn describe(&self) -> String {
         let mut text = format!("{:?}", self.name);
         if !self.subresource.is_empty() {
@@ -131,7 +131,7 @@ impl Managers {
         Some(managers)
     }
 
-    /// The entries, in the API server's order; `None` where there are none.
+    /// The entries, in the API server's order; `None` if there are none.
     pub(super) fn encode(&self) -> Option<Value> {
         let mut entries: Vec<_> = self.0.iter().collect();
         entries.sort_by_key(|(manager, owned)| {
@@ -165,7 +165,7 @@ impl Managers {
         all
     }
 
-    /// Takes what changes from all but one manager; without force only if nobody owns it.
+    /// Removes what changes from all managers but one; without force only if it has no owner.
     fn give_up(&mut self, change: &Comparison, but: Option<&Manager>, force: bool) -> Result<(), Conflicts> {
         let taken = change.modified.union(&change.added);
         let mut others: Vec<_> = self.0.iter().filter(|(manager, _)| Some(*manager) != but).collect();
@@ -190,7 +190,7 @@ impl Managers {
         Ok(())
     }
 
-    /// An update by `name`, which has made `new` of `live`.
+    /// An update by `name`, which has changed `live` to `new`.
     pub(super) fn update(&mut self, context: &Context<'_>, live: &Value, new: &Value, name: &str) {
         let change = compare(context.types, context.root, live, new).without(context.reset);
         // Nobody keeps what changes, the writer's earlier entry included; so this can't conflict.
@@ -292,7 +292,7 @@ impl Managers {
         Ok(new)
     }
 
-    /// Removes what was applied last time, is not applied now, and is nobody else's.
+    /// Removes what was applied last time, is not applied now, and has no other owner.
     fn prune(&self, context: &Context<'_>, merged: &Value, last: &Set) -> Value {
         let (types, root) = (context.types, context.root);
         let whole = |set: &Set| with_named_parents(types, Some(root), set);
@@ -308,7 +308,7 @@ impl Managers {
     }
 }
 
-/// What is in no manager's set: it is the server's, or the object's name.
+/// The fields that are in no manager's set: the server's, and the object's name.
 static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
     Set::of(&[
         &["apiVersion"],

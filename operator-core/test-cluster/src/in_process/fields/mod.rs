@@ -1,4 +1,4 @@
-//! Who owns which field, and what an object looks like after a write: server-side apply, managed fields, defaults.
+//! Ownership of fields, and the state of an object after a write: server-side apply, managed fields, defaults.
 //!
 //! Pure. The server around it knows paths, versions and deletion; this module knows the kinds' schemas.
 //!
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - Objects, managed fields and conflicts are those of the kube-apiserver whose types are recorded; a fuzz compares
-//!   them.
+//! - Objects, managed fields and conflicts are those of the kube-apiserver whose types are recorded; a fuzz test
+//!   compares them.
 //!
 //! # Assumptions
 //! - All versions of a custom kind that manage fields of one object have the same schema.
@@ -62,7 +62,7 @@ pub(super) enum Refusal {
     NotModelled(String),
 }
 
-/// Which endpoint is written: each has fields that it doesn't change.
+/// The endpoint that is written: each has fields that it doesn't change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endpoint {
     /// The object itself.
@@ -71,7 +71,7 @@ pub(super) enum Endpoint {
     Status,
 }
 
-/// What is known of one served version of a kind. Cheap to clone.
+/// Everything known about one served version of a kind. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Schema(Arc<Inner>);
 
@@ -98,7 +98,7 @@ pub(super) struct Write<'a> {
     pub(super) endpoint: Endpoint,
     /// The field manager.
     pub(super) manager: &'a str,
-    /// When.
+    /// The time.
     pub(super) time: Timestamp,
 }
 
@@ -150,7 +150,7 @@ impl Schema {
         Refusal::BadRequest(format!("{kind} in version {version:?} cannot be handled as a {kind}: {message}"))
     }
 
-    /// Whether a write from `old` to `new` is one that counts up `metadata.generation`.
+    /// Whether a write from `old` to `new` increments `metadata.generation`.
     pub(super) fn changes_generation(&self, old: &Value, new: &Value) -> bool {
         generation::changes_generation(self, old, new)
     }
@@ -175,7 +175,7 @@ impl Schema {
         }
     }
 
-    /// The object that there is before there is one.
+    /// The state of an object before it exists.
     fn empty(&self) -> Value {
         let mut empty = match &self.0.origin {
             Origin::Builtin { go, .. } => canonical(go, Value::Null).unwrap_or_default(),
@@ -186,7 +186,7 @@ impl Schema {
         empty
     }
 
-    /// What managed fields see of an object.
+    /// The part of an object that managed fields cover.
     fn visible<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
         match &self.0.origin {
             Origin::Builtin { go, .. } if generation::knows_empty(&self.0.kind.kind) => {
@@ -196,8 +196,8 @@ impl Schema {
         }
     }
 
-    /// What is read back after a write. Before that, an object still has what only a comparison with the live one sees,
-    /// as the difference between 1.0 and 1: to a custom kind's generation they are not the same.
+    /// The object as it is read back after a write. Before that, it still has what only a comparison with the live one
+    /// sees, such as the difference between 1.0 and 1: to a custom kind's generation they are not the same.
     pub(super) fn settled(&self, object: Value) -> Value {
         match &self.0.origin {
             Origin::Builtin { go, .. } => {
@@ -215,7 +215,7 @@ impl Schema {
         }
     }
 
-    /// What the storage of most kinds makes of an object before it looks whether anything changes.
+    /// How the storage of most kinds converts an object before it checks whether anything changes.
     fn stored(&self, mut object: Value) -> Value {
         match &self.0.origin {
             Origin::Builtin { go, .. } if !generation::knows_empty(&self.0.kind.kind) => {
@@ -261,8 +261,8 @@ fn invalid(kind: &GroupVersionKind, object: &Value, causes: Vec<(String, String,
     Refusal::Invalid(format!("{of} {name:?} is invalid: {text}"), causes)
 }
 
-/// Server-side apply. `applied` is the body as it came; the answer is the object to be stored, with managed fields, but
-/// for what the server counts: resourceVersion, generation, and uid and creationTimestamp of a new object.
+/// Server-side apply. `applied` is the body as it arrived; the result is the object to be stored, with managed fields,
+/// but without what the server counts: resourceVersion, generation, and uid and creationTimestamp of a new object.
 pub(super) fn apply(
     write: &Write<'_>,
     live: Option<&Value>,
@@ -309,7 +309,7 @@ pub(super) fn apply(
 /// Where kubectl keeps what it applied without the server's help.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// What fits the schema and yet can't be read is found only after the merge.
+/// A value that fits the schema and yet can't be read is found only after the merge.
 fn inconvertible(applied: &Value, kind: &GroupVersionKind, refusal: Refusal) -> Refusal {
     let Refusal::BadRequest(message) = refusal else { return refusal };
     let what = format!("{}, Kind={}", kind.api_version(), kind.kind);
@@ -321,7 +321,7 @@ fn inconvertible(applied: &Value, kind: &GroupVersionKind, refusal: Refusal) -> 
     ))
 }
 
-/// Namespace and name, as the API server names an object that it fails on.
+/// Namespace and name, as the API server names an object for which it fails.
 fn name(object: &Value) -> String {
     let text = |field| at(at(object, "metadata"), field).as_str().unwrap_or("");
     format!("{}/{}", text("namespace"), text("name"))
@@ -365,12 +365,12 @@ pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Res
     write.finish(live, new, &managers)
 }
 
-/// The managed fields of an object, as they stand in it.
+/// The managed fields in an object.
 fn entries(object: &Value) -> &Value {
     at(at(object, "metadata"), "managedFields")
 }
 
-/// Whether two values are equal but for one of their fields, of which `special` decides.
+/// Whether two values are equal except for one of their fields, on which `special` decides.
 fn same_but(one: &Value, two: &Value, field: &str, special: impl Fn(&Value, &Value) -> bool) -> bool {
     let (Value::Object(left), Value::Object(right)) = (one, two) else { return canonical::equal(one, two) };
     let others = |fields: &Map<String, Value>| fields.len() - usize::from(fields.contains_key(field));

@@ -10,7 +10,7 @@ use super::{
     set::Set,
 };
 
-/// The fields that an endpoint doesn't write, so that nobody owns them by writing there.
+/// The fields that an endpoint doesn't write, so that no manager owns them by writing there.
 pub(super) fn reset(schema: &Schema, endpoint: Endpoint) -> Set {
     match (&schema.0.origin, endpoint) {
         (Origin::Custom(definition), Endpoint::Main) if !definition.has_status => Set::default(),
@@ -35,7 +35,7 @@ fn has_status(schema: &Schema) -> bool {
     }
 }
 
-/// An object without its managed fields, which are kept apart.
+/// An object without its managed fields, which are stored separately.
 pub(super) fn without_managed(mut object: Value) -> Value {
     set_managed(&mut object, None);
     object
@@ -76,7 +76,7 @@ fn put(object: &mut Value, part: &str, field: &str, value: Option<Value>) {
     }
 }
 
-/// What an endpoint makes of a request: what it doesn't write comes from the live object.
+/// How an endpoint changes a request: what it doesn't write comes from the live object.
 pub(super) fn prepare(write: &Write<'_>, live: Option<&Value>, mut new: Value) -> Value {
     let schema = write.schema;
     let Some(live) = live else {
@@ -138,7 +138,7 @@ fn copy(from: &Value, to: &mut Value, field: &str) {
     }
 }
 
-/// What of the metadata a request may leave out, and what it can't change.
+/// The metadata that a request may omit, and that it can't change.
 fn keep(live: &Value, new: &mut Value) {
     let old = at(live, "metadata");
     put(new, "metadata", "generation", old.get("generation").cloned());

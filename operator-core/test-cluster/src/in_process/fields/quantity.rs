@@ -1,11 +1,11 @@
-//! Quantities (`1500m`, `1Gi`) in their one form.
+//! Quantities (`1500m`, `1Gi`) in their canonical form.
 //!
 //! ```text
 //!  1000m ─▶ 1      0.5 ─▶ 500m      1024Mi ─▶ 1Gi      1e3 ─▶ 1e3      1500M ─▶ 1500M
 //! ```
 //!
-//! The suffix keeps its family (decimal, binary, exponent); within it the number becomes whole, and as short as it can
-//! be.
+//! The suffix keeps its family (decimal, binary, exponent); within it the number becomes whole, and as short as
+//! possible.
 //!
 //! # Assumptions
 //! - A value fits into 38 digits, counted in billionths. A quantity that does not is refused.
@@ -28,7 +28,7 @@ pub(super) fn normal(text: &str) -> Result<String, String> {
     parse(text).map(|(family, nanos)| write(family, nanos))
 }
 
-/// The same, in thousandths: what is smaller is rounded up.
+/// The same, in thousandths: smaller fractions are rounded up.
 pub(super) fn in_thousandths(text: &str) -> Result<String, String> {
     const MILLI: i128 = 1_000_000;
     let (family, nanos) = parse(text)?;
@@ -88,7 +88,7 @@ enum Scale {
     Decimal(i32),
 }
 
-/// What is smaller than a billionth is rounded away from zero.
+/// Fractions smaller than a billionth are rounded away from zero.
 fn round_up(digits: i128, places: i32) -> Option<i128> {
     let Some(divisor) = 10_i128.checked_pow(places.unsigned_abs()) else {
         return Some(i128::from(digits > 0));

@@ -1,6 +1,6 @@
-//! What server-side apply knows of a type: how its values are merged.
+//! What server-side apply knows about a type: how its values are merged.
 //!
-//! Types refer to each other by number, for some contain themselves.
+//! Types refer to each other by number, because some contain themselves.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ pub(super) struct TypeId(usize);
 
 /// Values of any form, whose objects are merged field by field.
 pub(super) const DEDUCED: TypeId = TypeId(0);
-/// Values of any form, each a whole.
+/// Values of any form, each of them atomic.
 pub(super) const UNTYPED: TypeId = TypeId(1);
 
-/// Types, which refer to each other. Some build upon others, which they share.
+/// Types, which refer to each other. Some extend others, which they share.
 #[derive(Clone, Debug)]
 pub(super) struct Types {
     shared: &'static [Atom],
@@ -48,10 +48,10 @@ pub(super) struct List {
     pub(super) item: TypeId,
 }
 
-/// How the items of a list are told apart.
+/// How the items of a list are distinguished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
-    /// Not at all: the list is a whole.
+    /// Not at all: the list is atomic.
     Atomic,
     /// By their values.
     Set,
@@ -63,7 +63,7 @@ pub(super) enum Relation {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     pub(super) named: BTreeMap<String, Field>,
-    /// The type of other fields; `None` where there may be none.
+    /// The type of other fields; `None` if there may be none.
     pub(super) others: Option<TypeId>,
     pub(super) atomic: bool,
 }
@@ -72,7 +72,7 @@ pub(super) struct Fields {
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) of: TypeId,
-    /// The value that a key has where it is absent.
+    /// The value of a key if it is absent.
     pub(super) default: Option<Value>,
 }
 
@@ -96,7 +96,7 @@ impl Default for Types {
 }
 
 impl Types {
-    /// Types that may refer to those of `shared`, which keep their numbers. Those build upon no others themselves.
+    /// Types that may refer to those of `shared`, which keep their numbers. Those extend no others themselves.
     pub(super) fn upon(shared: &'static Self) -> Self {
         Self { shared: &shared.own, own: Vec::new() }
     }
@@ -107,7 +107,7 @@ impl Types {
         TypeId(self.shared.len() + self.own.len() - 1)
     }
 
-    /// Puts a type in the place of another that was added, and which others may refer to already.
+    /// Replaces a type that was added, and which others may refer to already.
     pub(super) fn replace(&mut self, id: TypeId, atom: Atom) {
         if let Some(place) = id.0.checked_sub(self.shared.len()).and_then(|at| self.own.get_mut(at)) {
             *place = atom;
@@ -119,7 +119,7 @@ impl Types {
         self.shared.get(id.0).unwrap_or_else(|| &self.own[id.0 - self.shared.len()])
     }
 
-    /// The shape of a value: of more than one that its type allows, that which it has.
+    /// The shape of a value: if its type allows several, the one that it has.
     pub(super) fn shape(&self, id: TypeId, value: Option<&Value>) -> Option<Shape<'_>> {
         let atom = self.atom(id);
         let scalar = || atom.scalar.map(Shape::Scalar);
@@ -134,7 +134,7 @@ impl Types {
         own.or_else(map).or_else(scalar).or_else(list)
     }
 
-    /// Whether two values of a type take the same shape, so that they are looked at side by side.
+    /// Whether two values of a type have the same shape, so that they are compared side by side.
     pub(super) fn alike(&self, id: TypeId, one: &Value, two: &Value) -> bool {
         let atom = self.atom(id);
         let form = |value: &Value| match value {

@@ -4,7 +4,7 @@
 //!  {"f:data": {".": {}, "f:a": {}}}   ◀──▶   data (a member), data.a (a member)
 //! ```
 //!
-//! A parent is not a member because its child is: both can be in the set, or one of them.
+//! A parent is not automatically a member because its child is: both can be in the set, or one of them.
 
 use std::{cmp::Ordering, collections::BTreeMap, fmt};
 
@@ -19,7 +19,7 @@ pub(super) enum Element {
     Key(Vec<(String, Scalar)>),
     /// An item of a set.
     Item(Scalar),
-    /// An item by its place: the API server writes none, but reads them.
+    /// An item by its position: the API server writes none, but reads them.
     Index(usize),
 }
 
@@ -69,7 +69,7 @@ impl PartialEq for Scalar {
 
 impl Eq for Scalar {}
 
-/// As error messages name a step.
+/// A step as it appears in error messages.
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -103,7 +103,7 @@ impl Element {
         }
     }
 
-    /// `None` for what a later Kubernetes may have added, or what is no path element at all.
+    /// `None` for something that a later Kubernetes may have added, or that is no path element at all.
     fn decode(text: &str) -> Option<Self> {
         match text.split_once(':')? {
             ("f", name) => Some(Self::field(name)),
@@ -122,7 +122,7 @@ impl Element {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Set(BTreeMap<Element, Node>);
 
-/// What is in a set at and below an element: never nothing.
+/// What a set contains at and below an element: never nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Node {
     member: bool,
@@ -164,7 +164,7 @@ impl Set {
         self.0.get(element).is_some_and(|node| node.member)
     }
 
-    /// What is below an element, where something is.
+    /// What is below an element, if there is anything.
     pub(super) fn below(&self, element: &Element) -> Option<&Self> {
         self.0.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
     }
@@ -232,7 +232,7 @@ impl Set {
         }
     }
 
-    /// As [`difference`](Self::difference), but what is below a member of `other` goes with it.
+    /// As [`difference`](Self::difference), but what is below a member of `other` is removed with it.
     pub(super) fn without(&self, other: &Self) -> Self {
         self.combine(|element, node| match other.0.get(element) {
             Some(other) if other.member => None,
@@ -251,7 +251,7 @@ impl Set {
         kept
     }
 
-    /// All members, as error messages name them; parents before what is below them, but behind their siblings.
+    /// All members, as in error messages; parents before what is below them, but after their siblings.
     pub(super) fn paths(&self) -> Vec<String> {
         let members = self.0.iter().filter(|(_, node)| node.member).map(|(element, _)| element.to_string());
         let deeper = self.parents().flat_map(|(element, below)| {
@@ -272,7 +272,7 @@ impl Set {
         Value::Object(fields.collect())
     }
 
-    /// Reads the wire form. What is not known is not in the set.
+    /// Reads the wire form. Unknown elements are left out.
     pub(super) fn decode(fields: &Value) -> Self {
         let mut set = Self::default();
         for (key, below) in fields.as_object().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Kubernetes' own kinds that this server has, as the real one's discovery lists them.
+//! Kubernetes' own kinds that this server has, in the form of the real one's discovery.
 
 use super::{Behaviour, Kind};
 
@@ -75,7 +75,7 @@ const ROWS: &[Row] = &[
     Row("discovery.k8s.io", "v1", "endpointslices", "endpointslice", "EndpointSlice", "", 0),
 ];
 
-/// Groups of the real server of which nothing is here.
+/// Groups of the real server that are entirely missing here.
 pub(super) const MISSING_GROUPS: &[&str] = &[
     "admissionregistration.k8s.io",
     "apiregistration.k8s.io",
@@ -86,7 +86,7 @@ pub(super) const MISSING_GROUPS: &[&str] = &[
     "resource.k8s.io",
 ];
 
-/// Kinds of the real server that are missing in the groups that are here.
+/// Kinds of the real server that are missing in the groups that exist here.
 const MISSING: &[(&str, &[&str])] = &[
     ("", &["bindings", "componentstatuses", "events", "podtemplates", "replicationcontrollers"]),
     ("apps", &["controllerrevisions"]),
@@ -105,7 +105,7 @@ pub(super) fn is_missing(group: &str, plural: &str) -> bool {
         || of_group.flat_map(|(_, plurals)| *plurals).any(|missing| *missing == plural)
 }
 
-/// The fields, beside name and namespace, by which objects of a kind can be selected.
+/// The fields, besides name and namespace, by which objects of a kind can be selected.
 pub(super) fn selectable(group: &str, kind: &str) -> &'static [&'static str] {
     match (group, kind) {
         ("", "Secret") => &["type"],

@@ -1,7 +1,7 @@
 //! The kinds that are served: Kubernetes' own, and those that definitions have added.
 //!
 //! # Guarantees
-//! - The schema of a kind of Kubernetes is made when it is needed first; a kind without one can be listed, for it has
+//! - The schema of a Kubernetes kind is made when it is first needed; a kind without one can be listed, because it has
 //!   no objects, and is refused when it is written.
 
 mod builtin;
@@ -30,10 +30,10 @@ pub(super) struct Kind {
     pub(super) status: bool,
     /// The version in which the objects of all versions are stored.
     pub(super) storage_version: String,
-    /// The fields, beside name and namespace, by which objects can be selected.
+    /// The fields, besides name and namespace, by which objects can be selected.
     pub(super) selectable: Vec<String>,
     pub(super) behaviour: Behaviour,
-    /// Whether stored objects may have another form, so that they are brought into this one when they are read.
+    /// Whether stored objects may have another form, so that they are converted when they are read.
     pub(super) rereads: bool,
     /// The generation of the definition that has added it.
     pub(super) definition: i64,
@@ -77,7 +77,7 @@ impl Kind {
         api_version(&self.group, &self.storage_version)
     }
 
-    /// What Go calls the package of the type.
+    /// The name of the type's package in Go.
     pub(super) fn go_package(&self) -> &str {
         match self.group.split('.').next() {
             _ if self.is_custom() => "unstructured",
@@ -86,17 +86,17 @@ impl Kind {
         }
     }
 
-    /// `plural.group`, as messages call the resource.
+    /// `plural.group`, the name of the resource in messages.
     pub(super) fn qualified(&self) -> String {
         qualified(&self.plural, &self.group)
     }
 
-    /// `Kind.group`, as other messages call it.
+    /// `Kind.group`, its name in other messages.
     pub(super) fn qualified_kind(&self) -> String {
         qualified(&self.kind, &self.group)
     }
 
-    /// What is known of its fields.
+    /// What is known about its fields.
     pub(super) fn schema(&self) -> Result<&Schema, Failure> {
         let schema = self
             .schema
@@ -148,7 +148,7 @@ impl Kinds {
         Arc::make_mut(&mut self.0).insert(key, Arc::new(kind));
     }
 
-    /// Serves all versions of a resource no longer.
+    /// Stops serving all versions of a resource.
     pub(super) fn withdraw(&mut self, resource: &Resource) {
         let is_other = |kind: &Kind| kind.group != resource.group || kind.plural != resource.plural;
         Arc::make_mut(&mut self.0).retain(|_, kind| is_other(kind));
@@ -170,7 +170,7 @@ impl Kinds {
         }
     }
 
-    /// A kind by `apiVersion` and `kind`, as owner references name it.
+    /// A kind by `apiVersion` and `kind`, as in owner references.
     pub(super) fn of_object(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         self.iter().find(|known| known.group == group && known.version == version && known.kind == kind)
@@ -190,7 +190,7 @@ impl Kinds {
         self.iter().any(|kind| kind.group == group)
     }
 
-    /// Whether the real server has a group of which this one has nothing.
+    /// Whether the real server has a group that is entirely missing here.
     pub(super) fn is_missing_group(group: &str) -> bool {
         builtin::MISSING_GROUPS.contains(&group)
     }
@@ -200,7 +200,7 @@ impl Kinds {
         self.iter().any(|kind| kind.group == group && !kind.is_custom())
     }
 
-    /// Whether a kind is still served, and in the same form.
+    /// Whether a kind is still served, in the same form.
     pub(super) fn serves(&self, kind: &Arc<Kind>) -> bool {
         self.iter().any(|served| Arc::ptr_eq(served, kind))
     }

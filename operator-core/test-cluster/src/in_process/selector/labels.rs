@@ -1,4 +1,4 @@
-//! The language of label selectors, with the real server's words for what is wrong. Pure.
+//! The syntax of label selectors, with the real server's error messages. Pure.
 
 use std::collections::VecDeque;
 

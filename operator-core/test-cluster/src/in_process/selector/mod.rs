@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{failure::Failure, kinds::Kind};
 
-/// What a list, a watch or a deletion of a collection is about.
+/// The objects to which a list, a watch or a deletion of a collection applies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selector {
     labels: Vec<LabelTerm>,

@@ -1,4 +1,4 @@
-//! What is stored: all objects, one counter of versions, and what happened since the last compaction.
+//! The store: all objects, one counter of versions, and what happened since the last compaction.
 //!
 //! ```text
 //!   put, remove ──▶ objects (by resource, then by path)
@@ -7,12 +7,12 @@
 //!                    └── undone from its end: lists of the past
 //! ```
 //!
-//! Pure: who waits for an event is not known here.
+//! Pure: it doesn't know what waits for an event.
 //!
 //! # Guarantees
 //! - Each change gets the next version, whatever the resource; a version is given out once.
-//! - Lists come in the order of the paths, as etcd has them.
-//! - What lies before the compaction is refused, never answered by halves.
+//! - Lists are in the order of the paths, as in etcd.
+//! - A version before the compaction is refused, never answered incompletely.
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +33,7 @@ pub(super) struct Resource {
     pub(super) plural: String,
 }
 
-/// Namespace and name of an object as one path, for that is how etcd sorts them: `a-b/x` lies before `a/x`.
+/// Namespace and name of an object as one path, because that is how etcd sorts them: `a-b/x` comes before `a/x`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Path(String);
 
@@ -48,12 +48,12 @@ impl Path {
         &self.0
     }
 
-    /// A path that was text.
+    /// A path from its text.
     pub(super) fn from_text(text: String) -> Self {
         Self(text)
     }
 
-    /// `None` when the object is cluster-scoped.
+    /// `None` if the object is cluster-scoped.
     pub(super) fn namespace(&self) -> Option<&str> {
         self.0.split_once('/').map(|(namespace, _)| namespace).filter(|namespace| !namespace.is_empty())
     }
@@ -69,24 +69,24 @@ impl Path {
 pub(super) struct Event {
     /// The version that the change got.
     pub(super) version: u64,
-    /// Whose list it is about.
+    /// The resource of the object.
     pub(super) resource: Resource,
-    /// Which object.
+    /// The object.
     pub(super) path: Path,
-    /// The object before; `None` when it was created.
+    /// The object before; `None` if it was created.
     pub(super) before: Option<Arc<Value>>,
-    /// The object after; `None` when it was deleted.
+    /// The object after; `None` if it was deleted.
     pub(super) after: Option<Arc<Value>>,
 }
 
-/// The version that was asked for lies before the compaction.
+/// The requested version lies before the compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Expired {
-    /// The oldest version that can still be asked for.
+    /// The oldest version that can still be requested.
     pub(super) oldest: u64,
 }
 
-/// How long the log may get before its older half is forgotten.
+/// The length of the log at which its older half is forgotten.
 const LONGEST_LOG: usize = 100_000;
 
 /// The objects and their history.
@@ -124,7 +124,7 @@ impl Store {
         self.objects.keys()
     }
 
-    /// Whether the objects of a resource are as they were at `version`, as far as that can be told.
+    /// Whether the objects of a resource are as they were at `version`, as far as that is known.
     pub(super) fn is_unchanged_since(&self, resource: &Resource, version: u64) -> bool {
         let mut later = self.log.iter().rev().take_while(|event| event.version > version);
         version >= self.compacted && later.all(|event| event.resource != *resource)
@@ -161,7 +161,7 @@ impl Store {
         object
     }
 
-    /// Forgets an object; the answer is its last state.
+    /// Removes an object; returns its last state.
     pub(super) fn remove(&mut self, resource: &Resource, path: &Path) -> Option<Arc<Value>> {
         let before = self.objects.get_mut(resource)?.remove(path)?;
         self.version += 1;

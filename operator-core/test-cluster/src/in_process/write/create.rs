@@ -1,4 +1,4 @@
-//! POST, and what else brings objects into being.
+//! POST, and everything else that creates objects.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl State {
         Ok(self.put(kind, path, object))
     }
 
-    /// Stores an object in the version of the storage; the answer is in that of `kind`.
+    /// Stores an object in the version of the storage; returns it in that of `kind`.
     pub(in crate::in_process) fn put(&mut self, kind: &Kind, path: &Path, mut object: Value) -> Arc<Value> {
         object["apiVersion"] = kind.stored_api_version().into();
         let resource = kind.resource();
@@ -108,7 +108,7 @@ impl State {
         Arc::new(shown)
     }
 
-    /// Whether a definition still takes new objects.
+    /// Whether a definition still accepts new objects.
     fn admit_of_definition(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
         let definition = self.store.get(&definitions(), &Self::definition_of(&kind.resource()));
         if kind.is_custom() && definition.is_some_and(|definition| is_deleting(definition)) {
@@ -118,7 +118,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether a namespace takes new objects.
+    /// Whether a namespace accepts new objects.
     fn admit_into_namespace(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
         let Some(namespace) = path.namespace() else { return Ok(()) };
         match self.store.get(&namespaces(), &Path::new(None, namespace)) {
@@ -131,7 +131,7 @@ impl State {
         }
     }
 
-    /// What the server sets in a new object, and what belongs to nobody.
+    /// The fields that the server sets in a new object, and that no manager owns.
     fn complete(&mut self, kind: &Kind, object: &mut Value) -> Result<(), Failure> {
         match (kind.group.as_str(), kind.kind.as_str()) {
             (GROUP, KIND) => complete_definition(object),

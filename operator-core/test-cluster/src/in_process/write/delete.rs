@@ -16,14 +16,14 @@ use crate::in_process::{
     store::Path,
 };
 
-/// What becomes of the objects that an object owns.
+/// What happens to the objects that an object owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Propagation {
     Background,
     Foreground,
     Orphan,
     #[default]
-    /// As the object's finalizers say, or else as its kind has it.
+    /// According to the object's finalizers, or else the default of its kind.
     Default,
 }
 
@@ -81,7 +81,7 @@ impl State {
         collection(request, kind, &metadata, objects).map(Reply::ok)
     }
 
-    /// Deletes an object or marks it; the answer says which, and shows its last state.
+    /// Deletes an object or marks it; the answer shows which, and its last state.
     pub(super) fn delete_object(
         &mut self,
         kind: &Kind,
@@ -146,7 +146,7 @@ impl State {
     }
 }
 
-/// Refuses the deletion of an object that has time to end by itself.
+/// Refuses the deletion of an object with a grace period.
 fn ends_at_once(kind: &Kind, live: &Value, grace: Option<i64>) -> Result<(), Failure> {
     let scheduled = !live["spec"]["nodeName"].is_null();
     if kind.kind == "Pod" && kind.group.is_empty() && scheduled && grace != Some(0) {
@@ -222,8 +222,8 @@ impl DeleteOptions {
         Ok(())
     }
 
-    /// The finalizers that an object is to have once it is deleted: those of the garbage collector as the propagation
-    /// says.
+    /// The finalizers that an object should have once it is deleted: those of the garbage collector according to the
+    /// propagation.
     fn finalizers(&self, kind: &Kind, live: &Value) -> Vec<String> {
         const COLLECTOR: [&str; 2] = ["orphan", "foregroundDeletion"];
         let existing = finalizers(live);

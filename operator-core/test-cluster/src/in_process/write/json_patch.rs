@@ -1,8 +1,8 @@
 //! JSON patches (RFC 6902), with the habits of the real server's library. Pure.
 //!
 //! It differs from the standard: `replace` of a member that is missing adds it, `copy` of one copies a null, `test` of
-//! one against null succeeds, and a value that is missing is null. An operation that can't be done refuses the whole
-//! patch, without saying why.
+//! one against null succeeds, and a missing value is null. An operation that can't be performed refuses the whole
+//! patch, without a reason.
 
 use json_patch::{Patch, PatchOperation};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(super) fn apply(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
     Ok(object)
 }
 
-/// The operation as the standard has it; `None` when nothing is left to do.
+/// The operation as in the standard; `None` if nothing is left to do.
 fn lenient(object: &Value, mut operation: Value) -> Option<Value> {
     let needs_value = matches!(operation["op"].as_str(), Some("add" | "replace"));
     if needs_value && operation.get("value").is_none() {

@@ -1,4 +1,4 @@
-//! The parts of an object's metadata that the server decides on. Pure.
+//! The parts of an object's metadata that the server decides. Pure.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{finalizers, is_deleting, meta};
 use crate::in_process::failure::{Cause, Failure};
 
-/// A time as objects have it: in whole seconds.
+/// A time as in objects: in whole seconds.
 pub(in crate::in_process) fn time(now: Timestamp) -> String {
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -44,7 +44,7 @@ pub(super) fn check_name(object: &Value, name: &str) -> Result<(), Failure> {
     }
 }
 
-/// Removes what nobody can bring along into a new object.
+/// Removes what a request can't set in a new object.
 pub(super) fn clear_for_creation(object: &mut Value) {
     if let Some(metadata) = object["metadata"].as_object_mut() {
         for field in [
@@ -60,7 +60,7 @@ pub(super) fn clear_for_creation(object: &mut Value) {
     }
 }
 
-/// Takes over from the live object what an update can't change, and says what it tried to.
+/// Takes over from the live object what an update can't change, and returns what it tried to.
 pub(super) fn keep(live: &Value, object: &mut Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let immutable = |field: &str, given: &Value| {

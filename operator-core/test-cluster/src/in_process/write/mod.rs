@@ -77,7 +77,7 @@ impl Target<'_> {
         self.path.name()
     }
 
-    /// The circumstances as [`fields`] wants them.
+    /// The circumstances in the form of [`fields`].
     fn fields(&self, now: jiff::Timestamp) -> Result<fields::Write<'_>, Failure> {
         Ok(fields::Write {
             schema: self.kind.schema()?,
@@ -100,7 +100,7 @@ fn endpoint(request: &Request) -> Endpoint {
     }
 }
 
-/// The body of a POST or PUT, with its type filled in where that is optional.
+/// The body of a POST or PUT, with its type filled in if that is optional.
 fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let mut body = parse(request, kind)?;
     let text = |field: &str| body.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -215,7 +215,7 @@ fn yaml(body: &[u8]) -> Result<Value, String> {
     serde_saphyr::from_str(text).map_err(|error| error.to_string())
 }
 
-/// A text in an object's metadata; empty when it isn't there.
+/// A text in an object's metadata; empty if it doesn't exist.
 fn meta<'o>(object: &'o Value, field: &str) -> &'o str {
     object["metadata"].get(field).and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
-//! What the server and its controllers write themselves.
+//! The writes of the server and its controllers.
 //!
-//! A controller that meets a refusal has nothing to say to anybody: it leaves things as they are, as a real one would
-//! until its next attempt.
+//! A controller whose write is refused reports it nowhere: it leaves things as they are, as a real one would until its
+//! next attempt.
 
 use std::sync::Arc;
 

@@ -119,7 +119,7 @@ impl State {
     }
 }
 
-/// An applied object must say what it is.
+/// An applied object must contain its type.
 fn check_type(kind: &Kind, applied: &Value) -> Result<(), Failure> {
     let text = |field: &str| applied.get(field).and_then(Value::as_str).unwrap_or_default();
     let (api_version, name) = (text("apiVersion"), text("kind"));

@@ -1,14 +1,14 @@
-//! Field validation `Strict`: unknown fields are refused, where they are otherwise dropped.
+//! Field validation `Strict`: unknown fields are refused; otherwise they are dropped.
 //!
-//! A field counts as unknown when it is gone after reading. One with an empty value may be gone because it is empty,
-//! and is let pass.
+//! A field counts as unknown if it is gone after reading. One with an empty value may be gone because it is empty, and
+//! is accepted.
 
 use serde_json::Value;
 
 use super::Target;
 use crate::in_process::failure::Failure;
 
-/// Refuses a body with unknown fields, if the request asks for that.
+/// Refuses a body with unknown fields, if the request demands that.
 pub(super) fn check(target: &Target<'_>, body: &Value) -> Result<(), Failure> {
     if !target.options.strict {
         return Ok(());

@@ -1,4 +1,4 @@
-//! PUT, and what becomes of an object that exists.
+//! PUT, and other changes of existing objects.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl State {
         show(request, kind, &object).map(Reply::ok)
     }
 
-    /// Changes an object to what a request wants it to be as a whole.
+    /// Changes an object to the complete state that a request contains.
     pub(super) fn update_object(
         &mut self,
         target: &Target<'_>,
@@ -132,14 +132,14 @@ impl State {
         Ok(self.put(kind, target.path, object))
     }
 
-    /// Whether something else than finalizers keeps an object that is being deleted.
+    /// Whether something other than finalizers keeps an object that is being deleted.
     pub(super) fn is_held(&self, kind: &Kind, object: &Value) -> bool {
         kind.is_namespace()
             && object["spec"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
     }
 }
 
-/// Refuses a write that builds upon another version than the live one.
+/// Refuses a write that is based on another version than the live one.
 fn check_version(target: &Target<'_>, live: &Value, object: &Value) -> Result<(), Failure> {
     match meta(object, "resourceVersion") {
         "" => Ok(()),

@@ -1,4 +1,4 @@
-//! What Kubernetes fills into its own kinds, ported by hand: the recorded types don't say it.
+//! The defaults of Kubernetes' own kinds, ported by hand: they are not in the recorded types.
 //!
 //! | when | what |
 //! |---|---|
@@ -15,7 +15,7 @@ mod workloads;
 
 use serde_json::{Map, Value, json};
 
-/// Fills in what a request may leave out.
+/// Fills in what a request may omit.
 pub(super) fn fill(kind: &str, object: &mut Value) {
     let Some(object) = object.as_object_mut() else { return };
     match kind {
@@ -74,7 +74,7 @@ pub(super) fn identified(kind: &str, object: &mut Value) {
     }
 }
 
-/// Carries over what an update may leave out.
+/// Carries over what an update may omit.
 pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
     match kind {
         "Service" => network::allocated(live, object),
@@ -86,7 +86,7 @@ pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
 
 type Object = Map<String, Value>;
 
-/// Sets a field that is not there.
+/// Sets a missing field.
 fn missing(object: &mut Object, field: &str, value: impl Into<Value>) {
     let place = object.entry(field).or_insert(Value::Null);
     if place.is_null() {
@@ -94,12 +94,12 @@ fn missing(object: &mut Object, field: &str, value: impl Into<Value>) {
     }
 }
 
-/// A part of an object, if it is there.
+/// A part of an object, if it exists.
 fn part<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
     object.get_mut(field).and_then(Value::as_object_mut)
 }
 
-/// A part of an object, made if it isn't there.
+/// A part of an object, created if it doesn't exist.
 fn made<'a>(object: &'a mut Object, field: &str) -> Option<&'a mut Object> {
     missing(object, field, json!({}));
     part(object, field)

@@ -47,7 +47,7 @@ pub(super) fn service(service: &mut Object) {
     }
 }
 
-/// The families of a Service's addresses. The addresses themselves are the server's to allocate.
+/// The families of a Service's addresses. The addresses themselves are allocated by the server.
 pub(super) fn families(service: &mut Value) {
     let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else { return };
     if text(spec, "type") == "ExternalName" {
@@ -112,7 +112,7 @@ pub(super) fn allocated(live: &Value, service: &mut Value) {
     }
 }
 
-/// Ports of the nodes stay with the names of their ports, or go with the type that needs them.
+/// Ports of the nodes stay with the names of their ports, or are removed with the type that needs them.
 fn node_ports(old: &Value, spec: &mut Object, was: &str, is: &str) {
     let needs = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
     if !needs(was) {

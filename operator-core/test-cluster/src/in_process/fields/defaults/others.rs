@@ -1,4 +1,4 @@
-//! Kinds with a default or two.
+//! Kinds with one or two defaults.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{Object, each, made, missing, part, text};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// `stringData` is only a way to write `data`.
+/// `stringData` is only another way to write `data`.
 pub(super) fn secret(secret: &mut Object) {
     missing(secret, "type", "Opaque");
     let Some(Value::Object(texts)) = secret.remove("stringData") else { return };

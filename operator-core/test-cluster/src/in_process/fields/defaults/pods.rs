@@ -1,4 +1,4 @@
-//! Pods, and the templates of those who make them.
+//! Pods, and the pod templates of other kinds.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(super) fn pod(pod: &mut Object) {
     }
 }
 
-/// What is limited is requested.
+/// A limit without a request is also the request.
 fn requests_of_limits(container: &mut Object) {
     let Some(resources) = part(container, "resources") else { return };
     let Some(Value::Object(limits)) = resources.get("limits").cloned() else { return };
@@ -143,7 +143,7 @@ fn action(handler: &mut Object) {
     }
 }
 
-/// Whether an image is named without a version. A name that can't be read counts as versioned.
+/// Whether an image is named without a version. A name that can't be parsed counts as versioned.
 fn is_latest(image: &str) -> bool {
     let name = image.rsplit('/').next().unwrap_or(image);
     let readable = !image.is_empty()

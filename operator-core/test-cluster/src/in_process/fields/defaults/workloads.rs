@@ -102,7 +102,7 @@ pub(super) fn job(job: &mut Object) {
     }
 }
 
-/// The Pods of a Job are found by its uid, unless the Job says how.
+/// The Pods of a Job are found by its uid, unless the Job specifies otherwise.
 pub(super) fn job_selector(job: &mut Object) {
     let metadata = job.get("metadata").cloned().unwrap_or_default();
     let Some(spec) = part(job, "spec") else { return };

@@ -1,4 +1,4 @@
-//! What reading makes of a custom object: unknown fields and nulls dropped, defaults filled in.
+//! What happens to a custom object when it is read: unknown fields and nulls are dropped, defaults filled in.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::{super::canonical::canonical_metadata, flag};
 
 const META_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Drops what the schema doesn't know, but the fields that every object has.
+/// Drops what the schema doesn't know, except for the fields that every object has.
 pub(super) fn prune_root(object: &mut Value, schema: &Value) {
     prune_as(object, Some(schema), true);
 }
@@ -51,14 +51,14 @@ fn prune_object(object: &mut Map<String, Value>, schema: Option<&Value>, embedde
     });
 }
 
-/// Metadata has the form that Go gives it, unless it can't be read: then validation finds it.
+/// Metadata gets Go's form, unless it can't be read: then validation reports it.
 fn coerce_metadata(metadata: &mut Value) {
     if let Ok(read) = canonical_metadata(metadata.clone()) {
         *metadata = read;
     }
 }
 
-/// Looks for embedded objects whose kind is no text; one that is absent is left to validation.
+/// Finds embedded objects whose kind is not a text; a missing one is left to validation.
 pub(super) fn check_embedded(value: &Value, schema: &Value, path: &str) -> Result<(), String> {
     match value {
         Value::Object(object) => {
@@ -90,14 +90,14 @@ fn is_dropped_null(value: &Value, schema: Option<&Value>) -> bool {
         && schema.is_some_and(|schema| !flag(schema, "nullable") && schema.get("default").is_none())
 }
 
-/// The schema of a field; `None` for one that any value fits.
+/// The schema of a field; `None` if any value fits.
 fn field<'a>(schema: Option<&'a Value>, name: &str) -> Option<&'a Value> {
     let schema = schema?;
     let property = schema.get("properties").and_then(|properties| properties.get(name));
     property.or_else(|| schema.get("additionalProperties").filter(|other| other.is_object()))
 }
 
-/// Drops fields that are null where the schema allows no null and has no default.
+/// Drops fields that are null if the schema allows no null and has no default.
 pub(super) fn drop_nulls(value: &mut Value, schema: &Value) {
     nulls(value, Some(schema));
 }

@@ -12,7 +12,7 @@ use super::{
     flag,
 };
 
-/// The types of a custom kind, and which is the kind's own.
+/// The types of a custom kind, and which of them is the kind's own.
 pub(super) fn convert(schema: &Value) -> (Types, TypeId) {
     let mut convert = Convert { types: Types::upon(&RECORDED.types) };
     let root = convert.node(schema, false);
@@ -86,7 +86,7 @@ impl Convert {
         List { relation, item }
     }
 
-    /// The fields that every object has, whatever the schema says of them.
+    /// The fields that every object has, whatever the schema says about them.
     fn meta_fields(&mut self, fields: &mut Fields) {
         for name in ["apiVersion", "kind"] {
             let of = self.types.add(scalar(Form::Text));

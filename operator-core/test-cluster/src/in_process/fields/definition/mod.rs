@@ -1,7 +1,7 @@
 //! Custom kinds: what the `openAPIV3Schema` of their definition says about merging, pruning, defaults and validity.
 //!
 //! # Guarantees
-//! - A schema that says what is not modelled here is refused when its kind is defined, not ignored.
+//! - A schema with something that is not modelled here is refused when its kind is defined, not ignored.
 
 mod coerce;
 mod convert;
@@ -47,7 +47,7 @@ impl Definition {
         object
     }
 
-    /// What the schema doesn't allow, as (reason, field, message).
+    /// The violations of the schema, as (reason, field, message).
     pub(super) fn validate(&self, object: &Value) -> Vec<(String, String, String)> {
         validate::validate(&self.schema, object)
     }

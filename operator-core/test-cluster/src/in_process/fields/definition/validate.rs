@@ -1,7 +1,7 @@
-//! What a schema allows.
+//! Validation against a schema.
 //!
 //! # Assumptions
-//! - Formats are not checked, but for `date-time`: [`modelled`] refuses those that would matter.
+//! - Formats are not checked, except for `date-time`: [`modelled`] refuses those that would matter.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::{super::Refusal, flag};
 /// What is wrong with a value: (reason, field, message).
 type Cause = (String, String, String);
 
-/// Refuses a schema that says more than is modelled here.
+/// Refuses a schema that contains more than is modelled here.
 pub(super) fn modelled(schema: &Value, path: &str) -> Result<(), Refusal> {
     let Some(schema) = schema.as_object() else { return Ok(()) };
     let refuse = |what: &str| {
@@ -78,7 +78,7 @@ pub(super) fn modelled(schema: &Value, path: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What of an object its schema doesn't allow.
+/// The parts of an object that its schema doesn't allow.
 pub(super) fn validate(schema: &Value, object: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     walk(schema, object, "", &mut causes);
@@ -319,7 +319,7 @@ fn duplicates(schema: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>
     }
 }
 
-/// What tells the items of a list apart, where something must.
+/// What distinguishes the items of a list, if they must differ.
 fn key(schema: &Value, item: &Value) -> Option<Value> {
     match schema.get("x-kubernetes-list-type").and_then(Value::as_str)? {
         "set" => Some(item.clone()),

@@ -1,7 +1,7 @@
 //! The types of Kubernetes, recorded from a real API server and from its Go types: nothing here is written by hand.
 //!
-//! `cargo record-types` writes `types.json` anew, for the version of Kubernetes that
-//! `control-plane/cluster/go.mod` names. The program that it runs explains the notation.
+//! `cargo record-types` generates `types.json` again, for the version of Kubernetes in `control-plane/cluster/go.mod`.
+//! The program that it runs explains the notation.
 //!
 //! # Assumptions
 //! - A broken recording is an empty one: no kind is known then, and a test fails.
@@ -44,7 +44,7 @@ pub(super) struct GoField {
 }
 
 impl GoField {
-    /// Whether the field is left out when it is absent, however it is read.
+    /// Whether the field is omitted when it is absent, in whatever way it is read.
     pub(super) fn vanishes(&self) -> bool {
         let whole =
             matches!(self.go, Go::Struct(_) | Go::Time | Go::MicroTime | Go::Quantity | Go::IntOrString);
@@ -52,7 +52,7 @@ impl GoField {
     }
 }
 
-/// All that is recorded.
+/// The whole recording.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     /// The type of each kind, by "apiVersion kind".
@@ -140,7 +140,7 @@ fn compile(file: File) -> Recorded {
 }
 
 impl Recorded {
-    /// A field whose type is a whole only there.
+    /// A field whose type is atomic only there.
     fn make_atomic(&mut self, name: &str, field: &str, of: TypeId) {
         let mut whole = self.types.atom(of).clone();
         if let Some(map) = &mut whole.map {

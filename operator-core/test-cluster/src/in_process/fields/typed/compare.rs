@@ -1,4 +1,4 @@
-//! The fields that two values differ in.
+//! The fields in which two values differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Compares in the shape of one value; says whether they were leaves.
+    /// Compares in the shape of one value; returns whether they were leaves.
     fn as_shaped(
         &mut self,
         of: TypeId,
@@ -138,7 +138,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Items with the same key. Usually one on each side; more than one are a whole.
+    /// Items with the same key. Usually one on each side; several are treated as a whole.
     fn same_key(&mut self, of: TypeId, left: &[&Value], right: &[&Value]) {
         match (left, right) {
             ([] | [_], [] | [_]) => self.compare(of, left.first().copied(), right.first().copied()),

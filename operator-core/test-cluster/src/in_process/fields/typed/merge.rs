@@ -1,4 +1,4 @@
-//! Two values in one.
+//! Merges two values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use super::{
     entries, items,
 };
 
-/// What both values say; where they differ, the second wins. `None` where nothing is left to say.
+/// The union of both values; where they differ, the second wins. `None` if nothing is left.
 ///
-/// Shared items of a list take the second's order, and those of the first alone stay behind the neighbours they had.
+/// Shared items of a list are in the second's order, and those only in the first stay after their former neighbours.
 pub(in super::super) fn merge(
     types: &Types,
     of: TypeId,
@@ -60,7 +60,7 @@ fn maps(
     (!merged.is_empty()).then_some(Value::Object(merged))
 }
 
-/// The items of a list by their elements; those that share one are null, for they are not merged.
+/// The items of a list by their elements; those that share one are null, because they are not merged.
 type Index<'a> = BTreeMap<&'a Element, &'a Value>;
 
 fn index<'a>(elements: &'a [Element], items: &[&'a Value]) -> Index<'a> {

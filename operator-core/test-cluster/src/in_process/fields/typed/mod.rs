@@ -8,8 +8,7 @@
 //! | [`compare`](compare::compare) | the fields that differ |
 //! | [`remove`](remove::remove) | a value without some of its fields |
 //!
-//! An empty object or list counts as a leaf where both sides are empty, which keeps the difference between empty and
-//! null.
+//! An empty object or list counts as a leaf if both sides are empty, which keeps the difference between empty and null.
 
 pub(super) mod compare;
 pub(super) mod merge;
@@ -24,7 +23,7 @@ use super::{
     set::{Element, Set},
 };
 
-/// The items of a list; those of anything else, null included, are none.
+/// The items of a list; for anything else, including null, there are none.
 fn items(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
@@ -34,9 +33,9 @@ fn entries(value: Option<&Value>) -> Option<&Map<String, Value>> {
     value.and_then(Value::as_object).filter(|map| !map.is_empty())
 }
 
-/// A set with the named fields on the way to each member.
+/// A set with the named fields on the path to each member.
 ///
-/// Removing needs them: an object whose last field goes is itself gone, if it is a named field.
+/// Removing needs them: an object whose last field is removed is itself removed, if it is a named field.
 pub(super) fn with_named_parents(types: &Types, of: Option<TypeId>, set: &Set) -> Set {
     let atom = of.map(|of| types.atom(of));
     let map = atom.and_then(|atom| atom.map.as_ref());

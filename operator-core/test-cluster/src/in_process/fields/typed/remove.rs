@@ -7,8 +7,8 @@ use super::super::{
     set::{Element, Set},
 };
 
-/// Removes fields and items. What loses all it had becomes null, and so does a whole that something is to be removed
-/// from.
+/// Removes fields and items. An object that loses everything becomes null, and so does an atomic value from which
+/// something has to be removed.
 pub(in super::super) fn remove(types: &Types, of: TypeId, value: &Value, fields: &Set) -> Value {
     match (types.shape(of, Some(value)), value) {
         (Some(Shape::List(list)), Value::Array(items)) if list.relation != Relation::Atomic => {

@@ -1,4 +1,4 @@
-//! What of a value its type doesn't allow.
+//! The parts of a value that its type doesn't allow.
 
 use std::collections::BTreeSet;
 
@@ -98,7 +98,7 @@ fn go_type(value: &Value) -> &'static str {
     }
 }
 
-/// As Go prints such a value in this place.
+/// Such a value in Go's notation.
 fn debug(value: &Value) -> String {
     format!(
         "&value.valueUnstructured{{Value:{}}}",
