@@ -51,7 +51,7 @@ impl<K: KubeObject> Said<K> {
 
     /// Writes the status.
     #[must_use]
-    pub fn patch_status(status: K::Status) -> Self
+    pub fn status(status: K::Status) -> Self
     where
         K: HasStatus<Status: Serialize>,
     {
@@ -60,7 +60,7 @@ impl<K: KubeObject> Said<K> {
 
     /// Writes the status of `primary`: for kinds without kube's `HasStatus`.
     #[must_use]
-    pub fn patch_status_of(primary: &K) -> Self {
+    pub fn status_of(primary: &K) -> Self {
         Self::of(UpdateControl::no_update(), &status_of(primary))
     }
 
@@ -72,7 +72,7 @@ impl<K: KubeObject> Said<K> {
 
     /// Writes the object, then its status.
     #[must_use]
-    pub fn patch_resource_and_status(primary: K) -> Self {
+    pub fn resource_and_status(primary: K) -> Self {
         let status = status_of(&primary);
         Self::of(UpdateControl::patch_resource(primary), &status)
     }

@@ -8,9 +8,7 @@ use std::sync::{
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
 use operator_core::{
-    BoxError, Context, Node, One, Run, UpdateControl, Verdict, Want,
-    dependent::Capabilities,
-    node,
+    BoxError, Context, Node, One, Run, UpdateControl, Verdict, Want, node,
     resource::KubeObject,
     workflow::{Activation, Askers, Cluster, NodeResult},
 };
@@ -37,7 +35,7 @@ impl Child {
 
     /// The same, deleted by its dependent before the primary goes.
     pub fn deleted_node(self) -> ChildNode {
-        self.node().capabilities(Capabilities::CRUD_NO_GC)
+        self.node().without_owner()
     }
 
     /// The same as [`node`](Self::node), where the primary is like this; otherwise it is removed.

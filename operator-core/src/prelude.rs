@@ -3,30 +3,24 @@
 #[doc(no_inline)]
 pub use crate::{
     controller::{configuration::ControllerConfiguration, declaration::Controller},
-    dependent::function::{
-        dependent::Dependent,
-        want::Want,
-        wanted::{Many, One},
-    },
-    error::{BoxError, Permanent},
+    dependent::function::want::Want,
+    error::Permanent,
     operator::lifecycle::Operator,
     reconciler::{
-        context::Context,
-        control::{Removal, UpdateControl},
-        data::Data,
-        run::Run,
-        traits::{Cleaner, Reconciler},
+        context::Context, control::UpdateControl, data::Data, run::Run, traits::Reconciler,
         workflow::condition::Verdict,
     },
     resource::key::ObjectKey,
     workflow::{
         conditions::served::served,
-        wired::{declared::node, reference::the, wire::Wire as _},
+        wired::{declared::node, wire::Wire as _},
     },
 };
 
 #[doc(no_inline)]
 pub use operator_macros::ControllerConfiguration;
+
+use crate::error::BoxError;
 
 /// The result of a function that may fail with any error.
 pub type Result<T, E = BoxError> = std::result::Result<T, E>;

@@ -7,8 +7,9 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use kube::CustomResourceExt;
 use operator_core::{
     BoxError, Cleaner, Context, Controller, ControllerConfiguration, Dependent, ObjectKey, One, Operator,
-    Reconciler, Removal, UpdateControl, Verdict, Want, controller::IntoController, dependent::Capabilities,
-    dependent::CustomDependent, dependent::DependentResource, node,
+    Reconciler, Removal, UpdateControl, Verdict, Want, controller::IntoController,
+    dependent::CustomDependent, dependent::DependentResource, dependent::Standalone, node,
+    resource::KubeObject,
 };
 
 fn maps(_: &Pod) -> ConfigMap {
@@ -183,7 +184,7 @@ fn settings(pod: &Pod) -> Vec<ObjectKey> {
 #[derive(ControllerConfiguration)]
 #[workflow(
     explicit_invocation,
-    maps(capabilities(Capabilities::CRUD_NO_GC)),
+    maps(without_owner),
     keys(after(maps), ready(scheduled, has_status)) = Keys::<u8>(self.prefix.clone(), PhantomData),
     records(after(maps), only_if(has_status)) = CustomDependent::new(Records),
     more(named = "more-keys", after(keys, records)) = Keys::<u16>(self.prefix.clone(), PhantomData),
@@ -350,10 +351,16 @@ fn a_controller_of_a_type_brings_its_definition_unless_another_is_named() {
     assert_eq!(two.crds(), [own]);
 }
 
+fn may_delete<P: KubeObject>(dependent: &Standalone<P>) -> bool {
+    dependent.access().iter().any(|right| right.verbs.contains(&"delete"))
+}
+
 #[test]
 fn a_dependent_is_what_is_said_of_it() {
-    let map = node(maps).capabilities(Capabilities::CRUD_NO_GC).standalone();
-    assert_eq!((map.name(), map.capabilities()), ("maps", Capabilities::CRUD_NO_GC));
+    let map = node(maps).without_owner().standalone();
+    assert_eq!((map.name(), may_delete(&map)), ("maps", true));
+    let kept = node(maps).named("kept").retained().standalone();
+    assert_eq!((kept.name(), may_delete(&kept)), ("kept", false));
     let keys = node::<Pod, _, _>(Keys::<u8>(String::new(), PhantomData)).standalone();
-    assert_eq!((keys.name(), keys.capabilities()), ("Keys", Capabilities::CRUD));
+    assert_eq!((keys.name(), may_delete(&keys)), ("Keys", true));
 }

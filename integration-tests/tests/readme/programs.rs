@@ -115,6 +115,20 @@ fn the_page_has_the_programs_that_are_run_and_their_lines() -> Result<()> {
 }
 
 #[test]
+fn the_page_shows_each_task_on_kube_rs_alone() -> Result<()> {
+    let page = source(PAGE)?;
+    let tasks = TASKS.iter().map(|task| format!("integration-tests/tests/readme/kube_rs/{}.rs", task.name));
+    let theirs = ["children", "style", "main"].map(|file| format!("{WEBPAGE}/{file}.rs"));
+    let ours = ["page", "children", "dependents", "styles/managed"]
+        .map(|file| format!("samples/webpage/src/{file}.rs"));
+    for path in tasks.chain(theirs).chain(ours) {
+        ensure!(page.contains(&format!("{{{{#include ../../{path}}}}}")), "{PAGE} doesn't include {path}");
+        ensure!(repository().join(&path).is_file(), "there is no {path}");
+    }
+    Ok(())
+}
+
+#[test]
 fn the_programs_and_those_on_kube_rs_alone_build() -> Result<()> {
     let repository = repository().canonicalize()?;
     let beside = Beside::new(&repository, "measures")?;

@@ -4,6 +4,7 @@
 
 mod assertions;
 mod faults;
+mod josdk;
 mod kept;
 mod layers;
 mod links;

@@ -57,6 +57,16 @@ fn operator_core_shows_at_most_240_names_in_29_modules() {
     assert!(modules.len() <= 29, "{} modules: {modules:?}", modules.len());
 }
 
+/// What an operator needs in every file, and not more: all else is imported by name.
+#[test]
+fn the_prelude_has_at_most_16_names() {
+    let root = sources::root().join("operator-core/src/lib.rs");
+    let items = public_items(&root).expect("the crate's source can be read");
+    let names = items.iter().filter_map(|item| item.path.strip_prefix("prelude::"));
+    let names: BTreeSet<_> = names.collect();
+    assert!((10..=16).contains(&names.len()), "{} names: {names:?}", names.len());
+}
+
 #[test]
 fn each_public_item_has_one_path() {
     for package in CRATES {

@@ -22,7 +22,7 @@ pub trait ControllerConfiguration: Sized {
     ///
     /// # Errors
     /// If it contradicts itself.
-    fn workflow(&self) -> Result<Option<Workflow<Self::Primary>>, workflow::Error> {
+    fn workflow(&self) -> Result<Option<Workflow<Self::Primary>>, workflow::BuildError> {
         Ok(None)
     }
 

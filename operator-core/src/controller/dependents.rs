@@ -36,7 +36,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self.said.sources.add_dependent(dependent.event_sources());
         self.said.settings.further_access.extend(dependent.access());
         self.said.nodes.push(Node {
-            cleaned_up_by_hand: dependent.capabilities().needs_cleanup(),
+            cleaned_up_by_hand: dependent.any().capabilities().needs_cleanup(),
             ..node(dependent.any())
         });
         self

@@ -8,7 +8,7 @@ use super::{ControllerBuilder, NoReconciler};
 use crate::{
     reconciler::{Cleaner, Reconciler},
     resource::KubeObject,
-    workflow::{Error, Workflow},
+    workflow::{BuildError, Workflow},
 };
 
 /// Determines what a type is, which a bound can't express: a [`Cleaner`] or another [`Reconciler`] of primaries of type
@@ -132,7 +132,7 @@ impl<P> Undefined for Defines<P> {
 /// Gives the builder the workflow that is declared.
 pub fn with_workflow<R: Reconciler>(
     builder: ControllerBuilder<R>,
-    workflow: Result<Option<Workflow<R::Primary>>, Error>,
+    workflow: Result<Option<Workflow<R::Primary>>, BuildError>,
 ) -> ControllerBuilder<R> {
     match workflow.transpose() {
         Some(workflow) => builder.workflow(workflow),

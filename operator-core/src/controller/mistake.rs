@@ -100,9 +100,9 @@ impl<'m> IntoIterator for &'m Mistakes {
     }
 }
 
-impl From<workflow::Error> for Mistakes {
-    fn from(error: workflow::Error) -> Self {
-        let workflow::Error(mistakes) = error;
+impl From<workflow::BuildError> for Mistakes {
+    fn from(error: workflow::BuildError) -> Self {
+        let workflow::BuildError(mistakes) = error;
         Self(mistakes.iter().map(wiring).collect())
     }
 }

@@ -150,11 +150,6 @@ impl<P: KubeObject> Standalone<P> {
         &self.any.name
     }
 
-    /// What it may do.
-    pub fn capabilities(&self) -> Capabilities {
-        self.any.capabilities()
-    }
-
     /// Brings the resource to the desired state, as far as the dependent may; removes it if nothing is wanted, and
     /// leaves it alone on hold. JOSDK: `DependentResource.reconcile`.
     ///
@@ -208,8 +203,7 @@ impl<P: KubeObject> Standalone<P> {
     }
 
     /// The event sources that it provides, for a controller that uses it without a workflow.
-    #[must_use]
-    pub fn event_sources(&self) -> Vec<DependentSource> {
+    pub(crate) fn event_sources(&self) -> Vec<DependentSource> {
         self.any.event_sources()
     }
 

@@ -38,10 +38,12 @@ pub mod matcher;
 mod only_if;
 
 pub use crate::reconciler::workflow::DependentError as Error;
-pub use capabilities::Capabilities;
+pub(crate) use capabilities::Capabilities;
 pub use custom::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater};
+#[doc(hidden)]
+pub use erased::DependentSource;
+pub use erased::Standalone;
 pub(crate) use erased::{AnyDependent, Asked, Engine, Pruning};
-pub use erased::{DependentSource, Standalone};
 pub(crate) use facts::{Declaration, Objects, Reading};
 pub(crate) use function::declare;
 pub use function::read::Read;

@@ -55,8 +55,8 @@ impl From<processor::Error> for Error {
     }
 }
 
-impl From<workflow::Error> for Error {
-    fn from(error: workflow::Error) -> Self {
+impl From<workflow::BuildError> for Error {
+    fn from(error: workflow::BuildError) -> Self {
         Self::Declaration(error.into())
     }
 }

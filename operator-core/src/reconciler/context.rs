@@ -207,7 +207,7 @@ impl<P: KubeObject> Context<P> {
     /// only for a moment, such as a status, may be left to that run. Events that the sources have not delivered yet are
     /// not counted. JOSDK's `isNextReconciliationImminent`.
     #[must_use]
-    pub fn next_reconciliation_imminent(&self) -> bool {
+    pub fn another_follows(&self) -> bool {
         self.any.shared().processor.next_reconciliation_imminent(self.any.primary_key())
     }
 

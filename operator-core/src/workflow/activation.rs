@@ -25,9 +25,8 @@ use crate::{
 /// so nothing of it is deleted; whether one should exist for a primary is decided by what its function returns. JOSDK's
 /// `activationCondition`.
 ///
-/// [`KindServed`](super::conditions::KindServed) and [`CrdPresent`](super::conditions::CrdPresent) are such
-/// capabilities. One of your own keeps track of the controllers that have asked, and triggers their primaries when its
-/// answer changes:
+/// [`served::<Route>()`](crate::served) is such a capability. One of your own keeps track of the controllers that have asked, and
+/// triggers their primaries when its answer changes:
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicBool, Ordering}};
@@ -62,7 +61,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a capability of the cluster",
     label = "not a capability of a cluster",
-    note = "activation concerns the cluster, never the primary: use `served::<Route>()`, `KindServed` or `CrdPresent`, or implement `operator_core::workflow::Activation` for it",
+    note = "activation concerns the cluster, never the primary: use `served::<Route>()`, or implement `operator_core::workflow::Activation` for it",
     note = "whether a node should exist for a primary is decided by what its function returns, `Option<K>`"
 )]
 pub trait Activation: Send + Sync + 'static {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Error, Graph, NodeId, Outline,
+    BuildError, Graph, NodeId, Outline,
     ending::{self, Deleting, Ending},
     mermaid::{self, Class, Label},
     node::AnyNode,
@@ -325,7 +325,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// # Errors
     /// If two nodes have the same name, one depends on an unknown one, or some depend on one another in a cycle. The
     /// error names everything that is wrong.
-    pub fn build(self) -> Result<Workflow<P>, Error> {
+    pub fn build(self) -> Result<Workflow<P>, BuildError> {
         Ok(Workflow::of_any(self.any.build()?))
     }
 }
@@ -347,7 +347,7 @@ impl AnyBuilder {
     }
 
     /// The checked declaration.
-    pub(crate) fn build(self) -> Result<AnyWorkflow, Error> {
+    pub(crate) fn build(self) -> Result<AnyWorkflow, BuildError> {
         static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
         let Self { mut nodes, retired, prunes_data, explicit, keeps_errors } = self;
         let Resolved { graph, names } = wired::resolve(&nodes)?;

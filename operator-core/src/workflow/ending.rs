@@ -92,7 +92,8 @@ mod tests {
     use super::*;
 
     const COLLECTED: (Capabilities, bool) = (Capabilities::CRUD, false);
-    const DELETED: (Capabilities, bool) = (Capabilities::CRUD_NO_GC, false);
+    const DELETED: (Capabilities, bool) =
+        (Capabilities { garbage_collected: false, ..Capabilities::CRUD }, false);
     const READ: (Capabilities, bool) = (Capabilities::READ_ONLY, false);
 
     /// The endings of a chain, from the node that depends on nothing to the one at its far end, and the words for them.
@@ -112,7 +113,7 @@ mod tests {
     fn what_is_collected_is_deleted_where_something_waits_for_its_end() {
         let (collected, last) = (Ending::Collected, Ending::Deleted { awaited: false });
         let awaited = Ending::Deleted { awaited: true };
-        let awaiting = (Capabilities::CREATE_ONLY, true);
+        let awaiting = (Capabilities::CRUD, true);
         let cases = [
             (vec![COLLECTED, COLLECTED], vec![collected, collected]),
             (vec![DELETED, COLLECTED, COLLECTED], vec![last, awaited, awaited]),

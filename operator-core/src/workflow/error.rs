@@ -4,7 +4,7 @@
 /// lists all mistakes, names first, then dependencies, each in the order of the declarations, then cycles.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the workflow can't be built: {}", list(.0))]
-pub struct Error(pub(crate) Vec<Mistake>);
+pub struct BuildError(pub(crate) Vec<Mistake>);
 
 /// One mistake in the declarations of a workflow.
 ///

@@ -2,7 +2,7 @@
 
 use std::{fmt, marker::PhantomData};
 
-use super::{AnyWorkflow, Error, Workflow, WorkflowBuilder, builder::AnyBuilder, wired::Nodes};
+use super::{AnyWorkflow, BuildError, Workflow, WorkflowBuilder, builder::AnyBuilder, wired::Nodes};
 use crate::{
     dependent::{AnyDependent, function::ByHand},
     resource::KubeObject,
@@ -25,7 +25,7 @@ pub trait IntoWorkflow<P: KubeObject, M = ByHand> {
     ///
     /// # Errors
     /// If it contradicts itself.
-    fn into_workflow(self) -> Result<Workflow<P>, Error>
+    fn into_workflow(self) -> Result<Workflow<P>, BuildError>
     where
         Self: Sized,
     {
@@ -58,7 +58,7 @@ pub struct Declaring(pub(crate) Stage);
 /// Its stage.
 pub(crate) enum Stage {
     Finished(AnyWorkflow),
-    Wrong(Error),
+    Wrong(BuildError),
     Builder(AnyBuilder),
     /// Nodes; more may be added.
     Nodes(AnyBuilder),
@@ -81,7 +81,7 @@ impl Declaring {
         nodes.iter().map(|node| node.dependent.clone()).collect()
     }
 
-    pub(crate) fn finish(self) -> Result<AnyWorkflow, Error> {
+    pub(crate) fn finish(self) -> Result<AnyWorkflow, BuildError> {
         match self.0 {
             Stage::Finished(workflow) => Ok(workflow),
             Stage::Wrong(error) => Err(error),
@@ -108,7 +108,7 @@ impl<P: KubeObject> Declare<P, ByHand> for WorkflowBuilder<P> {
     }
 }
 
-impl<P: KubeObject> Declare<P, ByHand> for Result<Workflow<P>, Error> {
+impl<P: KubeObject> Declare<P, ByHand> for Result<Workflow<P>, BuildError> {
     fn declare(self) -> Declaring {
         match self {
             Ok(workflow) => workflow.declare(),

@@ -50,12 +50,12 @@ pub mod wired;
 
 pub use crate::reconciler::workflow::{
     ConditionKind, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary, Unwanted,
-    WorkflowError,
+    WorkflowError as Error,
 };
 pub use activation::{Activation, Askers, Cluster};
 pub use builder::WorkflowBuilder;
 pub(crate) use builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
-pub use error::Error;
+pub use error::BuildError;
 pub(crate) use error::Mistake;
 pub(crate) use graph::{Graph, NodeId};
 pub(crate) use into::Stage;

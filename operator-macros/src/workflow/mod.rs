@@ -57,7 +57,7 @@ pub(crate) fn generate(
             &self,
         ) -> ::core::result::Result<
             ::core::option::Option<#library::Workflow<#primary>>,
-            #library::workflow::Error,
+            #library::workflow::BuildError,
         > {
             #statements
             #library::Workflow::<#primary>::builder()

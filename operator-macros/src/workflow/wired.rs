@@ -28,7 +28,6 @@ const LISTS: &[(&str, &str, &str)] = &[
     ("gone", "conditions", "gone(drained)"),
     ("only_if", "a function of the primary", "only_if(is_exposed)"),
     ("adopt", "whose objects may be taken over", "adopt(Adoption::IfUnowned)"),
-    ("capabilities", "what it may do", "capabilities(Capabilities::CRUD_NO_GC)"),
     ("event_source", "a name", "event_source(\"config-maps\")"),
     (
         "informer",
@@ -45,6 +44,8 @@ const FLAGS: &[&str] = &[
     "ready_when_applied",
     "when_served",
     "create_only",
+    "without_owner",
+    "retained",
     "optional",
     "cluster_scoped",
     "prune_data",

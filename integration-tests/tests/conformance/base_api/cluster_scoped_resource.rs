@@ -24,7 +24,7 @@ async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result
             map.metadata.namespace = Some(namespace);
             context.resource_operations().server_side_apply(&map).await?;
             let message = Some(primary.spec.value.clone());
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let maps = InformerEventSource::<ConfigMap>::new()

@@ -41,7 +41,7 @@ fn script() -> Script {
             map.metadata.owner_references = None;
             context.resource_operations().server_side_apply(&map).await?;
             let message = Some(primary.spec.value.clone());
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     })
     .cleanup(|_, _, context| {

@@ -10,9 +10,8 @@ use operator_core::testing::operator_test;
 #[operator_test]
 async fn the_clean_up_is_called() -> Result<()> {
     let scene = Scene::new("deletion-during-status-update").await?;
-    let script = Script::new(|_, _: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(Said::patch_status(said("written"))) })
-    });
+    let script =
+        Script::new(|_, _: Arc<TestResource>, _| Box::pin(async move { Ok(Said::status(said("written"))) }));
     let others = scene.clone();
     let hook = once_before(Method::PATCH, "/testresources/one/status", move || {
         let others = others.clone();

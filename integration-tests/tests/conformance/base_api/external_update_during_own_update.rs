@@ -18,7 +18,7 @@ async fn a_label_set_during_our_status_write_is_seen() -> Result<()> {
         let labelled = Arc::clone(&labelled);
         move |_, primary: Arc<TestResource>, _| {
             labelled.lock().push(primary.labels().contains_key("by"));
-            Box::pin(async move { Ok(Said::patch_status(said("written"))) })
+            Box::pin(async move { Ok(Said::status(said("written"))) })
         }
     });
     let others = scene.clone();

@@ -23,7 +23,7 @@ fn script(gate: &Gate) -> Script {
                 gate.pass().await;
             }
             let observed_generation = primary.metadata.generation;
-            Ok(Said::patch_status(TestStatus { observed_generation, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { observed_generation, ..TestStatus::default() }))
         })
     })
 }

@@ -24,7 +24,7 @@ fn script() -> Script {
         Box::pin(async move {
             let map = context.secondary::<ConfigMap>()?;
             let message = map.as_deref().and_then(value_of).unwrap_or("missing").to_owned();
-            Ok(Said::patch_status(TestStatus { message: Some(message), ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message: Some(message), ..TestStatus::default() }))
         })
     })
 }

@@ -20,7 +20,7 @@ fn script() -> Script<Deployment> {
         };
         let status = DeploymentStatus { conditions: Some(vec![condition]), ..DeploymentStatus::default() };
         let desired = Deployment { metadata: deployment.metadata.clone(), status: Some(status), spec: None };
-        Box::pin(async move { Ok(Said::patch_status_of(&desired)) })
+        Box::pin(async move { Ok(Said::status_of(&desired)) })
     })
 }
 

@@ -13,7 +13,7 @@ async fn the_observed_generation_follows() -> Result<()> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         let observed_generation = primary.metadata.generation;
         let status = TestStatus { observed_generation, ..TestStatus::default() };
-        Box::pin(async move { Ok(Said::patch_status(status)) })
+        Box::pin(async move { Ok(Said::status(status)) })
     });
     let operator = scene.start_script(&script).await?;
     scene.create("one", "first").await?;

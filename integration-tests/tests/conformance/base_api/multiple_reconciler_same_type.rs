@@ -14,7 +14,7 @@ fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             let message = Some(context.controller_name().to_owned());
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     })
 }

@@ -17,17 +17,17 @@ async fn the_status_is_left_to_the_run_that_follows() -> Result<()> {
         move |run, primary: Arc<TestResource>, context| {
             let (gate, answers) = (gate.clone(), Arc::clone(&answers));
             Box::pin(async move {
-                let before = context.next_reconciliation_imminent();
+                let before = context.another_follows();
                 gate.pass().await;
                 if run == 1 {
                     // The event is on its way; what has not arrived can't be known.
-                    while !context.next_reconciliation_imminent() {
+                    while !context.another_follows() {
                         tokio::task::yield_now().await;
                     }
                 }
-                let imminent = context.next_reconciliation_imminent();
+                let imminent = context.another_follows();
                 answers.lock().push((before, imminent));
-                Ok(if imminent { Said::no_update() } else { Said::patch_status(said(&primary.spec.value)) })
+                Ok(if imminent { Said::no_update() } else { Said::status(said(&primary.spec.value)) })
             })
         }
     });

@@ -19,7 +19,7 @@ async fn check(finalizer: bool) -> Result<()> {
             }
             desired.spec.value = "the controller's".to_owned();
             desired.status = Some(said(&primary.spec.value));
-            Ok(Said::patch_resource_and_status(desired))
+            Ok(Said::resource_and_status(desired))
         })
     });
     let controller = script.controller().use_ssa_to_patch_primary(false).namespaces([&scene.namespace]);

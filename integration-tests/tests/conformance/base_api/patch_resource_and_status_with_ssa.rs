@@ -20,7 +20,7 @@ async fn both_values_are_there() -> Result<()> {
             let mut desired = fresh(&*primary, &primary.spec.value);
             desired.metadata.annotations = Some([("by".to_owned(), "controller".to_owned())].into());
             desired.status = Some(TestStatus { message: Some("set".to_owned()), ..TestStatus::default() });
-            Ok(Said::patch_resource_and_status(desired))
+            Ok(Said::resource_and_status(desired))
         })
     });
     let controller = script.controller().name("sample").with_cleaner();

@@ -13,7 +13,7 @@ async fn both_values_are_there() -> Result<()> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             if primary.annotations().contains_key("by") {
-                return Ok(Said::patch_status(said("set")));
+                return Ok(Said::status(said("set")));
             }
             let mut desired = fresh(&*primary, &primary.spec.value);
             desired.metadata.annotations = Some([("by".to_owned(), "controller".to_owned())].into());

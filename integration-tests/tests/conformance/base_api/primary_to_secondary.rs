@@ -27,7 +27,7 @@ async fn all_that_refer_to_a_secondary_run_when_it_changes() -> Result<()> {
         Box::pin(async move {
             let map = context.secondary::<ConfigMap>()?;
             let message = map.as_deref().and_then(value_of).unwrap_or("missing").to_owned();
-            Ok(Said::patch_status(TestStatus { message: Some(message), ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message: Some(message), ..TestStatus::default() }))
         })
     });
     let namespace = scene.namespace.clone();

@@ -21,7 +21,7 @@ async fn found(look: fn(&TestResource, &Context<TestResource>) -> Found) -> Resu
         let found = look(&primary, context);
         Box::pin(async move {
             let message = Some(found?.map_or("nothing".to_owned(), |map| map.name_any()));
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let source = InformerEventSource::<ConfigMap>::new()

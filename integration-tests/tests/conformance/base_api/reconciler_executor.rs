@@ -14,7 +14,7 @@ fn sample() -> Script {
         Box::pin(async move {
             let map = config_map(&*primary, context, &primary.spec.value);
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(Said::patch_status(said("config map is there")))
+            Ok(Said::status(said("config map is there")))
         })
     })
 }

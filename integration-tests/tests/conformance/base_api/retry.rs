@@ -38,7 +38,7 @@ async fn three_failures_and_a_success_are_four_runs_with_the_delay_between_them(
             }
             assert!(context.retry_info().is_some_and(|retry| !retry.last_attempt), "two attempts are left");
             let message = Some("SUCCESS".to_owned());
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let announced = Arc::new(Announced::default());

@@ -44,7 +44,7 @@ async fn write(
         Way::Apply => operations.server_side_apply_status(&desired).await?,
         // A replacement is refused after the change, and the run is retried.
         Way::Put => operations.update_status(&desired).await?,
-        Way::StatusFunction => return Ok(Said::patch_status(said("same"))),
+        Way::StatusFunction => return Ok(Said::status(said("same"))),
     };
     Ok(Said::no_update())
 }

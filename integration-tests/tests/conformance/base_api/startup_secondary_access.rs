@@ -33,7 +33,7 @@ async fn the_first_run_sees_everything() -> Result<()> {
         Box::pin(async move {
             let seen = context.secondaries::<ConfigMap>()?.len();
             ensure!(seen == MAPS, "only {seen} were seen");
-            Ok(Said::patch_status(TestStatus { message: Some(seen.to_string()), ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message: Some(seen.to_string()), ..TestStatus::default() }))
         })
     });
     let source = InformerEventSource::<ConfigMap>::new().label_selector(BELONGS_TO).map_to_primary(|map| {

@@ -34,7 +34,7 @@ async fn each_run_sees_what_the_one_before_it_wrote() -> Result<()> {
                     others.patch("one", &PatchParams::default(), &spec).await?;
                 }
                 let observed_generation = Some(counter + 1);
-                Ok(Said::patch_status(TestStatus { observed_generation, ..TestStatus::default() }))
+                Ok(Said::status(TestStatus { observed_generation, ..TestStatus::default() }))
             })
         }
     });

@@ -17,7 +17,7 @@ async fn check(use_ssa: bool) -> Result<()> {
             let gate = gate.clone();
             Box::pin(async move {
                 gate.pass().await;
-                Ok(Said::patch_status(said("written")))
+                Ok(Said::status(said("written")))
             })
         }
     });

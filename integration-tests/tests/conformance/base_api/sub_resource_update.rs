@@ -16,7 +16,7 @@ fn script(gate: Option<Gate>) -> Script {
             if let Some(gate) = gate {
                 gate.pass().await;
             }
-            Ok(Said::patch_status(said(&primary.spec.value)))
+            Ok(Said::status(said(&primary.spec.value)))
         })
     })
 }

@@ -6,12 +6,12 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, eventually, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use operator_core::{Removal, dependent::Capabilities, testing::operator_test};
+use operator_core::{Removal, testing::operator_test};
 
 #[operator_test]
 async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
     let scene = Scene::new("cleaner-keeps-finalizer").await?;
-    let workflow = workflow_of_one(wanted_map("map").capabilities(Capabilities::CRUD_NO_GC))?;
+    let workflow = workflow_of_one(wanted_map("map").without_owner())?;
     let maps = scene.api::<ConfigMap>();
     let script = Script::idle().cleanup({
         let maps = maps.clone();

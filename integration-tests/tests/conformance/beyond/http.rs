@@ -26,7 +26,7 @@ fn script() -> Script<LateTestResource> {
                 _ => {}
             }
             let message = Some("done".to_owned());
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     })
 }
@@ -154,7 +154,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
 async fn a_source_whose_function_has_ended_is_quiet_and_its_operator_alive() -> Result<()> {
     let scene = Scene::<TestResource>::new("http-function").await?;
     let script = Script::new(|_, _: Arc<TestResource>, _| {
-        Box::pin(async { Ok(Said::patch_status(said("done".to_owned()))) })
+        Box::pin(async { Ok(Said::status(said("done".to_owned()))) })
     });
     let (ends, mut ended) = tokio::sync::mpsc::unbounded_channel();
     let once = FunctionEventSource::new("once", move |events| {

@@ -59,7 +59,7 @@ async fn the_metrics_count_what_has_happened() -> Result<()> {
                 _ => {}
             }
             let message = Some(primary.spec.value.clone());
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let controller = script

@@ -14,7 +14,7 @@ async fn a_panic_is_retried_and_others_go_on() -> Result<()> {
         Box::pin(async move {
             assert!(primary.spec.value != "bad" || run > 2, "no good");
             let message = Some(format!("run {run}"));
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     })
     .on_error(|_, _, error| TestStatus { message: Some(error.to_string()), ..TestStatus::default() });

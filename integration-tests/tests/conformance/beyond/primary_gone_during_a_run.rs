@@ -22,7 +22,7 @@ fn script(gate: &Gate) -> Script {
                 gate.pass().await;
             }
             let message = Some(format!("{} in run {run}", primary.uid().unwrap_or_default()));
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     })
 }

@@ -19,7 +19,7 @@ async fn a_successor_starts_afresh() -> Result<()> {
                 bail!("it is the {} one", primary.spec.value);
             }
             let message = primary.metadata.uid.clone();
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let retry = GenericRetry::linear(Duration::from_millis(50), 2)?;

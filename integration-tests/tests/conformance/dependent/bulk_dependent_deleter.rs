@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, counted_maps, workflow_of_one};
+use operator_core::node;
 use operator_core::testing::operator_test;
-use operator_core::{dependent::Capabilities, node};
 
 #[operator_test]
 async fn the_operator_deletes_what_is_not_desired_and_all_in_the_end() -> Result<()> {
     let scene = Scene::new("bulk-dependent-deleter").await?;
-    let maps = node(counted_maps).capabilities(Capabilities::CRUD_NO_GC);
+    let maps = node(counted_maps).without_owner();
     let workflow = workflow_of_one(maps)?;
     assert!(workflow.has_deletable(), "its primaries need a finalizer");
     let _operator = scene.start_managed(&Script::idle(), &workflow).await?;

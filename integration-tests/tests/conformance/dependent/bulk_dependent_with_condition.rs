@@ -22,7 +22,7 @@ async fn the_status_is_ready_once_all_config_maps_exist() -> Result<()> {
             let run = context.so_far()?;
             anyhow::ensure!(run.state(counted_maps).is_some(), "the workflow has run before");
             let message = if run.all_ready() { "ready".to_owned() } else { run.to_string() };
-            Ok(Said::patch_status(said(message)))
+            Ok(Said::status(said(message)))
         })
     });
     let node = counted_maps.ready(is_complete);

@@ -4,13 +4,13 @@
 use anyhow::Result;
 use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
 use kube::ResourceExt;
-use operator_core::{dependent::Capabilities, testing::operator_test};
+use operator_core::testing::operator_test;
 
 #[operator_test]
 async fn a_dependent_that_must_be_deleted_is_enough_for_a_finalizer() -> Result<()> {
     let scene = Scene::new("cleaner-for-managed-dependents").await?;
     let script = Script::idle();
-    let workflow = workflow_of_one(wanted_map("a").capabilities(Capabilities::CRUD_NO_GC))?;
+    let workflow = workflow_of_one(wanted_map("a").without_owner())?;
     let operator = scene.start_managed(&script, &workflow).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

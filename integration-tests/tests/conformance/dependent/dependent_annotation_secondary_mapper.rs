@@ -7,13 +7,13 @@ use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
-use operator_core::{dependent::Capabilities, resource::MarkNames, testing::operator_test};
+use operator_core::{resource::MarkNames, testing::operator_test};
 use serde_json::json;
 
 #[operator_test]
 async fn the_default_annotations_are_set_and_lead_back_to_the_primary() -> Result<()> {
     let scene = Scene::new("dependent-annotation-mapper").await?;
-    let workflow = workflow_of_one(wanted_map("a").capabilities(Capabilities::CRUD_NO_GC))?;
+    let workflow = workflow_of_one(wanted_map("a").without_owner())?;
     let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

@@ -8,7 +8,6 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    dependent::Capabilities,
     resource::{MappingAnnotations, MarkNames},
     testing::operator_test,
 };
@@ -18,7 +17,7 @@ use serde_json::json;
 async fn the_user_s_keys_are_used_and_lead_back_to_the_primary() -> Result<()> {
     let scene = Scene::new("dependent-custom-mapping").await?;
     let keys = MappingAnnotations::new("example.com/of", "example.com/of-namespace");
-    let map = wanted_map("a").capabilities(Capabilities::CRUD_NO_GC).mapping_annotations(keys);
+    let map = wanted_map("a").without_owner().mapping_annotations(keys);
     let operator = scene.start_managed(&Script::idle(), &workflow_of_one(map)?).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

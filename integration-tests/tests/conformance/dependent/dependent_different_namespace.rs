@@ -9,19 +9,16 @@ use integration_tests::{
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
-use operator_core::{
-    InformerEventSource, Node, One, WatchScope, dependent::Capabilities, testing::operator_test,
-};
+use operator_core::{InformerEventSource, Node, One, WatchScope, testing::operator_test};
 use parking_lot::Mutex;
 
-fn map_in(namespace: &str, capabilities: Capabilities) -> Node<TestResource, One<ConfigMap>> {
+fn map_in(namespace: &str) -> Node<TestResource, One<ConfigMap>> {
     let (to, scope) = (namespace.to_owned(), WatchScope::Namespaces([namespace.to_owned()].into()));
     wanted("map", move |primary: &TestResource| {
         let mut map = map_of(primary, "a", &primary.spec.value);
         map.metadata.namespace = Some(to.clone());
         map
     })
-    .capabilities(capabilities)
     .informer(InformerEventSource::new().namespaces(scope))
 }
 
@@ -29,7 +26,7 @@ fn map_in(namespace: &str, capabilities: Capabilities) -> Node<TestResource, One
 async fn it_is_created_updated_and_deleted_in_the_other_namespace() -> Result<()> {
     let scene = Scene::new("different-namespace").await?;
     let other = scene.cluster.namespace("different-namespace-other").await?;
-    let workflow = workflow_of_one(map_in(&other, Capabilities::CRUD_NO_GC))?;
+    let workflow = workflow_of_one(map_in(&other).without_owner())?;
     let operator = scene.start_managed(&Script::idle(), &workflow).await?;
     let maps = Api::<ConfigMap>::namespaced(scene.client.clone(), &other);
     let holds = async |expected: Option<&str>| {
@@ -59,12 +56,12 @@ async fn an_owner_reference_across_namespaces_is_refused_with_the_fix() -> Resul
     let script = Script::idle().on_error(move |_, _, error| {
         noted.lock().push(error.to_string());
     });
-    let workflow = workflow_of_one(map_in("default", Capabilities::CRUD))?;
+    let workflow = workflow_of_one(map_in("default"))?;
     let operator = scene.start_managed(&script, &workflow).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;
     assert_eq!(settled.written(), [""; 0]);
-    let expected = "an owner can't own an object in another namespace; use `Capabilities::CRUD_NO_GC`";
+    let expected = "an owner can't own an object in another namespace; write `.without_owner()`";
     assert!(errors.lock().iter().any(|error| error.contains(expected)), "{:?}", errors.lock());
     Ok(())
 }

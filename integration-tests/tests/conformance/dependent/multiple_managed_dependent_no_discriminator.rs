@@ -2,14 +2,12 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, wanted_map, workflow_of};
-use operator_core::dependent::Capabilities;
 use operator_core::testing::operator_test;
 
 #[operator_test]
 async fn two_config_maps_that_the_operator_deletes_itself() -> Result<()> {
     let scene = Scene::new("managed-no-discriminator").await?;
-    let workflow =
-        workflow_of(["a", "b"].map(|name| wanted_map(name).capabilities(Capabilities::CRUD_NO_GC)))?;
+    let workflow = workflow_of(["a", "b"].map(|name| wanted_map(name).without_owner()))?;
     let _operator = scene.start_managed(&Script::idle(), &workflow).await?;
     scene.two_maps_come_change_and_go().await
 }

@@ -23,7 +23,7 @@ async fn the_status_says_when_others_have_made_enough() -> Result<()> {
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async {
             let ready = context.so_far()?.all_ready();
-            Ok(Said::patch_status(said(ready.to_string())))
+            Ok(Said::status(said(ready.to_string())))
         })
     });
     let workflow = Workflow::builder().nodes((maps.ready(are_two),)).build()?;

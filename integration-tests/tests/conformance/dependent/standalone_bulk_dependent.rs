@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use integration_tests::{Scene, counted_maps, standalone, workflow_of_one};
-use operator_core::{dependent::Capabilities, node, testing::operator_test};
+use operator_core::{node, testing::operator_test};
 
 #[operator_test]
 async fn the_reconciler_brings_about_and_deletes_the_config_maps() -> Result<()> {
     let scene = Scene::new("standalone-bulk-dependent").await?;
-    let maps = node(counted_maps).capabilities(Capabilities::CRUD_NO_GC);
+    let maps = node(counted_maps).without_owner();
     let workflow = workflow_of_one(maps)?;
     let controller = standalone(&workflow).controller().with_cleaner().event_sources_of(&workflow);
     let _operator = scene.start(controller.namespaces([&scene.namespace])).await?;

@@ -36,7 +36,7 @@ async fn scene_with_status(name: &str) -> Result<(Scene, operator_core::testing:
             let read = context.secondary::<Deployment>()?.context("what was written is read")?;
             let replicas = read.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or_default();
             assert_eq!(replicas.to_string(), primary.spec.value, "the same run sees its own write");
-            Ok(Said::patch_status(said(replicas.to_string())))
+            Ok(Said::status(said(replicas.to_string())))
         })
     });
     let controller = script.controller().dependent(&dependent).namespaces([&scene.namespace]);

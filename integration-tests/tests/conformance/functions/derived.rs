@@ -5,10 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use integration_tests::{Scene, TestResource};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use operator_core::{
-    BoxError, Cleaner, ControllerConfiguration, Reconciler, Removal, UpdateControl, prelude::*,
-    testing::operator_test,
-};
+use operator_core::{BoxError, Cleaner, Dependent, One, Removal, prelude::*, testing::operator_test};
 use serde_json::json;
 
 use super::{a_map, a_secret, says};

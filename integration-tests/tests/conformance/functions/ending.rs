@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, eventually};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Patch, PatchParams};
-use operator_core::{ControllerBuilder, prelude::*, testing::operator_test};
+use operator_core::{ControllerBuilder, Removal, prelude::*, testing::operator_test};
 use serde_json::{Value, json};
 
 use super::{a_map, a_secret, done, says};

@@ -12,9 +12,7 @@ use kube::{
     CustomResource, CustomResourceExt, ResourceExt,
     core::{ApiResource, DynamicObject, TypeMeta},
 };
-use operator_core::{
-    ControllerBuilder, ControllerConfiguration, dependent::Capabilities, prelude::*, testing::operator_test,
-};
+use operator_core::{ControllerBuilder, ControllerConfiguration, prelude::*, testing::operator_test};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -171,7 +169,7 @@ struct Places;
 #[operator_test]
 async fn a_kind_without_a_namespace_is_said_so() -> Result<()> {
     let scene = Scene::new("functions-kind-scope").await?;
-    let node = node(place).cluster_scoped().capabilities(Capabilities::CRUD_NO_GC);
+    let node = node(place).cluster_scoped().without_owner();
     let controller = Controller::of::<TestResource>().workflow((node.kind(namespaces()),));
     a_place_is_made(&scene, controller).await
 }

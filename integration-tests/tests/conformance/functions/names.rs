@@ -4,7 +4,7 @@ use anyhow::Result;
 use integration_tests::{Scene, TestResource};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::ResourceExt;
-use operator_core::{dependent::Capabilities, prelude::*, testing::operator_test};
+use operator_core::{prelude::*, testing::operator_test};
 
 use super::{a_map, done};
 
@@ -97,7 +97,7 @@ async fn what_has_no_namespace_gets_none() -> Result<()> {
     let owned = controller().workflow((zone,)).build().expect_err("nothing in a namespace can own it");
     assert!(owned.to_string().contains("node `zone` is a `Namespace`"), "{owned}");
 
-    let zones = node(zone).capabilities(Capabilities::CRUD_NO_GC).ready_when_applied();
+    let zones = node(zone).without_owner().ready_when_applied();
     let operator = scene.start(controller().workflow((zones,))).await?;
     let name = format!("{}-zone", scene.namespace);
     scene.create(&scene.namespace, "").await?;

@@ -12,7 +12,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Switch, TestResource, looking_on};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
-use operator_core::{BoxError, Condition, prelude::*, testing::operator_test};
+use operator_core::{BoxError, Condition, Dependent, One, prelude::*, testing::operator_test, the};
 
 use super::a_secret;
 

@@ -3,10 +3,7 @@
 use anyhow::Result;
 use integration_tests::{Scene, TestResource, eventually, looking_on};
 use kube::{CustomResource, CustomResourceExt, ResourceExt};
-use operator_core::{
-    Wire as _, Workflow, testing::operator_test, workflow::conditions::CrdPresent,
-    workflow::conditions::KindServed,
-};
+use operator_core::{Wire as _, Workflow, served, testing::operator_test, workflow::conditions::CrdPresent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +25,7 @@ fn present(primary: &TestResource) -> Gadget {
     follows(primary, "present")
 }
 
-fn served(primary: &TestResource) -> Gadget {
+fn of_kind(primary: &TestResource) -> Gadget {
     follows(primary, "served")
 }
 
@@ -37,7 +34,7 @@ async fn it_is_created_once_its_definition_is_installed() -> Result<()> {
     let scene = Scene::new("crd-present-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let workflow = Workflow::builder()
-        .nodes((present.needs(CrdPresent::<Gadget>::new()), served.needs(KindServed::<Gadget>::new())))
+        .nodes((present.needs(CrdPresent::<Gadget>::new()), of_kind.needs(served::<Gadget>())))
         .build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
@@ -46,7 +43,7 @@ async fn it_is_created_once_its_definition_is_installed() -> Result<()> {
     operator.settled().await?;
     let expected = [
         "present: inactive: CRD gadgets.crd-present-later.conformance.operator-core.io is not installed",
-        "served: inactive: the cluster serves no crd-present-later.conformance.operator-core.io/v1 Gadget",
+        "of_kind: inactive: the cluster serves no crd-present-later.conformance.operator-core.io/v1 Gadget",
     ];
     assert_eq!(outcomes.lines("one"), expected);
 

@@ -9,7 +9,7 @@ use kube::{
 };
 use operator_core::{
     BoxError, ResourceType, Verdict, Wire as _, Workflow, testing::operator_test, workflow::Activation,
-    workflow::Cluster, workflow::conditions::CrdPresent, workflow::conditions::KindServed,
+    workflow::Cluster, workflow::conditions::CrdPresent, workflow::conditions::served_kind,
 };
 use serde_json::json;
 
@@ -40,13 +40,11 @@ fn present(primary: &TestResource) -> DynamicObject {
 async fn what_the_cluster_does_not_know_is_left_out() -> Result<()> {
     let scene = Scene::new("workflow-activation").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let kind = ResourceType::with::<DynamicObject>(&route());
-    let map = ResourceType::of::<ConfigMap>();
     let workflow = Workflow::builder()
         .nodes((
-            served.kind(route()).needs(KindServed::of(kind)),
+            served.kind(route()).needs(served_kind(route())),
             present.kind(route()).needs(CrdPresent::named("routes.route.openshift.io")),
-            Child("child").node().needs(KindServed::of(map)),
+            Child("child").node().needs(served_kind(("v1", "ConfigMap"))),
             Child("not-served").node().needs(NotServed),
         ))
         .build()?;

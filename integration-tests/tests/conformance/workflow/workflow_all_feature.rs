@@ -14,8 +14,8 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Verdict, Workflow, dependent::Capabilities, status::kstatus::Kstatus, testing::TestOperator,
-    testing::operator_test, workflow::ConditionKind,
+    BoxError, Verdict, Workflow, status::kstatus::Kstatus, testing::TestOperator, testing::operator_test,
+    workflow::ConditionKind,
 };
 use serde_json::json;
 
@@ -63,7 +63,7 @@ async fn start_told(told: &Held) -> Result<World> {
         is_marked(map)
     };
     let map = Child("map").only_if(|primary| primary.spec.value == "with map");
-    let map = map.capabilities(Capabilities::CRUD_NO_GC).after(web).gone(marked);
+    let map = map.without_owner().after(web).gone(marked);
     let workflow = Workflow::builder().nodes((web, map)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start_through(told.hook(), controller.namespaces([&scene.namespace])).await?;

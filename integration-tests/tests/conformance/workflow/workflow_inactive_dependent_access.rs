@@ -15,7 +15,7 @@ async fn the_type_of_an_inactive_node_reads_as_empty() -> Result<()> {
             let maps = context.secondaries::<ConfigMap>()?.len();
             let source = context.event_source::<ConfigMap>("ConfigMap").is_some();
             let message = Some(format!("{maps} maps, a source: {source}"));
-            Ok(Said::patch_status(TestStatus { message, ..TestStatus::default() }))
+            Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
         })
     });
     let workflow = Workflow::builder().nodes((Child("child").node().needs(Switch::off()),)).build()?;

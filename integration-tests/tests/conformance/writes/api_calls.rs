@@ -40,7 +40,7 @@ fn script() -> Script {
             operations.server_side_apply(&map).await?;
             operations.server_side_apply(&secret).await?;
             operations.server_side_apply(&service).await?;
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     })
 }

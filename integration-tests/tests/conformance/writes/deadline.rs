@@ -15,7 +15,7 @@ async fn the_run_is_dropped_and_retried() -> Result<()> {
             if run == 1 {
                 std::future::pending::<()>().await;
             }
-            Ok(Said::patch_status(said("done")))
+            Ok(Said::status(said("done")))
         })
     })
     .on_error(|_, _, error| said(error.to_string()));

@@ -12,7 +12,7 @@ use kube::{
     Resource,
     api::{DeleteParams, PostParams},
 };
-use operator_core::{UpdateControl, dependent::Capabilities, testing::operator_test, workflow::Operation};
+use operator_core::{UpdateControl, testing::operator_test, workflow::Operation};
 use parking_lot::Mutex;
 
 /// Fails if the dependent says in the first run that it has done something else. The echo of a write whose answer was lost is
@@ -36,7 +36,7 @@ async fn a_creation_without_an_answer_is_looked_up_instead_of_repeated() -> Resu
         ("posted", false, Method::POST, "/configmaps"),
     ] {
         let script = expecting(Operation::Created);
-        let map = wanted_map("a").use_ssa(ssa).capabilities(Capabilities::CRUD_NO_GC);
+        let map = wanted_map("a").use_ssa(ssa).without_owner();
         let workflow = workflow_of_one(map)?;
         let operator =
             scene.start_through(lose_answer(method.clone(), path), scene.managed(&script, &workflow)).await?;

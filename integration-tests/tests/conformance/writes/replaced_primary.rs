@@ -58,10 +58,10 @@ async fn answer(
 ) -> Result<Said<TestResource>> {
     let status = said(primary.uid().unwrap_or_default());
     if primary.spec.value != "old" || way.starts_with("finalizer") {
-        return Ok(Said::patch_status(status));
+        return Ok(Said::status(status));
     }
     match way {
-        "answer" | "answer-no-ssa" => Ok(Said::patch_status(said("of the old object"))),
+        "answer" | "answer-no-ssa" => Ok(Said::status(said("of the old object"))),
         "answer-object" | "answer-object-no-ssa" => {
             let mut desired = primary.clone();
             desired.metadata.annotations = Some([("by".to_owned(), "us".to_owned())].into());
@@ -69,7 +69,7 @@ async fn answer(
         }
         _ => {
             write(way, primary, context).await?;
-            Ok(Said::patch_status(status))
+            Ok(Said::status(status))
         }
     }
 }

@@ -32,7 +32,7 @@ fn script() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             anyhow::ensure!(context.so_far()?.all_ready());
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     })
 }

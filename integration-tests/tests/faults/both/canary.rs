@@ -141,7 +141,7 @@ async fn start(
     notes: LogText,
 ) -> Result<TestOperator> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(Said::patch_status(said(&*primary.spec.value))) })
+        Box::pin(async move { Ok(Said::status(said(&*primary.spec.value))) })
     })
     .on_error(|_, _, error| {
         // As telling as a user can make it.

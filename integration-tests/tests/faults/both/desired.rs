@@ -19,7 +19,7 @@ async fn counting(scene: &Scene) -> Result<TestOperator> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             ensure!(primary.spec.value.starts_with(|c: char| c.is_ascii_digit()), "the value is no number");
-            Ok(Said::patch_status(said(&*primary.spec.value)))
+            Ok(Said::status(said(&*primary.spec.value)))
         })
     })
     .on_error(|_, _, error| said(error.to_string()));

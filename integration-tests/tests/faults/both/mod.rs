@@ -34,7 +34,7 @@ where
         Box::pin(async move {
             let map = config_map(&*primary, context, primary.value());
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(Said::patch_status(said(primary.value())))
+            Ok(Said::status(said(primary.value())))
         })
     })
     .on_error(|_, _, error| said(chain_of(error)))

@@ -35,7 +35,7 @@ async fn f25_an_object_that_is_too_large_is_refused_once_until_it_changes() -> R
     scene.failures.expect("Request entity too large");
     let workflow = workflow_of_one(wanted("map", sized))?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(Said::patch_status(said(&*primary.spec.value))) })
+        Box::pin(async move { Ok(Said::status(said(&*primary.spec.value))) })
     })
     .on_error(|_, _, error| said(error.to_string()));
     let controller =

@@ -47,7 +47,7 @@ async fn shared_with(foreign: bool) -> Result<()> {
             }
             let map = context.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, "shared"))?;
             let value = map.and_then(|map| map.data.as_ref()?.get("two").cloned());
-            Ok(Said::patch_status(said(value.unwrap_or_default())))
+            Ok(Said::status(said(value.unwrap_or_default())))
         })
     });
     let controller = script.controller().name("shared").watches(by_data());
@@ -101,7 +101,7 @@ async fn created_with(user: bool) -> Result<()> {
                 child.metadata.name = Some("child".to_owned());
                 context.resource_operations().server_side_apply(&child).await?;
             }
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     });
     let controller = script.controller().name("tree").namespaces([&scene.namespace]);

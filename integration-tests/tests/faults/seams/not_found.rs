@@ -188,7 +188,7 @@ async fn unserved_with(meanwhile_served: bool) -> Result<()> {
         let gate = waits.clone();
         Box::pin(async move {
             gate.pass().await;
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     });
     let _operator = under(&Faults::none(), &scene, keeper(&scene, &script)?).await?;

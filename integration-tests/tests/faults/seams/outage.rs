@@ -31,7 +31,7 @@ async fn change_with(retry: Option<GenericRetry>) -> Result<()> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             // Without a reschedule, which would lead to a run after the last retry, too.
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     });
     let faults = Faults::new([Rule::writes().status(StatusAnswer::internal())]);
@@ -75,7 +75,7 @@ async fn periodic_with(retry: Option<GenericRetry>) -> Result<()> {
     let scene = scene().await?;
     let script = Script::new(|run, _: Arc<TestResource>, _| {
         Box::pin(async move {
-            let done = Said::patch_status(said(format!("run {run}")));
+            let done = Said::status(said(format!("run {run}")));
             Ok(done.reschedule_after(Duration::from_secs(60)))
         })
     });

@@ -36,7 +36,7 @@ async fn rebased_by(seen: bool, change: serde_json::Value) -> Result<Vec<String>
             for item in status.messages.iter_mut().filter(|item| *item == "b") {
                 *item = "B".to_owned();
             }
-            Ok(Said::patch_status(status))
+            Ok(Said::status(status))
         })
     });
     scene.create("one", "first").await?;

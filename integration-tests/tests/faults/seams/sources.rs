@@ -103,9 +103,7 @@ async fn polls_that_wait_for_a_status_begin_when_the_operator_writes_it() -> Res
     let scene = scene().await?;
     let asked = Asked::default();
     let script = Script::new(|run, _: Arc<TestResource>, _| {
-        Box::pin(
-            async move { Ok(if run == 1 { Said::patch_status(said("id-1")) } else { Said::no_update() }) },
-        )
+        Box::pin(async move { Ok(if run == 1 { Said::status(said("id-1")) } else { Said::no_update() }) })
     });
     let source = polled(&asked).poll_when(|primary| primary.status.is_some());
     let controller = script.controller().name("polling").watches(source);

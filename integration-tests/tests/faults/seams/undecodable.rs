@@ -83,7 +83,7 @@ fn keeping(cleaned: &Values) -> Script {
         Box::pin(async move {
             let map = config_map(&*primary, context, &primary.spec.value);
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     })
     .cleanup(move |_, primary: Arc<TestResource>, _| {

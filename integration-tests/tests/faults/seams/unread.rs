@@ -112,7 +112,7 @@ fn said_of(context: &Context<TestResource>, key: &ObjectKey) -> Vec<Option<Strin
 fn reading() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         let said_of = said_of(context, &ObjectKey::of(&*primary));
-        Box::pin(async move { Ok(Said::patch_status(said(serde_json::to_string(&said_of)?))) })
+        Box::pin(async move { Ok(Said::status(said(serde_json::to_string(&said_of)?))) })
     })
 }
 
@@ -159,7 +159,7 @@ async fn a_read_of_what_cannot_be_decoded_fails_and_is_told_once() -> Result<()>
 
 /// A reconciler that reads nothing.
 fn blind() -> Script {
-    Script::new(|_, _, _| Box::pin(async { Ok(Said::patch_status(said("done"))) }))
+    Script::new(|_, _, _| Box::pin(async { Ok(Said::status(said("done"))) }))
 }
 
 #[tokio::test(start_paused = true)]
@@ -200,7 +200,7 @@ fn applying(label: Option<&'static str>, looks: bool) -> Script {
             let map = ConfigMap { metadata, ..ConfigMap::default() };
             let applied = context.resource_operations().server_side_apply(&map).await?;
             let look = if looks { refused(applied.object()) } else { None };
-            Ok(Said::patch_status(said(look.unwrap_or_else(|| "applied".to_owned()))))
+            Ok(Said::status(said(look.unwrap_or_else(|| "applied".to_owned()))))
         })
     })
 }

@@ -44,7 +44,7 @@ async fn a_kind_that_nobody_watches_is_named_with_the_line_to_add() -> Result<()
     let scene = scene().await?;
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         let said_of = said_of(context);
-        Box::pin(async move { Ok(Said::patch_status(said(serde_json::to_string(&said_of)?))) })
+        Box::pin(async move { Ok(Said::status(said(serde_json::to_string(&said_of)?))) })
     });
     let maps = InformerEventSource::<DynamicObject>::of_type(ApiResource::erase::<ConfigMap>(&()));
     let controller = script.controller().owns::<Service>().watches(maps).namespaces([&scene.namespace]);
@@ -70,7 +70,7 @@ async fn the_kind_of_an_inactive_node_is_watched() -> Result<()> {
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         let maps = context.secondaries::<ConfigMap>().map(|maps| maps.len());
         let map = context.secondary::<ConfigMap>().map(|map| map.is_some());
-        Box::pin(async move { Ok(Said::patch_status(said(format!("{} maps, one: {}", maps?, map?)))) })
+        Box::pin(async move { Ok(Said::status(said(format!("{} maps, one: {}", maps?, map?)))) })
     });
     let workflow = Workflow::builder().nodes((Child("child").node().needs(Switch::off()),));
     let controller = script.controller().workflow(workflow).namespaces([&scene.namespace]);

@@ -57,7 +57,7 @@ async fn f33_timers_do_not_follow_a_wall_clock_that_jumps() -> Result<()> {
     let clock = Arc::new(Jumping::default());
     let script = Script::new(|run, primary: Arc<TestResource>, _| {
         Box::pin(async move {
-            let done = Said::patch_status(said(format!("{} {run}", primary.spec.value)));
+            let done = Said::status(said(format!("{} {run}", primary.spec.value)));
             match &*primary.spec.value {
                 "retries" => ensure!(run > 3, "not yet"),
                 "reschedules" if run <= 3 => return Ok(done.reschedule_after(Duration::from_secs(20))),

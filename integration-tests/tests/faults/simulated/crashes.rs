@@ -42,7 +42,7 @@ fn recorder(system: &ExternalSystem, early: &Early) -> Script {
             if records.named(&uid).is_empty() {
                 records.create(&uid, primary.value())?;
             }
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     })
     .cleanup(move |_, primary, _| {

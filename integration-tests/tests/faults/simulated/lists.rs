@@ -109,7 +109,7 @@ async fn f08_while_versions_are_too_old_the_cache_answers_and_the_operator_is_re
             let map = config_map(&*primary, context, "kept");
             let seen = context.secondary::<ConfigMap>()?.is_some();
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(Said::patch_status(said(format!("run {run}: {seen}"))))
+            Ok(Said::status(said(format!("run {run}: {seen}"))))
         })
     });
     let ends = Rule::watch("configmaps").nth(2).event(LineFault::Gone);

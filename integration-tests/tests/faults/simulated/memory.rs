@@ -48,7 +48,7 @@ fn keeping() -> Script {
         Box::pin(async move {
             let map = config_map(&*primary, context, "kept");
             context.resource_operations().server_side_apply(&map).await?;
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     })
 }

@@ -39,7 +39,6 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     ControllerBuilder, GenericRetry, Workflow,
     controller::IntoController,
-    dependent::Capabilities,
     environment::Environment,
     operator::Settling,
     testing::{
@@ -62,7 +61,7 @@ pub(super) async fn scene() -> Result<Scene> {
 /// Two config maps with the primary's value. The second one is made after the first, and no garbage collector takes it away.
 pub(super) fn two_maps() -> WorkflowBuilder<TestResource> {
     let first = wanted_map("a");
-    let second = wanted_map("b").capabilities(Capabilities::CRUD_NO_GC).after(&first);
+    let second = wanted_map("b").without_owner().after(&first);
     Workflow::builder().nodes((first, second))
 }
 
@@ -73,7 +72,7 @@ fn maps() -> Result<Workflow<TestResource>> {
 /// Says the primary's value in its status.
 pub(super) fn saying() -> Script {
     Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(Said::patch_status(said(primary.spec.value.clone()))) })
+        Box::pin(async move { Ok(Said::status(said(primary.spec.value.clone()))) })
     })
 }
 
@@ -83,7 +82,7 @@ fn erring() -> (Script, Arc<AtomicBool>) {
     let told = Arc::clone(&errs);
     let script = Script::new(move |_, _: Arc<TestResource>, _| {
         let says = if told.swap(false, Ordering::Relaxed) { "wrong" } else { "right" };
-        Box::pin(async move { Ok(Said::patch_status(said(says.to_owned()))) })
+        Box::pin(async move { Ok(Said::status(said(says.to_owned()))) })
     });
     (script, errs)
 }

@@ -157,7 +157,7 @@ fn cleaning(finalizer_first: bool) -> OperatorBuilder {
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             context.run().await?;
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     });
     let script = script.cleanup(move |_, primary, context| {
@@ -269,7 +269,7 @@ fn hasty(status_first: bool) -> Script {
                 operations.update_status(&written).await?;
             }
             operations.server_side_apply(&map).await?;
-            Ok(Said::patch_status(status))
+            Ok(Said::status(status))
         })
     })
 }

@@ -22,7 +22,7 @@ async fn f38_whatever_came_between_the_same_spec_leads_to_the_same_state() -> Re
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             ensure!(primary.spec.value != "2 invalid", "it is invalid");
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     })
     .on_error(|_, _, error| said(error.to_string()));

@@ -151,7 +151,7 @@ async fn f20_a_panic_in_a_retry_or_a_rate_limiter_ends_nobody_s_work() -> Result
         let script = Script::new(|run, primary: Arc<TestResource>, _| {
             Box::pin(async move {
                 ensure!(run > 3 || primary.name_any() != "bad", "not yet");
-                Ok(Said::patch_status(said(primary.spec.value.clone())))
+                Ok(Said::status(said(primary.spec.value.clone())))
             })
         });
         let controller = script.controller().namespaces([&scene.namespace]);

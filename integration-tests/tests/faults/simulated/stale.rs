@@ -52,7 +52,7 @@ fn restless(again: &Arc<AtomicBool>) -> Script {
     Script::new(move |_, primary: Arc<TestResource>, _| {
         let again = again.load(Ordering::Relaxed);
         Box::pin(async move {
-            let done = Said::patch_status(said(primary.spec.value.clone()));
+            let done = Said::status(said(primary.spec.value.clone()));
             Ok(if again { done.reschedule_after(Duration::from_secs(10)) } else { done })
         })
     })
@@ -289,7 +289,7 @@ async fn f03_each_run_sees_what_the_one_before_it_has_written_though_no_watch_ha
             noted.lock().push([held, primary.status.as_ref().and_then(|status| status.message.clone())]);
             let written = integration_tests::config_map(&*primary, context, &run.to_string());
             context.resource_operations().server_side_apply(&written).await?;
-            let done = Said::patch_status(said(run.to_string()));
+            let done = Said::status(said(run.to_string()));
             Ok(if run < 20 { done.reschedule_after(Duration::from_secs(1)) } else { done })
         })
     });

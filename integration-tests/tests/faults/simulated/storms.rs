@@ -93,7 +93,7 @@ async fn f22_a_storm_of_changes_costs_a_run_at_a_time() -> Result<()> {
             if run == 1 {
                 gate.pass().await;
             }
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     });
     let operator = under(&Faults::none(), &scene, owner(&scene, &script)?).await?;

@@ -36,7 +36,7 @@ fn held_up(gate: &Gate, results: &Arc<Mutex<Vec<String>>>) -> Script {
             let written = context.resource_operations().server_side_apply(&map).await;
             results.lock().push(written.as_ref().map_or_else(ToString::to_string, |_| "written".to_owned()));
             written?;
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     })
 }

@@ -26,7 +26,7 @@ async fn f19_slow_runs_on_all_workers_but_one_hold_nobody_up() -> Result<()> {
                 if primary.name_any().starts_with("slow") {
                     tokio::time::sleep(Duration::from_secs(60)).await;
                 }
-                Ok(Said::patch_status(said(primary.spec.value.clone())))
+                Ok(Said::status(said(primary.spec.value.clone())))
             })
         });
         let operator =
@@ -63,7 +63,7 @@ async fn f19_events_are_taken_in_while_all_workers_are_busy() -> Result<()> {
             if primary.name_any() == "slow" {
                 gate.pass().await;
             }
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     });
     let operator =
@@ -117,7 +117,7 @@ async fn f20_a_panic_anywhere_in_user_code_is_that_primary_s_failure_alone() -> 
             let fails = primary.spec.value == "error policy" && run <= 3;
             Box::pin(async move {
                 ensure!(!fails, "not yet");
-                Ok(Said::patch_status(said(primary.spec.value.clone())))
+                Ok(Said::status(said(primary.spec.value.clone())))
             })
         })
         .on_error(move |primary, _, error| {

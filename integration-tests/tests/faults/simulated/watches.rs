@@ -273,7 +273,7 @@ async fn f07_an_object_that_is_replaced_unseen_starts_afresh() -> Result<()> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move {
             anyhow::ensure!(primary.spec.value != "bad", "it is bad");
-            Ok(Said::patch_status(said(primary.spec.value.clone())))
+            Ok(Said::status(said(primary.spec.value.clone())))
         })
     });
     let relist = Relist::of("testresources");

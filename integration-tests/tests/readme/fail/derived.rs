@@ -175,7 +175,7 @@ struct OfWebPages;
 impl Reconciler for OfWebPages {
     type Primary = WebPage;
 
-    async fn reconcile(&self, _: &WebPage, _: &mut Context<WebPage>) -> Result<UpdateControl<WebPage>, BoxError> {
+    async fn reconcile(&self, _: &WebPage, _: &mut Context<WebPage>) -> Result<UpdateControl<WebPage>> {
         Ok(UpdateControl::no_update())
     }
 }

@@ -8,7 +8,7 @@ use k8s_openapi::api::{
     apps::v1::Deployment,
     core::v1::{ConfigMap, Pod, Secret, Service},
 };
-use operator_core::{ControllerBuilder, controller::NoReconciler, kube::CustomResource, prelude::*};
+use operator_core::{ControllerBuilder, controller::NoReconciler, kube::CustomResource, prelude::*, the};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

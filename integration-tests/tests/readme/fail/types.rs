@@ -28,7 +28,7 @@ struct PodReconciler;
 impl Reconciler for PodReconciler {
     type Primary = Pod;
 
-    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>> {
         Ok(UpdateControl::no_update())
     }
 }

@@ -26,7 +26,7 @@ fn unowned(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
         Mistake::new(
             format!("node `{name}` is a `{kind}`, which has no namespace, and is to be garbage collected"),
             format!("a `{primary}` is in a namespace, and can't own an object without one"),
-            "`.capabilities(Capabilities::CRUD_NO_GC)`: the operator deletes it before its primary is removed",
+            "`.without_owner()`: the operator deletes it before its primary is removed",
         )
     })
 }

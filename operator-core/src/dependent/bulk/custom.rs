@@ -36,6 +36,7 @@ pub trait BulkDependentResource<P: KubeObject>: Send + Sync + 'static {
     ) -> impl Future<Output = Result<BTreeMap<Self::Key, Arc<Self::Resource>>, BoxError>> + Send;
 
     /// The event sources that it reads from and that trigger its primaries. By default none.
+    #[doc(hidden)]
     fn event_sources(&self) -> Vec<DependentSource> {
         Vec::new()
     }

@@ -42,6 +42,7 @@ pub trait DependentResource<P: KubeObject>: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Option<Arc<Self::Resource>>, BoxError>> + Send;
 
     /// The event sources that it reads from and that trigger its primaries. By default none.
+    #[doc(hidden)]
     fn event_sources(&self) -> Vec<DependentSource> {
         Vec::new()
     }

@@ -28,7 +28,7 @@ pub struct Function<S, W>(PhantomData<(S, W)>);
 /// use std::sync::Arc;
 ///
 /// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
-/// use operator_core::prelude::*;
+/// use operator_core::{Dependent, One, prelude::*};
 ///
 /// struct Zone {
 ///     domain: String,

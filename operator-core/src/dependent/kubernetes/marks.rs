@@ -73,13 +73,13 @@ fn illegal_owner(owner: &ObjectKey, child: &ObjectKey, namespaced: bool) -> Opti
     let namespace = owner.namespace()?;
     if !namespaced {
         return Some(
-            "an owner in a namespace can't own an object without one; use `Capabilities::CRUD_NO_GC`, which marks it by annotations",
+            "an owner in a namespace can't own an object without one; write `.without_owner()` on its node, and it is marked by annotations",
         );
     }
     // One without a namespace is refused when it is written.
     let elsewhere = child.namespace().is_some_and(|other| other != namespace);
     elsewhere.then_some(
-        "an owner can't own an object in another namespace; use `Capabilities::CRUD_NO_GC`, which marks it by annotations",
+        "an owner can't own an object in another namespace; write `.without_owner()` on its node, and it is marked by annotations",
     )
 }
 
@@ -98,7 +98,7 @@ mod tests {
             illegal_owner(&shop, &child("bank"), true).is_some_and(|why| why.contains("another namespace"))
         );
         let cluster_scoped = illegal_owner(&shop, &ObjectKey::cluster_scoped("b"), false);
-        assert!(cluster_scoped.is_some_and(|why| why.contains("CRUD_NO_GC")));
+        assert!(cluster_scoped.is_some_and(|why| why.contains("without_owner")));
     }
 
     #[test]

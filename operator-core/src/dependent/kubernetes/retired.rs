@@ -18,7 +18,7 @@ struct Retired(Managed);
 /// Declares that there was a node of that name, whose objects were of type `K`.
 pub(crate) fn retired<K: KubeObject>(name: &str, dynamic: &K::DynamicType) -> AnyDependent {
     let mut settings = Settings::<K>::new(name.into());
-    settings.capabilities = Capabilities::READ_ONLY.deletes();
+    settings.capabilities = Capabilities { deletes: true, ..Capabilities::READ_ONLY };
     let managed = settings.finish(dynamic.clone());
     AnyDependent::new(name, managed.declaration(), Retired(managed))
 }

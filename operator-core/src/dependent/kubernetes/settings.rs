@@ -150,12 +150,6 @@ impl Managed {
 /// The methods that set a node's settings.
 macro_rules! settings {
     ($resource:ty) => {
-        /// What it may do; by default [`Capabilities::CRUD`].
-        pub fn capabilities(mut self, capabilities: $crate::dependent::Capabilities) -> Self {
-            self.settings.capabilities = capabilities;
-            self
-        }
-
         /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time;
         /// other types say so themselves.
         pub fn cluster_scoped(mut self) -> Self {

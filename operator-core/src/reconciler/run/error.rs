@@ -48,7 +48,7 @@ impl RunError {
     }
 
     /// The error itself: the user's own, that of a write, or a
-    /// [`WorkflowError`](crate::workflow::WorkflowError).
+    /// [`workflow::Error`](crate::workflow::Error).
     #[must_use]
     pub fn get_ref(&self) -> &(dyn StdError + Send + Sync + 'static) {
         &**self.error

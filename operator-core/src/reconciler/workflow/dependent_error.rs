@@ -140,9 +140,7 @@ pub enum DependentError {
         of: usize,
     },
     /// A dependent that is only read was asked for its desired state.
-    #[error(
-        "the dependent is read-only, so it has no desired state; leave `.capabilities(…)` out, or return a `Read`"
-    )]
+    #[error("the dependent is read-only, so it has no desired state")]
     NothingDesired,
     /// A write failed.
     #[error(transparent)]

@@ -3,8 +3,10 @@
 use std::{fmt, marker::PhantomData};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::DynamicObject;
 
 use crate::{
+    dependent::function::SaysKind,
     reconciler::workflow::Verdict,
     resource::{Access, KubeObject, ResourceType},
     workflow::{Activation, Cluster, condition::Answer},
@@ -68,12 +70,12 @@ impl<K> fmt::Debug for CrdPresent<K> {
 /// Met while the cluster serves a kind, whether by a CustomResourceDefinition, by itself, or by an aggregated API. When
 /// a definition of the kind's group appears, changes or is removed, primaries are triggered; for other kinds the answer
 /// is renewed once a minute. The operator needs the right to list and watch CustomResourceDefinitions.
-pub struct KindServed<K = ()> {
+pub struct Served<K = ()> {
     resource_type: ResourceType,
     kind: PhantomData<fn() -> K>,
 }
 
-impl<K: KubeObject<DynamicType: Default>> KindServed<K> {
+impl<K: KubeObject<DynamicType: Default>> Served<K> {
     /// The kind of `K`, in its version.
     #[must_use]
     pub fn new() -> Self {
@@ -85,7 +87,7 @@ impl<K: KubeObject<DynamicType: Default>> KindServed<K> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an object that a cluster could serve",
     label = "not a kind of Kubernetes",
-    note = "it is a custom resource, derived with kube, or a type of `k8s-openapi`; a kind that is known at run time is `KindServed::of(…)`"
+    note = "it is a custom resource, derived with kube, or a type of `k8s-openapi`; a kind that is known at run time is `workflow::conditions::served_kind((version, kind))`"
 )]
 pub trait StaticKind: KubeObject<DynamicType: Default> {}
 
@@ -95,26 +97,32 @@ impl<K: KubeObject<DynamicType: Default>> StaticKind for K {}
 /// Whether the cluster serves objects of type `K`: for nodes whose kind some clusters don't have, as in
 /// `route.needs(served::<Route>())`.
 #[must_use]
-pub fn served<K: StaticKind>() -> KindServed<K> {
-    KindServed::new()
+pub fn served<K: StaticKind>() -> Served<K> {
+    Served::new()
 }
 
-impl<K: KubeObject<DynamicType: Default>> Default for KindServed<K> {
+/// The same for a kind that is known at run time only, given by version and kind or by an `ApiResource` of kube:
+/// `route.needs(served_kind(("route.openshift.io/v1", "Route")))`. For the kind of the node itself it is
+/// [`when_served()`](crate::Node::when_served).
+#[must_use]
+pub fn served_kind(kind: impl SaysKind) -> Served {
+    Served::of(ResourceType::with::<DynamicObject>(&kind.said()))
+}
+
+impl<K: KubeObject<DynamicType: Default>> Default for Served<K> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl KindServed {
-    /// A kind that is known only at run time.
-    #[must_use]
-    pub fn of(resource_type: ResourceType) -> Self {
+impl Served {
+    pub(in crate::workflow) fn of(resource_type: ResourceType) -> Self {
         Self { resource_type, kind: PhantomData }
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<K: 'static> Activation for KindServed<K> {
+impl<K: 'static> Activation for Served<K> {
     async fn check(&self, cluster: &Cluster<'_>) -> Answer {
         let kind = &self.resource_type;
         let served = cluster.serves(kind).await?;
@@ -126,9 +134,9 @@ impl<K: 'static> Activation for KindServed<K> {
     }
 }
 
-impl<K> fmt::Debug for KindServed<K> {
+impl<K> fmt::Debug for Served<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KindServed").field("type", &self.resource_type).finish_non_exhaustive()
+        f.debug_struct("Served").field("type", &self.resource_type).finish_non_exhaustive()
     }
 }
 

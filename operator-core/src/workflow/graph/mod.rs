@@ -19,7 +19,7 @@ mod tests;
 
 use petgraph::{csr::Csr, graph::NodeIndex};
 
-use super::Error;
+use super::BuildError;
 
 /// A node of one [`Graph`]. The order is that of the declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,8 +67,8 @@ impl Graph {
     /// before its dependencies; a dependency that is named twice counts once. No declarations give an empty graph.
     ///
     /// # Errors
-    /// [`Error`] with all mistakes.
-    pub fn new<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, Error>
+    /// [`BuildError`] with all mistakes.
+    pub fn new<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, BuildError>
     where
         N: AsRef<str>,
         D: IntoIterator<Item: AsRef<str>>,

@@ -3,12 +3,12 @@
 use super::*;
 use crate::workflow::Mistake;
 
-fn graph(declarations: &[(&str, &[&str])]) -> Result<Graph, Error> {
+fn graph(declarations: &[(&str, &[&str])]) -> Result<Graph, BuildError> {
     Graph::new(declarations.iter().map(|(name, dependencies)| (*name, dependencies.iter())))
 }
 
 fn mistakes(declarations: &[(&str, &[&str])]) -> Vec<Mistake> {
-    let Error(mistakes) = graph(declarations).unwrap_err();
+    let BuildError(mistakes) = graph(declarations).unwrap_err();
     mistakes
 }
 

@@ -10,9 +10,9 @@ use petgraph::{
 };
 
 use super::{Graph, NodeId};
-use crate::workflow::{Error, Mistake};
+use crate::workflow::{BuildError, Mistake};
 
-pub(super) fn build<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Graph, Error>
+pub(super) fn build<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Graph, BuildError>
 where
     N: AsRef<str>,
     D: IntoIterator<Item: AsRef<str>>,
@@ -32,7 +32,7 @@ where
     let groups = kosaraju_scc(&edges);
     wiring.check_cycles(&groups, &dependencies);
     if !wiring.mistakes.is_empty() {
-        return Err(Error(wiring.mistakes));
+        return Err(BuildError(wiring.mistakes));
     }
 
     // Without cycles each group is one node, and comes after all that depend on it.

@@ -33,7 +33,7 @@
 //! }
 //! assert!(plan.is_finished());
 //! assert!(plan.fates().all(|(_, fate)| fate == Fate::Ready));
-//! # Ok::<(), operator_core::workflow::Error>(())
+//! # Ok::<(), operator_core::workflow::BuildError>(())
 //! ```
 //!
 //! # Guarantees

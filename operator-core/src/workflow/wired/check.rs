@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     reconciler::workflow::NodeKey,
-    workflow::{Error, Graph, Mistake, node::AnyNode},
+    workflow::{BuildError, Graph, Mistake, node::AnyNode},
 };
 
 /// The graph of nodes, and the names of those that are functions or values.
@@ -17,7 +17,7 @@ pub(in crate::workflow) struct Resolved {
 }
 
 /// Returns all mistakes in the nodes, or their graph.
-pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error> {
+pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, BuildError> {
     let mut mistakes = Vec::new();
     let mut names: HashMap<NodeKey, Arc<str>> = HashMap::new();
     let mut twice = Vec::new();
@@ -58,10 +58,10 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, Error>
     }
     match Graph::new(wired.iter().map(|(name, after)| (name, after))) {
         Ok(graph) if mistakes.is_empty() => Ok(Resolved { graph, names }),
-        Ok(_) => Err(Error(mistakes)),
-        Err(Error(further)) => {
+        Ok(_) => Err(BuildError(mistakes)),
+        Err(BuildError(further)) => {
             mistakes.extend(further);
-            Err(Error(mistakes))
+            Err(BuildError(mistakes))
         }
     }
 }

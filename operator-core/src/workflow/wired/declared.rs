@@ -20,7 +20,7 @@ use crate::{
     workflow::{
         activation::{Activation, AnyActivation, all_activations},
         condition::{AnyCondition, all_conditions},
-        conditions::{KindServed, Ready},
+        conditions::{Ready, Served},
         node::AnyNode,
     },
 };
@@ -196,8 +196,26 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     }
 
     /// Creates it if it is missing, and never changes it after that.
-    pub fn create_only(self) -> Self {
-        self.capabilities(Capabilities::CREATE_ONLY)
+    pub fn create_only(mut self) -> Self {
+        self.settings.capabilities.updates = false;
+        self
+    }
+
+    /// Its objects get no owner reference, but annotations that name the primary, and the operator deletes them before
+    /// the primary is removed, which needs a finalizer. For objects that the primary can't own: in another namespace, or
+    /// without one. JOSDK: `CRUDNoGCKubernetesDependentResource`.
+    pub fn without_owner(mut self) -> Self {
+        self.settings.capabilities.garbage_collected = false;
+        self
+    }
+
+    /// As long as the controller has this node, its objects are created and updated, but never deleted: neither when they are
+    /// no longer wanted nor with their primary. They get no owner reference. JOSDK: a `Creator` and `Updater` that is no
+    /// `Deleter`.
+    pub fn retained(mut self) -> Self {
+        self.settings.capabilities.deletes = false;
+        self.settings.capabilities.garbage_collected = false;
+        self
     }
 
     settings!(S::Item);
@@ -230,7 +248,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         let Self { mut said, kind, dependent, judged, mut settings, .. } = self;
         let kind = S::kind_of(kind);
         if said.needs_its_kind {
-            said.need("served".to_owned(), KindServed::of(ResourceType::with::<S::Item>(&kind)));
+            said.need("served".to_owned(), Served::of(ResourceType::with::<S::Item>(&kind)));
         }
         settings.name = said.name();
         let status = || Some(Arc::new(Ready) as Arc<dyn AnyCondition>);

@@ -22,7 +22,7 @@ pub struct WebPageReconciler {
 ///
 /// # Errors
 /// If the declaration contradicts itself.
-pub fn workflow() -> Result<Workflow<WebPage>, workflow::Error> {
+pub fn workflow() -> Result<Workflow<WebPage>, workflow::BuildError> {
     Workflow::builder().nodes((html, web.after(html), service.after(html), ingress.after(service))).build()
 }
 
@@ -30,7 +30,7 @@ pub fn workflow() -> Result<Workflow<WebPage>, workflow::Error> {
 ///
 /// # Errors
 /// If the declaration contradicts itself.
-pub fn controller() -> Result<ControllerBuilder<WebPageReconciler>, workflow::Error> {
+pub fn controller() -> Result<ControllerBuilder<WebPageReconciler>, workflow::BuildError> {
     let workflow = workflow()?;
     let reconciler = WebPageReconciler { workflow: workflow.clone() };
     Ok(Controller::of::<WebPage>()

@@ -3,7 +3,7 @@
 
 use kube::ResourceExt;
 use operator_core::{
-    OperatorBuilder, Permanent, Reconciler, UpdateControl,
+    BoxError, OperatorBuilder,
     prelude::*,
     sim_test,
     testing::simulation::{FaultPlan, Sim},

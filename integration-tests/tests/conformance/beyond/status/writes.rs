@@ -172,7 +172,7 @@ async fn the_next_run_is_known_to_follow() -> Result<()> {
         Box::pin(async move {
             if run == 1 {
                 scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
-                while !context.next_reconciliation_imminent() {
+                while !context.another_follows() {
                     tokio::time::sleep(Duration::from_millis(10)).await;
                 }
             }

@@ -11,7 +11,7 @@ use k8s_openapi::{
     },
 };
 use kube::{Resource, ResourceExt};
-use operator_core::{dependent::Capabilities, resource::KubeObject, testing::operator_test};
+use operator_core::{resource::KubeObject, testing::operator_test};
 use serde_json::{Value, json};
 use tracing::Level;
 
@@ -110,8 +110,7 @@ async fn nothing_is_deleted_for_what_is_invalid_anyway() -> Result<()> {
 #[test]
 fn who_creates_anew_has_the_right_to_delete() -> Result<()> {
     for recreates in [false, true] {
-        let keeps = Capabilities::READ_ONLY.creates().updates();
-        let dependent = wanted("web", with_spec::<Deployment>(&selector())).capabilities(keeps);
+        let dependent = wanted("web", with_spec::<Deployment>(&selector())).retained();
         let dependent = if recreates { dependent.recreate_when_immutable() } else { dependent };
         let access = integration_tests::workflow_of_one(dependent)?.access();
         assert_eq!(access.iter().any(|right| right.verbs.contains(&"delete")), recreates);

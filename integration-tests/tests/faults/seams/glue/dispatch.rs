@@ -12,9 +12,9 @@ use anyhow::{Result, anyhow};
 use integration_tests::{Child, Said, Script, TestResource, map_of, said, wish, workflow_of_one};
 use kube::ResourceExt;
 use operator_core::{
-    Context, Removal, UpdateControl, Workflow, dependent::Capabilities, node, observe::Observation,
-    observe::Observer, observe::RunEnd, testing::TestOperator, testing::faults::Fault,
-    testing::faults::Faults, testing::faults::Rule, testing::faults::StatusAnswer, testing::faults::Verb,
+    Context, Removal, UpdateControl, Workflow, node, observe::Observation, observe::Observer,
+    observe::RunEnd, testing::TestOperator, testing::faults::Fault, testing::faults::Faults,
+    testing::faults::Rule, testing::faults::StatusAnswer, testing::faults::Verb,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -35,7 +35,7 @@ async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_
         by_workflow.lock().push(("workflow", primary.finalizers().len()));
         Ok(map_of(primary, "a", "value"))
     });
-    let map = node(map).named("a").capabilities(Capabilities::CRUD_NO_GC);
+    let map = node(map).named("a").without_owner();
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(map)?)).await?;
     scene.create("one", "value").await?;
     pass(60).await;
@@ -49,7 +49,7 @@ async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_
 async fn a_look_that_fails_is_made_again() -> Result<()> {
     let scene = scene().await?;
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
-        Box::pin(async move { Ok(Said::patch_status(said(primary.spec.value.clone()))) })
+        Box::pin(async move { Ok(Said::status(said(primary.spec.value.clone()))) })
     });
     let lost = Rule::writes().resource("testresources").first(1).fault(Fault::AnswerLost);
     let refused = Rule::on(Verb::Get).resource("testresources").first(2).status(StatusAnswer::internal());
@@ -121,7 +121,7 @@ async fn a_run_whose_primary_has_gone_is_no_failure() -> Result<()> {
         let scene = others.clone();
         Box::pin(async move {
             scene.delete(&primary.name_any()).await?;
-            Ok(Said::patch_status(said("too late")))
+            Ok(Said::status(said("too late")))
         })
     });
     let script = script.on_error(move |_, _, _| {

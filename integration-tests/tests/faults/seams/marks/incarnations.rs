@@ -9,12 +9,9 @@ use kube::{
     ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy},
 };
-use operator_core::{
-    dependent::Capabilities,
-    testing::{
-        faults::{Faults, LineFault, Rule, Verb},
-        operator_test,
-    },
+use operator_core::testing::{
+    faults::{Faults, LineFault, Rule, Verb},
+    operator_test,
 };
 use serde_json::json;
 use tokio::sync::Notify;
@@ -137,12 +134,11 @@ async fn the_collector_knows_all(scene: &Scene) -> Result<()> {
 /// A backup brings back what it has saved, with the labels and owner references of that time; the primary gets a new uid.
 #[operator_test]
 async fn what_a_backup_brings_back_is_waited_for_or_taken_over() -> Result<()> {
-    for (name, capabilities) in
-        [("marks-backup-owned", Capabilities::CRUD), ("marks-backup-unowned", Capabilities::CRUD_NO_GC)]
-    {
+    let nodes = [wanted_map("a"), wanted_map("a").without_owner()];
+    for (name, node) in ["marks-backup-owned", "marks-backup-unowned"].into_iter().zip(nodes) {
         let scene = Scene::new(name).await?;
         scene.failures.allow("is about to be collected");
-        let workflow = workflow_of_one(wanted_map("a").capabilities(capabilities))?;
+        let workflow = workflow_of_one(node)?;
         let controller = || scene.managed(&saying(), &workflow);
         let operator = scene.start(controller()).await?;
         scene.create("one", "first").await?;

@@ -2,16 +2,17 @@
 
 use anyhow::Result;
 use integration_tests::{LogCapture, TestResource, map_of};
-use operator_core::{Workflow, dependent::Capabilities, node, testing::faults::Faults};
+use operator_core::{Workflow, node, testing::faults::Faults};
 use tracing::Level;
 
 use super::{gone_after, message, pass, saying, scene, under};
 
 /// A map that is wanted only with the value `on`, and whose desired state can't be told without it.
-fn optional(capabilities: Capabilities) -> Result<Workflow<TestResource>> {
+fn optional(owned: bool) -> Result<Workflow<TestResource>> {
     let public =
         |primary: &TestResource| (primary.spec.value == "on").then(|| map_of(primary, "public", "shown"));
-    let node = node(public).named("public").capabilities(capabilities);
+    let node = node(public).named("public");
+    let node = if owned { node } else { node.without_owner() };
     Ok(Workflow::builder().nodes((node,)).build()?)
 }
 
@@ -19,7 +20,7 @@ fn optional(capabilities: Capabilities) -> Result<Workflow<TestResource>> {
 async fn s9_an_optional_dependent_that_was_never_wanted_fails_no_run() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
-    let controller = scene.managed(&saying(), &optional(Capabilities::CRUD)?);
+    let controller = scene.managed(&saying(), &optional(true)?);
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "off").await?;
     pass(600).await;
@@ -37,7 +38,7 @@ async fn s9_an_optional_dependent_that_was_never_wanted_fails_no_run() -> Result
 #[tokio::test(start_paused = true)]
 async fn s9_the_same_dependent_does_not_keep_a_primary_from_going() -> Result<()> {
     let scene = scene().await?;
-    let controller = scene.managed(&saying(), &optional(Capabilities::CRUD_NO_GC)?);
+    let controller = scene.managed(&saying(), &optional(false)?);
     let _operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "off").await?;
     pass(600).await;
@@ -50,7 +51,7 @@ async fn s9_the_same_dependent_does_not_keep_a_primary_from_going() -> Result<()
 #[tokio::test(start_paused = true)]
 async fn s9_an_optional_dependent_that_is_switched_off_goes() -> Result<()> {
     let scene = scene().await?;
-    let controller = scene.managed(&saying(), &optional(Capabilities::CRUD)?);
+    let controller = scene.managed(&saying(), &optional(true)?);
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "on").await?;
     pass(60).await;

@@ -5,8 +5,7 @@ use integration_tests::{Scene, Script, TestResource, map_of, wanted_map, wish, w
 use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Secret};
 use kube::api::ListParams;
 use operator_core::{
-    Context, ControllerBuilder, Node, One, Workflow, dependent::Capabilities, node, testing::faults::Faults,
-    workflow::WorkflowBuilder,
+    Context, ControllerBuilder, Node, One, Workflow, node, testing::faults::Faults, workflow::WorkflowBuilder,
 };
 use serde_json::json;
 
@@ -206,7 +205,7 @@ fn volume(name: &'static str, prunes: bool) -> Node<TestResource, One<Persistent
             ..PersistentVolumeClaim::default()
         })
     });
-    let dependent = node(desired).named("data").capabilities(Capabilities::CREATE_ONLY);
+    let dependent = node(desired).named("data").create_only();
     if prunes { dependent.prune_data() } else { dependent }
 }
 

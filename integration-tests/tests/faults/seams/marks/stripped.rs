@@ -1,14 +1,15 @@
 //! Somebody takes marks away, puts wrong ones on, or makes copies.
 
 use anyhow::Result;
-use integration_tests::{Scene, counted_maps, wanted_map, workflow_of_one};
+use integration_tests::{Scene, TestResource, counted_maps, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams, PostParams},
 };
 use operator_core::{
-    dependent::{Capabilities, matcher::Matcher},
+    Node, One,
+    dependent::matcher::Matcher,
     node,
     testing::{faults::Faults, operator_test},
 };
@@ -17,9 +18,9 @@ use serde_json::{Value, json};
 use super::{marks, pass, saying, scene, under};
 
 /// Whatever is missing of the marks is there again after the next run, with one write.
-async fn mended(capabilities: Capabilities, matcher: Matcher<ConfigMap>, edits: &[Value]) -> Result<()> {
+async fn mended(map: Node<TestResource, One<ConfigMap>>, edits: &[Value]) -> Result<()> {
     let scene = scene().await?;
-    let workflow = workflow_of_one(wanted_map("a").capabilities(capabilities).matcher(matcher))?;
+    let workflow = workflow_of_one(map)?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
     scene.create("one", "first").await?;
     pass(10).await;
@@ -67,10 +68,10 @@ async fn what_is_missing_of_the_marks_is_mended_in_the_next_run() -> Result<()> 
         json!({ "metadata": { "labels": { "operator-core.io/owner": "somebody" } } }),
         json!({ "metadata": { "ownerReferences": null } }),
     ];
-    mended(Capabilities::CRUD, Matcher::Auto, &edits).await?;
+    mended(wanted_map("a"), &edits).await?;
     // Nothing but the marks is what this matcher doesn't look at.
     let never = Matcher::custom(|_, _| true);
-    mended(Capabilities::CRUD, never, &edits[..3]).await
+    mended(wanted_map("a").matcher(never), &edits[..3]).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -81,7 +82,7 @@ async fn without_an_owner_reference_labels_or_annotations_are_enough() -> Result
         json!({ "metadata": { "annotations": { "operator-core.io/mark": null } } }),
         without(&["controller", "node", "owner"]),
     ];
-    mended(Capabilities::CRUD_NO_GC, Matcher::Auto, &edits).await
+    mended(wanted_map("a").without_owner(), &edits).await
 }
 
 /// `kubectl get -o yaml | kubectl apply` under another name; an heir of the labels; an object whose labels were edited.
@@ -104,7 +105,7 @@ async fn foreign(scene: &Scene, original: &ConfigMap) -> Result<()> {
 #[operator_test]
 async fn copies_and_heirs_are_never_removed() -> Result<()> {
     let scene = Scene::new("marks-copies").await?;
-    let workflow = workflow_of_one(node(counted_maps).capabilities(Capabilities::CRUD_NO_GC))?;
+    let workflow = workflow_of_one(node(counted_maps).without_owner())?;
     let operator = scene.start(scene.managed(&saying(), &workflow)).await?;
     scene.create("one", "3 a").await?;
     scene.until_values([("one-0", "a"), ("one-1", "a"), ("one-2", "a")]).await?;
@@ -137,7 +138,7 @@ async fn copies_and_heirs_are_never_removed() -> Result<()> {
 async fn what_another_object_controls_is_neither_written_nor_removed() -> Result<()> {
     let scene = scene().await?;
     scene.failures.expect("it is owned by Somebody theirs");
-    let workflow = workflow_of_one(node(counted_maps).capabilities(Capabilities::CRUD_NO_GC))?;
+    let workflow = workflow_of_one(node(counted_maps).without_owner())?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
     scene.create("one", "1 a").await?;
     pass(10).await;

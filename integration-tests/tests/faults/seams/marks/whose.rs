@@ -11,7 +11,7 @@ use kube::{
 };
 use operator_core::{
     ControllerBuilder, OperatorBuilder,
-    dependent::{Adoption, Capabilities},
+    dependent::Adoption,
     testing::{faults::Faults, operator_test},
 };
 use serde_json::json;
@@ -131,11 +131,11 @@ async fn what_is_another_node_s_is_named() -> Result<()> {
 /// Written by an earlier version of the library: owner reference and field manager, or annotations, and no marks.
 #[tokio::test(start_paused = true)]
 async fn what_was_written_before_there_were_marks_is_taken_over_once() -> Result<()> {
-    for capabilities in [Capabilities::CRUD, Capabilities::CRUD_NO_GC] {
+    for owned in [true, false] {
         let scene = scene().await?;
         let one = scene.create("one", "first").await?;
         let mut map = map_of(&one, "a", "first");
-        if capabilities == Capabilities::CRUD {
+        if owned {
             map.metadata.owner_references = one.controller_owner_ref(&()).map(|owner| vec![owner]);
         } else {
             let annotations = [("name", "one"), ("namespace", &*scene.namespace)];
@@ -146,7 +146,8 @@ async fn what_was_written_before_there_were_marks_is_taken_over_once() -> Result
         let maps = scene.api::<ConfigMap>();
         let ours = PostParams { field_manager: Some("script".to_owned()), ..PostParams::default() };
         maps.create(&ours, &map).await?;
-        let workflow = workflow_of_one(wanted_map("a").capabilities(capabilities))?;
+        let node = wanted_map("a");
+        let workflow = workflow_of_one(if owned { node } else { node.without_owner() })?;
         let controller = scene.managed(&saying(), &workflow).generation_aware(false);
         let operator = under(&Faults::none(), &scene, controller).await?;
         pass(30).await;
@@ -156,7 +157,7 @@ async fn what_was_written_before_there_were_marks_is_taken_over_once() -> Result
         assert_eq!(
             writes,
             ["PATCH configmaps/one-a -> 409", "PATCH configmaps/one-a -> 200"],
-            "{capabilities:?}"
+            "owned: {owned}"
         );
         scene.patch("one", json!({ "metadata": { "annotations": { "again": "1" } } })).await?;
         pass(30).await;

@@ -10,12 +10,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
     core::{ApiResource, DynamicObject},
 };
-use operator_core::{
-    BoxError, Workflow,
-    dependent::{Capabilities, Read},
-    node,
-    testing::TestOperator,
-};
+use operator_core::{BoxError, Workflow, dependent::Read, node, testing::TestOperator};
 use serde_json::json;
 
 use super::{calm, gone_after, pass, scene, under};
@@ -35,7 +30,7 @@ async fn overwrite(scene: &Scene, name: &str, value: &str) -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_is_created_only_is_left_alone_and_goes_with_its_primary() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let workflow = workflow_of_one(wanted_map("a").capabilities(Capabilities::CREATE_ONLY))?;
+    let workflow = workflow_of_one(wanted_map("a").create_only())?;
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "first").await?;
     assert_eq!(written(&operator).await?, ["PATCH configmaps/one-a -> 201"], "and no finalizer");
@@ -59,6 +54,32 @@ async fn what_is_created_only_is_left_alone_and_goes_with_its_primary() -> Resul
     Ok(())
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_is_retained_is_updated_and_outlives_its_primary() -> Result<()> {
+    let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
+    let kept = |primary: &TestResource| {
+        let value = &primary.spec.value;
+        (value != "off").then(|| map_of(primary, "a", value))
+    };
+    let workflow = workflow_of_one(node(kept).named("a").retained())?;
+    let operator = under(&calm(), &scene, scene.managed(&script, &workflow)).await?;
+    scene.create("one", "first").await?;
+    assert_eq!(written(&operator).await?, ["PATCH configmaps/one-a -> 201"], "and no finalizer");
+    let map = scene.api::<ConfigMap>().get("one-a").await?;
+    assert_eq!(map.metadata.owner_references, None);
+    scene.set("one", "second").await?;
+    assert_eq!(written(&operator).await?, ["PATCH configmaps/one-a -> 200"]);
+
+    scene.set("one", "off").await?;
+    assert_eq!(written(&operator).await?, [""; 0], "it is no longer wanted, and stays");
+    assert!(outcomes.last("one").is_some_and(|run| run.all_ready()), "{:?}", outcomes.lines("one"));
+    scene.delete("one").await?;
+    assert_eq!(written(&operator).await?, [""; 0], "its primary goes, and it stays");
+    assert_eq!(scene.values().await?, [("one-a".to_owned(), "second".to_owned())].into());
+    operator.stop().await;
+    Ok(())
+}
+
 /// As many pages as the primary's value says.
 fn pages(primary: &TestResource) -> Result<Vec<ConfigMap>, BoxError> {
     let count = primary.spec.value.parse::<usize>()?;
@@ -68,7 +89,7 @@ fn pages(primary: &TestResource) -> Result<Vec<ConfigMap>, BoxError> {
 #[tokio::test(start_paused = true)]
 async fn a_bulk_is_about_the_objects_that_it_has_made_and_no_others() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
-    let bulk = node(pages).capabilities(Capabilities::CRUD_NO_GC);
+    let bulk = node(pages).without_owner();
     let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(bulk)?)).await?;
     let one = scene.create("one", "3").await?;
     let made = written(&operator).await?;

@@ -235,8 +235,7 @@ async fn a_retry_of_the_users_own_says_when_and_how_often() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn a_retry_of_the_users_own_says_when_a_failure_of_the_server_is_tried_again() -> Result<()> {
     let scene = scene().await?;
-    let script =
-        Script::new(|_, _: Arc<TestResource>, _| Box::pin(async { Ok(Said::patch_status(said("well"))) }));
+    let script = Script::new(|_, _: Arc<TestResource>, _| Box::pin(async { Ok(Said::status(said("well"))) }));
     let faults = Faults::new([Rule::writes().status(StatusAnswer::internal())]);
     let retry = Pauses { delays: &[1], of_the_server: Duration::from_secs(100) };
     let operator = under(&faults, &scene, scene.controller(&script).retry(retry)).await?;

@@ -116,7 +116,7 @@ async fn what_is_pushed_does_not_wait_for_primaries_that_cannot_be_listed() -> R
     }
     let script = Script::new(|_, _: Arc<TestResource>, context| {
         let pushed = context.external::<Pushed>().len();
-        Box::pin(async move { Ok(Said::patch_status(said(pushed.to_string()))) })
+        Box::pin(async move { Ok(Said::status(said(pushed.to_string()))) })
     });
     let faults = two.refused("testresources");
     let controller = two.scene.controller(&script).watches(source).namespaces(two.namespaces());

@@ -146,7 +146,7 @@ fn counting() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {
             let seen = context.secondaries::<ConfigMap>()?.len();
-            Ok(Said::patch_status(said(seen.to_string())))
+            Ok(Said::status(said(seen.to_string())))
         })
     })
 }

@@ -7,7 +7,6 @@ use futures::{FutureExt, future::BoxFuture};
 use integration_tests::{map_of, wanted, workflow_of_one};
 use operator_core::{
     InformerEventSource, WatchScope,
-    dependent::Capabilities,
     event_source::{EventSource, SourceDeclaration, Sources, Wiring},
     observe::SourceIndex,
 };
@@ -137,7 +136,7 @@ fn elsewhere(primary: &TestResource) -> ConfigMap {
 #[tokio::test(start_paused = true)]
 async fn what_is_wanted_in_a_namespace_that_is_not_synced_is_not_taken_for_missing() -> Result<()> {
     let two = Two::new().await?;
-    let workflow = || workflow_of_one(wanted("map", elsewhere).capabilities(Capabilities::CRUD_NO_GC));
+    let workflow = || workflow_of_one(wanted("map", elsewhere).without_owner());
     let declared =
         |script: &Script| anyhow::Ok(two.scene.managed(script, &workflow()?).namespaces(two.namespaces()));
     let operator = TestOperator::start(two.operator().register(declared(&saying())?)).await?;
@@ -170,7 +169,7 @@ async fn what_is_wanted_in_a_namespace_that_is_not_synced_is_not_taken_for_missi
 #[tokio::test(start_paused = true)]
 async fn a_clean_up_waits_for_a_namespace_in_which_a_name_of_its_own_may_be_taken() -> Result<()> {
     let two = Two::new().await?;
-    let workflow = || workflow_of_one(wanted("map", elsewhere).capabilities(Capabilities::CRUD_NO_GC));
+    let workflow = || workflow_of_one(wanted("map", elsewhere).without_owner());
     let declared =
         |script: &Script| anyhow::Ok(two.scene.managed(script, &workflow()?).namespaces(two.namespaces()));
     let operator = TestOperator::start(two.operator().register(declared(&saying())?)).await?;

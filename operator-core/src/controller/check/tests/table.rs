@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     controller::ControllerBuilder,
-    dependent::{Capabilities, CustomDependent},
+    dependent::CustomDependent,
     event_source::InformerEventSource,
     processor::{GenericRetry, GovernorRateLimiter},
     reconciler::run::Run,
@@ -146,10 +146,7 @@ fn sound() -> Vec<(&'static str, Declaration)> {
             "a workflow and one that the reconciler calls",
             with((Map("a").node(),)).event_sources_of(workflow().nodes((Map("b").node(),))),
         ),
-        (
-            "an object without a namespace that the operator deletes",
-            with((node(role).capabilities(Capabilities::CRUD_NO_GC),)),
-        ),
+        ("an object without a namespace that the operator deletes", with((node(role).without_owner(),))),
         (
             "an event source by its name",
             with((Map("a").node().event_source("shared"),))

@@ -188,7 +188,7 @@ fn outline(workflow: WorkflowBuilder<Pod>) -> Vec<String> {
 }
 
 fn mistakes(workflow: WorkflowBuilder<Pod>) -> Vec<String> {
-    let crate::workflow::Error(mistakes) = workflow.build().expect_err("something is wrong");
+    let crate::workflow::BuildError(mistakes) = workflow.build().expect_err("something is wrong");
     mistakes.iter().map(ToString::to_string).collect()
 }
 
@@ -254,7 +254,7 @@ fn wiring_is_told_in_the_outline() {
             "  dns",
             "    web [ready when rolled_out and scheduled] (also after html)",
             "      service [ready when applied] [gone when closure]",
-            "    pods [needs KindServed<Pod> and Mesh]",
+            "    pods [needs Served<Pod> and Mesh]",
             "depth 4; deleted in reverse: service, pods; by the garbage collector, in any order: web, dns, role, html",
         ]
     );

@@ -22,7 +22,7 @@ fn saying(scene: &Scene, messages: bool) -> ControllerBuilder<Script> {
             messages: if messages { vec!["dropped".to_owned()] } else { Vec::new() },
             ..TestStatus::default()
         };
-        async move { Ok(Said::patch_status(status)) }.boxed()
+        async move { Ok(Said::status(status)) }.boxed()
     });
     script.controller().namespaces([&scene.namespace])
 }

@@ -7,9 +7,7 @@ use kube::{
     core::{DynamicObject, GroupVersionKind},
 };
 use operator_core::{
-    BoxError, InformerEventSource, Want, WatchScope, Workflow,
-    dependent::{Adoption, Capabilities},
-    node,
+    BoxError, InformerEventSource, Want, WatchScope, Workflow, dependent::Adoption, node,
     workflow::WorkflowBuilder,
 };
 use serde_json::json;
@@ -122,7 +120,6 @@ impl NodeOf {
 
     /// Adds it to a workflow.
     fn add_to(&self, workflow: WorkflowBuilder<TestResource>) -> WorkflowBuilder<TestResource> {
-        let capabilities = if self.collected { Capabilities::CRUD } else { Capabilities::CRUD_NO_GC };
         let (of, resource, gated) = (self.clone(), self.kind.resource(), self.gated);
         let is_on = move |primary: &TestResource| !gated || Spec::of(primary).on;
         if self.more.is_some() {
@@ -130,8 +127,8 @@ impl NodeOf {
                 true => Want::of(of.desired(primary)),
                 false => Want::none("it is off"),
             };
-            let bulk = node(all).named(self.name).kind(resource);
-            return workflow.nodes((bulk.capabilities(capabilities).adopt(self.adoption),));
+            let bulk = node(all).named(self.name).kind(resource).adopt(self.adoption);
+            return workflow.nodes((if self.collected { bulk } else { bulk.without_owner() },));
         }
         let only = move |primary: &TestResource| -> Result<Option<DynamicObject>, BoxError> {
             if !is_on(primary) {
@@ -139,8 +136,8 @@ impl NodeOf {
             }
             Ok(Some(of.desired(primary).pop().ok_or("it isn't wanted")?))
         };
-        let single = node(only).named(self.name).kind(resource.clone());
-        let single = single.capabilities(capabilities).adopt(self.adoption);
+        let single = node(only).named(self.name).kind(resource.clone()).adopt(self.adoption);
+        let single = if self.collected { single } else { single.without_owner() };
         workflow.nodes((match self.shared {
             true => {
                 let source = InformerEventSource::<DynamicObject>::of_type(resource);
