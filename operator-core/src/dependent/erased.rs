@@ -102,6 +102,13 @@ pub(crate) trait Engine: Send + Sync {
         self.secondaries(asked)
     }
 
+    /// The newest state of a resource that the dependent has written or found in this run, as far as it is known without asking
+    /// anyone. By default it isn't.
+    fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
+        let _ = (of, context);
+        None
+    }
+
     /// Removes what nodes have made that the controller has no more, as far as the dependent's event source shows it. Says how
     /// many objects that were. By default it knows of none.
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
@@ -310,6 +317,16 @@ impl AnyDependent {
         context: &Arc<AnyContext>,
     ) -> Result<Vec<Secondary>, BoxError> {
         self.engine.left(self.asked(primary, context)).await
+    }
+
+    /// These resources, which it has written or found in this run, each in the newest state that is known of it.
+    pub(crate) fn newest(&self, mut of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary> {
+        for known in &mut of {
+            if let Some(newest) = self.engine.newest(known, context) {
+                known.renew(newest);
+            }
+        }
+        of
     }
 
     /// Removes what nodes have made that the controller has no more, as far as its event source shows it.

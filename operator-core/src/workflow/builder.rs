@@ -309,8 +309,8 @@ impl<P: KubeObject> WorkflowBuilder<P> {
         self
     }
 
-    /// Errors of nodes stay in the result for the reconciler to look at; otherwise they fail the run. JOSDK's
-    /// `handleExceptionsInReconciler`.
+    /// Errors of nodes stay in the result for the reconciler or the status function to look at; otherwise they fail the run.
+    /// A controller without a reconciler may have this, too. JOSDK's `handleExceptionsInReconciler`.
     pub fn handle_errors_in_reconciler(mut self) -> Self {
         self.any.keeps_errors = true;
         self

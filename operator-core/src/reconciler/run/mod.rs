@@ -204,8 +204,8 @@ impl<P: KubeObject> Run<P> {
         self.any.result.as_deref()
     }
 
-    /// What there is of a node: what the run has written or found, otherwise what is known of it. What is not to be there any more is
-    /// left out.
+    /// What there is of a node: what the run has written or found, in the newest state that is known of it, otherwise what is known of
+    /// the node. What is not to be there any more is left out.
     pub(crate) fn secondaries(&self, node: &str) -> Vec<Secondary> {
         self.any.secondaries(node)
     }
@@ -321,7 +321,12 @@ impl AnyRun {
         }
         if let Some(reconciled) = &node.reconciled {
             let there = reconciled.operations().iter().filter(|(of, _)| *of != Operation::Deleted);
-            return there.map(|(_, secondary)| secondary.clone()).collect();
+            let there = there.map(|(_, secondary)| secondary.clone()).collect();
+            // The answer to a write is of a time before the cluster has done anything about it.
+            return match &self.workflow {
+                Some(workflow) => workflow.newest(name, there, &self.context),
+                None => there,
+            };
         }
         let Some(workflow) = &self.workflow else { return Vec::new() };
         // What is in the cluster is read from a cache, at once. What would have to be asked for elsewhere isn't.

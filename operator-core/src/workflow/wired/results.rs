@@ -10,8 +10,10 @@ use crate::{
 };
 
 impl<P: KubeObject> Run<P> {
-    /// What there is of a node: what the run has written or found, otherwise what is known of it. `run.get(web)` is an
-    /// `Option<Arc<Deployment>>` where the function `web` says what one should be, and `run.get(pods)` a `Vec<Arc<Pod>>` where `pods`
+    /// What there is of a node: what the run has written or found, otherwise what is known of it. It is the newest state that is known
+    /// without asking anyone, and never older than what the run has written or what the node's ready condition has judged.
+    ///
+    /// `run.get(web)` is an `Option<Arc<Deployment>>` where the function `web` says what one should be, and `run.get(pods)` a `Vec<Arc<Pod>>` where `pods`
     /// answers with several. A value is named by its type: `run.get(the::<Records>())`. Nothing, where the node is not to be there, or
     /// is no node of the workflow.
     pub fn get<M, T, N: NodeRef<P, M, Seen = T>>(&self, node: N) -> T {
