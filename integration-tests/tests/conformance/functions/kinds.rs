@@ -163,7 +163,7 @@ fn namespaces() -> ApiResource {
 
 #[derive(ControllerConfiguration)]
 #[controller(primary = TestResource)]
-#[workflow(place(kind(namespaces()), cluster_scoped, capabilities(Capabilities::CRUD_NO_GC)))]
+#[workflow(place(kind(namespaces()), cluster_scoped, without_owner))]
 struct Places;
 
 #[operator_test]
