@@ -50,7 +50,7 @@ pub(crate) fn type_of(entries: &[Entry], key: &str, example: &str, errors: &mut 
 /// `configure = |builder| …`: the user's own changes, for settings without a key.
 pub(crate) fn configured(
     entries: &[Entry],
-    builder: TokenStream,
+    builder: &TokenStream,
     library: &Path,
     errors: &mut Errors,
 ) -> Option<TokenStream> {

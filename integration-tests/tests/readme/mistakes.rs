@@ -64,9 +64,6 @@ fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
     Ok(())
 }
 
-/// Where the lines of the errors are counted.
-const COUNTED: &[&str] = &["derived.rs", "functions.rs"];
-
 /// How long an error about a function may be.
 const MOST_LINES: usize = 12;
 

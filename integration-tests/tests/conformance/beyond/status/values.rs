@@ -143,7 +143,7 @@ async fn what_the_reconciler_writes_after_its_workflow_is_shown() -> Result<()> 
             Ok(UpdateControl::no_update())
         })
     });
-    let value = |run: &Run<TestResource>| Some(value_of(&run.get(first)?)?.to_owned());
+    let value = |run: &Run<TestResource>| run.get(first).as_deref().and_then(value_of).map(str::to_owned);
     let workflow = Workflow::builder().nodes((first,)).explicit_invocation();
     let controller = scene.controller(&script).workflow(workflow).status(noting(Arc::clone(&told), value));
     let operator = scene.start(controller).await?;
