@@ -88,7 +88,7 @@ pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
         }
     });
     let set = (!calls.is_empty()).then(|| quote!(builder #calls));
-    let set = target::configured(&entries, quote!(builder #calls), &library, errors).or(set);
+    let set = target::configured(&entries, &quote!(builder #calls), &library, errors).or(set);
     let set = set.map(|set| quote!(let builder = #set;));
     // The value is given away last: what is said before may use it.
     let given = given(item, &entries, said.as_ref(), &own, &library, errors);

@@ -50,7 +50,7 @@ pub(crate) fn type_of(entries: &[Entry], key: &str, example: &str, errors: &mut 
 /// The builder with `configure = |builder| …`: a last word of the user's, for what no key says. `None` where that is not said.
 pub(crate) fn configured(
     entries: &[Entry],
-    builder: TokenStream,
+    builder: &TokenStream,
     library: &Path,
     errors: &mut Errors,
 ) -> Option<TokenStream> {
