@@ -1,6 +1,6 @@
 //! The errors of a page.
 
-use operator_core::{operations, workflow::WorkflowError};
+use operator_core::{operations, workflow};
 
 /// An error of a page.
 #[derive(Debug, thiserror::Error)]
@@ -12,7 +12,7 @@ pub enum WebPageError {
     ErrorInHtml,
     /// A child of a workflow failed.
     #[error(transparent)]
-    Workflow(#[from] WorkflowError),
+    Workflow(#[from] workflow::Error),
     /// The page was not read from a cluster.
     #[error("the page has no uid")]
     NoUid,
