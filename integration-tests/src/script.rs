@@ -5,7 +5,7 @@ use std::{error::Error as StdError, fmt, sync::Arc};
 use anyhow::{Context as _, Result};
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::ResourceExt;
+use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
     BoxError, Cleaner, Context, Controller, ControllerBuilder, Reconciler, Removal, Run, UpdateControl,
     resource::KubeObject,
@@ -102,7 +102,18 @@ impl<K: KubeObject> Script<K> {
     where
         K: KubeObject<DynamicType: Default>,
     {
-        let controller = Controller::builder(self.clone());
+        self.told_by(Controller::builder(self.clone()))
+    }
+
+    /// The same for an operator that brings the definition of its primaries.
+    pub fn defined(&self) -> ControllerBuilder<Self>
+    where
+        K: KubeObject<DynamicType: Default> + CustomResourceExt,
+    {
+        self.told_by(Controller::of::<K>().reconciler(self.clone()))
+    }
+
+    fn told_by(&self, controller: ControllerBuilder<Self>) -> ControllerBuilder<Self> {
         if !self.says && self.on_error.is_none() {
             return controller;
         }

@@ -118,7 +118,7 @@ pub mod bench;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::controller::derived::{
-        Defined, Defines, Probe, Start, StartOther, Undefined, configured, has_primary, with_workflow,
+        Defined, Defines, Given, GivenOther, Probe, Undefined, configured, reconciled, with_workflow,
     };
     pub use crate::workflow::wired::value::wired;
 }

@@ -34,19 +34,27 @@ const SETTINGS: &Keys = &[
     ("status", Form::Any, "status"),
 ];
 
-/// The keys with their own meaning.
-const OTHERS: &[&str] = &[
-    "primary",
-    "crate",
-    "cleaner",
-    "retry",
-    "no_retry",
-    "rate_limit",
-    "owns",
-    "puts",
-    "watches",
-    "configure",
+/// The keys that are calls of a method with several arguments, or with a type: how many, and what they are. There may be several
+/// of each.
+const CALLS: &[(&str, usize, &str)] = &[
+    ("index", 2, "a name and a function of the primary: `index(\"team\", by_team)`"),
+    (
+        REFERS_TO,
+        1,
+        "the kind of the objects, and a function that returns their keys: `refers_to::<Secret>(secrets)`",
+    ),
+    (
+        "watches_referenced",
+        2,
+        "an informer, and a function that returns keys: `watches_referenced(InformerEventSource::<Secret>::new(), secrets)`",
+    ),
 ];
+const REFERS_TO: &str = "refers_to";
+const WITH_CLEANER: &str = "with_cleaner";
+
+/// The keys with their own meaning.
+const OTHERS: &[&str] =
+    &["primary", "crate", WITH_CLEANER, "retry", "rate_limiter", "owns", "puts", "watches", "configure"];
 
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let item: DeriveInput = match syn::parse2(item) {
@@ -59,7 +67,7 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
 }
 
 pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
-    let entries = once_but_watches(entries::of(item, "controller", errors), errors);
+    let entries = once_but_sources(entries::of(item, "controller", errors), errors);
     let library = target::library(&entries, errors);
     let said = target::type_of(&entries, "primary", "WebPage", errors);
     let primary = said.clone().unwrap_or_else(|| {
@@ -68,18 +76,22 @@ pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
     });
     // Where there is no reconciler that is told once, and not wherever its primary is named.
     let own: Type = parse_quote!(<Self as #library::ControllerConfiguration>::Primary);
+    let of = said.as_ref().unwrap_or(&own);
     let calls: TokenStream = entries.iter().map(|entry| call(entry, &library, errors)).collect();
-    let workflow = workflow::generate(item, said.as_ref().unwrap_or(&own), &library, errors);
-    // Asked before the reconciler is given away.
-    let (asked, taken) = match &workflow {
-        Some(_) => (
-            quote!(let workflow = #library::ControllerConfiguration::workflow(&self);),
-            quote!(let builder = #library::__private::with_workflow(builder, workflow);),
-        ),
-        None => Default::default(),
-    };
-    let configured = target::configured(&entries, &library, errors)(quote!(builder #calls));
-    let builder = builder(item, &entries, said.as_ref(), &own, &library, errors);
+    let workflow = workflow::generate(item, of, &library, errors);
+    let takes_workflow = workflow.as_ref().map(|_| {
+        quote! {
+            let builder = #library::__private::with_workflow(
+                builder,
+                #library::ControllerConfiguration::workflow(&self),
+            );
+        }
+    });
+    let set = (!calls.is_empty()).then(|| quote!(builder #calls));
+    let set = target::configured(&entries, &quote!(builder #calls), &library, errors).or(set);
+    let set = set.map(|set| quote!(let builder = #set;));
+    // The value is given away last: what is said before may use it.
+    let given = given(item, &entries, said.as_ref(), &own, &library, errors);
     let (name, (generics, arguments, bounds)) = (&item.ident, item.generics.split_for_impl());
     quote! {
         #[automatically_derived]
@@ -91,10 +103,15 @@ pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
             fn controller(
                 self,
             ) -> #library::ControllerBuilder<impl #library::Reconciler<Primary = Self::Primary>> {
-                #asked
-                #builder
-                #taken
-                #configured
+                let builder = #library::Controller::of_existing::<#of>();
+                let builder = {
+                    #[allow(unused_imports)]
+                    use #library::__private::{Defined as _, Undefined as _};
+                    (&&#library::__private::Defines::<#of>::new()).define(builder)
+                };
+                #takes_workflow
+                #set
+                #given
             }
         }
     }
@@ -105,15 +122,14 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
     let key = &entry.key;
     match entry.name().as_str() {
         // Read elsewhere.
-        "primary" | "crate" | "cleaner" | "configure" => TokenStream::new(),
+        "primary" | "crate" | WITH_CLEANER | "configure" => TokenStream::new(),
         "retry" => policies::retry(entry, library, errors),
-        "no_retry" => policies::no_retry(entry, library, errors),
-        "rate_limit" => policies::rate_limit(entry, library, errors),
+        "rate_limiter" => policies::rate_limiter(entry, library, errors),
         "owns" => types(entry, &quote!(owns), "`owns` takes types: `owns(ConfigMap, Secret)`", errors),
         "puts" => types(entry, &quote!(puts), "`puts` takes types: `puts(Quota)`", errors),
         "watches" => match &entry.value {
             Value::Is(source) => quote!(.watches(#source)),
-            Value::Flag | Value::List(_) => {
+            Value::Flag | Value::List(_) | Value::Of(..) => {
                 errors.at(
                     key,
                     "`watches` takes an event source: `watches = InformerEventSource::<Secret>::new()`",
@@ -121,6 +137,7 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
                 TokenStream::new()
             }
         },
+        name if CALLS.iter().any(|(key, ..)| *key == name) => many(entry, errors),
         name if SETTINGS.iter().any(|(key, ..)| *key == name) => {
             let value = form::read(entry, SETTINGS, errors);
             if value.is_some() {
@@ -129,11 +146,31 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
             value.map(|value| quote_spanned!(key.span()=> .#key(#value))).unwrap_or_default()
         }
         _ => {
-            let known = SETTINGS.iter().map(|(key, ..)| *key).chain(OTHERS.iter().copied());
+            let calls = CALLS.iter().map(|(key, ..)| *key);
+            let known = SETTINGS.iter().map(|(key, ..)| *key).chain(OTHERS.iter().copied()).chain(calls);
             form::unknown_key(entry, known, errors);
             TokenStream::new()
         }
     }
+}
+
+/// A method of the builder with several arguments, or with a type.
+fn many(entry: &Entry, errors: &mut Errors) -> TokenStream {
+    let (key, name) = (&entry.key, entry.name());
+    let (of, list) = match &entry.value {
+        Value::List(list) => (None, list.clone()),
+        Value::Of(of, list) => (Some(of), list.clone()),
+        Value::Flag | Value::Is(_) => (None, TokenStream::new()),
+    };
+    let read = |input: syn::parse::ParseStream<'_>| Ok(entries::rest::<syn::Expr>(input, errors));
+    let list = syn::parse::Parser::parse2(read, list).unwrap_or_default();
+    for (_, arguments, usage) in CALLS.iter().filter(|(key, ..)| *key == name) {
+        if list.len() != *arguments || of.is_some() != (name == REFERS_TO) {
+            errors.at(key, format!("`{name}` takes {usage}"));
+            return TokenStream::new();
+        }
+    }
+    quote_spanned!(key.span()=> .#key #of(#(#list),*))
 }
 
 /// A method of the builder that takes a type, once for each type of a list.
@@ -147,9 +184,8 @@ fn types(entry: &Entry, method: &TokenStream, usage: &str, errors: &mut Errors) 
     types.iter().map(|one| quote_spanned!(one.span()=> .#method::<#one>())).collect()
 }
 
-/// Starts the builder: with the reconciler, if the type is one, and with its cleaner, if it has one, unless they are
-/// set explicitly.
-fn builder(
+/// The builder with its reconciler, if the type is one, and with its cleaner, if it has one, unless they are set explicitly.
+fn given(
     item: &DeriveInput,
     entries: &[Entry],
     primary: Option<&Type>,
@@ -157,61 +193,48 @@ fn builder(
     library: &Path,
     errors: &mut Errors,
 ) -> TokenStream {
-    const CLEANER: &Keys = &[("cleaner", Form::Switch, "true")];
-    let said = entries.iter().find(|entry| entry.name() == "cleaner");
+    const CLEANER: &Keys = &[(WITH_CLEANER, Form::Switch, "true")];
+    let said = entries.iter().find(|entry| entry.name() == WITH_CLEANER);
+    // An answer other than the reconciler's own is shown at the type that was written.
+    let place = primary.map_or_else(|| item.ident.span(), Spanned::span);
+    let primary = primary.unwrap_or(own);
     if said.is_none() && item.generics.params.is_empty() {
-        // An answer other than the reconciler's own is shown at the type that was written.
-        let place = primary.map_or_else(|| item.ident.span(), Spanned::span);
-        let primary = primary.unwrap_or(own);
-        let start = quote_spanned!(place=> .builder(self));
-        return quote! {
-            let builder = {
-                #[allow(unused_imports)]
-                use #library::__private::{Start as _, StartOther as _};
-                const { &&&&#library::__private::Probe::<Self, #primary>::new() } #start
-            };
-            let builder = {
-                #[allow(unused_imports)]
-                use #library::__private::{Defined as _, Undefined as _};
-                (&&#library::__private::Defines::<#primary>::new()).define(builder)
-            };
-        };
+        let give = quote_spanned!(place=> .give(builder, self));
+        return quote! {{
+            #[allow(unused_imports)]
+            use #library::__private::{Given as _, GivenOther as _};
+            const { &&&&#library::__private::Probe::<Self, #primary>::new() } #give
+        }};
     }
-    let checked = primary.map(
-        |primary| quote_spanned!(primary.span()=> #library::__private::has_primary::<Self, #primary>();),
-    );
-    let builder = quote!(#checked let builder = #library::Controller::builder(self););
+    let reconciled = quote_spanned!(place=> #library::__private::reconciled::<#primary, Self>(builder, self));
     let Some(said) = said else {
         errors.at(
             &item.generics,
-            "whether a generic reconciler is a `Cleaner` can't be determined here: write `#[controller(cleaner = true)]` or `cleaner = false`",
+            "whether a generic reconciler is a `Cleaner` can't be determined here: write `#[controller(with_cleaner)]` or `with_cleaner = false`",
         );
-        return builder;
+        return reconciled;
     };
     match form::read(said, CLEANER, errors).map(|value| value.to_string()).as_deref() {
         Some("true") => {
-            let cleaner = quote_spanned!(said.key.span()=> let builder = builder.with_cleaner(););
-            quote!(#builder #cleaner)
+            let cleaner = quote_spanned!(said.key.span()=> .with_cleaner());
+            quote!(#reconciled #cleaner)
         }
-        Some("false") | None => builder,
+        Some("false") | None => reconciled,
         Some(_) => {
-            errors.at(&said.key, "`cleaner` takes `true` or `false`, as it decides what is compiled");
-            builder
+            errors.at(&said.key, "`with_cleaner` takes `true` or `false`, as it decides what is compiled");
+            reconciled
         }
     }
 }
 
-/// Reports keys that are given twice; event sources may be repeated.
-fn once_but_watches(entries: Vec<Entry>, errors: &mut Errors) -> Vec<Entry> {
-    let retries: Vec<&Entry> =
-        entries.iter().filter(|entry| matches!(entry.name().as_str(), "retry" | "no_retry")).collect();
-    if let [first, second] = retries.as_slice()
-        && first.key != second.key
-    {
-        errors.at(&second.key, "`retry` and `no_retry` contradict one another; leave one of them out");
-    }
-    let (watches, single) = entries.into_iter().partition::<Vec<_>, _>(|entry| entry.key == "watches");
+/// Reports keys that are given twice; sources and indexes may be repeated.
+fn once_but_sources(entries: Vec<Entry>, errors: &mut Errors) -> Vec<Entry> {
+    let is_many = |entry: &Entry| {
+        let name = entry.name();
+        name == "watches" || CALLS.iter().any(|(key, ..)| *key == name)
+    };
+    let (many, single) = entries.into_iter().partition::<Vec<_>, _>(is_many);
     let mut kept = once(single, errors);
-    kept.extend(watches);
+    kept.extend(many);
     kept
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use syn::{
-    Attribute, DeriveInput, Expr, Ident, Meta, Token,
+    AngleBracketedGenericArguments, Attribute, DeriveInput, Expr, Ident, Meta, Token,
     ext::IdentExt,
     parse::{Parse, ParseStream, Parser},
     token,
@@ -24,6 +24,8 @@ pub(crate) enum Value {
     Flag,
     Is(Expr),
     List(TokenStream),
+    /// A list behind types.
+    Of(AngleBracketedGenericArguments, TokenStream),
 }
 
 impl Entry {
@@ -39,6 +41,15 @@ impl Parse for Entry {
         let value = if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
             Value::Is(input.parse()?)
+        } else if input.peek(Token![::]) {
+            let of = AngleBracketedGenericArguments::parse_turbofish(input)?;
+            let mut list = TokenStream::new();
+            if input.peek(token::Paren) {
+                let content;
+                syn::parenthesized!(content in input);
+                list = content.parse()?;
+            }
+            Value::Of(of, list)
         } else if input.peek(token::Paren) {
             let content;
             syn::parenthesized!(content in input);

@@ -44,7 +44,7 @@ pub(crate) fn read(entry: &Entry, keys: &Keys, errors: &mut Errors) -> Option<To
     let value = match &entry.value {
         Value::Is(value) => value,
         Value::Flag if *form == Form::Switch => return Some(quote!(true)),
-        Value::Flag | Value::List(_) => {
+        Value::Flag | Value::List(_) | Value::Of(..) => {
             errors.at(&entry.key, format!("`{name}` takes {}: `{name} = {example}`", form.words()));
             return None;
         }

@@ -79,7 +79,7 @@ fn of_text(name: &str, text: &str) -> Option<&'static str> {
                     Some("failing runs would follow each other without a pause; give `\"1ms\"` or more")
                 }
                 "per" if duration.is_zero() => {
-                    Some("a limit for no time limits nothing; give more, or leave `rate_limit` out")
+                    Some("a limit for no time limits nothing; give more, or leave `rate_limiter` out")
                 }
                 _ => None,
             }
@@ -93,9 +93,9 @@ fn of_number(name: &str, number: f64) -> Option<&'static str> {
             "at most 0 runs at the same time would mean none at all; give 1 or more, or leave it out for 50",
         ),
         "multiplier" if number < 1.0 => Some("the delays would shrink; give a multiplier of at least 1"),
-        "limit" if number < 1.0 => {
-            Some("nothing would ever run; give a limit of at least 1, or leave `rate_limit` out to have none")
-        }
+        "limit" if number < 1.0 => Some(
+            "nothing would ever run; give a limit of at least 1, or leave `rate_limiter` out to have none",
+        ),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! `retry(…)`, `no_retry` and `rate_limit(…)`.
+//! `retry(…)` and `rate_limiter(…)`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -17,8 +17,8 @@ const RETRY: &Keys = &[
     ("multiplier", Form::Factor, "1.5"),
     ("max_interval", Form::Time, "\"1m\""),
 ];
-/// The flag among the keys of `retry`.
-const UNLIMITED: &str = "unlimited";
+/// The flags among the keys of `retry`.
+const WITHOUT: &[&str] = &["without_max_attempts", "without_max_interval"];
 
 const RATE_LIMIT: &Keys = &[("limit", Form::Count, "10"), ("per", Form::Time, "\"10s\"")];
 
@@ -26,7 +26,7 @@ const RATE_LIMIT: &Keys = &[("limit", Form::Count, "10"), ("per", Form::Time, "\
 pub(crate) fn retry(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
     let inner = match &entry.value {
         Value::Is(retry) => return quote!(.retry(#retry)),
-        Value::Flag => {
+        Value::Flag | Value::Of(..) => {
             errors.at(
                 &entry.key,
                 "`retry` takes its settings: `retry(max_attempts = 5, initial_interval = \"2s\")`",
@@ -38,11 +38,13 @@ pub(crate) fn retry(entry: &Entry, library: &Path, errors: &mut Errors) -> Token
     // Each call with whether it may fail: a number of attempts is always possible; an interval or a factor may make no sense.
     let mut calls = Vec::new();
     for entry in &inner {
-        if entry.name() == UNLIMITED {
+        if WITHOUT.contains(&entry.name().as_str()) {
             flag(entry, errors);
-            calls.push((quote!(without_max_attempts()), false));
+            let key = &entry.key;
+            calls.push((quote!(#key()), false));
         } else if !RETRY.iter().any(|(key, ..)| *key == entry.name()) {
-            form::unknown_key(entry, RETRY.iter().map(|(key, ..)| *key).chain([UNLIMITED]), errors);
+            let known = RETRY.iter().map(|(key, ..)| *key).chain(WITHOUT.iter().copied());
+            form::unknown_key(entry, known, errors);
         } else if let Some(value) = form::read(entry, RETRY, errors) {
             literals::check(&entry.name(), entry, errors);
             let method = Ident::new(&format!("with_{}", entry.key), entry.key.span());
@@ -63,17 +65,11 @@ pub(crate) fn retry(entry: &Entry, library: &Path, errors: &mut Errors) -> Token
     quote!(.retry(::core::result::Result::Ok(#default) #(#calls)*))
 }
 
-/// `.retry(…)` for the entry `no_retry`.
-pub(crate) fn no_retry(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
-    flag(entry, errors);
-    quote!(.retry(#library::GenericRetry::no_retry()))
-}
-
-/// `.rate_limiter(…)` for the entry `rate_limit`.
-pub(crate) fn rate_limit(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
+/// `.rate_limiter(…)` for the entry `rate_limiter`.
+pub(crate) fn rate_limiter(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
     let inner = match &entry.value {
         Value::Is(limiter) => return quote!(.rate_limiter(#limiter)),
-        Value::Flag => Vec::new(),
+        Value::Flag | Value::Of(..) => Vec::new(),
         Value::List(inner) => once(entries::parse(inner.clone(), errors), errors),
     };
     let mut read = [None, None];
@@ -88,7 +84,7 @@ pub(crate) fn rate_limit(entry: &Entry, library: &Path, errors: &mut Errors) -> 
         }
     }
     let [Some(limit), Some(per)] = read else {
-        errors.at(&entry.key, "`rate_limit` takes both numbers: `rate_limit(limit = 10, per = \"10s\")`");
+        errors.at(&entry.key, "`rate_limiter` takes both numbers: `rate_limiter(limit = 10, per = \"10s\")`");
         return TokenStream::new();
     };
     quote!(.rate_limiter(#library::processor::GovernorRateLimiter::new(#limit, #per)))

@@ -40,7 +40,7 @@ pub(crate) fn type_of(entries: &[Entry], key: &str, example: &str, errors: &mut 
     if found.is_none() {
         let place = match &entry.value {
             Value::Is(value) => value.to_token_stream(),
-            Value::Flag | Value::List(_) => entry.key.to_token_stream(),
+            Value::Flag | Value::List(_) | Value::Of(..) => entry.key.to_token_stream(),
         };
         errors.at(place, format!("`{key}` takes a type: `{key} = {example}`"));
     }
@@ -50,23 +50,17 @@ pub(crate) fn type_of(entries: &[Entry], key: &str, example: &str, errors: &mut 
 /// `configure = |builder| …`: the user's own changes, for settings without a key.
 pub(crate) fn configured(
     entries: &[Entry],
+    builder: &TokenStream,
     library: &Path,
     errors: &mut Errors,
-) -> impl FnOnce(TokenStream) -> TokenStream {
-    let entry = entries.iter().find(|entry| entry.name() == "configure");
-    let change = entry.and_then(|entry| match &entry.value {
-        Value::Is(change) => {
-            Some(quote_spanned!(change.span()=> #library::__private::configured)).zip(Some(change.clone()))
-        }
-        Value::Flag | Value::List(_) => {
-            errors.at(&entry.key, "`configure` takes a function: `configure = |builder| builder.…`");
-            None
-        }
-    });
-    move |builder| match change {
-        Some((function, change)) => quote!(#function(#builder, #change)),
-        None => builder,
-    }
+) -> Option<TokenStream> {
+    let entry = entries.iter().find(|entry| entry.name() == "configure")?;
+    let Value::Is(change) = &entry.value else {
+        errors.at(&entry.key, "`configure` takes a function: `configure = |builder| builder.…`");
+        return None;
+    };
+    let function = quote_spanned!(change.span()=> #library::__private::configured);
+    Some(quote!(#function(#builder, #change)))
 }
 
 /// The output, followed by the errors in the input.

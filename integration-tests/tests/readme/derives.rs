@@ -1,14 +1,15 @@
 //! What is declared is what runs.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::{fmt::Display, marker::PhantomData, sync::Arc};
 
 use integration_tests::TestResource;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use kube::CustomResourceExt;
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, ControllerConfiguration, Dependent, One, Operator, Reconciler,
-    Removal, UpdateControl, Verdict, Want, controller::IntoController, dependent::CustomDependent,
-    dependent::DependentResource, dependent::Standalone, node, resource::KubeObject,
+    BoxError, Cleaner, Context, Controller, ControllerConfiguration, Dependent, ObjectKey, One, Operator,
+    Reconciler, Removal, UpdateControl, Verdict, Want, controller::IntoController,
+    dependent::CustomDependent, dependent::DependentResource, dependent::Standalone, node,
+    resource::KubeObject,
 };
 
 fn maps(_: &Pod) -> ConfigMap {
@@ -84,15 +85,52 @@ mod elsewhere {
         primary = super::Pod,
         name = "everything",
         namespaces = ["a", super::NAMESPACE],
-        retry(unlimited, initial_interval = SECOND, multiplier = 2),
-        rate_limit(limit = 3, per = "1m"),
+        retry(without_max_attempts, without_max_interval, initial_interval = SECOND, multiplier = 2),
+        rate_limiter(limit = 3, per = "1m"),
         max_reconciliation_interval = None,
         reconcile_timeout = "1m30s",
         on_update = |new, old| new.metadata.labels != old.metadata.labels,
         owns(k8s_openapi::api::core::v1::Service),
-        configure = |builder| builder.index("node", |_| Vec::new()),
+        index("node", |pod| pod.spec.iter().filter_map(|spec| spec.node_name.clone()).collect()),
+        index("owner", super::owner),
+        refers_to::<super::ConfigMap>(super::settings),
+        watches_referenced(operator_core::InformerEventSource::<super::Secret>::new(), |_| Vec::new()),
     )]
     pub(super) struct Everything;
+
+    /// What is said of a controller may use the value.
+    #[derive(operator_core::ControllerConfiguration)]
+    #[controller(
+        primary = super::Pod,
+        name = self.name.clone(),
+        namespaces = self.namespaces.iter(),
+        on_add = {
+            let node = self.node.clone();
+            move |pod| pod.spec.iter().any(|spec| spec.node_name.as_ref() == Some(&node))
+        },
+        watches = operator_core::InformerEventSource::<super::Secret>::new().label_selector(&*self.selector),
+        configure = |builder| match self.owns {
+            true => builder.owns::<k8s_openapi::api::core::v1::Service>(),
+            false => builder,
+        },
+        index("node", {
+            let node = self.node.clone();
+            move |_| vec![node.clone()]
+        }),
+    )]
+    #[workflow(children::map)]
+    pub(super) struct OfItself {
+        pub(super) name: String,
+        pub(super) namespaces: Vec<String>,
+        pub(super) node: String,
+        pub(super) selector: String,
+        pub(super) owns: bool,
+    }
+
+    /// A generic one, which says by itself whether it cleans up.
+    #[derive(operator_core::ControllerConfiguration)]
+    #[controller(primary = super::TestResource, with_cleaner, finalizer = format!("{}/of", self.0))]
+    pub(super) struct Generic<T: std::fmt::Display + Send + Sync + 'static>(pub(super) T);
 
     #[derive(operator_core::ControllerConfiguration)]
     #[controller(retry(initial_interval = NO_TIME))]
@@ -135,6 +173,14 @@ mod elsewhere {
 
 const NAMESPACE: &str = "b";
 
+fn owner(pod: &Pod) -> Vec<String> {
+    pod.metadata.owner_references.iter().flatten().map(|owner| owner.name.clone()).collect()
+}
+
+fn settings(pod: &Pod) -> Vec<ObjectKey> {
+    pod.metadata.namespace.iter().map(|namespace| ObjectKey::namespaced(namespace, "settings")).collect()
+}
+
 #[derive(ControllerConfiguration)]
 #[workflow(
     explicit_invocation,
@@ -148,6 +194,26 @@ struct Managed {
 }
 
 reconciles_pods!(elsewhere::Plain, elsewhere::Cleans, elsewhere::Everything, elsewhere::Hasty, Managed);
+
+reconciles_pods!(elsewhere::OfItself);
+
+impl<T: Display + Send + Sync + 'static> Reconciler for elsewhere::Generic<T> {
+    type Primary = TestResource;
+
+    async fn reconcile(
+        &self,
+        _: &TestResource,
+        _: &mut Context<TestResource>,
+    ) -> Result<UpdateControl<TestResource>, BoxError> {
+        Ok(UpdateControl::no_update())
+    }
+}
+
+impl<T: Display + Send + Sync + 'static> Cleaner for elsewhere::Generic<T> {
+    async fn cleanup(&self, _: &TestResource, _: &mut Context<TestResource>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
+    }
+}
 
 impl Cleaner for elsewhere::Cleans {
     async fn cleanup(&self, _pod: &Pod, _context: &mut Context<Pod>) -> Result<Removal, BoxError> {
@@ -177,7 +243,38 @@ fn a_cleaner_is_found_without_being_named() {
 fn keys_reach_the_controller() {
     let controller = declared(elsewhere::Everything);
     assert_eq!(controller.name(), "everything");
-    assert!(controller.access().iter().any(|right| right.resource_type.kind() == "Service"));
+    let reads = |kind: &str| controller.access().iter().any(|right| right.resource_type.kind() == kind);
+    assert!(["Service", "ConfigMap", "Secret"].into_iter().all(reads));
+}
+
+#[test]
+fn settings_may_use_the_reconciler() {
+    let declared = |owns| {
+        declared(elsewhere::OfItself {
+            name: "of-itself".to_owned(),
+            namespaces: vec!["a".to_owned()],
+            node: "node".to_owned(),
+            selector: "app=web".to_owned(),
+            owns,
+        })
+    };
+    let reads = |controller: &Controller, kind: &str| {
+        controller.access().iter().any(|right| right.resource_type.kind() == kind)
+    };
+    let controller = declared(true);
+    assert_eq!(controller.name(), "of-itself");
+    assert!(["ConfigMap", "Secret", "Service"].iter().all(|kind| reads(&controller, kind)));
+    assert!(!reads(&declared(false), "Service"));
+}
+
+#[test]
+fn a_generic_reconciler_brings_the_definition_and_is_called_like_its_type() {
+    let operator = Operator::builder().register(elsewhere::Generic("example.com"));
+    operator.assert_sound();
+    assert_eq!(operator.crds(), [TestResource::crd()]);
+    assert_eq!(operator.controllers()[0].name(), "generic");
+    // Its finalizer is made of its content.
+    assert!(elsewhere::Generic("no domain").into_controller().is_err());
 }
 
 #[test]

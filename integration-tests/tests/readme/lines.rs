@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use syn::{File, Item, Type, spanned::Spanned as _};
 
-use crate::{block, repository};
+use crate::{block, programs, repository};
 
 /// As rustfmt writes it where nobody has set anything.
 fn formatted(source: &str) -> Result<String> {
@@ -99,6 +99,58 @@ fn three_children_in_order_take_45_lines() -> Result<()> {
 #[test]
 fn the_managed_style_of_the_sample_takes_40_lines() -> Result<()> {
     check("the managed style", managed_style()?, 40)
+}
+
+/// What a program uses that its reader would have to look for: names beyond the prelude, crates that the README doesn't ask for, macros
+/// of its own.
+fn beyond(source: &str, crates: &[String]) -> Vec<String> {
+    let imports = source.lines().filter_map(|line| line.trim_start().strip_prefix("use "));
+    let own = ["crate", "std"];
+    let is_known = |import: &&str| {
+        let root = import.split([':', ';', ' ']).next().unwrap_or_default();
+        own.contains(&root) || crates.iter().any(|known| known == root)
+    };
+    let mut beyond: Vec<String> = imports.filter(|import| !is_known(import)).map(str::to_owned).collect();
+    let places = source.match_indices("operator_core::").map(|(at, _)| &source[at..]);
+    let outside = places.filter(|place| !place.starts_with("operator_core::prelude::*;"));
+    beyond.extend(outside.map(|place| place.lines().next().unwrap_or_default().to_owned()));
+    beyond.extend(source.contains("macro_rules!").then(|| "macro_rules!".to_owned()));
+    beyond
+}
+
+/// The crates that the README tells to depend on, as code names them.
+fn crates() -> Result<Vec<String>> {
+    let readme = fs::read_to_string(repository().join("README.md"))?;
+    let lines = block(&readme, "## An operator", "toml")?.lines();
+    let names = lines.filter_map(|line| Some(line.split_once(" = ")?.0.replace('-', "_")));
+    Ok(names.collect())
+}
+
+#[test]
+fn what_is_counted_uses_the_prelude_and_the_crates_of_the_readme() -> Result<()> {
+    let crates = crates()?;
+    let sample = ["dependents.rs", "styles/managed.rs"].map(|file| format!("samples/webpage/src/{file}"));
+    for path in programs::paths().chain(sample) {
+        let source = fs::read_to_string(repository().join(&path)).with_context(|| path.clone())?;
+        let beyond = beyond(&source, &crates);
+        ensure!(beyond.is_empty(), "{path} uses {beyond:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_beyond_the_prelude_is_found() {
+    let crates = ["operator_core", "kube"].map(str::to_owned);
+    let sound = "use std::fs;\nuse kube::{Api, Client};\nuse operator_core::prelude::*;\nuse crate::Page;\n";
+    assert_eq!(beyond(sound, &crates), [""; 0]);
+    for line in [
+        "use operator_core::{controller::IntoController, prelude::*};",
+        "use futures::FutureExt;",
+        "fn a() -> operator_core::BoxError {}",
+        "macro_rules! child { () => {} }",
+    ] {
+        assert_eq!(beyond(&format!("{sound}{line}"), &crates).len(), 1, "{line}");
+    }
 }
 
 #[test]

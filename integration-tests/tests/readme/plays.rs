@@ -7,6 +7,7 @@ use k8s_openapi::api::{
     batch::v1::Job,
     core::v1::{ConfigMap, Namespace, ResourceQuota, Service},
 };
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client, ResourceExt as _,
     api::{ApiResource, DeleteParams, DynamicObject, ObjectMeta, Patch, PatchParams, PostParams},
@@ -126,14 +127,50 @@ pub(crate) async fn a_page_has_three_children(cluster: &TestCluster, client: Cli
     Ok(())
 }
 
+/// What cert-manager brings along, as far as it matters here.
+fn certificates() -> Result<CustomResourceDefinition> {
+    let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+    Ok(serde_json::from_value(json!({
+        "metadata": { "name": "certificates.cert-manager.io" },
+        "spec": {
+            "group": "cert-manager.io",
+            "names": { "kind": "Certificate", "listKind": "CertificateList", "plural": "certificates", "singular": "certificate" },
+            "scope": "Namespaced",
+            "versions": [{ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": schema } }],
+        },
+    }))?)
+}
+
 pub(crate) async fn a_page_is_published(cluster: &TestCluster, client: Client) -> Result<()> {
     let namespace = cluster.namespace("optional-child").await?;
     let page = "apiVersion: example.com/v1\nkind: Page\nmetadata: { name: one }\nspec: { html: hello, published: true }";
     cluster.apply_yaml(&namespace, page).await?;
     let maps = Api::<ConfigMap>::namespaced(client.clone(), &namespace);
     eventually("the page", async || Ok(maps.get_opt("one-html").await?)).await?;
-    let services = Api::<Service>::namespaced(client, &namespace);
+    let services = Api::<Service>::namespaced(client.clone(), &namespace);
     eventually("its address", async || Ok(services.get_opt("one-address").await?)).await?;
+    let pages = of_example(&client, &namespace, "Page");
+    let ready = eventually("a page that is ready", async || {
+        let (address, conditions) = told(&pages.get("one").await?);
+        let is_told = address == json!("one-address");
+        Ok(is_told.then_some(conditions).filter(|told| told.contains(&"Ready True Succeeded".to_owned())))
+    });
+    let ready = ready.await.context("without cert-manager nothing is missing")?;
+    ensure!(ready.contains(&"Stalled False Succeeded".to_owned()), "nothing has failed: {ready:?}");
+
+    // The operator goes on running while the definition is installed.
+    cluster.install_crds([certificates()?]).await?;
+    let of_cert_manager = GroupVersionKind::gvk("cert-manager.io", "v1", "Certificate");
+    let of_cert_manager = ApiResource::from_gvk(&of_cert_manager);
+    let certificates = Api::<DynamicObject>::namespaced_with(client, &namespace, &of_cert_manager);
+    let certificate =
+        eventually("its certificate", async || Ok(certificates.get_opt("one-certificate").await?)).await?;
+    ensure!(certificate.data["spec"]["dnsNames"] == json!(["one.example.com"]), "{:?}", certificate.data);
+
+    change(&pages, "one", json!({ "published": false })).await?;
+    until_gone(&certificates, "one-certificate").await?;
+    until_gone(&services, "one-address").await?;
+    ensure!(maps.get_opt("one-html").await?.is_some(), "the page stays");
     Ok(())
 }
 

@@ -70,6 +70,16 @@ fn ours(task: &Task) -> Result<String> {
     })
 }
 
+/// Our program as it is run.
+fn path(task: &Task) -> String {
+    format!("integration-tests/tests/readme/programs/{}.rs", task.name)
+}
+
+/// All that are counted.
+pub(crate) fn paths() -> impl Iterator<Item = String> {
+    TASKS.iter().map(path)
+}
+
 fn theirs(task: &Task) -> Result<String> {
     source(&format!("integration-tests/tests/readme/kube_rs/{}.rs", task.name))
 }
@@ -87,7 +97,7 @@ fn the_page_has_the_programs_that_are_run_and_their_lines() -> Result<()> {
     let mut missing = Vec::new();
     for task in &TASKS {
         let program = ours(task)?;
-        let run = source(&format!("integration-tests/tests/readme/programs/{}.rs", task.name))?;
+        let run = source(&path(task))?;
         ensure!(run == program, "{} is not as it stands in README and book", task.name);
         let (ours, theirs) = (
             lines::lines(&program, task.children)?,

@@ -21,3 +21,4 @@ mod switched;
 mod test_cluster;
 mod text;
 mod types;
+mod vocabulary;

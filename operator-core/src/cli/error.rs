@@ -115,7 +115,7 @@ impl Error {
             }
             Self::NoSuchStyle { known, .. } if known.is_empty() => "leave `--style` out".to_owned(),
             Self::NoSuchStyle { known, .. } => format!("{program} run --style NAME, one of {known}"),
-            Self::NoCrd => "name one with `.crd(MyKind::crd())` in the operator's declaration".to_owned(),
+            Self::NoCrd => "declare the controller with `Controller::of::<MyKind>()` or the derive, which bring the definition".to_owned(),
             Self::Read { path, .. } => format!("ls -l {}", path.display()),
             Self::Stale { path } => format!("{program} crd > {}", path.display()),
             #[cfg(feature = "testing")]

@@ -4,7 +4,7 @@
 //! use operator_core::{Operator, OperatorBuilder, cli::CommandLine};
 //!
 //! fn operator() -> OperatorBuilder {
-//!     Operator::builder() // … .register(controller).crd(MyKind::crd())
+//!     Operator::builder() // … .register(controller)
 //! }
 //!
 //! #[tokio::main]

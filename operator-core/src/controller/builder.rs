@@ -41,19 +41,23 @@ where
     <R::Primary as kube::Resource>::DynamicType: Default,
 {
     pub(super) fn new(reconciler: R) -> Self {
-        let type_name = std::any::type_name::<R>();
-        let type_name = type_name.split('<').next().unwrap_or(type_name);
-        let name = type_name.rsplit("::").next().unwrap_or(type_name).to_lowercase();
         let settings = Settings::new::<R::Primary>(ResourceType::of::<R::Primary>());
-        Self { reconciler, cleanup: None, said: Unfinished::new(name, settings) }
+        Self { reconciler, cleanup: None, said: Unfinished::new(type_name::<R>(), settings) }
     }
+}
+
+/// The last word of a type's name, in lower case.
+fn type_name<R>() -> String {
+    let full = std::any::type_name::<R>();
+    let path = full.split('<').next().unwrap_or(full);
+    path.rsplit("::").next().unwrap_or(path).to_lowercase()
 }
 
 impl<P: KubeObject<DynamicType: Default>> ControllerBuilder<NoReconciler<P>> {
     /// Named after the kind of its primaries.
     pub(super) fn of(definition: Option<fn() -> CustomResourceDefinition>) -> Self {
         let mut builder = Self::new(NoReconciler::new());
-        builder.said.name = builder.said.settings.primary_type.kind().to_lowercase();
+        builder.said.default_name = builder.said.settings.primary_type.kind().to_lowercase();
         builder.said.settings.definition = definition;
         builder.said.needs_workflow = true;
         builder
@@ -87,9 +91,15 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
+    /// Its name by default, where there was another default before it had a reconciler.
+    pub(super) fn called_like_its_type(mut self) -> Self {
+        self.said.default_name = type_name::<R>();
+        self
+    }
+
     /// Names the controller. By default it is the reconciler's type name in lower case.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.said.name = name.into();
+        self.said.name = Some(name.into());
         self
     }
 
@@ -376,7 +386,7 @@ impl<R: Reconciler> IntoController for ControllerBuilder<R> {
 impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ControllerBuilder")
-            .field("name", &self.said.name)
+            .field("name", &self.said.name())
             .field("primary", &self.said.settings.primary_type)
             .field("sources", &self.said.sources)
             .finish_non_exhaustive()

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use kube::CustomResourceExt;
 
-use super::{Controller, ControllerBuilder, NoReconciler};
+use super::{ControllerBuilder, NoReconciler};
 use crate::{
     reconciler::{Cleaner, Reconciler},
     resource::KubeObject,
@@ -26,56 +26,69 @@ impl<R, P> Probe<R, P> {
     }
 }
 
-/// Starts the builder of a controller from a declared value, if that is of the right type.
-pub trait Start<R> {
+/// Gives the builder the declared value as its reconciler, if it is one. The settings come before, so that their
+/// expressions can use the value.
+pub trait Given<R, P: KubeObject> {
     /// With the reconciler, or without.
     type Builder;
 
-    /// Starts it.
-    fn builder(&self, declared: R) -> Self::Builder;
+    /// Gives it.
+    fn give(&self, builder: ControllerBuilder<NoReconciler<P>>, declared: R) -> Self::Builder;
 }
 
-impl<P: KubeObject<DynamicType: Default>, R: Cleaner + Reconciler<Primary = P>> Start<R> for &&&Probe<R, P> {
+impl<P: KubeObject, R: Cleaner + Reconciler<Primary = P>> Given<R, P> for &&&Probe<R, P> {
     type Builder = ControllerBuilder<R>;
 
-    fn builder(&self, reconciler: R) -> ControllerBuilder<R> {
-        Controller::builder(reconciler).with_cleaner()
+    fn give(&self, builder: ControllerBuilder<NoReconciler<P>>, reconciler: R) -> ControllerBuilder<R> {
+        reconciled(builder, reconciler).with_cleaner()
     }
 }
 
-impl<P: KubeObject<DynamicType: Default>, R: Reconciler<Primary = P>> Start<R> for &&Probe<R, P> {
+impl<P: KubeObject, R: Reconciler<Primary = P>> Given<R, P> for &&Probe<R, P> {
     type Builder = ControllerBuilder<R>;
 
-    fn builder(&self, reconciler: R) -> ControllerBuilder<R> {
-        Controller::builder(reconciler)
+    fn give(&self, builder: ControllerBuilder<NoReconciler<P>>, reconciler: R) -> ControllerBuilder<R> {
+        reconciled(builder, reconciler)
     }
 }
 
 /// For a reconciler of other primaries: a compile error with that message.
-pub trait StartOther<R: Reconciler, P> {
+pub trait GivenOther<R: Reconciler, P> {
     /// Never compiles for such a reconciler.
-    fn builder(&self, reconciler: R) -> ControllerBuilder<NoReconciler<P>>
+    fn give(
+        &self,
+        builder: ControllerBuilder<NoReconciler<P>>,
+        reconciler: R,
+    ) -> ControllerBuilder<NoReconciler<P>>
     where
-        P: KubeObject<DynamicType: Default>,
+        P: KubeObject,
         R: Reconciler<Primary = P>;
 }
 
-impl<R: Reconciler, P> StartOther<R, P> for &Probe<R, P> {
-    fn builder(&self, _: R) -> ControllerBuilder<NoReconciler<P>>
+impl<R: Reconciler, P> GivenOther<R, P> for &Probe<R, P> {
+    fn give(&self, builder: ControllerBuilder<NoReconciler<P>>, _: R) -> ControllerBuilder<NoReconciler<P>>
     where
-        P: KubeObject<DynamicType: Default>,
+        P: KubeObject,
         R: Reconciler<Primary = P>,
     {
-        Controller::of_existing()
+        builder
     }
 }
 
-impl<R, P: KubeObject<DynamicType: Default>> Start<R> for Probe<R, P> {
+impl<R, P: KubeObject> Given<R, P> for Probe<R, P> {
     type Builder = ControllerBuilder<NoReconciler<P>>;
 
-    fn builder(&self, _: R) -> ControllerBuilder<NoReconciler<P>> {
-        Controller::of_existing()
+    fn give(&self, builder: ControllerBuilder<NoReconciler<P>>, _: R) -> Self::Builder {
+        builder
     }
+}
+
+/// Gives the builder its reconciler, after which the controller is called unless it has another name.
+pub fn reconciled<P: KubeObject, R: Reconciler<Primary = P>>(
+    builder: ControllerBuilder<NoReconciler<P>>,
+    reconciler: R,
+) -> ControllerBuilder<R> {
+    builder.reconciler(reconciler).called_like_its_type()
 }
 
 /// Determines whether a type of primaries includes the definition of its kind. As with [`Probe`], the first existing
@@ -126,9 +139,6 @@ pub fn with_workflow<R: Reconciler>(
         None => builder,
     }
 }
-
-/// Compiles only if `primary = …` names the primary of the reconciler.
-pub const fn has_primary<R: Reconciler<Primary = P>, P>() {}
 
 /// Applies the user's closure last; with the direct bound the closure needs no types.
 pub fn configured<B>(builder: B, change: impl FnOnce(B) -> B) -> B {

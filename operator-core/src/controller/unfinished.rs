@@ -18,7 +18,8 @@ use crate::{
 
 /// The settings of a controller, whatever the type of its primaries.
 pub(super) struct Unfinished {
-    pub(super) name: String,
+    pub(super) name: Option<String>,
+    pub(super) default_name: String,
     pub(super) finalizer: Option<String>,
     pub(super) retired_finalizers: BTreeSet<String>,
     pub(super) field_manager: Option<String>,
@@ -42,9 +43,10 @@ pub(super) struct Unfinished {
 }
 
 impl Unfinished {
-    pub(super) fn new(name: String, settings: Settings) -> Self {
+    pub(super) fn new(default_name: String, settings: Settings) -> Self {
         Self {
-            name,
+            name: None,
+            default_name,
             finalizer: None,
             retired_finalizers: BTreeSet::new(),
             field_manager: None,
@@ -59,6 +61,10 @@ impl Unfinished {
             needs_workflow: false,
             mistakes: Vec::new(),
         }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.name.as_ref().unwrap_or(&self.default_name)
     }
 
     /// Each node has to find its data in the run.
@@ -100,7 +106,7 @@ impl Unfinished {
             ));
         }
         self.check_data();
-        let name = Arc::from(self.name);
+        let name: Arc<str> = Arc::from(self.name());
         let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
         let (mut mistakes, sources) = (self.mistakes, self.sources.finish());
         let known: Vec<_> = sources.facts().collect();

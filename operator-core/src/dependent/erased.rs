@@ -104,6 +104,13 @@ pub(crate) trait Engine: Send + Sync {
         self.secondaries(asked)
     }
 
+    /// The newest state of a resource that the dependent has written or found in this run, as far as it is known without asking
+    /// anyone. By default it isn't.
+    fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
+        let _ = (of, context);
+        None
+    }
+
     /// Removes the leftovers of nodes that the controller no longer has, as far as the dependent's event source shows
     /// them. Returns the number of these objects. By default there are none.
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
@@ -306,6 +313,16 @@ impl AnyDependent {
         context: &Arc<AnyContext>,
     ) -> Result<Vec<Secondary>, BoxError> {
         self.engine.left(self.asked(primary, context)).await
+    }
+
+    /// These resources, which it has written or found in this run, each in the newest state that is known of it.
+    pub(crate) fn newest(&self, mut of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary> {
+        for known in &mut of {
+            if let Some(newest) = self.engine.newest(known, context) {
+                known.renew(newest);
+            }
+        }
+        of
     }
 
     /// Removes the leftovers of nodes that the controller no longer has, as far as its event source shows them.

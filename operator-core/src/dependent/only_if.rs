@@ -8,8 +8,11 @@ use super::{
     function::{Judged, Want},
 };
 use crate::{
-    reconciler::workflow::{ReconcileResult, Secondary},
-    resource::ObjectKey,
+    reconciler::{
+        AnyContext,
+        workflow::{ReconcileResult, Secondary},
+    },
+    resource::{AnyObject, ObjectKey},
 };
 
 /// Decides whether a dependent wants anything to exist, if it doesn't decide that itself.
@@ -42,6 +45,10 @@ impl Engine for OnlyIf {
 
     fn left<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         self.engine.left(asked)
+    }
+
+    fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
+        self.engine.newest(of, context)
     }
 
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {

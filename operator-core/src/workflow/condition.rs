@@ -8,7 +8,7 @@ use crate::{
     dependent::AnyDependent,
     reconciler::{
         AnyContext, BoxError,
-        workflow::{ReconcileResult, Verdict},
+        workflow::{ReconcileResult, Secondary, Verdict},
     },
     resource::AnyObject,
 };
@@ -32,6 +32,17 @@ pub(super) struct Asking<'r> {
     pub(super) view: AnyView<'r>,
     pub(super) primary: &'r AnyObject,
     pub(super) context: &'r Arc<AnyContext>,
+    /// Notes what is read of the node.
+    pub(super) note: &'r (dyn Fn(&[Secondary]) + Send + Sync),
+}
+
+impl Asking<'_> {
+    /// What there is of the node now. The run tells of nothing older than what its condition has judged.
+    pub(super) async fn secondaries(&self) -> Result<Vec<Secondary>, BoxError> {
+        let read = self.view.dependent.secondaries(self.primary, self.context).await?;
+        (self.note)(&read);
+        Ok(read)
+    }
 }
 
 /// A condition of any type.

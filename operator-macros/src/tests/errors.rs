@@ -22,10 +22,17 @@ fn of_a_controller() {
             namespaces = "default",
             retry(max_atempts = 5, multiplier = "two", initial_interval = 2),
             no_retry,
-            rate_limit(limit = 10),
+            rate_limiter(limit = 10),
             owns = ConfigMap,
             watches,
             configure,
+            index("team"),
+            index = by_team,
+            refers_to(secrets),
+            refers_to::<Secret>,
+            watches_referenced::<Secret>(secrets),
+            label_selector::<u8>("a"),
+            with_cleaner(true),
             name = ,
             name = "a",
             name = "b",
@@ -52,7 +59,7 @@ fn of_literals_that_cannot_work() {
             max_reconciliation_interval = "0s",
             reconcile_timeout = "0ms",
             retry(initial_interval = "900us", max_interval = "0s", multiplier = 0.5),
-            rate_limit(limit = 0, per = "0s"),
+            rate_limiter(limit = 0, per = "0s"),
         )]
         struct WebPageReconciler;
         "#,
@@ -68,7 +75,7 @@ fn of_literals_that_cannot_work() {
             max_reconciliation_interval = "1ms",
             reconcile_timeout = "1ms",
             retry(initial_interval = "1ms", max_interval = "1ms", multiplier = 1),
-            rate_limit(limit = 1, per = "1us"),
+            rate_limiter(limit = 1, per = "1us"),
         )]
         struct WebPageReconciler;
     "#;

@@ -24,7 +24,7 @@ fn a_controller_with_everything() {
             finalizer = "pages.example.com/finalizer",
             namespaces = ["a", TEAM],
             retry(max_attempts = 5, initial_interval = "2s", multiplier = 2, max_interval = "1m30s"),
-            rate_limit(limit = 10, per = "500ms"),
+            rate_limiter(limit = 10, per = "500ms"),
             max_reconciliation_interval = "10h",
             reconcile_timeout = TIMEOUT,
             status = pages::status,
@@ -34,10 +34,40 @@ fn a_controller_with_everything() {
             on_add = |page| page.spec.exposed,
             owns(ConfigMap, Secret),
             watches = InformerEventSource::<Pod>::new(),
-            cleaner = true,
-            configure = |builder| builder.index("team", by_team),
+            watches_referenced(InformerEventSource::<Service>::new(), |page| page.services()),
+            refers_to::<Secret>(secrets),
+            refers_to::<crate::Site>(|page| page.sites()),
+            index("team", by_team),
+            index("site", |page| vec![page.spec.site.clone()]),
+            with_cleaner,
+            configure = |builder| builder.event_sources_of(&other),
         )]
         struct WebPageReconciler<T>(T);
+        "#,
+        ),
+    );
+}
+
+/// The value is given away last, so that whatever is said of it can use it.
+#[test]
+fn a_controller_whose_settings_use_the_reconciler() {
+    is_as_before(
+        "a_controller_whose_settings_use_the_reconciler",
+        &expansion(
+            controller_configuration::generate,
+            r#"
+        #[controller(
+            primary = WebPage,
+            name = self.name.clone(),
+            watches = polled(self.api.clone()),
+            index("team", self.by_team()),
+            configure = |builder| builder.event_sources_of(&self.other),
+        )]
+        #[workflow(html)]
+        struct WebPages {
+            name: String,
+            api: Api,
+        }
         "#,
         ),
     );
@@ -62,6 +92,7 @@ fn a_workflow_of_functions() {
             dns(after(records), named = "zone", gone(drained)) = Zone::new(8),
             service(after(web, records), needs(served::<Route>(), Mesh), delete_first),
             team::<Red>(named = "red", ready_when_applied, create_only, adopt(Adoption::IfUnowned)),
+            gateway(kind(gateways()), when_served, cluster_scoped),
             <WebPage as Site>::page(prune_data, recreate_when_immutable, configure = |node| node.use_ssa(false)),
         )]
         struct WebPages;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource, eventually};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Patch, PatchParams};
-use operator_core::{Removal, prelude::*, testing::operator_test};
+use operator_core::{ControllerBuilder, Removal, prelude::*, testing::operator_test};
 use serde_json::{Value, json};
 
 use super::{a_map, a_secret, done, says};
@@ -70,6 +70,24 @@ fn drained(database: &Secret) -> Verdict {
 async fn the_end_of_a_node_waits_for_its_condition_while_there_is_something() -> Result<()> {
     let scene = Scene::new("functions-gone").await?;
     let controller = Controller::of::<TestResource>().workflow((database.gone(drained),));
+    it_ends_when_it_is_drained(&scene, controller).await
+}
+
+#[derive(ControllerConfiguration)]
+#[controller(primary = TestResource)]
+#[workflow(database(gone(drained)))]
+struct Databases;
+
+#[operator_test]
+async fn the_end_of_a_derived_node_waits_for_its_condition() -> Result<()> {
+    let scene = Scene::new("derived-gone").await?;
+    it_ends_when_it_is_drained(&scene, Databases.controller()).await
+}
+
+async fn it_ends_when_it_is_drained(
+    scene: &Scene,
+    controller: ControllerBuilder<impl Reconciler<Primary = TestResource>>,
+) -> Result<()> {
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "").await?;
     operator.settled().await?;

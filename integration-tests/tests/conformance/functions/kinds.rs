@@ -12,7 +12,7 @@ use kube::{
     CustomResource, CustomResourceExt, ResourceExt,
     core::{ApiResource, DynamicObject, TypeMeta},
 };
-use operator_core::{ControllerConfiguration, prelude::*, testing::operator_test};
+use operator_core::{ControllerBuilder, ControllerConfiguration, prelude::*, testing::operator_test};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -154,15 +154,36 @@ async fn a_kind_that_is_known_at_run_time_may_be_missing() -> Result<()> {
 /// One for each primary, outside of all namespaces.
 fn place(primary: &TestResource) -> DynamicObject {
     let name = format!("place-of-{}", primary.namespace().unwrap_or_default());
-    DynamicObject::new(&name, &ApiResource::erase::<Namespace>(&()))
+    DynamicObject::new(&name, &namespaces())
 }
+
+fn namespaces() -> ApiResource {
+    ApiResource::erase::<Namespace>(&())
+}
+
+#[derive(ControllerConfiguration)]
+#[controller(primary = TestResource)]
+#[workflow(place(kind(namespaces()), cluster_scoped, without_owner))]
+struct Places;
 
 #[operator_test]
 async fn a_kind_without_a_namespace_is_said_so() -> Result<()> {
     let scene = Scene::new("functions-kind-scope").await?;
     let node = node(place).cluster_scoped().without_owner();
-    let controller =
-        Controller::of::<TestResource>().workflow((node.kind(ApiResource::erase::<Namespace>(&())),));
+    let controller = Controller::of::<TestResource>().workflow((node.kind(namespaces()),));
+    a_place_is_made(&scene, controller).await
+}
+
+#[operator_test]
+async fn a_kind_without_a_namespace_is_said_so_in_the_derive() -> Result<()> {
+    let scene = Scene::new("derived-kind-scope").await?;
+    a_place_is_made(&scene, Places.controller()).await
+}
+
+async fn a_place_is_made(
+    scene: &Scene,
+    controller: ControllerBuilder<impl Reconciler<Primary = TestResource>>,
+) -> Result<()> {
     let started = scene.start(controller.namespaces([&scene.namespace])).await;
     let operator = started.expect("they are looked for outside of all namespaces");
     scene.create("one", "a").await?;

@@ -3,6 +3,7 @@
 mod asynchronous;
 mod bulk;
 mod calls;
+mod conditions;
 mod definitions;
 mod derived;
 mod ending;

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use integration_tests::{ExternalSystem, Said, TestObject};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{CustomResourceExt, ResourceExt};
+use kube::ResourceExt;
 use operator_core::{
     Operator, OperatorBuilder, Removal,
     operator::Stopped,
@@ -58,8 +58,8 @@ fn recorder(system: &ExternalSystem, early: &Early) -> Script {
 
 fn declare(script: &Script) -> OperatorBuilder {
     let workflow = maps().expect("the workflow is right");
-    let controller = script.controller().name("recorder").with_cleaner().workflow(&workflow);
-    Operator::builder().crd(TestResource::crd()).register(controller)
+    let controller = script.defined().name("recorder").with_cleaner().workflow(&workflow);
+    Operator::builder().register(controller)
 }
 
 /// Runs a simulation of the recorder with a crash before and after each write of the calm run.

@@ -11,7 +11,6 @@ use std::{
 
 use integration_tests::{Said, TestObject, config_map, wanted_map};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::CustomResourceExt;
 use operator_core::{
     Operator, OperatorBuilder, Removal, Workflow, environment::PlantedBug, testing::faults::Fault,
     testing::faults::LineFault, testing::faults::Rule, testing::faults::StatusAnswer,
@@ -26,8 +25,8 @@ use super::{Script, TestResource, maps, patient, said, saying, two_maps};
 fn declare() -> OperatorBuilder {
     let workflow = maps().expect("the workflow is right");
     let controller =
-        saying().controller().name("keeper").with_cleaner().workflow(&workflow).namespaces(["default"]);
-    Operator::builder().crd(TestResource::crd()).register(controller)
+        saying().defined().name("keeper").with_cleaner().workflow(&workflow).namespaces(["default"]);
+    Operator::builder().register(controller)
 }
 
 fn settings(schedules: u64) -> Settings {
@@ -83,8 +82,8 @@ fn oracles(failure: &Failure) -> Vec<Oracle> {
 /// Without a clean-up, so that primaries go at once, also in the middle of a run; and with one map, which is collected.
 fn declare_without_cleaner() -> OperatorBuilder {
     let workflow = Workflow::builder().nodes((wanted_map("a"),)).build();
-    let controller = saying().controller().name("keeper").workflow(workflow).namespaces(["default"]);
-    Operator::builder().crd(TestResource::crd()).register(controller)
+    let controller = saying().defined().name("keeper").workflow(workflow).namespaces(["default"]);
+    Operator::builder().register(controller)
 }
 
 /// A primary that comes and goes while runs of it take their time.
@@ -175,12 +174,12 @@ fn cleaning(finalizer_first: bool) -> OperatorBuilder {
         })
     });
     let controller = script
-        .controller()
+        .defined()
         .name("keeper")
         .with_cleaner()
         .workflow(two_maps().explicit_invocation())
         .namespaces(["default"]);
-    Operator::builder().crd(TestResource::crd()).register(controller)
+    Operator::builder().register(controller)
 }
 
 #[test]
@@ -231,13 +230,13 @@ fn complaining() -> OperatorBuilder {
         said(format!("failed {times} times: {error}"))
     });
     let controller = script
-        .controller()
+        .defined()
         .name("keeper")
         .with_cleaner()
         .retry(patient().expect("the delays are right"))
         .workflow(two_maps())
         .namespaces(["default"]);
-    Operator::builder().crd(TestResource::crd()).register(controller)
+    Operator::builder().register(controller)
 }
 
 #[test]
@@ -280,8 +279,8 @@ fn a_status_before_its_child_is_found_by_the_crashes_at_each_write() {
     let story = |status_first| {
         move |sim: Sim| async move {
             sim.operator(move || {
-                let controller = hasty(status_first).controller().name("hasty").owns::<ConfigMap>();
-                Operator::builder().crd(TestResource::crd()).register(controller.namespaces(["default"]))
+                let controller = hasty(status_first).defined().name("hasty").owns::<ConfigMap>();
+                Operator::builder().register(controller.namespaces(["default"]))
             });
             sim.faults(FaultPlan::none().crash_at_every_write());
             sim.user(async |user| drop(user.apply(TestResource::named("one", "first")).await));

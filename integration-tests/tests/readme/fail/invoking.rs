@@ -21,6 +21,20 @@ impl Reconciler for Pods {
     }
 }
 
+async fn a_part_beside_the_whole(cx: &mut Context<Pod>) -> Result<()> {
+    let (part, whole) = (cx.run_only((map,)), cx.run()); //~ cannot borrow `*cx` as mutable more than once at a time
+    part.await?;
+    whole.await?;
+    Ok(())
+}
+
+async fn two_parts(cx: &mut Context<Pod>) -> Result<()> {
+    let (first, second) = (cx.run_only((map,)), cx.run_only((map,))); //~ cannot borrow `*cx` as mutable more than once at a time
+    first.await?;
+    second.await?;
+    Ok(())
+}
+
 async fn parts(cx: &mut Context<Pod>) -> Result<()> {
     cx.run_only(map).await?; //~ is not a part of a workflow of `Pod`
     cx.run_only(("map",)).await?; //~ `(&str,)` is not a part of a workflow of `Pod`

@@ -63,7 +63,7 @@ fn status(_: &Site, run: &Run<Site>) -> SiteStatus {
 }
 
 #[derive(ControllerConfiguration)]
-#[controller(puts(Quota), status = status, configure = |sites| sites.refers_to::<ConfigMap>(quota))]
+#[controller(puts(Quota), status = status, refers_to::<ConfigMap>(quota))]
 #[workflow(migration(recreate_when_immutable), web, explicit_invocation)]
 struct Sites;
 

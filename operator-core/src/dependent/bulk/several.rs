@@ -20,7 +20,7 @@ use crate::{
         kubernetes::{Jobs, Managed, OfPrimary},
     },
     reconciler::{
-        BoxError,
+        AnyContext, BoxError,
         workflow::{Operation, ReconcileResult, Secondary},
     },
     resource::{AnyObject, ObjectKey},
@@ -201,6 +201,10 @@ impl Engine for Several {
 
     fn left<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move { self.managed.left(self.secondaries(asked).await?, asked).await }.boxed()
+    }
+
+    fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
+        self.managed.newest(of, context)
     }
 
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {

@@ -174,6 +174,10 @@ impl Engine for Single {
         async move { self.managed.left(self.secondaries(asked).await?, asked).await }.boxed()
     }
 
+    fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
+        self.managed.newest(of, context)
+    }
+
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         async move { self.managed.prune(asked, pruning).await.map_err(Error::boxed) }.boxed()
     }

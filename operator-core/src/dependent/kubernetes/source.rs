@@ -7,7 +7,7 @@ use crate::{
     dependent::{Asked, Capabilities, DependentSource, Error},
     event_source::{AnySecondary, InformerEventSource, SourceDeclaration},
     operations,
-    reconciler::AnyContext,
+    reconciler::{AnyContext, workflow::Secondary},
     resource::{AnyObject, KubeObject, MappingAnnotations, ObjectKey, ResourceType},
 };
 
@@ -90,6 +90,14 @@ impl Managed {
             return Err(Error::NotSynced { kind, key, source_name });
         }
         Ok(source)
+    }
+
+    /// The newest known state of an object that was written or found. One of that name that was made since is another one.
+    pub(in crate::dependent) fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
+        let meta = of.meta()?;
+        let key = ObjectKey::in_meta(meta);
+        let newest = self.followed(&key, context).ok()?.informer().lazy(&key)?;
+        (newest.meta().uid == meta.uid).then_some(newest)
     }
 
     /// The object with that key, which is only read, if it belongs to the primary.

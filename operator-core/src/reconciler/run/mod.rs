@@ -323,7 +323,12 @@ impl AnyRun {
         }
         if let Some(reconciled) = &node.reconciled {
             let there = reconciled.operations().iter().filter(|(of, _)| *of != Operation::Deleted);
-            return there.map(|(_, secondary)| secondary.clone()).collect();
+            let there = there.map(|(_, secondary)| secondary.clone()).collect();
+            // The answer to a write is of a time before the cluster has done anything about it.
+            return match &self.workflow {
+                Some(workflow) => workflow.newest(name, there, &self.context),
+                None => there,
+            };
         }
         let Some(workflow) = &self.workflow else { return Vec::new() };
         // What is in the cluster is read from a cache, at once. What would have to be asked for elsewhere isn't.

@@ -118,6 +118,9 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
     ) -> BoxFuture<'r, Vec<Secondary>>;
+    /// These resources of the node of that name, which the run has written or found, each in the newest state that is known. Calls no
+    /// code of users.
+    fn newest(&self, node: &str, of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary>;
     /// Whether user code invokes it; otherwise it runs before `reconcile`.
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result; otherwise they fail the run.

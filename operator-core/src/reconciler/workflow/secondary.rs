@@ -1,6 +1,6 @@
 //! What a dependent has written or found.
 
-use std::{any::Any, fmt, sync::Arc};
+use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{DependentError, Operation};
 use crate::{
     reconciler::BoxError,
-    resource::{AnyObject, KubeObject, ObjectKey, ResourceType},
+    resource::{AnyObject, KubeObject, ObjectKey, ResourceType, ResourceVersion},
 };
 
 /// A secondary resource of any type, as dependents pass it to conditions and results. Cheap to clone.
@@ -23,6 +23,22 @@ pub struct Secondary {
 enum Held {
     Object(AnyObject),
     Outside(Arc<dyn Any + Send + Sync>),
+}
+
+impl Held {
+    /// Whether this is a newer state than the other one, which was read or written earlier. An object says so by its
+    /// version; without one that can be compared it isn't, as it may be from before a write.
+    fn is_newer_than(&self, other: &Self) -> bool {
+        let version =
+            |object: &AnyObject| object.meta().resource_version.as_deref().and_then(ResourceVersion::parse);
+        match (self, other) {
+            (Self::Object(new), Self::Object(old)) => match (version(new), version(old)) {
+                (Some(new), Some(old)) => new > old,
+                _ => false,
+            },
+            _ => true,
+        }
+    }
 }
 
 impl Secondary {
@@ -50,6 +66,17 @@ impl Secondary {
         match &self.resource {
             Held::Object(object) => AnyObject::clone(object).into_any().downcast().ok(),
             Held::Outside(resource) => Arc::clone(resource).downcast().ok(),
+        }
+    }
+
+    /// Takes this state of an object, if it is a newer one.
+    pub(crate) fn renew(&mut self, object: AnyObject) {
+        self.take(Held::Object(object));
+    }
+
+    fn take(&mut self, read: Held) {
+        if read.is_newer_than(&self.resource) {
+            self.resource = read;
         }
     }
 
@@ -155,6 +182,22 @@ impl ReconcileResult {
         self
     }
 
+    /// Takes what was read of the resources since, where it is newer.
+    pub(crate) fn renew(&mut self, read: &[Secondary]) {
+        match (&mut self.operations[..], read) {
+            // Most have one.
+            ([(_, known)], [read]) if known.id == read.id => known.take(read.resource.clone()),
+            (all, read) => {
+                let by_id: BTreeMap<&str, &Secondary> = read.iter().map(|read| (read.id(), read)).collect();
+                for (_, known) in all {
+                    if let Some(read) = by_id.get(known.id()) {
+                        known.take(read.resource.clone());
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether nothing has to exist: nothing is desired, or all that is desired is over.
     pub(crate) fn has_nothing_to_show(&self) -> bool {
         match self.desired {
@@ -211,5 +254,45 @@ impl ReconcileResult {
     #[must_use]
     pub fn resource<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.operations.iter().find_map(|(_, resource)| resource.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+
+    fn map(name: &str, version: &str) -> Secondary {
+        let mut map = ConfigMap::default();
+        map.metadata.name = Some(name.to_owned());
+        map.metadata.resource_version = Some(version.to_owned());
+        Secondary::of_object(Arc::new(map), ResourceType::of::<ConfigMap>())
+    }
+
+    /// What is told of these after those were read.
+    fn told(written: Vec<Secondary>, read: &[Secondary]) -> String {
+        let operations = written.into_iter().map(|object| (Operation::Updated, object)).collect();
+        let mut result = ReconcileResult::aggregated(operations);
+        result.renew(read);
+        let versions = result.operations().iter().map(|(_, of)| match of.get::<u32>() {
+            Some(outside) => outside.to_string(),
+            None => of.meta().and_then(|meta| meta.resource_version.clone()).unwrap_or_default(),
+        });
+        versions.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_is_told_of_a_resource_is_never_older_than_what_was_written_or_read() {
+        assert_eq!(told(vec![map("a", "9")], &[map("a", "10")]), "10");
+        assert_eq!(told(vec![map("a", "10")], &[map("a", "9")]), "10", "from before the write");
+        assert_eq!(told(vec![map("a", "10")], &[]), "10");
+        assert_eq!(told(vec![map("a", "10")], &[map("b", "11")]), "10", "another one");
+        assert_eq!(told(vec![map("a", "x1")], &[map("a", "x2")]), "x1", "nobody knows which is newer");
+        let several = vec![map("c", "1"), map("a", "5"), map("b", "3")];
+        assert_eq!(told(several, &[map("a", "4"), map("b", "6"), map("d", "8")]), "1 5 6");
+        assert_eq!(told(Vec::new(), &[map("a", "1")]), "", "what the run hasn't come to stays away");
+        let outside = |value: u32| Secondary::external(Arc::new(value), "meter");
+        assert_eq!(told(vec![outside(2)], &[outside(1)]), "1", "what has no version was read later");
     }
 }

@@ -7,7 +7,7 @@ use k8s_openapi::{
     api::core::v1::ConfigMap,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
-use kube::{CustomResource, CustomResourceExt, ResourceExt};
+use kube::{CustomResource, ResourceExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -123,9 +123,9 @@ pub(super) fn put_status(_: &Shelf, run: &Run<Shelf>) -> Option<ShelfStatus> {
 
 fn operator(bug: Bug) -> OperatorBuilder {
     let shelves = Shelves { bug };
-    Operator::builder()
-        .crd(Shelf::crd())
-        .register(Controller::builder(shelves).name("shelves").owns::<ConfigMap>().status(put_status))
+    Operator::builder().register(
+        Controller::of::<Shelf>().reconciler(shelves).name("shelves").owns::<ConfigMap>().status(put_status),
+    )
 }
 
 async fn story(sim: Sim, bug: Bug) {

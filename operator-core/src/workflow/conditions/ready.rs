@@ -28,9 +28,8 @@ impl AnyCondition for Ready {
 }
 
 async fn is_ready(asking: Asking<'_>) -> Answer {
-    let Asking { view: node, primary, context } = asking;
-    let now = context.wall_clock().now();
-    let secondaries = node.dependent.secondaries(primary, context).await?;
+    let (node, now) = (asking.view, asking.context.wall_clock().now());
+    let secondaries = asking.secondaries().await?;
     let awaits_nothing = node.reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
     if secondaries.is_empty() && (awaits_nothing || node.may_lack) {
         return Ok(Verdict::met());

@@ -33,6 +33,7 @@ use parking_lot::Mutex;
 use super::{
     AnyWorkflow, NodeId,
     builder::Declared,
+    node::AnyNode,
     plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
 };
 use crate::{
@@ -284,6 +285,12 @@ impl Run<'_> {
     }
 }
 
+impl AnyWorkflow {
+    fn node_called(&self, node: &str) -> Option<&AnyNode> {
+        self.0.nodes.iter().find(|declared| declared.dependent.name() == node)
+    }
+}
+
 impl ManagedWorkflow for AnyWorkflow {
     fn reconcile<'r>(
         &'r self,
@@ -320,10 +327,16 @@ impl ManagedWorkflow for AnyWorkflow {
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
     ) -> BoxFuture<'r, Vec<Secondary>> {
-        let node = self.0.nodes.iter().find(|declared| declared.dependent.name() == node);
-        let Some(node) = node else { return ready(Vec::new()).boxed() };
+        let Some(node) = self.node_called(node) else { return ready(Vec::new()).boxed() };
         // What can't be read is told by its own run.
         node.dependent.secondaries(primary, context).map(Result::unwrap_or_default).boxed()
+    }
+
+    fn newest(&self, node: &str, of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary> {
+        match self.node_called(node) {
+            Some(node) => node.dependent.newest(of, context),
+            None => of,
+        }
     }
 
     fn is_explicit(&self) -> bool {

@@ -9,7 +9,9 @@ use crate::{
     observe::error_chain,
     reconciler::{
         BoxError,
-        workflow::{ConditionKind, NOT_COME_TO, NodeResult, NodeState, ReconcileResult, Unwanted, Verdict},
+        workflow::{
+            ConditionKind, NOT_COME_TO, NodeResult, NodeState, ReconcileResult, Secondary, Unwanted, Verdict,
+        },
     },
     workflow::{
         Graph, NodeId,
@@ -97,6 +99,13 @@ impl Record {
                 self.activity = Some(Err(error_chain(&*error).to_string().into()));
                 Err(error)
             }
+        }
+    }
+
+    /// What is told of its resources is no older than this, which was read of them.
+    pub(super) fn read(&mut self, read: &[Secondary]) {
+        if let Some(reconciled) = &mut self.reconciled {
+            reconciled.renew(read);
         }
     }
 

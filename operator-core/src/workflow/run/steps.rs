@@ -13,7 +13,7 @@ use crate::{
     observe::error_chain,
     reconciler::{
         BoxError,
-        workflow::{ConditionKind, HoldCode, Panicked, ReconcileResult, Verdict},
+        workflow::{ConditionKind, HoldCode, Panicked, Secondary, Verdict},
     },
     workflow::{
         Cluster, NodeId,
@@ -267,7 +267,14 @@ impl Run<'_> {
         let answer = match known {
             Some(answer) => answer,
             None => {
-                let check = condition.check(self.asking(node, reconciled.as_ref()));
+                let note = |read: &[Secondary]| record.lock().read(read);
+                let view = AnyView {
+                    dependent: &node.dependent,
+                    reconciled: reconciled.as_ref(),
+                    may_lack: node.may_lack(),
+                };
+                let (primary, context) = (self.primary, self.context);
+                let check = condition.check(Asking { view, primary, context, note: &note });
                 let answer = self.called(Part::Condition(kind), record, check).await?;
                 record.lock().conditions.insert(kind, answer.clone());
                 answer
@@ -280,12 +287,6 @@ impl Run<'_> {
             self.context.remembered().lock().note_again_in(delay);
         }
         Ok(answer.is_met())
-    }
-
-    fn asking<'r>(&'r self, node: &'r AnyNode, reconciled: Option<&'r ReconcileResult>) -> Asking<'r> {
-        let dependent = &node.dependent;
-        let view = AnyView { dependent, reconciled, may_lack: node.may_lack() };
-        Asking { view, primary: self.primary, context: self.context }
     }
 
     /// Calls a part of user code: the record says so while the call waits, and a panic is an error.

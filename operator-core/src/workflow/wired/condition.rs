@@ -307,12 +307,11 @@ impl<P: KubeObject, K: Send + Sync + 'static> AnyCondition for OfNode<P, K> {
             if !self.of_child {
                 return self.one(None, given).await;
             }
-            let dependent = asking.view.dependent;
-            let objects = match self.decides {
-                Decides::Ready => dependent.secondaries(asking.primary, asking.context).await?,
-                Decides::Gone => dependent.left(asking.primary, asking.context).await?,
-            };
             let view = &asking.view;
+            let objects = match self.decides {
+                Decides::Ready => asking.secondaries().await?,
+                Decides::Gone => view.dependent.left(asking.primary, asking.context).await?,
+            };
             let may_lack = view.may_lack || view.reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
             self.each(&objects, may_lack, given).await
         }

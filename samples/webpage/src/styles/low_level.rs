@@ -25,7 +25,8 @@ pub struct WebPageReconciler;
 
 /// The controller: what it watches besides the pages.
 pub fn controller() -> ControllerBuilder<WebPageReconciler> {
-    Controller::builder(WebPageReconciler)
+    Controller::of::<WebPage>()
+        .reconciler(WebPageReconciler)
         .name("webpage-operator")
         .owns::<ConfigMap>()
         .owns::<Deployment>()
@@ -52,11 +53,10 @@ impl Reconciler for WebPageReconciler {
         let ingress = if page.spec.exposed { Some(owned(children::ingress(page)?, &owner)) } else { None };
 
         // What is already as it should be is not sent; the rest goes out at the same time.
-        let operations = context.resource_operations();
         let (_, deployment, _, ()) = tokio::try_join!(
-            operations.server_side_apply(&config_map),
-            operations.server_side_apply(&deployment),
-            operations.server_side_apply(&service),
+            context.apply(&config_map),
+            context.apply(&deployment),
+            context.apply(&service),
             self.expose(page, ingress.as_ref(), context),
         )?;
 
@@ -73,11 +73,10 @@ impl WebPageReconciler {
         ingress: Option<&Ingress>,
         context: &Context<WebPage>,
     ) -> Result<(), operations::Error> {
-        let operations = context.resource_operations();
         if let Some(ingress) = ingress {
-            operations.server_side_apply(ingress).await?;
+            context.apply(ingress).await?;
         } else if let Some(ingress) = context.secondary_named::<Ingress>(&page.name_any())? {
-            operations.delete(&*ingress).await?;
+            context.delete(&*ingress).await?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! Start with this style.
 
 use kube::ResourceExt;
-use operator_core::{controller::IntoController, prelude::*};
+use operator_core::prelude::*;
 
 use crate::dependents::{html, ingress, service, web};
 use crate::{WebPage, WebPageStatus};
@@ -18,11 +18,8 @@ pub fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
     }
 }
 
-/// The controller.
-pub fn controller() -> impl IntoController {
-    Controller::of::<WebPage>()
-        .name("webpage-operator")
-        .workflow((html, web.after(html)))
-        .workflow((service.after(html), ingress.after(service)))
-        .status(status)
-}
+/// The controller, which is registered as it is.
+#[derive(ControllerConfiguration, Clone, Copy, Debug)]
+#[controller(primary = WebPage, name = "webpage-operator", status = status, retry(max_attempts = 5))]
+#[workflow(html, web(after(html)), service(after(html)), ingress(after(service)))]
+pub struct WebPages;

@@ -33,7 +33,8 @@ pub fn workflow() -> Result<Workflow<WebPage>, workflow::BuildError> {
 pub fn controller() -> Result<ControllerBuilder<WebPageReconciler>, workflow::BuildError> {
     let workflow = workflow()?;
     let reconciler = WebPageReconciler { workflow: workflow.clone() };
-    Ok(Controller::builder(reconciler)
+    Ok(Controller::of::<WebPage>()
+        .reconciler(reconciler)
         .name("webpage-operator")
         .event_sources_of(&workflow)
         .status(children::status))

@@ -1,7 +1,7 @@
 //! The example of the documentation: an operator with a bug that no ordinary test finds.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{CustomResourceExt, ResourceExt, api::ObjectMeta};
+use kube::{ResourceExt, api::ObjectMeta};
 use operator_core::{
     BoxError, Context, Controller, Operator, OperatorBuilder, Reconciler, UpdateControl,
     testing::simulation::{FaultPlan, Oracle, Settings, Sim, explore},
@@ -50,8 +50,8 @@ fn html(page: &WebPage, context: &Context<WebPage>) -> ConfigMap {
 }
 
 fn declare() -> OperatorBuilder {
-    let controller = Controller::builder(Hasty).name("hasty").owns::<ConfigMap>();
-    Operator::builder().crd(WebPage::crd()).register(controller)
+    let controller = Controller::of::<WebPage>().reconciler(Hasty).name("hasty").owns::<ConfigMap>();
+    Operator::builder().register(controller)
 }
 
 // ANCHOR: simulation

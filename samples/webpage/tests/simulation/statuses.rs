@@ -1,7 +1,7 @@
 //! A status function under bad luck: in the end each status says what its page has come to, also that of a page that can't be served
 //! and is never retried.
 
-use kube::{CustomResourceExt, ResourceExt};
+use kube::ResourceExt;
 use operator_core::{
     BoxError, OperatorBuilder,
     prelude::*,
@@ -46,11 +46,12 @@ fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
 }
 
 fn declare() -> OperatorBuilder {
-    let pages = Controller::builder(WebPages)
+    let pages = Controller::of::<WebPage>()
+        .reconciler(WebPages)
         .name("webpage-operator")
         .workflow((html, web.after(html), service.after(html), ingress.after(service)))
         .status(status);
-    Operator::builder().crd(WebPage::crd()).register(pages)
+    Operator::builder().register(pages)
 }
 
 #[sim_test(schedules = 10)]

@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, anyhow};
 use integration_tests::{Child, Elsewhere, Scene, Script, TestResource, TestStatus};
-use operator_core::{GenericRetry, Run, Want, Wire as _, Workflow, testing::operator_test, the};
+use operator_core::{Controller, GenericRetry, Run, Want, Wire as _, Workflow, testing::operator_test, the};
 use serde_json::json;
 
-use super::{first, not_odd, retries, status, three, told, told_now};
+use super::{first, last, not_odd, picky, retries, status, three, told, told_now};
 
 #[operator_test]
 async fn a_run_that_succeeds_says_so_once_for_each_change() -> Result<()> {
@@ -57,6 +57,40 @@ async fn a_node_that_fails_is_told_while_it_is_retried_and_when_it_no_longer_is(
     let last =
         [format!("Ready False {why}"), "Reconciling False Failed".into(), format!("Stalled True {why}")];
     assert_eq!(told_now(&scene).await?, last);
+
+    scene.patch("one", json!({ "spec": { "value": "good" } })).await?;
+    operator.settled().await?;
+    let good = ["Ready True Succeeded", "Reconciling False Succeeded", "Stalled False Succeeded"];
+    assert_eq!(told_now(&scene).await?, good);
+    Ok(())
+}
+
+#[operator_test]
+async fn where_errors_stay_in_the_result_a_node_that_fails_is_told_and_fails_no_run() -> Result<()> {
+    let scene = Scene::new("status-kept-errors").await?;
+    let workflow = Workflow::builder()
+        .nodes((first, picky.after(first), last.after(picky)))
+        .handle_errors_in_reconciler();
+    let of_nodes = |one: &TestResource, run: &Run<TestResource>| TestStatus {
+        messages: run.failed().map(|node| node.name.to_string()).collect(),
+        message: run.error().map(ToString::to_string),
+        ..status(one, run)
+    };
+    // There is no reconciler.
+    let controller = Controller::of::<TestResource>().namespaces([&scene.namespace]).workflow(workflow);
+    let operator = scene.start(controller.status(of_nodes).retry(retries(3)?)).await?;
+    scene.create("one", "bad").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(settled.runs_of(&scene.key("one")), 1, "it isn't retried");
+    let written = ["PATCH configmaps/one-first -> 201", "PATCH testresources/one/status -> 200"];
+    assert_eq!(settled.written(), written);
+    let one = scene.resources.get("one").await?;
+    let why = "Failed picky: failed: there is no such plan";
+    let expected =
+        [format!("Ready False {why}"), "Reconciling False Failed".into(), format!("Stalled True {why}")];
+    assert_eq!(told(&one), expected);
+    let status = one.status.unwrap_or_default();
+    assert_eq!((status.messages, status.message), (vec!["picky".to_owned()], None));
 
     scene.patch("one", json!({ "spec": { "value": "good" } })).await?;
     operator.settled().await?;

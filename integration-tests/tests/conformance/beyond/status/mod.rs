@@ -5,6 +5,7 @@ mod cleanups;
 mod conditions;
 mod ends;
 mod mistakes;
+mod values;
 mod writes;
 
 use std::time::Duration;

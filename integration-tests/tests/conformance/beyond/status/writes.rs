@@ -10,10 +10,10 @@ use std::{
 
 use anyhow::Result;
 use integration_tests::{Child, Scene, Script, TestResource, TestStatus, eventually, said};
-use k8s_openapi::api::core::v1::{ConfigMap, Service};
+use k8s_openapi::api::core::v1::{ConfigMap, Service, ServiceStatus};
 use kube::api::{Patch, PatchParams, PostParams};
 use operator_core::{
-    Run, UpdateControl, Workflow,
+    ControllerBuilder, Run, UpdateControl, Workflow,
     testing::{TestOperator, operator_test},
 };
 use serde_json::{Value, json};
@@ -126,17 +126,35 @@ fn of_service(service: &Service, run: &Run<Service>) -> Value {
     json!({ "conditions": run.conditions(service) })
 }
 
+/// The same as the kind's own type, which leaves out what isn't said.
+fn typed_of_service(service: &Service, run: &Run<Service>) -> Option<ServiceStatus> {
+    let conditions = Some(run.conditions(service));
+    (!run.is_cleanup()).then(|| ServiceStatus { conditions, ..ServiceStatus::default() })
+}
+
 #[operator_test]
 async fn a_kind_of_the_clusters_own_gets_a_part_of_its_status_and_others_keep_theirs() -> Result<()> {
     let scene = Scene::new("status-built-in").await?;
+    others_keep_theirs(&scene, |controller| controller.status(of_service)).await
+}
+
+#[operator_test]
+async fn the_part_of_a_status_may_be_of_the_kinds_own_type() -> Result<()> {
+    let scene = Scene::new("status-built-in-typed").await?;
+    others_keep_theirs(&scene, |controller| controller.status(typed_of_service)).await
+}
+
+type OfServices = ControllerBuilder<Script<Service>>;
+
+async fn others_keep_theirs(scene: &Scene, with_status: impl FnOnce(OfServices) -> OfServices) -> Result<()> {
     let services = scene.api::<Service>();
-    let spec = json!({ "metadata": { "name": "one" }, "spec": { "ports": [{ "port": 80 }] } });
+    let spec = json!({ "metadata": { "name": "one" }, "spec": { "type": "LoadBalancer", "ports": [{ "port": 80 }] } });
     services.create(&PostParams::default(), &serde_json::from_value(spec)?).await?;
     // Somebody else's condition, in a list of items by type.
     let theirs = |status: &str| {
         json!({
             "apiVersion": "v1", "kind": "Service",
-            "status": { "conditions": [{
+            "status": { "loadBalancer": { "ingress": [{ "ip": "192.0.2.1" }] }, "conditions": [{
                 "type": "Theirs", "status": status, "reason": "Told", "message": "",
                 "lastTransitionTime": "2026-01-01T00:00:00Z",
             }] },
@@ -146,7 +164,7 @@ async fn a_kind_of_the_clusters_own_gets_a_part_of_its_status_and_others_keep_th
     services.patch_status("one", &somebody, &Patch::Apply(theirs("True"))).await?;
     let script = Script::<Service>::idle();
     let controller = script.controller().namespaces([&scene.namespace]).name("built-in");
-    let operator = scene.start(controller.status(of_service)).await?;
+    let operator = scene.start(with_status(controller)).await?;
     operator.settled().await?;
     // They say something else, and nobody is in their way.
     let said = services.patch_status("one", &somebody, &Patch::Apply(theirs("False"))).await;
@@ -156,7 +174,10 @@ async fn a_kind_of_the_clusters_own_gets_a_part_of_its_status_and_others_keep_th
     services.patch("one", &PatchParams::default(), &label).await?;
     operator.settled().await?;
     let service = services.get("one").await?;
-    let conditions = service.status.and_then(|status| status.conditions).unwrap_or_default();
+    let status = service.status.unwrap_or_default();
+    let ingress = status.load_balancer.and_then(|balancer| balancer.ingress).unwrap_or_default();
+    assert_eq!(ingress.first().and_then(|ingress| ingress.ip.as_deref()), Some("192.0.2.1"), "their field");
+    let conditions = status.conditions.unwrap_or_default();
     let mut told: Vec<_> = conditions.iter().map(|of| format!("{} {}", of.type_, of.status)).collect();
     told.sort();
     assert_eq!(told, ["Ready True", "Reconciling False", "Stalled False", "Theirs False"]);

@@ -16,7 +16,6 @@ use std::sync::{
 
 use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::CustomResourceExt;
 
 use super::{
     Failure, FaultPlan, Oracle, Settings, Sim, Tape, explore,
@@ -84,8 +83,11 @@ fn declare_with(
     let starts = Arc::new(AtomicU32::new(0));
     move || {
         let life = Life { number: starts.fetch_add(1, Ordering::Relaxed) + 1 };
-        let controller = add(Controller::builder(Planted { life, run }).name("planted").status(put_status));
-        Operator::builder().crd(Shelf::crd()).register(controller)
+        let controller = add(Controller::of::<Shelf>()
+            .reconciler(Planted { life, run })
+            .name("planted")
+            .status(put_status));
+        Operator::builder().register(controller)
     }
 }
 

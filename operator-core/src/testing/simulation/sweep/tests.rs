@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, error::Error};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
-    Api, CustomResourceExt, ResourceExt,
+    Api, ResourceExt,
     api::{Patch, PatchParams},
 };
 use parking_lot::Mutex;
@@ -95,9 +95,10 @@ impl Cleaner for Shelves {
 
 fn operator(bug: Bug, cleans: bool) -> OperatorBuilder {
     let shelves = Shelves { bug, doubted: Mutex::default() };
-    let controller = Controller::builder(shelves).name("shelves").owns::<ConfigMap>().status(put_status);
+    let controller =
+        Controller::of::<Shelf>().reconciler(shelves).name("shelves").owns::<ConfigMap>().status(put_status);
     let controller = if cleans { controller.with_cleaner() } else { controller };
-    Operator::builder().crd(Shelf::crd()).register(controller)
+    Operator::builder().register(controller)
 }
 
 fn settings() -> Settings {
