@@ -36,7 +36,7 @@ use crate::{
 ///     workflow::{Activation, Askers, Cluster},
 /// };
 ///
-/// Met while the mesh is there, which is found out elsewhere.
+/// /// Met while the mesh is there, which is found out elsewhere.
 /// #[derive(Clone, Default)]
 /// struct Mesh(Arc<(AtomicBool, Askers)>);
 ///
