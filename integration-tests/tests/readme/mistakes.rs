@@ -49,13 +49,17 @@ fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
             }
         }
     }
-    for (place, said) in errors.iter().filter(|((file, _), _)| !file.is_empty()) {
+    for ((file, line), said) in &errors {
         let lines = own_lines(said);
-        // Where there is no tuple at all, the compiler lists some of what would be one.
-        let most = if said.contains("is not a workflow of") { 18 } else { MOST_LINES };
+        let longer = LONGER.iter().find(|(of, words, _)| of == file && said.contains(words));
+        let most = longer.map_or(MOST_LINES, |(_, _, most)| *most);
         if lines > most {
-            wrong.push(format!("{}:{} takes {lines} lines, of which {most} are allowed", place.0, place.1));
+            wrong.push(format!("{file}:{line} takes {lines} lines, of which {most} are allowed"));
         }
+        let first = said.lines().next().unwrap_or_default();
+        wrong.extend(INSIDE.iter().filter(|name| first.contains(**name)).map(|name| {
+            format!("{file}:{line} begins with `{name}`, which no one outside of the library has written")
+        }));
     }
     let unexpected = errors.iter().filter(|(place, _)| !expected_places.contains(place));
     wrong.extend(unexpected.map(|((file, line), said)| format!("{file}:{line} says unexpectedly:\n{said}")));
@@ -64,8 +68,19 @@ fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
     Ok(())
 }
 
-/// How long an error about a function may be.
+/// How long an error may be.
 const MOST_LINES: usize = 12;
+
+/// Errors that may be longer: their file, some of their words, and how many lines they may take.
+const LONGER: &[(&str, &str, usize)] = &[
+    // Where there is no tuple at all, the compiler lists some of what would be one.
+    ("functions.rs", "is not a workflow of", 18),
+    // The compiler lists the controllers of the file.
+    ("primary.rs", "is not a controller", 15),
+];
+
+/// Names from the inside of the library, which the first line of an error has not.
+const INSIDE: &[&str] = &["__private", "function::Function<", "wired::Is"];
 
 /// How many lines it takes to say what is wrong and what to write: without those that only lead somewhere, and without the way on
 /// which the compiler has come to it.

@@ -16,6 +16,7 @@ impl<P> NoReconciler<P> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> Reconciler for NoReconciler<P> {
     type Primary = P;
 

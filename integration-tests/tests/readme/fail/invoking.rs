@@ -14,7 +14,8 @@ impl Reconciler for Pods {
     type Primary = Pod;
 
     async fn reconcile(&self, _: &Pod, cx: &mut Context<Pod>) -> Result<UpdateControl<Pod>> {
-        let (first, second) = (cx.run(), cx.run()); //~ cannot borrow `*cx` as mutable more than once at a time
+        let first = cx.run();
+        let second = cx.run(); //~ cannot borrow `*cx` as mutable more than once at a time
         first.await?;
         second.await?;
         Ok(UpdateControl::no_update())
@@ -22,14 +23,16 @@ impl Reconciler for Pods {
 }
 
 async fn a_part_beside_the_whole(cx: &mut Context<Pod>) -> Result<()> {
-    let (part, whole) = (cx.run_only((map,)), cx.run()); //~ cannot borrow `*cx` as mutable more than once at a time
+    let part = cx.run_only((map,));
+    let whole = cx.run(); //~ cannot borrow `*cx` as mutable more than once at a time
     part.await?;
     whole.await?;
     Ok(())
 }
 
 async fn two_parts(cx: &mut Context<Pod>) -> Result<()> {
-    let (first, second) = (cx.run_only((map,)), cx.run_only((map,))); //~ cannot borrow `*cx` as mutable more than once at a time
+    let first = cx.run_only((map,));
+    let second = cx.run_only((map,)); //~ cannot borrow `*cx` as mutable more than once at a time
     first.await?;
     second.await?;
     Ok(())
