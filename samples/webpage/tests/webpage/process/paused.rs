@@ -84,20 +84,29 @@ async fn f33_a_leader_that_was_paused_writes_nothing_when_another_leads() -> any
     assert_eq!(first.ended().await?.code(), Some(75), "{:#?}", first.said);
     let writes = one.gateway.writes();
     assert_eq!(writes.len(), before, "its term was over before it went on: {:#?}", &writes[before..]);
+    // On a busy machine the pause of the second may have been longer than its term, too: then the third leads.
+    let _third = three.replica("third")?;
     second.signal("CONT").await?;
     one.is_complete("led", "<p>third</p>").await?;
+    Ok(())
+}
 
-    // Given back, the lease is taken at once.
-    let mut third = three.replica("third")?;
-    third.says("a new leader").await?;
+#[tokio::test]
+async fn f33_a_lease_that_is_given_back_is_taken_at_once() -> anyhow::Result<()> {
+    let one = Scene::new().await?;
+    let two = one.beside().await?;
+    let mut first = one.replica("first")?;
+    first.says("elector: this replica leads").await?;
+    let mut second = two.replica("second")?;
+    second.says("a new leader").await?;
+    first.signal("TERM").await?;
+    assert_eq!(first.ended().await?.code(), Some(0), "{:#?}", first.said);
+    let before = tokio::time::Instant::now();
+    second.says("elector: this replica leads").await?;
+    assert!(before.elapsed().as_secs() < 8, "{:?}", before.elapsed());
+    one.create("led", "<p>first</p>").await?;
+    one.is_complete("led", "<p>first</p>").await?;
     second.signal("TERM").await?;
     assert_eq!(second.ended().await?.code(), Some(0), "{:#?}", second.said);
-    let before = tokio::time::Instant::now();
-    third.says("elector: this replica leads").await?;
-    assert!(before.elapsed().as_secs() < 8, "{:?}", before.elapsed());
-    one.edit("led", "<p>fourth</p>").await?;
-    one.is_complete("led", "<p>fourth</p>").await?;
-    third.signal("TERM").await?;
-    assert_eq!(third.ended().await?.code(), Some(0), "{:#?}", third.said);
     Ok(())
 }
