@@ -1,6 +1,6 @@
 //! What is done to the objects of one operator, and what that has cost.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, Result};
 use futures::{StreamExt, TryStreamExt, pin_mut, stream};
@@ -23,6 +23,9 @@ use crate::{
 
 /// Requests of the bench itself that are under way at the same time.
 const PARALLEL: usize = 50;
+
+/// How long the deletion of everything is tried again for.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 fn name(index: usize) -> String {
     format!("object-{index:05}")
@@ -175,7 +178,12 @@ pub(crate) async fn make_foreign(subject: &Subject, number: usize) -> Result<()>
 pub(crate) async fn deletion(subject: &mut Subject, objects: usize) -> Result<Cost> {
     subject.begin_phase()?;
     let started = Instant::now();
-    subject.objects.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
+    // The server ends a call that has taken a minute, and has deleted a part of them by then.
+    while let Err(error) =
+        subject.objects.delete_collection(&DeleteParams::default(), &ListParams::default()).await
+    {
+        anyhow::ensure!(started.elapsed() < PATIENCE, "deletion of everything: {error}");
+    }
     until(subject, BTreeMap::is_empty).await?;
     subject.end_phase(objects, started.elapsed())
 }

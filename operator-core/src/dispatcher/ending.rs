@@ -87,7 +87,7 @@ impl Dispatcher {
         let write = async {
             if run.is_unsure() {
                 let (shared, key) = (context.shared(), context.primary_key());
-                let live = operations::live(&shared.writer, shared.primary.informer(), key).await;
+                let live = operations::live(&shared.writer, shared.primary.informer(), key).boxed().await;
                 if let Some(live) = live.map_err(Failure::of_write)? {
                     run.looked(live);
                     let Some(sure) = make()? else { return Ok(()) };
@@ -96,13 +96,12 @@ impl Dispatcher {
             }
             self.patch_status(status, &*primary, context).await.map_err(Failure::of_write)
         };
-        // In a box, as controllers without such a function have no use for it.
         match self.timeout {
             Some(limit) => {
-                let write = tokio::time::timeout(limit, write).boxed().await;
+                let write = tokio::time::timeout(limit, write).await;
                 write.unwrap_or_else(|_| Err(Failure::of_timeout(limit)))
             }
-            None => write.boxed().await,
+            None => write.await,
         }
     }
 

@@ -164,7 +164,7 @@ pub(super) const ABSENT: &str = "1";
 
 /// The version that `object` is locked to, or [`ABSENT`] without one.
 pub(super) fn version_of(object: Option<&dyn Object>) -> &str {
-    object.and_then(|object| object.meta().resource_version.as_deref()).unwrap_or(ABSENT)
+    object.and_then(Object::version).unwrap_or(ABSENT)
 }
 
 /// The body of a deletion, refused with 409 if the object has another uid, or another version by now.

@@ -10,6 +10,7 @@ use super::{
     locked::Locked,
     matcher::{Match, matches_merged, matches_owned_fields, matches_replaced_status, matches_replacement},
     request::Verb,
+    text::Text,
 };
 use crate::resource::{Object, ObjectKey, ResourceType};
 
@@ -46,6 +47,8 @@ pub(super) struct Intent {
 enum Content {
     /// The body of an apply, a creation, a replacement or a merge patch.
     Object(Arc<Value>),
+    /// The same as it is sent.
+    Text(Box<Text>),
     /// A JSON patch.
     Operations {
         operations: Vec<Value>,
@@ -68,6 +71,12 @@ impl Intent {
     /// A write whose body is an object, or looks like one.
     pub(super) fn of(verb: Verb, part: Part, key: ObjectKey, body: impl Into<Arc<Value>>) -> Self {
         Self { verb, part, key, content: Content::Object(body.into()), uid: None, given: None }
+    }
+
+    /// An apply of an object that is sent as it writes itself.
+    pub(super) fn of_text(key: ObjectKey, body: Text) -> Self {
+        let content = Content::Text(Box::new(body));
+        Self { verb: Verb::Apply, part: Part::Object, key, content, uid: None, given: None }
     }
 
     /// The JSON patch that leads from one state of `part` to another.
@@ -113,9 +122,18 @@ impl Intent {
         self
     }
 
+    /// The body, unless it is a JSON patch.
+    fn object(&self) -> Option<&Value> {
+        match &self.content {
+            Content::Object(body) => Some(body),
+            Content::Text(body) => Some(body.value()),
+            Content::Operations { .. } => None,
+        }
+    }
+
     /// Whether the body names an owner with this uid.
     pub(super) fn names_owner(&self, uid: &str) -> bool {
-        let Content::Object(body) = &self.content else { return false };
+        let Some(body) = self.object() else { return false };
         let owners = body.pointer("/metadata/ownerReferences").and_then(Value::as_array);
         self.part == Part::Object && owners.into_iter().flatten().any(|owner| owner["uid"] == uid)
     }
@@ -130,6 +148,7 @@ impl Intent {
         let desired = match &self.content {
             Content::Operations { operations, .. } => return Ok(operations.is_empty()),
             Content::Object(desired) => desired,
+            Content::Text(desired) => desired.value(),
         };
         let is_status = self.part == Part::Status;
         let plain = body::plain(actual, kind)?;
@@ -143,7 +162,7 @@ impl Intent {
                 result.is_equal()
             }
             // What was made from another state than the known one is not known to be met, whatever it looks like.
-            Verb::Update if self.given.is_some() && self.given != actual.meta().resource_version => false,
+            Verb::Update if self.given.is_some() && self.given.as_deref() != actual.version() => false,
             Verb::Update if is_status => matches_replaced_status(desired, &plain),
             Verb::Update => matches_replacement(desired, &plain),
             Verb::MergePatch => matches_merged(desired, &plain, is_status),
@@ -163,7 +182,7 @@ impl Intent {
             return Ok(None);
         }
         let given = || self.given.clone();
-        let known = || base.and_then(|base| base.meta().resource_version.clone());
+        let known = || base.and_then(|base| base.version().map(str::to_owned));
         let version = match self.verb {
             Verb::Create => return Ok(Some(Lock::Absence)),
             _ if mode == WriteMode::FilterWithOptimisticLocking => {
@@ -197,6 +216,11 @@ impl Intent {
                 let given = self.given.as_deref().filter(|_| self.verb != Verb::Apply);
                 let uid = uid.or(self.uid.as_deref());
                 body::bytes(&Locked { body, version: version.or(given), uid })
+            }
+            Content::Text(body) => {
+                let uid = uid.or(self.uid.as_deref());
+                body.locked(version, uid)
+                    .unwrap_or_else(|| body::bytes(&Locked { body: body.value(), version, uid }))
             }
             Content::Operations { operations, same_lists } => {
                 body::bytes(&self.patch(operations, same_lists, uid, version))

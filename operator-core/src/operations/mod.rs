@@ -57,6 +57,7 @@ mod resource;
 mod retired;
 mod seen;
 mod target;
+mod text;
 mod write;
 
 pub use applied::Applied;

@@ -25,7 +25,7 @@ impl Target<'_> {
     /// that. `base` is the state that the write is based on, if one is known.
     pub(super) async fn may_own(&self, intent: &Intent, base: Option<&dyn Object>) -> Result<(), Error> {
         let uid = self.run.uid;
-        if !intent.names_owner(uid) || base.is_some_and(|base| is_owned_by(base, uid)) {
+        if !intent.names_owner(uid) || base.is_some_and(|base| base.is_owned_by(uid)) {
             return Ok(());
         }
         let (primaries, key) = (self.run.primaries.informer(), self.run.key);
@@ -46,8 +46,4 @@ impl Target<'_> {
             }
         }
     }
-}
-
-fn is_owned_by(object: &dyn Object, uid: &str) -> bool {
-    object.meta().owner_references.iter().flatten().any(|owner| owner.uid == uid)
 }

@@ -1,5 +1,6 @@
 //! Writes of a run's primary that the framework makes: finalizer, object, status. All carry the uid.
 
+use futures::FutureExt;
 use serde_json::{Value, json};
 
 use super::{
@@ -130,7 +131,7 @@ impl<'r> PrimaryWriter<'r> {
         }
         let from = body::patched_part(original, self.kind(), Part::Status, None)?;
         let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
-        self.carry_over(original, Part::Status, &from, &to).await
+        self.carry_over(original, Part::Status, &from, &to).boxed().await
     }
 
     async fn apply_status(&self, status: Value) -> Result<AnyObject, Error> {

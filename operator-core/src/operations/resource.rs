@@ -13,6 +13,7 @@ use super::{
     request::{Verb, WriteRequest},
     seen::Desired,
     target::{Target, WritingRun},
+    text::Text,
 };
 use crate::{
     event_source::RustType,
@@ -193,6 +194,15 @@ impl<'c> ResourceOperations<'c> {
         {
             return target.found_as_desired(&known.kept, &key);
         }
+        // Nothing is known that it is compared with, as for most objects that are created.
+        if part == Part::Object
+            && known.is_none()
+            && !target.is_own_primary
+            && let Some(body) = Text::of(desired, target.kind())
+        {
+            let written = target.write(&Intent::of_text(key, body), mode).await?;
+            return Ok(State::Object { object: written, kind: target.kind().clone() });
+        }
         let body = match part {
             Part::Status => body::applied_status(desired, target.kind(), &key)?,
             Part::Object if target.is_own_primary => {
@@ -356,5 +366,5 @@ pub(super) fn typed<K: KubeObject>(object: AnyObject) -> Result<Arc<K>, Error> {
 }
 
 pub(super) fn version(object: &dyn Object) -> Option<&str> {
-    object.meta().resource_version.as_deref()
+    object.version()
 }

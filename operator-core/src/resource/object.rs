@@ -13,6 +13,19 @@ use super::{KubeObject, ObjectKey};
 pub(crate) trait Object: Any + Send + Sync {
     fn meta(&self) -> &ObjectMeta;
 
+    fn uid(&self) -> Option<&str> {
+        self.meta().uid.as_deref()
+    }
+
+    fn version(&self) -> Option<&str> {
+        self.meta().resource_version.as_deref()
+    }
+
+    /// Whether an object with this uid is among its owners.
+    fn is_owned_by(&self, uid: &str) -> bool {
+        self.meta().owner_references.iter().flatten().any(|owner| owner.uid == uid)
+    }
+
     /// Another object with the same content.
     fn cloned(&self) -> AnyObject;
 

@@ -11,6 +11,7 @@
 //! # Guarantees
 //! - Two states that are alike are the same except for their versions, their status, and labels and annotations that
 //!   none of the operator's managers owns; and the operator's managers own the same in both.
+//! - The items of a list may leave out their type, which a watch tells: that makes no difference.
 //!
 //! # Assumptions
 //! - A matcher that uses managed fields compares labels and annotations one by one, by the names that are owned or
@@ -46,9 +47,20 @@ impl Kept {
 
     fn has_text_like(&self, other: &Self, own: &Own) -> bool {
         let (text, other_text) = (self.text(), other.text());
-        let (mut at, mut other_at) = (0, 0);
+        let (mut at, mut other_at) = match (end_of_type(text), end_of_type(other_text)) {
+            (Some(end), None) => (end, OPENING),
+            (None, Some(end)) => (OPENING, end),
+            // Compared with the rest.
+            (Some(_), Some(_)) | (None, None) => (0, 0),
+        };
         for ((part, span), (other_part, other_span)) in self.parts().into_iter().zip(other.parts()) {
+            if (span, other_span) == (Span::NONE, Span::NONE) && part == other_part {
+                continue;
+            }
             let (range, other_range) = (span.range(), other_span.range());
+            if range.start < at || other_range.start < other_at {
+                return false;
+            }
             let is_like = part == other_part
                 && text[at..range.start] == other_text[other_at..other_range.start]
                 && match part {
@@ -77,6 +89,23 @@ impl Kept {
         parts.sort_by_key(|(_, span)| span.range().start);
         parts
     }
+}
+
+/// What an object's text begins with.
+const OPENING: usize = "{".len();
+
+/// Where the type ends that a text begins with, as the API server writes it; `None` if it doesn't begin with one.
+fn end_of_type(text: &str) -> Option<usize> {
+    let word = |rest: &str, name: &str| {
+        let value = rest.strip_prefix(name)?;
+        let end = value.find('"')?;
+        value[end..].starts_with("\",").then_some(name.len() + end + "\",".len())
+    };
+    let (kind, version) = ("\"kind\":\"", "\"apiVersion\":\"");
+    let rest = text.get(OPENING..)?;
+    let (first, second) = if rest.starts_with(kind) { (kind, version) } else { (version, kind) };
+    let first = word(rest, first)?;
+    Some(OPENING + first + word(&rest[first..], second)?)
 }
 
 /// The names of the entries that only one of the two has, or that have different values; `None` if that can't be

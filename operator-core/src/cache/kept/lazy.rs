@@ -50,6 +50,18 @@ impl Object for Lazy {
         self.meta.get_or_init(|| self.kept.meta(&self.key))
     }
 
+    fn uid(&self) -> Option<&str> {
+        self.kept.uid()
+    }
+
+    fn version(&self) -> Option<&str> {
+        self.kept.version()
+    }
+
+    fn is_owned_by(&self, uid: &str) -> bool {
+        self.kept.owners().iter().flatten().any(|owner| owner.uid == uid)
+    }
+
     fn cloned(&self) -> AnyObject {
         self.view.lazy(&self.key, Arc::clone(&self.kept))
     }

@@ -209,7 +209,8 @@ impl Kept {
         self.is_state(other.uid(), other.version())
     }
 
-    fn is_state(&self, uid: Option<&str>, version: Option<&str>) -> bool {
+    /// Whether this is the state of the object with this uid at this version. Without a version it may be any state.
+    pub(crate) fn is_state(&self, uid: Option<&str>, version: Option<&str>) -> bool {
         version.is_some() && self.version() == version && self.uid() == uid
     }
 

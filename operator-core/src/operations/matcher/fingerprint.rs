@@ -53,6 +53,12 @@ impl Hashed {
 
 impl io::Write for Hashed {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.write_all(text)?;
+        Ok(text.len())
+    }
+
+    /// JSON is written by this one alone.
+    fn write_all(&mut self, text: &[u8]) -> io::Result<()> {
         if text.len() > AT_ONCE - self.length {
             self.hash_waiting();
         }
@@ -63,7 +69,7 @@ impl io::Write for Hashed {
             }
             None => self.hashed.write(text),
         }
-        Ok(text.len())
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {

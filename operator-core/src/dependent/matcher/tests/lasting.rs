@@ -109,6 +109,38 @@ fn what_others_do_beside_it_makes_a_state_that_is_alike() {
     assert_eq!(with("/apiVersion", json!("v2")), Some(false));
 }
 
+/// The items of a list of a built-in kind have no type, and the events of a watch have one.
+#[test]
+fn what_a_list_has_told_is_alike_what_a_watch_tells() {
+    let (_, actual) = owned();
+    let mut listed = labelled(actual);
+    let fields = listed.as_object_mut().unwrap();
+    fields.retain(|name, _| name != "kind" && name != "apiVersion");
+    let mut newer = listed.clone();
+    newer["metadata"]["resourceVersion"] = json!("8");
+    newer["metadata"]["labels"]["somebody"] = json!("after");
+    let mut other = newer.clone();
+    other["data"]["text"] = json!("another");
+    let typed = |head: &str, object: &Value| format!("{{{head}{}", &object.to_string()[1..]);
+    let alike = |older: &str, newer: &str| {
+        let (older, newer) = scanned_both(older, newer, MANAGER)?;
+        assert_eq!(newer.is_alike(&older), older.is_alike(&newer), "it doesn't matter which one came first");
+        Some(newer.is_alike(&older))
+    };
+    let (kind, version) = (r#""kind":"ConfigMap","#, r#""apiVersion":"v1","#);
+    for head in [format!("{kind}{version}"), format!("{version}{kind}")] {
+        assert_eq!(alike(&typed("", &listed), &typed(&head, &newer)), Some(true), "{head}");
+        assert_eq!(alike(&typed(&head, &listed), &typed(&head, &newer)), Some(true), "{head}");
+        assert_eq!(alike(&typed("", &listed), &typed(&head, &other)), Some(false), "{head}");
+        let more = format!("{head}\"data2\":{{}},");
+        assert_eq!(alike(&typed("", &listed), &typed(&more, &newer)), Some(false), "{more}");
+    }
+    let another = format!("{kind}\"apiVersion\":\"v2\",");
+    let head = format!("{kind}{version}");
+    assert_eq!(alike(&typed(&head, &listed), &typed(&another, &newer)), Some(false), "another version");
+    assert_eq!(alike(&typed("", &listed), &typed(kind, &newer)), Some(false), "half a type");
+}
+
 #[test]
 fn a_status_is_nothing_that_is_looked_at() {
     let (_, actual) = owned();
