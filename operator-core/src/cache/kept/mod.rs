@@ -42,7 +42,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use zeroize::Zeroize;
 
-use crate::resource::{AnyObject, Cluster, Object, ObjectKey, ResourceType, ResourceVersion};
+use crate::resource::{AnyObject, Object, ObjectKey, ResourceType, ResourceVersion};
 
 pub(crate) use kind::{AnyKind, kind_of};
 pub(super) use memo::Memo;
@@ -144,11 +144,8 @@ impl Keeping {
     /// Keeps an object with this text, whatever else it contains; its key is unknown if it has no name. `None` if its
     /// metadata can't be read.
     pub(super) fn keep(&self, item: &Item<'_>) -> Option<(Option<ObjectKey>, Kept)> {
+        let key = item.key();
         let (item, outline) = (item.text, item.outline.as_ref()?);
-        let key = outline.name.clone().map(|name| {
-            let namespace = outline.namespace.clone().map(|namespace| &item[namespace]);
-            ObjectKey::new(Cluster::local(), namespace, &item[name])
-        });
         let (text, own) = match &outline.managed_fields {
             None => (item.into(), None),
             Some(cut) => {
@@ -202,11 +199,6 @@ impl Kept {
     /// Whether `meta` is that of the same state of the same object. Metadata without a version may belong to any state.
     pub(crate) fn is_state_of(&self, meta: &ObjectMeta) -> bool {
         self.is_state(meta.uid.as_deref(), meta.resource_version.as_deref())
-    }
-
-    /// Whether `other` is the same state of the same object.
-    fn is_same_state(&self, other: &Self) -> bool {
-        self.is_state(other.uid(), other.version())
     }
 
     /// Whether this is the state of the object with this uid at this version. Without a version it may be any state.

@@ -8,6 +8,9 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
+use super::Kept;
+use crate::resource::{Cluster, ObjectKey};
+
 /// The position of a part in a text; an object's text is never longer than 4 GiB, because etcd accepts only a few MiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Span {
@@ -100,6 +103,28 @@ impl<'a> Item<'a> {
     /// What was found in it.
     pub(in crate::cache) fn into_outline(self) -> Option<Outline> {
         self.outline.map(Cow::into_owned)
+    }
+
+    /// The object's key, if it has a name.
+    pub(super) fn key(&self) -> Option<ObjectKey> {
+        let outline = self.outline.as_ref()?;
+        let namespace = outline.namespace.clone().map(|namespace| &self.text[namespace]);
+        Some(ObjectKey::new(Cluster::local(), namespace, &self.text[outline.name.clone()?]))
+    }
+
+    /// Whether it is this state of the object.
+    pub(super) fn is_state(&self, kept: &Kept) -> bool {
+        let Some(outline) = &self.outline else { return false };
+        // What followed the managed fields has moved.
+        let word = |span: Span| {
+            let Range { start, end } = span.range();
+            let back = |place: usize| match &outline.managed_fields {
+                Some(cut) if start >= cut.start => place + cut.len() - NOTHING.len(),
+                _ => place,
+            };
+            self.text.get(back(start)..back(end)).filter(|word| !word.is_empty())
+        };
+        kept.is_state(word(outline.header.uid), word(outline.header.version))
     }
 
     pub(in crate::cache) const fn is_understood(&self) -> bool {

@@ -87,6 +87,10 @@ fn the_header_is_found_wherever_the_managed_fields_are() {
         kept.text()
     );
     assert_eq!((kept.uid(), kept.version(), kept.generation()), (Some("u"), Some("7"), Some(3)));
+    assert!(Item::of(item).is_state(&kept), "the same is found before it is kept");
+    for (other, another) in [(r#""uid":"u""#, r#""uid":"v""#), (r#"Version":"7""#, r#"Version":"8""#)] {
+        assert!(!Item::of(&item.replacen(other, another, 1)).is_state(&kept), "{another}");
+    }
     assert_eq!(kept.labels(), Some([("a".to_owned(), "ö\n".to_owned())].into()));
     assert_eq!(
         (kept.finalizers(), kept.owners(), kept.annotations()),
@@ -113,6 +117,14 @@ fn what_cannot_be_read_is_not_kept() {
         (key, kept.text(), kept.uid()),
         (None, r#"{"metadata":{"managedFields":null,"uid":"u"}}"#, Some("u"))
     );
+    // Less than what stands in its place.
+    for fields in ["[]", "7", r#"[{"manager":"somebody"}]"#] {
+        let text = format!(
+            r#"{{"metadata":{{"managedFields":{fields},"uid":"u","resourceVersion":"7","name":"a"}}}}"#
+        );
+        let (_, kept) = keeping(&["me"]).keep(&Item::of(&text)).unwrap();
+        assert!(Item::of(&text).is_state(&kept), "{fields}");
+    }
 }
 
 #[test]

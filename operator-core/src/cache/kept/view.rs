@@ -253,6 +253,12 @@ impl View {
     }
 
     fn understand(&self, item: &Item<'_>, is_read_soon: bool, known: Answered<'_>) -> Decoded {
+        if let Some(key) = item.key()
+            && let Some(answer) = known(&key)
+            && item.is_state(&answer)
+        {
+            return Decoded::Object { key, kept: answer };
+        }
         let Some((key, kept)) = self.keeping.keep(item) else {
             let error = self.kind.check(item.text).err().unwrap_or_else(|| UNREADABLE.to_owned());
             let identity = Identity::of(item.text);
@@ -263,12 +269,6 @@ impl View {
                 error: self.resource_type.masked(error),
             });
         };
-        if let Some(key) = &key
-            && let Some(answer) = known(key)
-            && answer.is_same_state(&kept)
-        {
-            return Decoded::Object { key: key.clone(), kept: answer };
-        }
         let checked = self.checked(kept, is_read_soon);
         let (kept, error) = match (key.clone(), checked) {
             (Some(key), Ok(kept)) => return Decoded::Object { key, kept },

@@ -7,9 +7,10 @@
 //! # Guarantees
 //! - What is surely equal is equal for the full matcher, too: each field that is wanted is owned, each that is owned is
 //!   wanted, and all have the same values.
-//! - What is surely another differs for it, too: a string that is owned differs from the one that is wanted. Strings in
-//!   lists, and those that may be numbers, quantities or times, are not compared in this way: they can be written in
-//!   several forms.
+//! - What is surely another differs for it, too: a string that is owned differs from the one that is wanted. In an item
+//!   of a list this counts once the whole key of the item was read, as what stands in this place may be another item.
+//!   Strings that may be numbers, quantities or times are not compared in this way: they can be written in several
+//!   forms.
 //!
 //! # Assumptions
 //! - The text is an object as the server sends it: no key occurs twice.
@@ -148,7 +149,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut actual: A) -> Result<(), A::Error> {
         const NOTHING: &BTreeMap<Box<str>, Owned> = &BTreeMap::new();
-        let (mut met, mut defaults) = (0, 0);
+        let (mut met, mut defaults, mut of_key) = (0, 0, 0);
         while let Some(Name(name)) = actual.next_key()? {
             if let (Part::Top(metadata), "metadata") = (self.part, &*name) {
                 let owned = match self.owned.get("metadata") {
@@ -167,7 +168,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
                     && let Some(default) = key.get(&*name)
                 {
                     actual.next_value_seed(Same(default))?;
-                    defaults += 1;
+                    (defaults, of_key) = (defaults + 1, of_key + 1);
                 } else {
                     actual.next_value::<IgnoredAny>()?;
                 }
@@ -178,7 +179,15 @@ impl<'de> Visitor<'de> for Fields<'_> {
                 _ => owned,
             };
             let wanted = self.wanted.get(&*name).ok_or_else(unsure)?;
-            actual.next_value_seed(Place { wanted, owned })?;
+            let compared = actual.next_value_seed(Place { wanted, owned });
+            match self.part {
+                Part::Item(key) if key.contains_key(&*name) => {
+                    compared.map_err(|_| unsure())?;
+                    of_key += 1;
+                }
+                Part::Item(key) if of_key < key.len() => compared.map_err(|_| unsure())?,
+                Part::Item(_) | Part::Top(_) | Part::Metadata(_) | Part::Inner => compared?,
+            }
             met += 1;
         }
         let counts = |name: &str| !self.part.ignores(name);
@@ -272,12 +281,12 @@ impl<'de> Visitor<'de> for Items<'_> {
             }
             let item = match (owned, wanted) {
                 (Owned::Fields(owned), Value::Object(wanted)) => {
-                    actual.next_element_seed(Fields { wanted, owned, part: Part::Item(key) })
+                    actual.next_element_seed(Fields { wanted, owned, part: Part::Item(key) })?
                 }
-                _ => actual.next_element_seed(Place { wanted, owned }),
+                // What stands in this place may be another item.
+                _ => actual.next_element_seed(Place { wanted, owned }).map_err(|_| unsure())?,
             };
-            // What stands in this place may be another item.
-            item.map_err(|_| unsure())?.ok_or_else(unsure)?;
+            item.ok_or_else(unsure)?;
         }
         end(actual)
     }

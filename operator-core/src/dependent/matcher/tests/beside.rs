@@ -107,9 +107,44 @@ fn it_is_sure_of_another_word_but_not_of_another_spelling() {
     assert_eq!(with(data, json!("one"), json!(1)), Look::Unsure);
 }
 
-/// A list says which item it is about by the items' keys, and what stands in the same place may be another one.
+/// What stands in the same place may be another item, so its key comes first.
 #[test]
-fn it_is_sure_of_no_word_in_a_list() {
+fn it_is_sure_of_another_word_in_an_item_whose_key_was_read() {
+    let with = |items: &str, wanted: Value, owned: Value| {
+        let object = |ports: &str| {
+            let head = r#""apiVersion":"v1","kind":"Service","metadata":{"name":"a"}"#;
+            format!("{{{head},\"spec\":{{\"ports\":{ports}}}}}")
+        };
+        let desired: Value = serde_json::from_str(&object(&wanted.to_string())).unwrap();
+        let managed = json!([{
+            "manager": MANAGER, "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1",
+            "fieldsV1": { "f:spec": { "f:ports": owned } },
+        }]);
+        let actual = object(items).replacen(r#""a"}"#, &format!(r#""a","managedFields":{managed}}}"#), 1);
+        let kept = scanned(&actual, MANAGER).unwrap();
+        let look = look_beside(&desired, kept.text(), &kept.applied_by(MANAGER).unwrap());
+        let (_, full) = both(&desired, &serde_json::from_str(&actual).unwrap()).unwrap();
+        (look, full.is_equal())
+    };
+    let by_port = |port: u16| {
+        let key = format!("k:{{\"port\":{port},\"protocol\":\"TCP\"}}");
+        json!({ key: { ".": {}, "f:name": {}, "f:port": {}, "f:protocol": {} } })
+    };
+    let wanted = json!([{ "name": "one", "port": 1, "protocol": "TCP" }]);
+    let found = |items: &str| with(items, wanted.clone(), by_port(1));
+    assert_eq!(found(r#"[{"port":1,"protocol":"TCP","name":"one"}]"#), (Look::Equal, true));
+    assert_eq!(found(r#"[{"port":1,"protocol":"TCP","name":"two"}]"#), (Look::Another, false));
+    assert_eq!(found(r#"[{"port":1,"name":"two","protocol":"TCP"}]"#), (Look::Unsure, false), "half a key");
+    assert_eq!(found(r#"[{"name":"two","port":1,"protocol":"TCP"}]"#), (Look::Unsure, false), "no key yet");
+    assert_eq!(found(r#"[{"port":1,"protocol":"UDP","name":"two"}]"#), (Look::Unsure, false), "another key");
+    let two = r#"[{"port":2,"protocol":"TCP","name":"two"},{"port":1,"protocol":"TCP","name":"one"}]"#;
+    assert_eq!(found(two), (Look::Unsure, true), "it is the second one");
+    let twice = r#"[{"port":1,"protocol":"TCP","name":"two"},{"port":1,"protocol":"TCP","name":"one"}]"#;
+    assert_eq!(found(twice), (Look::Another, false), "a key that exists twice is a difference, too");
+}
+
+#[test]
+fn it_is_not_sure_of_items_in_another_order() {
     let desired = json!({
         "apiVersion": "v1", "kind": "Service", "metadata": { "name": "a" },
         "spec": { "ports": [
