@@ -46,19 +46,22 @@ fn status(_: &TestResource, run: &Run<TestResource>) -> integration_tests::TestS
     said(run.error().map_or_else(String::new, |error| format!("{error}: {}", error.is_last_attempt())))
 }
 
-/// How many runs there are of `one`, which can't be reconciled, and what its status says.
+/// How many runs there are of an object called so, which can't be reconciled, and what its status says.
+///
+/// Each has a name of its own: the end of what an earlier one of that name owned would cause a run.
 async fn runs_of_bad(
     scene: &Scene,
+    name: &str,
     script: &Script,
     workflow: WorkflowBuilder<TestResource>,
 ) -> Result<(u32, String)> {
     let operator = scene.start(scene.managed(script, &workflow.build()?).status(status)).await?;
-    scene.create("one", "bad").await?;
-    let runs = operator.settled().await?.runs_of(&scene.key("one"));
-    let message = scene.resources.get("one").await?.status.and_then(|status| status.message);
+    scene.create(name, "bad").await?;
+    let runs = operator.settled().await?.runs_of(&scene.key(name));
+    let message = scene.resources.get(name).await?.status.and_then(|status| status.message);
     operator.stop().await;
-    scene.delete("one").await?;
-    scene.until_gone("one").await?;
+    scene.delete(name).await?;
+    scene.until_gone(name).await?;
     Ok((runs, message.unwrap_or_default()))
 }
 
@@ -72,17 +75,17 @@ async fn it_is_told_and_not_retried_wherever_it_comes_from() -> Result<()> {
             Ok(UpdateControl::no_update())
         })
     });
-    let (once, told) = runs_of_bad(&scene, &reconciles, Workflow::builder()).await?;
+    let (once, told) = runs_of_bad(&scene, "reconcile", &reconciles, Workflow::builder()).await?;
     assert_eq!((once, told), (1, format!("{WORDS}: not retried: true")), "reconcile");
     let of = Workflow::builder;
     let workflows = [
         ("desired", of().nodes((wanted.named("node"),))),
-        ("a condition", of().nodes((Child("node").node().ready(asked),))),
-        ("a gate", of().nodes((perhaps.named("node"),))),
+        ("condition", of().nodes((Child("node").node().ready(asked),))),
+        ("gate", of().nodes((perhaps.named("node"),))),
         ("create", of().nodes((Elsewhere::answered(made).named("node"),))),
     ];
     for (what, workflow) in workflows {
-        let (runs, told) = runs_of_bad(&scene, &Script::idle(), workflow).await?;
+        let (runs, told) = runs_of_bad(&scene, what, &Script::idle(), workflow).await?;
         assert_eq!(runs, 1, "{what}: {told}");
         assert_eq!(told, format!("1 dependent failed: node: {WORDS}: not retried: true"), "{what}");
     }
