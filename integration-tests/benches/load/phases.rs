@@ -183,6 +183,7 @@ pub(crate) async fn deletion(subject: &mut Subject, objects: usize) -> Result<Co
         subject.objects.delete_collection(&DeleteParams::default(), &ListParams::default()).await
     {
         anyhow::ensure!(started.elapsed() < PATIENCE, "deletion of everything: {error}");
+        tokio::time::sleep(Duration::from_secs(1)).await;
     }
     until(subject, BTreeMap::is_empty).await?;
     subject.end_phase(objects, started.elapsed())

@@ -83,7 +83,7 @@ pub use error::Error;
 pub use informer::Informer;
 pub(crate) use informer::Sizes;
 pub(crate) use informer::{AnyInformer, Unopened};
-pub(crate) use kept::{Answer, AnyKind, Applied, Kept, Owned, Verdict, View, kind_of};
+pub(crate) use kept::{Answer, AnyKind, Applied, Kept, Owned, Verdict, View, kind_of, range_within};
 pub(crate) use list_watch::LONGEST_RETRY_AFTER;
 pub(crate) use live::{Unread, read_live};
 pub(crate) use opening::{AnyIndexer, opening};

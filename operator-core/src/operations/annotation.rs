@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::{
     Error, PrimaryWriter, WriteMode,
     intent::{Intent, Part},
-    resource::version,
 };
 use crate::resource::{AnyObject, Object};
 
@@ -23,7 +22,7 @@ impl PrimaryWriter<'_> {
         let mut differ = |state: &dyn Object| {
             let (from, to) = bodies(state, name, change(state));
             let intent = Intent::difference(Part::Object, key.clone(), &from, &to);
-            Ok(Some(intent.made_from(version(state))))
+            Ok(Some(intent.made_from(state.version())))
         };
         self.target.write_difference(key, &*known, WriteMode::MatchAndFilter, &mut differ).await
     }

@@ -56,7 +56,7 @@ impl<'c> DependentWriter<'c> {
     where
         'c: 'w,
     {
-        let kept = self.target.informer().kept_as(&self.key, actual.meta())?;
+        let kept = self.target.informer().kept_as(&self.key, actual)?;
         Some(self.target.seen(kept, Part::Object, desired))
     }
 

@@ -29,7 +29,7 @@ impl Target<'_> {
             return Ok(());
         }
         let (primaries, key) = (self.run.primaries.informer(), self.run.key);
-        let is_this = |primary: &AnyObject| primary.meta().uid.as_deref() == Some(uid);
+        let is_this = |primary: &AnyObject| primary.uid() == Some(uid);
         let is_going = |primary: &AnyObject| primary.meta().deletion_timestamp.is_some();
         if primaries.get(key).filter(is_this).as_ref().is_some_and(is_going) {
             return Ok(());

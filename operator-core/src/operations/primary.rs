@@ -9,7 +9,6 @@ use super::{
     matcher::{fingerprint, strip_nulls},
     merge::carry_over,
     request::Verb,
-    resource::version,
     seen::{Desired, Seen},
     target::{Target, WritingRun},
     write::ATTEMPTS,
@@ -167,7 +166,7 @@ impl<'r> PrimaryWriter<'r> {
             let live = body::patched_part(state, kind, part, None)?;
             let carried = carry_over(from, to, &live);
             let intent =
-                |carried| Intent::difference(part, key.clone(), &live, &carried).made_from(version(state));
+                |carried| Intent::difference(part, key.clone(), &live, &carried).made_from(state.version());
             Ok(carried.map(intent))
         };
         self.target.write_difference(key, original, WriteMode::MatchAndFilter, &mut differ).await
@@ -202,7 +201,7 @@ impl<'r> PrimaryWriter<'r> {
             _ => json!({ "metadata": {} }),
         };
         let intent = Intent::difference(Part::Object, self.key().clone(), &from, &list(finalizers.clone()));
-        intent.made_from(version(known))
+        intent.made_from(known.version())
     }
 
     fn kind(&self) -> &ResourceType {

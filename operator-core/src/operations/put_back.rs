@@ -86,7 +86,7 @@ impl DependentWriter<'_> {
                 Err(error) if error.is_outdated(Verb::JsonPatch) => {}
                 folded => return folded.map(drop),
             }
-            match self.live().await?.filter(|live| live.meta().uid.as_deref() == uid) {
+            match self.live().await?.filter(|live| live.uid() == uid) {
                 Some(live) => state = Patched::in_meta(live.meta()),
                 None => break,
             }

@@ -183,25 +183,23 @@ impl<'c> ResourceOperations<'c> {
     async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<State, Error> {
         let (target, key) = self.target(of, desired)?;
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
-        let known = match part {
-            Part::Object if mode.matches() && !target.is_own_primary => target.informer().kept(&key),
-            Part::Object | Part::Status => None,
-        };
+        let is_others = part == Part::Object && !target.is_own_primary;
+        let known = if is_others { target.informer().kept(&key) } else { None };
+        // There is nothing to compare it with.
+        if is_others
+            && known.is_none()
+            && let Some(body) = Text::of(desired, target.kind())
+        {
+            let written = target.write(&Intent::of_text(key, body), mode).await?;
+            return Ok(State::Object { object: written, kind: target.kind().clone() });
+        }
+        let known = known.filter(|_| mode.matches());
         let manager = &*self.run.writer.field_manager;
         let known = known.map(|known| target.seen(known, part, Desired::Object(manager, desired)));
         if let Some(known) = &known
             && known.has_matched()
         {
             return target.found_as_desired(&known.kept, &key);
-        }
-        // Nothing is known that it is compared with, as for most objects that are created.
-        if part == Part::Object
-            && known.is_none()
-            && !target.is_own_primary
-            && let Some(body) = Text::of(desired, target.kind())
-        {
-            let written = target.write(&Intent::of_text(key, body), mode).await?;
-            return Ok(State::Object { object: written, kind: target.kind().clone() });
         }
         let body = match part {
             Part::Status => body::applied_status(desired, target.kind(), &key)?,
@@ -219,7 +217,7 @@ impl<'c> ResourceOperations<'c> {
         }
         let unmet = known.as_ref().filter(|_| look == Look::Another).map(|known| &known.kept);
         let unmet = unmet.map(|kept| target.informer().view().lazy(&key, Arc::clone(kept)));
-        let intent = Intent::of(Verb::Apply, part, key, body).made_from(version(desired));
+        let intent = Intent::of(Verb::Apply, part, key, body).made_from(desired.version());
         let written = match unmet {
             Some(unmet) => target.write_upon(&intent, mode, unmet).await?,
             None => target.write(&intent, mode).await?,
@@ -244,7 +242,7 @@ impl<'c> ResourceOperations<'c> {
 
     async fn delete_any(&self, of: RustType, object: &dyn Object) -> Result<(), Error> {
         let (target, key) = self.target(of, object)?;
-        let uid = match target.uid().or(object.meta().uid.as_deref()) {
+        let uid = match target.uid().or(object.uid()) {
             Some(uid) => uid.to_owned(),
             None => match self.uid_of_ours(&target, &key).await? {
                 Some(uid) => uid,
@@ -259,7 +257,7 @@ impl<'c> ResourceOperations<'c> {
             // and this very object is still there: then it is not deleted. Only the live object tells.
             Err(error) if error.is_conflict() => {
                 let found = target.look(&key).await?;
-                match found.filter(|found| found.meta().uid.as_deref() == Some(&*uid)) {
+                match found.filter(|found| found.uid() == Some(&*uid)) {
                     Some(_) => Err(error),
                     None => Ok(()),
                 }
@@ -292,7 +290,7 @@ impl<'c> ResourceOperations<'c> {
     async fn replace(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AnyObject, Error> {
         let (target, key) = self.target(of, desired)?;
         let intent = Intent::of(Verb::Update, part, key, body::plain(desired, target.kind())?);
-        let intent = intent.made_from(version(desired));
+        let intent = intent.made_from(desired.version());
         self.write(&target, &intent, WriteMode::FilterWithOptimisticLocking).await
     }
 
@@ -323,7 +321,7 @@ impl<'c> ResourceOperations<'c> {
             let Some(edited) = edit(state) else { return Ok(None) };
             let from = body::patched_part(state, target.kind(), part, None)?;
             let to = body::patched_part(&*edited, target.kind(), part, None)?;
-            Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(version(state))))
+            Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(state.version())))
         };
         target.opened(target.write_difference(&key, actual, mode, &mut differ).await?)
     }
@@ -363,8 +361,4 @@ impl<'c> ResourceOperations<'c> {
 /// An object from an event source for type `K`, which is of that type.
 pub(super) fn typed<K: KubeObject>(object: AnyObject) -> Result<Arc<K>, Error> {
     object.typed().ok_or_else(|| Error::NoEventSource { kind: RustType::of::<K>().name().to_owned() })
-}
-
-pub(super) fn version(object: &dyn Object) -> Option<&str> {
-    object.version()
 }

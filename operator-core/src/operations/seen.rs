@@ -86,7 +86,7 @@ impl Seen<'_> {
 
     /// The same if a write has led to this state: then there was nothing to write.
     pub(super) fn note_if_unchanged(&self, written: &dyn Object) {
-        if self.kept.is_state(written.uid(), written.version()) {
+        if self.kept.is_state_of(written) {
             self.note();
         }
     }

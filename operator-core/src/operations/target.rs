@@ -254,7 +254,7 @@ impl<'c> Target<'c> {
     }
 
     fn is_same(&self, object: &dyn Object) -> bool {
-        object.meta().uid.as_deref() == Some(self.run.uid)
+        object.uid() == Some(self.run.uid)
     }
 
     fn gone(&self) -> Error {

@@ -14,7 +14,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::resource::{Object, ResourceType};
+use crate::{
+    cache::range_within,
+    resource::{Object, ResourceType},
+};
 
 /// The body of an object that is sent as it writes itself.
 pub(super) struct Text {
@@ -68,8 +71,7 @@ fn metadata_in(text: &str) -> Option<usize> {
         metadata: &'a RawValue,
     }
     let metadata = serde_json::from_str::<Object<'_>>(text).ok()?.metadata.get();
-    let start = metadata.as_ptr().addr() - text.as_ptr().addr();
-    metadata.starts_with('{').then_some(start + "{".len())
+    metadata.starts_with('{').then(|| range_within(text, metadata).start + "{".len())
 }
 
 /// The content is not shown because it may be a Secret's.

@@ -12,7 +12,6 @@ use std::{
 };
 
 use futures::future::{self, join_all};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Client;
 
 use crate::{
@@ -25,7 +24,7 @@ use crate::{
         list_watch::{Collection, follow},
     },
     environment::{Environment, Now},
-    resource::{AnyObject, ObjectKey, ResourceType, ResourceVersion},
+    resource::{AnyObject, Object, ObjectKey, ResourceType, ResourceVersion},
 };
 
 /// An [`Informer`](super::Informer) of objects of any type. Cheap to clone; clones share everything.
@@ -171,7 +170,7 @@ impl AnyInformer {
     }
 
     /// The kept form of this same state of the object; `None` for one that was read past the cache.
-    pub(crate) fn kept_as(&self, key: &ObjectKey, state: &ObjectMeta) -> Option<Arc<Kept>> {
+    pub(crate) fn kept_as(&self, key: &ObjectKey, state: &dyn Object) -> Option<Arc<Kept>> {
         self.kept(key).filter(|kept| kept.is_state_of(state))
     }
 

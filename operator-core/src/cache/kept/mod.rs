@@ -49,7 +49,7 @@ pub(super) use memo::Memo;
 use memo::Seat;
 use own::{Own, Sharing};
 pub(crate) use owned::{Applied, Owned};
-pub(super) use scan::range_within;
+pub(crate) use scan::range_within;
 use scan::{Header, NOTHING, Span, entry_of};
 pub(in crate::cache) use scan::{Item, Outline, Scanned};
 pub(crate) use view::{Answer, View};
@@ -144,7 +144,11 @@ impl Keeping {
     /// Keeps an object with this text, whatever else it contains; its key is unknown if it has no name. `None` if its
     /// metadata can't be read.
     pub(super) fn keep(&self, item: &Item<'_>) -> Option<(Option<ObjectKey>, Kept)> {
-        let key = item.key();
+        Some((item.key(), self.keep_text(item)?))
+    }
+
+    /// The same for a caller that knows the key.
+    fn keep_text(&self, item: &Item<'_>) -> Option<Kept> {
         let (item, outline) = (item.text, item.outline.as_ref()?);
         let (text, own) = match &outline.managed_fields {
             None => (item.into(), None),
@@ -154,7 +158,7 @@ impl Keeping {
             }
         };
         let text = Text { text, is_sensitive: self.is_sensitive };
-        Some((key, Kept::new(text, outline.header.clone(), own)))
+        Some(Kept::new(text, outline.header.clone(), own))
     }
 }
 
@@ -196,13 +200,12 @@ impl Kept {
         self.part(self.header.version)
     }
 
-    /// Whether `meta` is that of the same state of the same object. Metadata without a version may belong to any state.
-    pub(crate) fn is_state_of(&self, meta: &ObjectMeta) -> bool {
-        self.is_state(meta.uid.as_deref(), meta.resource_version.as_deref())
+    /// Whether `object` is the same state of the same object. One without a version may be in any state.
+    pub(crate) fn is_state_of(&self, object: &dyn Object) -> bool {
+        self.is_state(object.uid(), object.version())
     }
 
-    /// Whether this is the state of the object with this uid at this version. Without a version it may be any state.
-    pub(crate) fn is_state(&self, uid: Option<&str>, version: Option<&str>) -> bool {
+    fn is_state(&self, uid: Option<&str>, version: Option<&str>) -> bool {
         version.is_some() && self.version() == version && self.uid() == uid
     }
 

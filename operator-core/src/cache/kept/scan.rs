@@ -224,7 +224,7 @@ fn plain(part: &RawValue) -> Option<&str> {
 }
 
 /// The position of `part`, which was borrowed from `whole`.
-pub(in crate::cache) fn range_within(whole: &str, part: &str) -> Range<usize> {
+pub(crate) fn range_within(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()
 }

@@ -79,7 +79,7 @@ impl Answer {
     pub(crate) fn version(&self) -> Option<&str> {
         match &self.kept {
             Some(kept) => kept.version(),
-            None => self.object.meta().resource_version.as_deref(),
+            None => self.object.version(),
         }
     }
 
@@ -253,13 +253,14 @@ impl View {
     }
 
     fn understand(&self, item: &Item<'_>, is_read_soon: bool, known: Answered<'_>) -> Decoded {
-        if let Some(key) = item.key()
-            && let Some(answer) = known(&key)
+        let key = item.key();
+        if let Some(key) = &key
+            && let Some(answer) = known(key)
             && item.is_state(&answer)
         {
-            return Decoded::Object { key, kept: answer };
+            return Decoded::Object { key: key.clone(), kept: answer };
         }
-        let Some((key, kept)) = self.keeping.keep(item) else {
+        let Some(kept) = self.keeping.keep_text(item) else {
             let error = self.kind.check(item.text).err().unwrap_or_else(|| UNREADABLE.to_owned());
             let identity = Identity::of(item.text);
             return Decoded::Undecodable(Undecodable {

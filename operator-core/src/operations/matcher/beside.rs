@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut actual: A) -> Result<(), A::Error> {
         const NOTHING: &BTreeMap<Box<str>, Owned> = &BTreeMap::new();
-        let (mut met, mut defaults, mut of_key) = (0, 0, 0);
+        let (mut met, mut of_key) = (0, 0);
         while let Some(Name(name)) = actual.next_key()? {
             if let (Part::Top(metadata), "metadata") = (self.part, &*name) {
                 let owned = match self.owned.get("metadata") {
@@ -168,7 +168,7 @@ impl<'de> Visitor<'de> for Fields<'_> {
                     && let Some(default) = key.get(&*name)
                 {
                     actual.next_value_seed(Same(default))?;
-                    (defaults, of_key) = (defaults + 1, of_key + 1);
+                    of_key += 1;
                 } else {
                     actual.next_value::<IgnoredAny>()?;
                 }
@@ -193,11 +193,11 @@ impl<'de> Visitor<'de> for Fields<'_> {
         let counts = |name: &str| !self.part.ignores(name);
         let wanted = self.wanted.iter().filter(|(name, value)| !value.is_null() && counts(name)).count();
         let owned = self.owned.keys().filter(|name| counts(name)).count();
-        let of_the_key = match self.part {
-            Part::Item(key) => key.keys().filter(|name| !self.owned.contains_key(name.as_str())).count(),
+        let key = match self.part {
+            Part::Item(key) => key.len(),
             Part::Top(_) | Part::Metadata(_) | Part::Inner => 0,
         };
-        if met == wanted && met == owned && defaults == of_the_key { Ok(()) } else { Err(unsure()) }
+        if met == wanted && met == owned && of_key == key { Ok(()) } else { Err(unsure()) }
     }
 }
 

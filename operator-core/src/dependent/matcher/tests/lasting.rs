@@ -12,7 +12,11 @@ use crate::cache::tests::known::scanned_both;
 
 /// Whether the two are alike. `None` where one of them isn't an object that could be kept.
 fn are_alike(older: &Value, newer: &Value) -> Option<bool> {
-    let (older, newer) = scanned_both(&older.to_string(), &newer.to_string(), MANAGER)?;
+    texts_are_alike(&older.to_string(), &newer.to_string())
+}
+
+fn texts_are_alike(older: &str, newer: &str) -> Option<bool> {
+    let (older, newer) = scanned_both(older, newer, MANAGER)?;
     let alike = newer.is_alike(&older);
     assert_eq!(alike, older.is_alike(&newer), "it doesn't matter which one came first");
     Some(alike)
@@ -122,11 +126,7 @@ fn what_a_list_has_told_is_alike_what_a_watch_tells() {
     let mut other = newer.clone();
     other["data"]["text"] = json!("another");
     let typed = |head: &str, object: &Value| format!("{{{head}{}", &object.to_string()[1..]);
-    let alike = |older: &str, newer: &str| {
-        let (older, newer) = scanned_both(older, newer, MANAGER)?;
-        assert_eq!(newer.is_alike(&older), older.is_alike(&newer), "it doesn't matter which one came first");
-        Some(newer.is_alike(&older))
-    };
+    let alike = texts_are_alike;
     let (kind, version) = (r#""kind":"ConfigMap","#, r#""apiVersion":"v1","#);
     for head in [format!("{kind}{version}"), format!("{version}{kind}")] {
         assert_eq!(alike(&typed("", &listed), &typed(&head, &newer)), Some(true), "{head}");
