@@ -6,6 +6,7 @@ mod lines;
 mod mistakes;
 mod plays;
 mod programs;
+mod testing;
 
 use std::{
     fs,

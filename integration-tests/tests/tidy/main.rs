@@ -9,6 +9,7 @@ mod kept;
 mod layers;
 mod links;
 mod lints;
+mod plan;
 mod public;
 mod purity;
 mod review;

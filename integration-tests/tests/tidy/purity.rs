@@ -34,6 +34,7 @@ const PURE: &[&str] = &[
     "event_source/external/unconfirmed.rs",
     "event_source/parts.rs",
     "operations/matcher/",
+    "operations/plan/",
     "operator/leader/machine.rs",
     "processor/governor.rs",
     "processor/machine/",

@@ -1,5 +1,6 @@
 //! The public interface of the cache: objects of one type, followed and readable.
 
+mod given;
 mod making;
 mod synced;
 mod untyped;

@@ -1,21 +1,18 @@
 //! A declared controller, and what it is made of when it starts.
 
-use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
-use futures::FutureExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::{
-    client::Clients,
-    dispatcher::{Dispatcher, RetiredFinalizers, Runs, UserCode},
-    environment::Environment,
+    dispatcher::{Dispatcher, RetiredFinalizers, UserCode},
     event_source::{
-        ConditionalSources, Divisions, EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource,
-        SourceDeclaration, Sources, Subscriber, WatchScope, Wiring,
+        ConditionalSources, EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource,
+        SourceDeclaration, Sources, Subscriber, Wiring,
     },
-    observe::{Cause, Observers, SourceIndex},
+    observe::{Cause, SourceIndex},
     operations::Writer,
-    processor::{Processor, RunExecutor},
+    processor::Processor,
     reconciler::{
         ControllerContext, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
@@ -28,8 +25,8 @@ use super::definition::HasDefinition;
 #[cfg(feature = "testing")]
 use super::planted;
 use super::{
-    ControllerBuilder, Mistakes, NoReconciler, running::RunningController, settings::Settings,
-    starting::Start,
+    ControllerBuilder, Mistakes, NoReconciler, OperatorParts, running::RunningController, settings::Settings,
+    wired::Wired,
 };
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
@@ -106,7 +103,13 @@ impl Controller {
     }
 
     pub(crate) fn start(&self, parts: &OperatorParts) -> RunningController {
-        self.0.start(parts)
+        self.0.wire(parts).start(parts)
+    }
+
+    /// Its parts, of which nothing runs.
+    #[cfg(feature = "testing")]
+    pub(crate) fn wire(&self, parts: &OperatorParts) -> Wired {
+        self.0.wire(parts)
     }
 }
 
@@ -145,23 +148,6 @@ impl<C: IntoController, E: Into<Mistakes>> IntoController for Result<C, E> {
     }
 }
 
-/// What an operator passes to each of its controllers.
-#[derive(Debug)]
-pub(crate) struct OperatorParts {
-    pub(crate) clients: Clients,
-    pub(crate) environment: Environment,
-    pub(crate) observers: Observers,
-    /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
-    pub(crate) cache_sync_timeout: Option<Duration>,
-    /// No run starts before everything is synced.
-    pub(crate) starts_as_a_whole: bool,
-    /// Used instead of the namespaces that the controllers declare.
-    pub(crate) namespaces: Option<WatchScope>,
-    pub(crate) workflows: WorkflowSurroundings,
-    /// The keys of the marks on what dependents write.
-    pub(crate) marks: MarkNames,
-}
-
 /// A finished declaration.
 pub(super) struct Declaration {
     pub(super) code: Arc<dyn UserCode>,
@@ -193,6 +179,12 @@ impl Declaration {
     fn source_names(&self) -> Arc<[String]> {
         let discovery = "CustomResourceDefinition".to_owned();
         self.all_sources().map(|source| source.name()).chain([discovery]).collect()
+    }
+
+    /// The marks on what its nodes write.
+    pub(super) fn marks(&self, names: MarkNames) -> ControllerMarks {
+        let (former, nodes) = (self.settings.former_names.clone(), self.settings.nodes.clone());
+        ControllerMarks::new(names, &self.name, former, nodes)
     }
 
     fn name(&self) -> &str {
@@ -231,16 +223,9 @@ impl Declaration {
         &self.settings.outlines
     }
 
-    fn start(&self, parts: &OperatorParts) -> RunningController {
+    fn wire(&self, parts: &OperatorParts) -> Wired {
         let OperatorParts {
-            clients,
-            environment,
-            observers,
-            cache_sync_timeout,
-            starts_as_a_whole,
-            namespaces,
-            workflows,
-            marks,
+            clients, environment, observers, namespaces, workflows, marks, mode, given, ..
         } = parts;
         let config = self.settings.machine.clone();
         let never_retries = config.retry.is_last(&config.retry.begin());
@@ -249,8 +234,7 @@ impl Declaration {
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
         #[cfg(feature = "testing")]
         let (sink, planted) = planted::around_sink(sink, &processor, environment);
-        let (former, nodes) = (self.settings.former_names.clone(), self.settings.nodes.clone());
-        let marks = Arc::new(ControllerMarks::new(marks.clone(), &self.name, former, nodes));
+        let marks = Arc::new(self.marks(marks.clone()));
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
             primary_type: self.settings.primary_type.clone(),
@@ -262,10 +246,11 @@ impl Declaration {
             observers: observers.clone(),
             primaries: Arc::new(NoPrimaries),
             sink,
+            given: given.clone(),
         };
         let primary = PrimarySource::new(self.settings.primary_source(self.finalizer.as_deref()), &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
-        let mut sources = Sources::default();
+        let mut sources = Sources::none_in(&wiring);
         for (index, declaration) in SourceIndex::all().zip(&self.sources) {
             declaration.build(index, &wiring, &mut sources);
         }
@@ -309,6 +294,7 @@ impl Declaration {
                 retired_managers: Arc::clone(&self.retired_managers),
                 environment: environment.clone(),
                 observers: observers.clone(),
+                mode: mode.clone(),
             },
             clients: clients.clone(),
             applies: self.settings.use_ssa_to_patch_primary,
@@ -327,22 +313,20 @@ impl Declaration {
             shared,
             retired_finalizers: Arc::clone(&self.retired_finalizers),
         };
-        let runs: Arc<dyn RunExecutor> = Arc::new(Runs(Arc::new(dispatcher)));
-        #[cfg(feature = "testing")]
-        let runs = planted.around_runs(runs);
-        let own = match starts_as_a_whole {
-            true => BTreeSet::new(),
-            false => Divisions::of_controller(&wiring.scope, &self.settings.primary_type),
-        };
-        RunningController::start(
-            Arc::clone(&self.name),
-            (all, conditional),
+        Wired {
+            name: Arc::clone(&self.name),
+            sources: all,
+            conditional,
+            scope: wiring.scope,
+            primary_type: wiring.primary_type,
+            #[cfg(feature = "testing")]
+            config: self.settings.machine.clone(),
             processor,
-            processing.run(runs).boxed(),
-            environment,
-            observers.clone(),
-            Start { term: clients.term().cloned(), cache_sync_timeout: *cache_sync_timeout, own },
-        )
+            processing,
+            dispatcher,
+            #[cfg(feature = "testing")]
+            planted,
+        }
     }
 }
 

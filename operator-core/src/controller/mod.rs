@@ -21,15 +21,19 @@ mod settings;
 mod sink;
 mod sources;
 mod starting;
+#[cfg(feature = "testing")]
+mod told;
 mod unfinished;
+mod wired;
 mod without;
 
 pub(crate) use builder::ControllerBuilder;
+pub(crate) use declaration::Controller;
 pub use declaration::IntoController;
-pub(crate) use declaration::{Controller, OperatorParts};
 pub use mistake::{Mistake, Mistakes};
 #[doc(hidden)]
 pub use policy::{IntoRateLimiter, IntoRetry};
 pub(crate) use running::{Ailing, RunningController};
 pub(crate) use starting::SHORTEST_SYNC_TIMEOUT;
+pub(crate) use wired::OperatorParts;
 pub use without::NoReconciler;

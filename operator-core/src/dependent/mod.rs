@@ -45,6 +45,8 @@ pub use erased::DependentSource;
 pub use erased::Standalone;
 pub(crate) use erased::{AnyDependent, Asked, Engine, Pruning};
 pub(crate) use facts::{Declaration, Objects, Reading};
+#[cfg(feature = "testing")]
+pub(crate) use function::complete;
 pub(crate) use function::declare;
 pub use function::read::Read;
 pub use kubernetes::Adoption;

@@ -94,6 +94,20 @@ enum Done {
 
 impl Dispatcher {
     async fn dispatch(&self, run: Run) -> Outcome {
+        let context = self.context_of(&run);
+        self.dispatch_in(&context, run).await
+    }
+
+    /// The context of a run.
+    pub(crate) fn context_of(&self, run: &Run) -> Arc<AnyContext> {
+        AnyContext::new(
+            RunContext { key: run.key.clone(), uid: run.uid.clone(), causes: run.causes, retry: run.retry },
+            Arc::clone(&self.shared),
+        )
+    }
+
+    /// One run, for a caller that looks at its context afterwards.
+    pub(crate) async fn dispatch_in(&self, context: &Arc<AnyContext>, run: Run) -> Outcome {
         let because = run.causes.describe(|index| {
             self.source_names.get(usize::from(index.0)).map_or("a further source", String::as_str)
         });
@@ -103,24 +117,15 @@ impl Dispatcher {
         let span = report::span(&self.shared.writer, kind, &run, meta, &because);
         async {
             let mut report = Report::start(&self.shared.writer, &run, &because);
-            let context = AnyContext::new(
-                RunContext {
-                    key: run.key.clone(),
-                    uid: run.uid.clone(),
-                    causes: run.causes,
-                    retry: run.retry,
-                },
-                Arc::clone(&self.shared),
-            );
             let result = match newest::live_if_in_doubt(&self.shared, &run, primary).await {
-                Ok(Some(primary)) => self.work_in_time(primary, &context, &mut report).await,
+                Ok(Some(primary)) => self.work_in_time(primary, context, &mut report).await,
                 Ok(None) => {
                     report.succeeded();
                     return Outcome::Gone;
                 }
                 Err(error) => Err(Failure::of_write(error)),
             };
-            self.conclude(result, &context, &mut report).await
+            self.conclude(result, context, &mut report).await
         }
         .instrument(span)
         .await

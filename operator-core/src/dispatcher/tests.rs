@@ -34,7 +34,7 @@ use crate::{
         PrimaryFilters, PrimarySource, RustType, SourceDeclaration, Sources, Wiring,
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
-    operations::Writer,
+    operations::{Mode, Writer},
     processor::{FailureKind, MachineConfig, Processor, RunId},
     reconciler::{
         Context, ControllerContext, Reconciler, UpdateControl, erased, run, workflow::WorkflowSurroundings,
@@ -206,6 +206,7 @@ impl World {
             observers: observers.clone(),
             primaries: Arc::new(NoPrimaries),
             sink: Arc::new(Nobody),
+            given: None,
         };
         let filters = PrimaryFilters {
             user: Filters::new(),
@@ -235,6 +236,7 @@ impl World {
             retired_managers: Arc::default(),
             environment,
             observers,
+            mode: Mode::Apply,
         };
         let (config, observers) = (MachineConfig::default(), Observers::default());
         let (processor, _) = Processor::new(config, writer.environment.clone(), observers, "writes".into());

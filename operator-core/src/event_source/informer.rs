@@ -311,6 +311,7 @@ impl SourceDeclaration for Declared {
         let (client, environment) = (wiring.clients.direct.clone(), wiring.environment.clone());
         let handler = Arc::clone(&events) as Arc<dyn ChangeHandler<Kept>>;
         let informer = AnyInformer::of_kept(settings, view, client, environment, handler, indexers);
+        wiring.fill(&informer);
         let resource_type = self.resource_type.clone();
         sources.add_secondary(Arc::new(AnySecondary { of: self.of, informer, events, resource_type }));
     }

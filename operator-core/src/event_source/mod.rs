@@ -29,6 +29,7 @@ mod events;
 pub(crate) mod external;
 mod filter;
 pub(crate) mod function;
+mod given;
 pub(crate) mod informer;
 mod mapper;
 mod opening;
@@ -68,6 +69,9 @@ pub(crate) use external::ExternalSource;
 pub use external::{ExternalResource, ExternalStore, InboundHandle, SimpleInboundHandle};
 pub use filter::Filters;
 pub(crate) use filter::{Filtered, filter_methods};
+pub(crate) use given::Given;
+#[cfg(feature = "testing")]
+pub(crate) use given::Resources;
 pub(crate) use informer::{InformerEventSource, OWNER_INDEX};
 pub(crate) use mapper::SecondaryToPrimary;
 pub(crate) use opening::Opening;
@@ -301,6 +305,8 @@ pub struct Wiring {
     pub primaries: Arc<dyn Primaries>,
     /// The target of events.
     pub(crate) sink: Arc<dyn EventSink>,
+    /// What exists, if there is no cluster to ask.
+    pub(crate) given: Option<Arc<dyn Given>>,
 }
 
 impl Wiring {

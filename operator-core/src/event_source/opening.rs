@@ -54,6 +54,16 @@ impl Opening {
         Some(self.awaited.synced(&part))
     }
 
+    /// Whether everything opens without any waiting.
+    pub(crate) fn is_open_at_once(&mut self) -> bool {
+        while let Some(opens) = self.next().now_or_never() {
+            if opens.is_none() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Whether every part is synced.
     pub(crate) fn is_over(&self) -> bool {
         self.parts.is_empty()

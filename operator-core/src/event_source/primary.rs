@@ -124,6 +124,7 @@ impl PrimarySource {
         });
         let client = wiring.clients.direct.clone();
         let informer = AnyInformer::of_kept(settings, view, client, environment, events, indexers);
+        wiring.fill(&informer);
         Self { of: declaration.of, informer, resource_type: wiring.primary_type.clone(), unconfirmed }
     }
 

@@ -5,8 +5,8 @@
 use std::{any::Any, fmt, sync::Arc};
 
 use super::{
-    AnySecondary, EventSource, ExternalSource, RustType, SecondarySource, SourceContents, SourceDeclaration,
-    Wiring, conditional::ConditionalSources,
+    AnySecondary, EventSource, ExternalSource, Given, RustType, SecondarySource, SourceContents,
+    SourceDeclaration, Wiring, conditional::ConditionalSources, given::GivenStore,
 };
 use crate::{
     observe::SourceIndex,
@@ -33,9 +33,16 @@ pub struct Sources {
     conditional: Arc<ConditionalSources>,
     /// There is no cluster, so nothing is known about any kind.
     offline: bool,
+    /// What exists, if no other system can be asked.
+    given: Option<Arc<dyn Given>>,
 }
 
 impl Sources {
+    /// None so far, in a wiring whose other systems may be given by hand.
+    pub(crate) fn none_in(wiring: &Wiring) -> Self {
+        Self { given: wiring.given.clone(), ..Self::default() }
+    }
+
     /// Adds a source of secondaries, which the context of a run can then read.
     pub fn add<K: KubeObject>(&mut self, source: SecondarySource<K>) {
         self.add_secondary(source.any());
@@ -53,7 +60,15 @@ impl Sources {
     }
 
     /// Adds a source of another system's resources of type `R`, which the context of a run can then read from `store`.
-    pub fn add_external<R: 'static>(&mut self, source: Arc<dyn EventSource>, store: ExternalSource<R>) {
+    pub fn add_external<R: Send + Sync + 'static>(
+        &mut self,
+        source: Arc<dyn EventSource>,
+        store: ExternalSource<R>,
+    ) {
+        let store = match &self.given {
+            Some(given) => Arc::new(GivenStore::<R>::new(source.name(), &**given)) as ExternalSource<R>,
+            None => store,
+        };
         self.entries.push(Entry { source, contents: Contents::Resources(Arc::new(store)) });
     }
 

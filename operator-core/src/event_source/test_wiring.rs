@@ -83,5 +83,6 @@ pub(super) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
             indexed: Vec::new(),
         }),
         sink: recorder,
+        given: None,
     }
 }

@@ -17,6 +17,8 @@
 //! answer into the cache: the next read sees it; its echo triggers nothing
 //! ```
 //!
+//! In mode plan (`plan`) the last step sends nothing: a planner notes the request and answers as a server would.
+//!
 //! `live` is the only read: it bypasses the caches if an answer, or none, leaves open what exists now, and before an
 //! object that has lost its owner gets it back (`owning`).
 //!
@@ -49,6 +51,7 @@ mod mask;
 mod merge;
 mod mode;
 mod owning;
+pub(crate) mod plan;
 mod primary;
 mod put_back;
 mod removal;
@@ -68,10 +71,13 @@ pub(crate) use findings::Findings;
 pub(crate) use live::live;
 pub(crate) use matcher::Look;
 pub use mode::WriteMode;
+pub(crate) use plan::Mode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
 pub(crate) use put_back::PutBack;
 pub(crate) use removal::Removed;
 pub(crate) use request::Writer;
+#[cfg(feature = "testing")]
+pub(crate) use request::{Verb, WriteRequest};
 pub use resource::ResourceOperations;
 pub(crate) use retired::Inheritance;
 pub(crate) use seen::{Desired, Seen};

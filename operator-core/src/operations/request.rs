@@ -7,7 +7,7 @@ use futures::{FutureExt, future::BoxFuture};
 use http::{Method, Request, StatusCode, header};
 use kube::client::Body;
 
-use super::{Error, body};
+use super::{Error, body, plan::Mode};
 use crate::{
     cache::Answer,
     client::{Clients, exchange},
@@ -74,7 +74,7 @@ impl<'w> WriteRequest<'w> {
 /// The only place that writes to the API server.
 ///
 /// # Guarantees
-/// - Each write is sent once and ends within the clients' deadline.
+/// - Each write is sent once and ends within the clients' deadline. In mode plan none is sent.
 /// - Each write, whatever its outcome, is reported to the observers: kind, name, effect and duration, never content.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
@@ -85,6 +85,8 @@ pub(crate) struct Writer {
     pub(crate) retired_managers: Arc<[String]>,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
+    /// Whether writes are sent, or only planned.
+    pub(crate) mode: Mode,
 }
 
 impl Writer {
@@ -169,7 +171,12 @@ impl Writer {
 
     async fn answered(&self, write: &WriteRequest<'_>) -> Result<(StatusCode, Bytes), Error> {
         let (verb, kind, key) = (write.verb.as_str(), write.kind, write.key);
-        let answered = exchange(&self.clients.direct, self.request(write)?).await;
+        // Made in each mode, so that a name that is none is refused in each.
+        let request = self.request(write)?;
+        let answered = match &self.mode {
+            Mode::Apply => exchange(&self.clients.direct, request).await,
+            Mode::Plan(planner) => Ok(planner.plan(write, &self.field_manager)),
+        };
         answered
             .map_err(|source| Error::unanswered(verb, kind.clone(), key.clone(), Box::new(source)))?
             .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))

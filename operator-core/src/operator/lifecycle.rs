@@ -19,6 +19,7 @@ use crate::{
     environment::Environment,
     event_source::{Discovery, HeldBack},
     observe::{Observers, SourceHealth},
+    operations::Mode,
     reconciler::workflow::WorkflowSurroundings,
     resource::{MarkNames, ObjectKey},
 };
@@ -173,6 +174,8 @@ impl Operator {
             workflows: WorkflowSurroundings::new(self.settings.max_concurrent_dependents)
                 .with_discovery(discovery.clone()),
             marks: MarkNames::new(&self.settings.mark_prefix),
+            mode: Mode::Apply,
+            given: None,
         };
         let controllers =
             self.settings.controllers.iter().map(|controller| controller.start(&parts)).collect();

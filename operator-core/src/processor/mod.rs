@@ -37,4 +37,4 @@ pub(crate) use machine::{Effect, FailureKind, Input, Machine, MachineConfig, Out
 pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};
 pub(crate) use retry::{GenericRetry, RetryInfo};
 pub use retry::{Retry, RetryState};
-pub(crate) use shell::{Processor, RunExecutor};
+pub(crate) use shell::{Processor, ProcessorTask, RunExecutor};

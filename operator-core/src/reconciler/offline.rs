@@ -12,7 +12,7 @@ use crate::{
         RustType, SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Causes, Observers, SourceIndex},
-    operations::Writer,
+    operations::{Mode, Writer},
     processor::{MachineConfig, Processor},
     resource::{KubeObject, ObjectKey, ResourceType, Uid},
 };
@@ -70,6 +70,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             observers: parts.observers.clone(),
             primaries: Arc::new(NoPrimaries),
             sink: parts.sink,
+            given: None,
         };
         let filters = PrimaryFilters {
             user: Filters::new(),
@@ -108,6 +109,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
                 retired_managers: Arc::default(),
                 environment,
                 observers: parts.observers,
+                mode: Mode::Apply,
             },
             clients,
             applies: true,

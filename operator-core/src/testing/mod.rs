@@ -1,5 +1,7 @@
 //! For tests and for development: a real control plane on demand.
 //!
+//! [`DryRun`] is one run of a controller without a server, which says what it would write.
+//!
 //! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests often
 //! need; [`TestOperator`] is an operator inside a test, whose work can be waited for and counted. The API servers
 //! themselves are in the crate `test-cluster`, which doesn't depend on operators; the page "Testing with a control
@@ -14,6 +16,7 @@
 mod both;
 mod cluster;
 mod context;
+mod dry_run;
 pub mod faults;
 mod in_process;
 #[cfg(test)]
@@ -24,6 +27,7 @@ pub mod simulation;
 
 pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
+pub use dry_run::{DryRun, Planned};
 pub use operator::{Settled, TestOperator};
 pub use request_log::ObjectRequest;
 pub use test_cluster::{

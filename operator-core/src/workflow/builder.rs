@@ -154,6 +154,13 @@ impl AnyWorkflow {
         self.node_names().zip(&self.0.endings).filter(|(_, ending)| ending.is_deleted()).map(|(name, _)| name)
     }
 
+    /// Whether the objects of the node of that name have an owner reference.
+    #[cfg(feature = "testing")]
+    pub(crate) fn is_garbage_collected(&self, node: &str) -> bool {
+        let node = self.0.nodes.iter().find(|one| &*one.name() == node);
+        node.is_some_and(|node| node.dependent.capabilities().is_garbage_collected())
+    }
+
     /// The same with the outcome of each node.
     pub(crate) fn to_mermaid_with(&self, result: &WorkflowResult) -> String {
         let graph = &self.0.graph;

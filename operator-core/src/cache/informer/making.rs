@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, atomic::AtomicU64},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64},
+    },
 };
 
 use kube::Client;
@@ -122,6 +125,7 @@ impl AnyInformer {
             view,
             engine,
             last_activity: AtomicU64::new(0),
+            is_given: AtomicBool::new(false),
         }))
     }
 }

@@ -6,7 +6,7 @@ use std::{
     pin::pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -48,6 +48,8 @@ pub(super) struct Inner {
     pub(super) engine: Arc<Engine>,
     /// Milliseconds since the operator's start.
     pub(super) last_activity: AtomicU64,
+    /// It was given its objects, and there is nothing to follow.
+    pub(super) is_given: AtomicBool,
 }
 
 /// How often an object is read again because the watch has shown something newer than the answer. A server that
@@ -67,6 +69,9 @@ impl AnyInformer {
     ///
     /// It never fails: errors are reported as health, and it retries.
     pub(crate) async fn run(&self, cancelled: impl Future<Output = ()>) {
+        if self.0.is_given.load(Ordering::Relaxed) {
+            return cancelled.await;
+        }
         let loops = self.0.engine.scopes.indexes().map(|scope| {
             let collection = self.collection(self.0.engine.scopes.namespace(scope));
             let inner = &*self.0;

@@ -35,7 +35,7 @@ pub(crate) use declared::declare;
 pub(crate) use dependent::Dependent;
 pub use dependent::{ByHand, Erased, Function, PrimaryIs};
 pub use kind::{AtRunTime, KindAtRunTime, KindOf, OfType, SaysKind};
-pub(in crate::dependent) use names::complete;
+pub(crate) use names::complete;
 pub use read::{OnlyRead, OnlyReadSeveral};
 pub use signature::{Answered, ByRef, Call, Given, Later, Owned, Signature, Then};
 pub(crate) use want::Want;

@@ -13,7 +13,7 @@ const DIGITS: usize = 8;
 
 /// Fills in what a wanted object doesn't contain: the namespace is its primary's, and the name is made of the primary's
 /// and of the node's. `only`: it is the only one of its node, so that it needs no name to be distinguished from others.
-pub(in crate::dependent) fn complete(
+pub(crate) fn complete(
     meta: &mut ObjectMeta,
     namespaced: bool,
     primary: &ObjectKey,

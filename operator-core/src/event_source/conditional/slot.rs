@@ -5,7 +5,10 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
-use super::{Claimant, claims::Claims};
+use super::{
+    Claimant,
+    claims::{Claims, Start},
+};
 use crate::{
     event_source::{
         Divisions, EventSink, Opening, Opens, PrimaryChange, SourceContents, SourceDeclaration, Sources,
@@ -76,12 +79,18 @@ impl Slot {
                 return false;
             }
             if state.running.is_none() {
-                let Some((sources, opening)) = built.take() else {
+                let Some((sources, opening, seen)) = built.take() else {
                     drop(state);
-                    built = Some(self.build());
+                    let (sources, mut opening) = self.build();
+                    // What is given by hand is complete at once; all else is waited for.
+                    let seen = self.wiring.given.is_some() && opening.is_open_at_once();
+                    built = Some((sources, opening, seen));
                     continue;
                 };
-                self.start(&mut state, sources, opening);
+                let start = self.start(&mut state, sources, opening);
+                if seen {
+                    state.claims.synced(start);
+                }
             }
             state.claims.claim(primary, claimant);
             return state.claims.is_synced_or_waits(primary);
@@ -91,14 +100,14 @@ impl Slot {
     /// Called without the lock, and before anything is recorded: this may be user code, which may panic, or trigger
     /// other primaries.
     fn build(&self) -> (Sources, Opening) {
-        let mut sources = Sources::default();
+        let mut sources = Sources::none_in(&self.wiring);
         self.declaration.build(self.index, &self.wiring, &mut sources);
         let all: Vec<_> = sources.all().cloned().collect();
         let own = Divisions::of_controller(&self.wiring.scope, &self.wiring.primary_type);
         (sources, Opening::new(own, &all))
     }
 
-    fn start(&self, state: &mut State, sources: Sources, mut opening: Opening) {
+    fn start(&self, state: &mut State, sources: Sources, mut opening: Opening) -> Start {
         let start = state.claims.started();
         let environment = &self.wiring.environment;
         let (controller, observers) = (&self.wiring.controller, &self.wiring.observers);
@@ -122,6 +131,7 @@ impl Slot {
         });
         tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
         state.running = Some(Running { sources: Arc::new(sources), tasks, telling });
+        start
     }
 
     pub(super) fn release(&self, primary: &ObjectKey, claimant: Claimant) {

@@ -34,6 +34,8 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use super::EventSource;
+#[cfg(feature = "testing")]
+use super::Given;
 use crate::{
     cache::{ChangeHandler, Informer, InformerConfig},
     client::Clients,
@@ -104,6 +106,14 @@ impl Discovery {
             watch: Mutex::default(),
             kinds: Mutex::default(),
         }))
+    }
+
+    /// The same if all definitions are given by hand.
+    #[cfg(feature = "testing")]
+    pub(crate) fn with_given(self, given: &dyn Given) -> Self {
+        let definitions = self.0.definitions.any();
+        definitions.given(&given.objects(definitions.resource_type()), &given.version());
+        self
     }
 
     /// The name of its source, its trouble if it has any, and the controllers that have queried it.

@@ -10,4 +10,4 @@ mod gauges;
 mod tests;
 
 pub(crate) use handle::Processor;
-pub(crate) use task::RunExecutor;
+pub(crate) use task::{ProcessorTask, RunExecutor};

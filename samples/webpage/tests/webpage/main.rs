@@ -4,6 +4,7 @@ mod canary;
 mod chaos;
 mod commands;
 mod dev;
+mod dry;
 mod life;
 mod process;
 mod support;

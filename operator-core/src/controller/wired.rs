@@ -1,0 +1,88 @@
+//! A controller between its declaration and its start: all parts are connected, and none of them runs.
+
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+
+use futures::FutureExt;
+
+#[cfg(feature = "testing")]
+use super::planted::Planted;
+use super::{running::RunningController, starting::Start};
+#[cfg(feature = "testing")]
+use crate::processor::MachineConfig;
+use crate::{
+    client::Clients,
+    dispatcher::{Dispatcher, Runs},
+    environment::Environment,
+    event_source::{ConditionalSources, Divisions, EventSource, Given, WatchScope},
+    observe::Observers,
+    operations::Mode,
+    processor::{Processor, ProcessorTask, RunExecutor},
+    reconciler::workflow::WorkflowSurroundings,
+    resource::{MarkNames, ResourceType},
+};
+
+/// What an operator passes to each of its controllers.
+pub(crate) struct OperatorParts {
+    pub(crate) clients: Clients,
+    pub(crate) environment: Environment,
+    pub(crate) observers: Observers,
+    /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
+    pub(crate) cache_sync_timeout: Option<Duration>,
+    /// No run starts before everything is synced.
+    pub(crate) starts_as_a_whole: bool,
+    /// Used instead of the namespaces that the controllers declare.
+    pub(crate) namespaces: Option<WatchScope>,
+    pub(crate) workflows: WorkflowSurroundings,
+    /// The keys of the marks on what dependents write.
+    pub(crate) marks: MarkNames,
+    /// Whether writes are sent, or only planned.
+    pub(crate) mode: Mode,
+    /// What exists, if there is no cluster to ask.
+    pub(crate) given: Option<Arc<dyn Given>>,
+}
+
+impl fmt::Debug for OperatorParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OperatorParts").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// The parts of a controller.
+pub(crate) struct Wired {
+    pub(super) name: Arc<str>,
+    /// Those that always run.
+    pub(super) sources: Vec<Arc<dyn EventSource>>,
+    pub(super) conditional: Arc<ConditionalSources>,
+    pub(super) scope: WatchScope,
+    pub(super) primary_type: ResourceType,
+    /// How the processor decides.
+    #[cfg(feature = "testing")]
+    pub(crate) config: MachineConfig,
+    pub(super) processor: Processor,
+    pub(super) processing: ProcessorTask,
+    pub(crate) dispatcher: Dispatcher,
+    #[cfg(feature = "testing")]
+    pub(super) planted: Planted,
+}
+
+impl Wired {
+    /// Starts everything.
+    pub(super) fn start(self, parts: &OperatorParts) -> RunningController {
+        let runs: Arc<dyn RunExecutor> = Arc::new(Runs(Arc::new(self.dispatcher)));
+        #[cfg(feature = "testing")]
+        let runs = self.planted.around_runs(runs);
+        let own = match parts.starts_as_a_whole {
+            true => BTreeSet::new(),
+            false => Divisions::of_controller(&self.scope, &self.primary_type),
+        };
+        RunningController::start(
+            self.name,
+            (self.sources, self.conditional),
+            self.processor,
+            self.processing.run(runs).boxed(),
+            &parts.environment,
+            parts.observers.clone(),
+            Start { term: parts.clients.term().cloned(), cache_sync_timeout: parts.cache_sync_timeout, own },
+        )
+    }
+}

@@ -1,0 +1,96 @@
+//! What exists, given by hand: for runs without a cluster and without other systems.
+
+use std::{any::Any, sync::Arc};
+
+use futures::{FutureExt, future::BoxFuture};
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use super::{Error, ExternalStore, Wiring};
+use crate::{
+    cache::AnyInformer,
+    resource::{ObjectKey, ResourceType},
+};
+
+/// Everything that event sources would find: they take it when they are built, and are synced then.
+pub(crate) trait Given: Send + Sync {
+    /// All objects of a kind.
+    fn objects(&self, kind: &ResourceType) -> Vec<(ObjectKey, Arc<Value>)>;
+
+    /// The version of the cluster.
+    fn version(&self) -> String;
+
+    /// What the other system of the source with that name has, as [`Resources`] of their type; `None` for nothing.
+    fn resources(
+        &self,
+        source: &str,
+        is: &dyn Fn(&(dyn Any + Send + Sync)) -> bool,
+    ) -> Option<Arc<dyn Any + Send + Sync>>;
+}
+
+impl Wiring {
+    /// Gives an informer its objects, if they are given by hand.
+    pub(super) fn fill(&self, informer: &AnyInformer) {
+        if let Some(given) = &self.given {
+            informer.given(&given.objects(informer.resource_type()), &given.version());
+        }
+    }
+}
+
+/// The resources of another system that belong to the one primary of a run.
+pub(crate) type Resources<R> = Mutex<Vec<Arc<R>>>;
+
+/// Answers instead of a source whose other system can't be asked.
+pub(super) struct GivenStore<R> {
+    name: String,
+    resources: Arc<Resources<R>>,
+}
+
+impl<R: Send + Sync + 'static> GivenStore<R> {
+    pub(super) fn new(name: &str, given: &dyn Given) -> Self {
+        let found = given.resources(name, &|resources| resources.is::<Resources<R>>());
+        let resources = found.and_then(|found| found.downcast().ok()).unwrap_or_default();
+        Self { name: name.to_owned(), resources }
+    }
+
+    /// Puts `new` in the place of a resource that was read here, or of the only one.
+    fn replace(&self, previous: &R, new: Option<Arc<R>>) {
+        let mut all = self.resources.lock();
+        let same = all.iter().position(|one| std::ptr::eq(&**one, previous));
+        let Some(position) = same.or((all.len() == 1).then_some(0)) else { return };
+        match new {
+            Some(new) => all[position] = new,
+            None => drop(all.remove(position)),
+        }
+    }
+}
+
+impl<R: Send + Sync + 'static> ExternalStore<R> for GivenStore<R> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn get(&self, _: &ObjectKey) -> Vec<Arc<R>> {
+        self.resources.lock().clone()
+    }
+
+    fn fetch_now<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>> {
+        std::future::ready(Ok(self.get(primary))).boxed()
+    }
+
+    fn refetch<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>> {
+        self.fetch_now(primary)
+    }
+
+    fn created(&self, _: &ObjectKey, new: Arc<R>) {
+        self.resources.lock().push(new);
+    }
+
+    fn updated(&self, _: &ObjectKey, previous: &R, new: Arc<R>) {
+        self.replace(previous, Some(new));
+    }
+
+    fn deleted(&self, _: &ObjectKey, last: &R) {
+        self.replace(last, None);
+    }
+}

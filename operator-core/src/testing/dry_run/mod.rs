@@ -1,0 +1,233 @@
+//! One run of a controller without a server: what it would write, and why.
+//!
+//! ```text
+//! primary, known objects ─▶ World ─┬─▶ informers, filled and synced ─┐
+//! other systems by hand ───────────┘                                 ├─▶ Dispatcher: the run ─▶ Planned
+//! retries, time, deletion ─▶ machine (the run's number, what is next)┘        │
+//!                              World ◀── writes, noted and answered ── operations in mode plan
+//! ```
+//!
+//! # Guarantees
+//! - The run is that of an operator: the same dispatcher, workflow and `operations`, of which only the last step, the
+//!   sending, is replaced.
+//! - Nothing leaves the process: reads past the caches are answered from what is given, and everything else is refused.
+//! - The same run is planned each time: clock, uids and random numbers are given.
+//!
+//! # Assumptions
+//! - The user's own code asks no other system, or one that the test has made.
+
+mod lines;
+mod objects;
+mod planned;
+mod run;
+mod schedule;
+#[cfg(test)]
+mod tests;
+mod transport;
+mod world;
+
+use std::{any::Any, fmt, future::IntoFuture, marker::PhantomData, sync::Arc};
+
+use futures::{FutureExt, future::BoxFuture};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::runtime::{Builder, Handle};
+
+pub use planned::Planned;
+
+use crate::{
+    controller::{Controller, ControllerBuilder, IntoController},
+    event_source::Resources,
+    reconciler::{Reconciler, workflow::NodeKey},
+    resource::{KubeObject, ResourceType},
+    workflow::wired::reference::NodeRef,
+};
+
+/// A run of a controller for one primary, without a server: nothing is sent, and [`Planned`] says what would be
+/// written, which state each node has and why, and when the next run is due.
+///
+/// It is the run of an operator, which finds these objects in its caches: the primary, and what is
+/// [`known`](Self::known). Of all other kinds nothing exists. It is awaited, or, in a plain `#[test]`, called with
+/// [`blocking`](Self::blocking).
+///
+/// ```
+/// use k8s_openapi::api::core::v1::{ConfigMap, Service};
+/// use operator_core::prelude::*;
+///
+/// fn map(service: &Service) -> ConfigMap {
+///     let port = service.spec.iter().flat_map(|spec| spec.ports.iter().flatten()).count();
+///     ConfigMap { data: Some([("ports".to_owned(), port.to_string())].into()), ..ConfigMap::default() }
+/// }
+///
+/// let service: Service = serde_json::from_str(r#"{ "metadata": { "name": "web" } }"#).expect("a service");
+/// let run = Controller::of_existing::<Service>().workflow((map,)).dry_run(&service).blocking();
+/// assert_eq!(run.writes(), ["apply ConfigMap/web-map"]);
+/// assert_eq!(run.state(map).to_string(), "created");
+/// ```
+#[must_use = "a dry run does nothing until it is awaited, or called with `.blocking()`"]
+pub struct DryRun<P: KubeObject> {
+    controller: Arc<Controller>,
+    primary: Value,
+    known: Vec<Value>,
+    made: Vec<Made>,
+    resources: Vec<Arc<dyn Any + Send + Sync>>,
+    lacks: Vec<ResourceType>,
+    now: Timestamp,
+    attempt: u32,
+    deleting: bool,
+    of: PhantomData<fn() -> P>,
+}
+
+/// An object that a node has made before.
+struct Made {
+    node: NodeKey,
+    object: Value,
+}
+
+/// The time of a run to which none was given: 2026-01-01T00:00:00Z.
+const NOW: i64 = 1_767_225_600;
+
+impl<R: Reconciler> ControllerBuilder<R>
+where
+    R::Primary: KubeObject<DynamicType: Default>,
+{
+    /// A run for `primary` without a server, to see what it would write. See [`DryRun`].
+    ///
+    /// # Panics
+    /// If the declaration has mistakes: with all of them.
+    #[track_caller]
+    pub fn dry_run(self, primary: &R::Primary) -> DryRun<R::Primary> {
+        DryRun::of(self, primary)
+    }
+}
+
+impl<P: KubeObject<DynamicType: Default>> DryRun<P> {
+    /// A run of `controller`, whose primaries are of type `P`. For a controller that is declared already; with a builder
+    /// it is `controller().dry_run(&page)`.
+    ///
+    /// A primary without a namespace is in the namespace `default`. Its uid, its version and everything else that only a
+    /// server sets are made up, unless they are given.
+    ///
+    /// # Panics
+    /// If the declaration has mistakes: with all of them. If the primary has no name, or is of another kind.
+    #[track_caller]
+    pub fn of(controller: impl IntoController, primary: &P) -> Self {
+        let controller = controller.into_controller().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let (kind, expected) = (ResourceType::of::<P>(), controller.resource_type());
+        assert!(kind == *expected, "the controller's primaries are of kind {expected}, not {kind}");
+        let mut primary = as_json(primary);
+        primary["apiVersion"] = kind.api_version().into();
+        primary["kind"] = kind.kind().into();
+        Self {
+            controller: Arc::new(controller),
+            primary,
+            known: Vec::new(),
+            made: Vec::new(),
+            resources: Vec::new(),
+            lacks: Vec::new(),
+            now: Timestamp::from_second(NOW).unwrap_or_default(),
+            attempt: 0,
+            deleting: false,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<P: KubeObject> DryRun<P> {
+    /// An object that exists, of any kind that the controller follows, or a definition: as it is given. It may be any
+    /// type that is written as JSON with `apiVersion` and `kind`.
+    ///
+    /// A missing namespace is the primary's. What only a server sets is made up if it is missing: uid, version,
+    /// generation, time of creation; and managed fields, as if this controller had applied the object. Whose it is, it
+    /// says itself, by an owner reference for example: see [`made`](Self::made). It replaces an object that was given
+    /// before under the same name.
+    ///
+    /// # Panics
+    /// If it can't be written as JSON. The run panics if the controller doesn't follow the kind.
+    #[track_caller]
+    pub fn known(mut self, object: &impl Serialize) -> Self {
+        self.known.push(as_json(object));
+        self
+    }
+
+    /// The same for an object that a node of the controller's workflow has made before: it gets the marks and the owner
+    /// reference of the node, and a missing name.
+    ///
+    /// # Panics
+    /// If it can't be written as JSON. The run panics if there is no such node.
+    #[track_caller]
+    pub fn made<M, N: NodeRef<P, M>>(mut self, node: N, object: &impl Serialize) -> Self {
+        self.made.push(Made { node: node.key(), object: as_json(object) });
+        self
+    }
+
+    /// The resources of type `T` that another system has for the primary. Every event source of this type shows them,
+    /// and fetches nothing; without any it shows nothing.
+    pub fn external<T: Send + Sync + 'static>(mut self, resources: impl IntoIterator<Item = T>) -> Self {
+        let all: Vec<Arc<T>> = resources.into_iter().map(Arc::new).collect();
+        self.resources.push(Arc::new(Resources::new(all)));
+        self
+    }
+
+    /// The cluster doesn't serve the kind of `K`. It serves all others that the controller follows.
+    pub fn lacks<K: KubeObject<DynamicType: Default>>(mut self) -> Self {
+        self.lacks.push(ResourceType::of::<K>());
+        self
+    }
+
+    /// The time of day of the run; the same moment for all of it.
+    pub fn now(mut self, now: Timestamp) -> Self {
+        self.now = now;
+        self
+    }
+
+    /// The run is this retry, after as many runs that failed; 1 is the first.
+    ///
+    /// The run panics if the controller's policy has fewer.
+    pub fn retry(mut self, attempt: u32) -> Self {
+        self.attempt = attempt;
+        self
+    }
+
+    /// The primary was deleted, and the controller's finalizer keeps it, if the controller has one: the run cleans up.
+    pub fn deleting(mut self) -> Self {
+        self.deleting = true;
+        self
+    }
+
+    /// The same as awaiting it, for a plain `#[test]`: on a runtime of its own, in virtual time.
+    ///
+    /// # Panics
+    /// Inside a runtime, where it has to be awaited.
+    #[must_use]
+    #[track_caller]
+    pub fn blocking(self) -> Planned<P> {
+        assert!(
+            Handle::try_current().is_err(),
+            "`.blocking()` can't be called inside a runtime; write `.await` there, or make the test a plain `#[test]`"
+        );
+        let runtime = Builder::new_current_thread().enable_all().start_paused(true).build();
+        runtime.expect("a runtime on this thread can always be made").block_on(self.into_future())
+    }
+}
+
+impl<P: KubeObject> IntoFuture for DryRun<P> {
+    type Output = Planned<P>;
+    type IntoFuture = BoxFuture<'static, Planned<P>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        run::run(self).boxed()
+    }
+}
+
+#[track_caller]
+fn as_json(object: &impl Serialize) -> Value {
+    serde_json::to_value(object).unwrap_or_else(|error| panic!("an object can't be written as JSON: {error}"))
+}
+
+impl<P: KubeObject> fmt::Debug for DryRun<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DryRun").field("controller", &self.controller).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! Objects by hand, completed with what only a server sets.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use serde_json::{Value, json};
+
+use super::{Made, world::World};
+use crate::{
+    controller::Controller,
+    dependent::complete,
+    operations::plan::{Moment, has_generation, made_by},
+    resource::{Cluster, MappingAnnotations, Marks, ObjectKey, ResourceType, label_value, owner_in},
+};
+
+/// The primary of a run.
+pub(super) struct Primary {
+    pub(super) key: ObjectKey,
+    pub(super) uid: String,
+    pub(super) meta: ObjectMeta,
+}
+
+impl Primary {
+    /// The primary as it is in the world.
+    pub(super) fn of(key: ObjectKey, object: &Value) -> Self {
+        let meta: ObjectMeta = serde_json::from_value(object["metadata"].clone())
+            .unwrap_or_else(|error| panic!("the primary's metadata can't be read: {error}"));
+        Self { key, uid: meta.uid.clone().unwrap_or_default(), meta }
+    }
+}
+
+/// An object that exists, with everything that only a server sets. `namespace` is the one where none is said.
+pub(super) fn completed(
+    mut object: Value,
+    kind: &ResourceType,
+    namespace: Option<&str>,
+    moment: &Moment<'_>,
+) -> (ObjectKey, Value) {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    assert!(!name.is_empty(), "a {} has no `metadata.name`", kind.kind());
+    let said = object["metadata"]["namespace"].as_str().filter(|said| !said.is_empty()).map(str::to_owned);
+    let namespace = match kind.is_namespaced() {
+        true => said.or_else(|| namespace.map(str::to_owned)).or_else(|| Some("default".to_owned())),
+        false => None,
+    };
+    let meta = &mut object["metadata"];
+    meta["namespace"] = json!(namespace);
+    let mut made_up = |field: &str, value: Value| {
+        if meta[field].is_null() || meta[field] == "" {
+            meta[field] = value;
+        }
+    };
+    made_up("uid", moment.uid.clone().into());
+    made_up("resourceVersion", moment.version.clone().into());
+    made_up("creationTimestamp", json!(Time(moment.now)));
+    if has_generation(kind, &object) && object["metadata"]["generation"].is_null() {
+        object["metadata"]["generation"] = 1.into();
+    }
+    match object["metadata"]["managedFields"].as_array_mut() {
+        Some(entries) => entries.iter_mut().for_each(as_a_tree),
+        None => object["metadata"]["managedFields"] = made_by(&object, kind, moment),
+    }
+    without_nulls(&mut object);
+    (ObjectKey::new(Cluster::local(), namespace.as_deref(), &name), object)
+}
+
+/// Caches keep the set of an entry as text.
+fn as_a_tree(entry: &mut Value) {
+    if let Some(tree) = entry["fieldsV1"].as_str().and_then(|text| serde_json::from_str(text).ok()) {
+        entry["fieldsV1"] = tree;
+    }
+}
+
+fn without_nulls(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(without_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_nulls),
+        _ => {}
+    }
+}
+
+/// An object that a node has made for the primary, with its marks.
+pub(super) fn marked(made: Made, controller: &Controller, primary: &Primary, world: &World) -> Value {
+    let Made { node, mut object } = made;
+    let (node, is_owned) =
+        controller.node(&node).unwrap_or_else(|| panic!("{node} is no node of the controller's workflow"));
+    let kind = world.kind_of(&object);
+    let mut meta: ObjectMeta = serde_json::from_value(object["metadata"].take()).unwrap_or_default();
+    complete(&mut meta, kind.is_namespaced(), &primary.key, node, true)
+        .unwrap_or_else(|why| panic!("a {} of node `{node}`: {why}", kind.kind()));
+    let (of, owner_type, annotations) =
+        (controller.marks(), controller.resource_type(), MappingAnnotations::default());
+    match owner_in(&primary.meta, owner_type).filter(|_| is_owned) {
+        Some(reference) => {
+            let owners = meta.owner_references.get_or_insert_default();
+            if owners.iter().all(|owner| owner.uid != reference.uid) {
+                owners.push(reference);
+            }
+        }
+        None => {
+            meta.annotations.get_or_insert_default().extend(annotations.of(&primary.key, owner_type));
+        }
+    }
+    let marks = Marks {
+        of: &of,
+        node: label_value(node),
+        owner_value: label_value(&primary.uid),
+        beside: false,
+        owner: primary.key.clone(),
+        owner_type,
+        uid: &primary.uid,
+        kind: &kind,
+        annotations: &annotations,
+        field_manager: controller.field_manager(),
+    };
+    marks.put_on(&mut meta);
+    object["metadata"] = json!(meta);
+    object
+}

@@ -1,0 +1,251 @@
+//! What a dry run has come to.
+
+use std::{any::Any, fmt, marker::PhantomData, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{
+    DryRun,
+    lines::Lines,
+    world::{World, Write},
+};
+use crate::{
+    controller::Controller,
+    event_source::Resources,
+    operations::Verb,
+    reconciler::{
+        AnyContext, AnyRun, Run,
+        workflow::{NodeState, NodeStatus},
+    },
+    resource::{KubeObject, ObjectKey, ResourceType},
+    workflow::wired::reference::NodeRef,
+};
+
+/// What a [`DryRun`] has come to: the writes that it would make, the state of each node and why, the status, and when
+/// the next run is due. Shown as text it is all of this.
+pub struct Planned<P: KubeObject> {
+    end: End,
+    run: Option<Run<P>>,
+    writes: Vec<Write>,
+    of: PhantomData<fn() -> P>,
+}
+
+/// What is left when the run has ended.
+pub(super) struct End {
+    pub(super) controller: Arc<Controller>,
+    pub(super) world: Arc<World>,
+    pub(super) context: Arc<AnyContext>,
+    pub(super) key: ObjectKey,
+    pub(super) next: Option<Duration>,
+    pub(super) error: Option<String>,
+    pub(super) resources: Vec<Arc<dyn Any + Send + Sync>>,
+    pub(super) lacks: Vec<ResourceType>,
+    pub(super) now: Timestamp,
+}
+
+impl<P: KubeObject> Planned<P> {
+    pub(super) fn new(end: End, told: Option<Arc<AnyRun>>) -> Self {
+        // A run that ends its primary has no status.
+        let told = told.or_else(|| {
+            let primary = end.context.own_primary()?;
+            Some(Arc::new(AnyRun::new(&end.context, primary, None)))
+        });
+        let writes = end.world.writes();
+        Self { end, run: told.map(Run::of_any), writes, of: PhantomData }
+    }
+
+    /// The writes in their order, as `apply ConfigMap/page-html`, `apply Page/page/status` or `delete Ingress/page`. An
+    /// object of another namespace than the primary's is followed by it, and a refused write by the code of its answer.
+    ///
+    /// They are compared with `[&str; N]`; a failed `assert_eq!` shows both sides in a table.
+    #[must_use]
+    pub fn writes(&self) -> Lines {
+        Lines::of(self.writes.iter().map(|write| self.named(write)))
+    }
+
+    /// The body of the write that [`writes`](Self::writes) has under this name; of the last one if there are several.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    #[track_caller]
+    pub fn body(&self, write: &str) -> &Value {
+        let found = self.writes.iter().rev().find(|one| self.named(one) == write);
+        match found {
+            Some(found) => &found.body,
+            None => panic!("`{write}` is not among the writes: {:?}", self.writes()),
+        }
+    }
+
+    /// The state of a node of the controller's workflow, with its reason.
+    ///
+    /// # Panics
+    /// If the workflow has no such node, or the run didn't reach it.
+    #[must_use]
+    #[track_caller]
+    pub fn state<M, N: NodeRef<P, M>>(&self, node: N) -> NodeState {
+        let key = node.key();
+        let Some((name, _)) = self.end.controller.node(&key) else {
+            panic!("{key} is no node of the controller's workflow")
+        };
+        let found = self.nodes().into_iter().find(|status| &*status.name == name);
+        found.map(|status| status.state).unwrap_or_else(|| {
+            let why = self.error().unwrap_or("nothing was to be done for the primary");
+            panic!("the run didn't reach the workflow: {why}")
+        })
+    }
+
+    /// The states of all nodes of the controller's workflow, as `web: waiting for html to be ready`. Empty if the run
+    /// didn't reach it.
+    #[must_use]
+    pub fn states(&self) -> Lines {
+        Lines::of(self.nodes().into_iter().map(|node| format!("{}: {}", node.name, node.state)))
+    }
+
+    /// The objects of a node, as [`Run::get`] has them.
+    pub fn get<M, T, N: NodeRef<P, M, Seen = T>>(&self, node: N) -> T {
+        match &self.run {
+            Some(run) => run.get(node),
+            None => N::seen(&[]),
+        }
+    }
+
+    /// The run as a status function sees it; `None` if the primary was gone.
+    #[must_use]
+    pub fn run(&self) -> Option<&Run<P>> {
+        self.run.as_ref()
+    }
+
+    /// The status as it would be after the run; `None` if it wouldn't be written.
+    #[must_use]
+    pub fn status(&self) -> Option<Value> {
+        let kind = self.kind();
+        let is_status = |write: &&Write| {
+            (&write.kind, &write.key) == (kind, &self.end.key) && write.subresource == Some("status")
+        };
+        self.writes.iter().find(is_status)?;
+        Some(self.end.world.get(kind, &self.end.key)?["status"].clone())
+    }
+
+    /// The primary as it would be after the run; `None` if it would be gone.
+    ///
+    /// # Panics
+    /// If it can't be read as its type.
+    #[must_use]
+    #[track_caller]
+    pub fn primary(&self) -> Option<P> {
+        let object = self.end.world.get(self.kind(), &self.end.key)?;
+        let read = serde_json::from_value(Value::clone(&object));
+        Some(read.unwrap_or_else(|error| panic!("the primary can't be read any more: {error}")))
+    }
+
+    /// The Events of Kubernetes that would be written, as `Warning BackOff: the image can't be pulled`.
+    #[must_use]
+    pub fn events(&self) -> Lines {
+        let events = self.writes.iter().filter(|write| write.kind.kind() == "Event");
+        Lines::of(events.map(|write| {
+            let text = |field: &str| write.body[field].as_str().unwrap_or_default();
+            // The older form has a message.
+            let note = if text("note").is_empty() { text("message") } else { text("note") };
+            format!("{} {}: {note}", text("type"), text("reason"))
+        }))
+    }
+
+    /// The resources of type `T` that another system would have after the run, as far as the run has reported it to its
+    /// event source. Those that were given with [`DryRun::external`].
+    #[must_use]
+    pub fn external<T: Send + Sync + 'static>(&self) -> Vec<Arc<T>> {
+        let mut all = self.end.resources.iter().filter_map(|one| one.downcast_ref::<Resources<T>>());
+        all.next().map(|resources| resources.lock().clone()).unwrap_or_default()
+    }
+
+    /// The time until the next run, if nothing happens before: a retry, a reschedule, or the maximum interval. `None`
+    /// if there is none.
+    #[must_use]
+    pub fn next_run(&self) -> Option<Duration> {
+        self.end.next
+    }
+
+    /// Why the run failed, with all causes; `None` if it didn't.
+    #[must_use]
+    pub fn error(&self) -> Option<&str> {
+        self.end.error.as_deref()
+    }
+
+    /// Another run, in the world as this one would leave it: to be changed by [`DryRun::known`] before it is awaited.
+    ///
+    /// # Panics
+    /// If the primary would be gone.
+    #[track_caller]
+    pub fn again(&self) -> DryRun<P> {
+        let End { controller, world, key, resources, lacks, now, .. } = &self.end;
+        let Some(primary) = world.get(self.kind(), key) else { panic!("{key} is gone after the run") };
+        let known = world.all().into_iter().filter(|one| !Arc::ptr_eq(one, &primary));
+        DryRun {
+            controller: Arc::clone(controller),
+            primary: Value::clone(&primary),
+            known: known.map(|one| Value::clone(&one)).collect(),
+            made: Vec::new(),
+            resources: resources.clone(),
+            lacks: lacks.clone(),
+            now: *now,
+            attempt: 0,
+            deleting: false,
+            of: PhantomData,
+        }
+    }
+
+    fn kind(&self) -> &ResourceType {
+        self.end.controller.resource_type()
+    }
+
+    fn nodes(&self) -> Vec<NodeStatus> {
+        self.end.context.shared().workflows.latest.of(&self.end.key)
+    }
+
+    fn named(&self, write: &Write) -> String {
+        let verb = match write.verb {
+            Verb::Create => "create",
+            Verb::Apply => "apply",
+            Verb::Update => "update",
+            Verb::JsonPatch | Verb::MergePatch => "patch",
+            Verb::Delete => "delete",
+        };
+        let mut name = format!("{verb} {}/{}", write.kind.kind(), write.key.name());
+        if let Some(subresource) = write.subresource {
+            name.extend(["/", subresource]);
+        }
+        if let Some(namespace) = write.key.namespace().filter(|one| Some(*one) != self.end.key.namespace()) {
+            name.extend([" in ", namespace]);
+        }
+        if let Some(code) = write.refused {
+            name.extend([" -> ", &code.to_string()]);
+        }
+        name
+    }
+}
+
+impl<P: KubeObject> fmt::Display for Planned<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.writes().iter() {
+            writeln!(f, "{line}")?;
+        }
+        for line in self.states().iter() {
+            writeln!(f, "{line}")?;
+        }
+        if let Some(error) = self.error() {
+            writeln!(f, "failed: {error}")?;
+        }
+        match self.next_run() {
+            Some(next) => write!(f, "runs again in {next:?}"),
+            None => f.write_str("doesn't run again by itself"),
+        }
+    }
+}
+
+impl<P: KubeObject> fmt::Debug for Planned<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{self}")
+    }
+}

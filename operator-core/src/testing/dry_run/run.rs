@@ -1,0 +1,145 @@
+//! Makes the world, wires the controller to it, and has it do one run.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::{
+    DryRun, Planned,
+    objects::{Primary, marked},
+    planned::End,
+    schedule::Schedule,
+    transport::transport,
+    world::World,
+};
+use crate::{
+    client::Clients,
+    controller::{Controller, OperatorParts},
+    environment::{Environment, WallClock},
+    event_source::{Discovery, Given},
+    observe::{Observation, Observer, Observers, RunEnd},
+    operations::{Mode, plan::Planner},
+    reconciler::{
+        AnyRun,
+        workflow::{DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings},
+    },
+    resource::{KubeObject, MarkNames, ResourceType},
+};
+
+/// Uids and random delays are the same in each run.
+const SEED: u64 = 1;
+
+/// A clock that stands still.
+#[derive(Debug)]
+struct At(Timestamp);
+
+impl WallClock for At {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+/// Hears why the run failed.
+#[derive(Debug, Default)]
+struct Hears(Mutex<Option<String>>);
+
+impl Observer for Hears {
+    fn observe(&self, observation: &Observation<'_>) {
+        if let Observation::RunFinished { end: RunEnd::Failed { error, .. }, .. } = observation {
+            *self.0.lock() = Some((*error).to_string());
+        }
+    }
+}
+
+/// The kinds of which something may be given, or asked for.
+fn kinds(controller: &Controller) -> Vec<ResourceType> {
+    let mut kinds: Vec<_> = controller.access().into_iter().map(|access| access.resource_type).collect();
+    kinds.push(ResourceType::of::<CustomResourceDefinition>());
+    kinds.sort();
+    kinds.dedup();
+    kinds
+}
+
+/// The primary as it is after its deletion: the controller's finalizer keeps it.
+fn deleted(primary: &mut Value, finalizer: Option<&str>, now: Timestamp) {
+    let meta = &mut primary["metadata"];
+    if meta["deletionTimestamp"].is_null() {
+        meta["deletionTimestamp"] = json!(Time(now));
+    }
+    let mut finalizers = meta["finalizers"].as_array().cloned().unwrap_or_default();
+    if let Some(finalizer) = finalizer.filter(|finalizer| !finalizers.contains(&json!(finalizer))) {
+        finalizers.push(finalizer.into());
+    }
+    if !finalizers.is_empty() {
+        meta["finalizers"] = finalizers.into();
+    }
+}
+
+pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
+    let DryRun { controller, mut primary, known, made, resources, lacks, now, attempt, deleting, .. } = dry;
+    let environment = Environment::real().with_wall_clock(Arc::new(At(now))).with_seed(SEED);
+    let kind = controller.resource_type().clone();
+    if deleting {
+        deleted(&mut primary, controller.finalizer(), now);
+    }
+    let given = (lacks.clone(), resources.clone());
+    let world =
+        Arc::new(World::new(environment.clone(), controller.field_manager(), kinds(&controller), given));
+    let key = world.add_primary(primary);
+    let stored = world.get(&kind, &key).unwrap_or_default();
+    let subject = Primary::of(key.clone(), &stored);
+    for object in known {
+        world.add(object, key.namespace());
+    }
+    for made in made {
+        world.add(marked(made, &controller, &subject, &world), key.namespace());
+    }
+
+    let config = kube::Config::new(http::Uri::from_static("http://a-dry-run"));
+    let clients = Clients::new(&config, &[transport(&world)], None, &environment)
+        .expect("a client without credentials can always be made");
+    let heard = Arc::new(Hears::default());
+    let observers = Observers::new(vec![Arc::clone(&heard) as Arc<dyn Observer>]);
+    let discovery =
+        Discovery::new(clients.clone(), environment.clone(), observers.clone()).with_given(&*world);
+    let mut wired = controller.wire(&OperatorParts {
+        clients,
+        environment,
+        observers,
+        cache_sync_timeout: None,
+        starts_as_a_whole: false,
+        namespaces: None,
+        workflows: WorkflowSurroundings::new(DEFAULT_MAX_CONCURRENT_DEPENDENTS).with_discovery(discovery),
+        marks: MarkNames::default(),
+        mode: Mode::Plan(Arc::clone(&world) as Arc<dyn Planner>),
+        given: Some(Arc::clone(&world) as Arc<dyn Given>),
+    });
+    // What the status function is told of the run.
+    let told: Arc<Mutex<Option<Arc<AnyRun>>>> = Arc::default();
+    let (said, function) = (Arc::clone(&told), wired.dispatcher.status.take());
+    wired.dispatcher.status = Some(Arc::new(move |primary, run| {
+        *said.lock() = Some(Arc::clone(run));
+        function.as_ref().and_then(|function| function(primary, run))
+    }));
+
+    let mut schedule = Schedule::new(wired.config.clone(), &key, &subject.uid, deleting);
+    let run = schedule.run(attempt);
+    let run = run.unwrap_or_else(|| panic!("the controller's retry policy has no attempt {attempt}"));
+    let context = wired.dispatcher.context_of(&run);
+    let outcome = wired.dispatcher.dispatch_in(&context, run.clone()).await;
+    schedule.ended(&run, outcome);
+    if world.get(&kind, &key).is_none() {
+        schedule.gone(&run);
+    }
+
+    let told = told.lock().take();
+    let error = heard.0.lock().take();
+    Planned::new(
+        End { controller, world, context, key, next: schedule.next_in(), error, resources, lacks, now },
+        told,
+    )
+}

@@ -1,0 +1,75 @@
+//! Which run it is, and what follows it: as the processor's own machine decides.
+
+use std::time::Duration;
+
+use crate::{
+    environment::Now,
+    observe::Cause,
+    processor::{Effect, FailureKind, Input, Machine, MachineConfig, Outcome, Run},
+    resource::{ObjectKey, Uid},
+};
+
+/// The machine of a controller with one primary.
+pub(super) struct Schedule {
+    machine: Machine,
+    now: Now,
+    effects: Vec<Effect>,
+}
+
+impl Schedule {
+    /// One in which the primary has just been seen.
+    pub(super) fn new(config: MachineConfig, key: &ObjectKey, uid: &str, deleting: bool) -> Self {
+        let mut schedule = Self { machine: Machine::new(config), now: Now::START, effects: Vec::new() };
+        schedule.take(Input::Start);
+        let cause = if deleting { Cause::MarkedForDeletion } else { Cause::Changed };
+        schedule.take(Input::PrimaryChanged { key: key.clone(), uid: Uid::new(uid), cause, deleting });
+        schedule
+    }
+
+    /// The next run, after this number of runs that have failed. `None` if so many aren't retried.
+    pub(super) fn run(&mut self, failed: u32) -> Option<Run> {
+        let mut run = self.next()?;
+        for _ in 0..failed {
+            self.ended(&run, Outcome::Failed { kind: FailureKind::Retryable, not_before: None });
+            run = self.next()?;
+        }
+        let attempt = run.retry.as_ref().map_or(0, |retry| retry.attempt);
+        (attempt == failed).then_some(run)
+    }
+
+    /// The run has ended.
+    pub(super) fn ended(&mut self, run: &Run, outcome: Outcome) {
+        self.take(Input::Finished { run: run.id, key: run.key.clone(), outcome });
+    }
+
+    /// The primary is gone.
+    pub(super) fn gone(&mut self, run: &Run) {
+        self.take(Input::PrimaryDeleted { key: run.key.clone(), uid: run.uid.clone() });
+    }
+
+    /// The time until the next run, if nothing happens before.
+    pub(super) fn next_in(&self) -> Option<Duration> {
+        if self.effects.iter().any(|effect| matches!(effect, Effect::Run(_))) {
+            return Some(Duration::ZERO);
+        }
+        self.machine.next_deadline().map(|deadline| deadline - self.now)
+    }
+
+    fn take(&mut self, input: Input) {
+        self.machine.on(input, self.now, &mut self.effects);
+    }
+
+    fn next(&mut self) -> Option<Run> {
+        loop {
+            let run = self.effects.drain(..).find_map(|effect| match effect {
+                Effect::Run(run) => Some(run),
+                _ => None,
+            });
+            if run.is_some() {
+                return run;
+            }
+            self.now = self.machine.next_deadline()?;
+            self.machine.tick(self.now, &mut self.effects);
+        }
+    }
+}
