@@ -1,10 +1,10 @@
 //! Something outside of the cluster that isn't there yet, and that can't be created so easily.
 
-use std::{future::pending, sync::Arc};
+use std::{future::pending, time::Duration};
 
 use operator_core::{
-    BoxError, Context,
-    dependent::{Creator, CustomDependent, DependentResource},
+    BoxError,
+    dependent::{Deletion, External, Records, System, Token},
 };
 
 use crate::TestResource;
@@ -16,44 +16,53 @@ type Answered = fn(&TestResource) -> Option<Result<(), BoxError>>;
 #[derive(Clone, Copy, Debug)]
 pub struct Elsewhere(Answered);
 
-impl Elsewhere {
-    /// A dependent whose creation is never answered.
-    pub fn unanswered() -> CustomDependent<Self, TestResource> {
-        Self::answered(|_| None)
-    }
+/// What is wanted for a primary: one is as good as another.
+#[derive(Clone, Debug)]
+pub struct WantedBy(TestResource);
 
-    /// A dependent whose creation is answered so.
-    pub fn answered(answered: Answered) -> CustomDependent<Self, TestResource> {
-        CustomDependent::new(Self(answered)).creates()
+impl PartialEq for WantedBy {
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
 }
 
-impl DependentResource<TestResource> for Elsewhere {
-    type Resource = ();
+impl Elsewhere {
+    /// A record whose creation is never answered, however long one waits.
+    pub fn unanswered() -> Records<Self, TestResource> {
+        let patient = System::new("Elsewhere").deadline(Duration::from_secs(24 * 3600));
+        Self::answered(|_| None).system(&patient)
+    }
 
-    async fn secondary(
-        &self,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Option<Arc<()>>, BoxError> {
+    /// A record whose creation is answered so.
+    pub fn answered(answered: Answered) -> Records<Self, TestResource> {
+        Records::new(Self(answered)).id_of(|_| "elsewhere".to_owned())
+    }
+}
+
+impl External<TestResource> for Elsewhere {
+    type Resource = WantedBy;
+    type Want = Option<WantedBy>;
+
+    fn want(&self, primary: &TestResource) -> Option<WantedBy> {
+        Some(WantedBy(primary.clone()))
+    }
+
+    async fn observe(&self, _: &str) -> Result<Option<WantedBy>, BoxError> {
         Ok(None)
     }
-}
 
-impl Creator<TestResource> for Elsewhere {
-    fn desired(&self, _: &TestResource, _: &Context<TestResource>) -> Result<(), BoxError> {
-        Ok(())
-    }
-
-    async fn create(
-        &self,
-        (): (),
-        primary: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<()>, BoxError> {
-        match self.0(primary) {
-            Some(answer) => answer.map(Arc::new),
+    async fn create(&self, want: &WantedBy, _: &Token) -> Result<(String, WantedBy), BoxError> {
+        match self.0(&want.0) {
+            Some(answer) => answer.map(|()| ("elsewhere".to_owned(), want.clone())),
             None => pending().await,
         }
+    }
+
+    async fn update(&self, _: &str, _: &WantedBy, want: &WantedBy) -> Result<WantedBy, BoxError> {
+        Ok(want.clone())
+    }
+
+    async fn delete(&self, _: &str) -> Result<Deletion, BoxError> {
+        Ok(Deletion::Gone)
     }
 }

@@ -35,6 +35,8 @@ struct Inner {
     announced: Vec<Announced>,
     /// How often runs failed that nobody has announced, by what is told of them.
     others: BTreeMap<String, usize>,
+    /// What all failed runs said.
+    said: Vec<String>,
 }
 
 /// Failures whose errors contain these words.
@@ -56,12 +58,19 @@ impl Failures {
         self.announce(words.into(), false);
     }
 
+    /// How many runs have failed with an error that contains `words`.
+    #[must_use]
+    pub fn seen(&self, words: &str) -> usize {
+        self.0.lock().said.iter().filter(|said| said.contains(words)).count()
+    }
+
     fn announce(&self, words: String, due: bool) {
         self.0.lock().announced.push(Announced { words, due });
     }
 
     fn note(&self, run: impl FnOnce() -> String, error: &str) {
         let mut inner = self.0.lock();
+        inner.said.push(error.to_owned());
         let mut is_announced = false;
         for announced in inner.announced.iter_mut().filter(|one| error.contains(&one.words)) {
             announced.due = false;

@@ -44,8 +44,8 @@ pub use dependent::{
 };
 pub use elsewhere::Elsewhere;
 pub use external::{
-    ExternalSystem, ManyRecords, OneRecord, Record, many_kept_records, many_records, one_kept_record,
-    one_record,
+    EachWord, ExternalSystem, ManyRecords, OneRecord, Record, Word, Words, many_kept_records, many_records,
+    one_kept_record, one_record, words_in,
 };
 pub use failures::Failures;
 pub use faulty::{Answer, Faulty};

@@ -1,7 +1,7 @@
 //! The custom resources of the tests. Each type costs a copy of all that is generic over a primary, so that tests share
 //! them.
 
-use std::cell::Cell;
+use std::{cell::Cell, collections::BTreeMap};
 
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
@@ -47,6 +47,20 @@ pub struct TestStatus {
     /// The generation that the status is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
+    /// The id of a record in another system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record_id: Option<String>,
+    /// The ids of several, by key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub record_ids: BTreeMap<String, String>,
+    /// A field that the definition doesn't have, so that the server drops it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub dropped_id: Option<String>,
+    /// A field that the definition says to be a number, so that the server refuses an id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<i32>")]
+    pub refused_id: Option<String>,
 }
 
 /// The spec of a [`TestResource`].

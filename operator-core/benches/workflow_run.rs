@@ -10,34 +10,17 @@ use cpu::ThreadCpu;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
-    BoxError, Context, Workflow,
-    dependent::{CustomDependent, DependentResource},
-    testing::offline_context,
+    Workflow,
+    testing::{idle_node, offline_context},
 };
 use support::budget;
 
 const NODES: usize = 1_000;
 const LAYER: usize = 50;
 
-/// There, and as it should be.
-struct Nothing(Arc<()>);
-
-impl DependentResource<ConfigMap> for Nothing {
-    type Resource = ();
-
-    async fn secondary(
-        &self,
-        _: &Arc<ConfigMap>,
-        _: &Context<ConfigMap>,
-    ) -> Result<Option<Arc<()>>, BoxError> {
-        Ok(Some(Arc::clone(&self.0)))
-    }
-}
-
 /// A workflow whose nodes depend on those that `dependencies` says.
 fn workflow(dependencies: impl Fn(usize) -> Vec<usize>) -> Workflow<ConfigMap> {
-    let name = |node: usize| format!("node-{node}");
-    let node = |node: usize| CustomDependent::new(Nothing(Arc::new(()))).named(name(node));
+    let node = |node: usize| idle_node::<ConfigMap>(&format!("node-{node}"));
     let builder = (0..NODES).fold(Workflow::builder(), |builder, at| {
         let wired = dependencies(at).into_iter().fold(node(at), |wired, on| wired.after(&node(on)));
         builder.nodes((wired,))

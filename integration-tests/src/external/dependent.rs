@@ -1,23 +1,22 @@
-//! Dependents whose resources are records of the other system.
+//! Nodes whose records are those of the other system.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::time::Duration;
 
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::ResourceExt;
+use kube::ResourceExt as _;
 use operator_core::{
-    BoxError, Context,
-    dependent::{
-        Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater,
-        bulk::{
-            BulkCreator, BulkCustomDependent, BulkDeleter, BulkDependentResource, BulkExplicitState,
-            BulkUpdater,
-        },
+    BoxError,
+    dependent::{Deletion, External, Found, Records, Token},
+    workflow::{
+        RecordNode,
+        wired::{ManyOf, OneOf},
     },
-    workflow::{External, wired::OneOf},
 };
 
 use super::{ExternalSystem, Record};
-use crate::{TestObject, TestResource};
+use crate::{TestObject as _, TestResource};
+
+/// How often the other system is asked.
+const PERIOD: Duration = Duration::from_millis(100);
 
 /// One record: with its primary's name and value, each followed by a suffix.
 #[derive(Debug)]
@@ -26,71 +25,21 @@ pub struct OneRecord {
     suffix: &'static str,
 }
 
+/// As many records as the first word of the primary's value says, with the second one as their data: `3 first`.
+#[derive(Debug)]
+pub struct ManyRecords(ExternalSystem);
+
 impl OneRecord {
     /// A record in `system`; the `suffix` tells it apart from others of its primary.
     #[must_use]
     pub fn new(system: &ExternalSystem, suffix: &'static str) -> Self {
         Self { system: system.clone(), suffix }
     }
-}
 
-impl<P: TestObject> DependentResource<P> for OneRecord {
-    type Resource = Record;
-
-    async fn secondary(&self, _: &Arc<P>, context: &Context<P>) -> Result<Option<Arc<Record>>, BoxError> {
-        Ok(context.external::<Record>().into_iter().find(|record| record.name.ends_with(self.suffix)))
-    }
-
-    fn id(&self, resource: &Record) -> String {
-        resource.id.clone()
+    const fn system(&self) -> &ExternalSystem {
+        &self.system
     }
 }
-
-impl<P: TestObject> Creator<P> for OneRecord {
-    fn desired(&self, primary: &P, _: &Context<P>) -> Result<Record, BoxError> {
-        let name = format!("{}{}", primary.name_any(), self.suffix);
-        Ok(Record { id: String::new(), name, data: format!("{}{}", primary.value(), self.suffix) })
-    }
-
-    async fn create(&self, desired: Record, _: &Arc<P>, _: &Context<P>) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(self.system.create(&desired.name, &desired.data)?))
-    }
-}
-
-impl<P: TestObject> Updater<P> for OneRecord {
-    fn matches(&self, actual: &Record, desired: &Record, _: &P, _: &Context<P>) -> bool {
-        actual.data == desired.data
-    }
-
-    async fn update(
-        &self,
-        actual: &Arc<Record>,
-        desired: Record,
-        _: &Arc<P>,
-        _: &Context<P>,
-    ) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(self.system.update(&actual.id, &desired.data)?))
-    }
-}
-
-impl<P: TestObject> Deleter<P> for OneRecord {
-    async fn delete(&self, actual: &Arc<Record>, _: &Arc<P>, _: &Context<P>) -> Result<Deletion, BoxError> {
-        self.system.delete(&actual.id);
-        Ok(Deletion::Gone)
-    }
-}
-
-impl<P: TestObject> ExplicitState<P> for OneRecord {
-    type State = ConfigMap;
-
-    fn state(&self, record: &Record, primary: &P, context: &Context<P>) -> Result<ConfigMap, BoxError> {
-        Ok(state_map(format!("{}-state", primary.name_any()), record, primary, context))
-    }
-}
-
-/// As many records as the first word of the primary's value says, with the second one as their data: `3 first`.
-#[derive(Debug)]
-pub struct ManyRecords(ExternalSystem);
 
 impl ManyRecords {
     /// Records in `system`.
@@ -98,122 +47,100 @@ impl ManyRecords {
     pub fn new(system: &ExternalSystem) -> Self {
         Self(system.clone())
     }
-}
 
-impl<P: TestObject> BulkDependentResource<P> for ManyRecords {
-    type Resource = Record;
-    type Key = String;
-
-    async fn secondaries(
-        &self,
-        _: &Arc<P>,
-        context: &Context<P>,
-    ) -> Result<BTreeMap<String, Arc<Record>>, BoxError> {
-        Ok(context.external::<Record>().into_iter().map(|record| (record.name.clone(), record)).collect())
+    const fn system(&self) -> &ExternalSystem {
+        &self.0
     }
 }
 
-impl<P: TestObject> BulkCreator<P> for ManyRecords {
-    fn desired(&self, primary: &P, _: &Context<P>) -> Result<BTreeMap<String, Record>, BoxError> {
+macro_rules! calls {
+    () => {
+        type Resource = Record;
+
+        async fn observe(&self, id: &str) -> Result<Option<Record>, BoxError> {
+            Ok(self.system().get(id))
+        }
+
+        async fn observe_all(&self) -> Result<Vec<(String, Record)>, BoxError> {
+            Ok(by_id(self.system().all()))
+        }
+
+        async fn find(&self, token: &Token) -> Result<Found<Record>, BoxError> {
+            Ok(Found::Records(by_id(self.system().made_for(token.as_str()))))
+        }
+
+        async fn create(&self, want: &Record, token: &Token) -> Result<(String, Record), BoxError> {
+            let made = self.system().create_for(token.as_str(), &want.name, &want.data)?;
+            Ok((made.id.clone(), made))
+        }
+
+        /// The system chooses the id.
+        fn matches(&self, actual: &Record, want: &Record) -> bool {
+            actual.data == want.data
+        }
+
+        async fn update(&self, id: &str, _: &Record, want: &Record) -> Result<Record, BoxError> {
+            Ok(self.system().update(id, &want.data)?)
+        }
+
+        async fn delete(&self, id: &str) -> Result<Deletion, BoxError> {
+            self.system().delete(id);
+            Ok(Deletion::Gone)
+        }
+    };
+}
+
+impl External<TestResource> for OneRecord {
+    type Want = Option<Record>;
+
+    fn want(&self, primary: &TestResource) -> Option<Record> {
+        let name = format!("{}{}", primary.name_any(), self.suffix);
+        Some(Record::wanted(name, format!("{}{}", primary.value(), self.suffix)))
+    }
+
+    calls!();
+}
+
+impl External<TestResource> for ManyRecords {
+    type Want = Result<Vec<(String, Record)>, BoxError>;
+
+    fn want(&self, primary: &TestResource) -> Self::Want {
         let (number, data) = primary.value().split_once(' ').ok_or("a number and the data are needed")?;
         let record = |index| {
             let name = format!("{}-{index}", primary.name_any());
-            (name.clone(), Record { id: String::new(), name, data: data.to_owned() })
+            (name.clone(), Record::wanted(name, data.to_owned()))
         };
         Ok((0..number.parse::<usize>()?).map(record).collect())
     }
 
-    async fn create(
-        &self,
-        _: &String,
-        desired: &Record,
-        _: &Arc<P>,
-        _: &Context<P>,
-    ) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(self.0.create(&desired.name, &desired.data)?))
-    }
+    calls!();
 }
 
-impl<P: TestObject> BulkUpdater<P> for ManyRecords {
-    fn matches(&self, actual: &Record, desired: &Record, _: &P, _: &Context<P>) -> bool {
-        actual.data == desired.data
-    }
-
-    async fn update(
-        &self,
-        _: &String,
-        actual: &Arc<Record>,
-        desired: &Record,
-        _: &Arc<P>,
-        _: &Context<P>,
-    ) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(self.0.update(&actual.id, &desired.data)?))
-    }
+fn by_id(records: Vec<Record>) -> Vec<(String, Record)> {
+    records.into_iter().map(|record| (record.id.clone(), record)).collect()
 }
 
-impl<P: TestObject> BulkDeleter<P> for ManyRecords {
-    async fn delete(
-        &self,
-        _: &String,
-        actual: &Arc<Record>,
-        _: &Arc<P>,
-        _: &Context<P>,
-    ) -> Result<Deletion, BoxError> {
-        self.0.delete(&actual.id);
-        Ok(Deletion::Gone)
-    }
-}
-
-impl<P: TestObject> BulkExplicitState<P> for ManyRecords {
-    type State = ConfigMap;
-
-    fn state(
-        &self,
-        key: &String,
-        record: &Record,
-        primary: &P,
-        context: &Context<P>,
-    ) -> Result<ConfigMap, BoxError> {
-        Ok(state_map(key.clone(), record, primary, context))
-    }
-}
-
-/// A node with one record, remembered by the event source `records`.
-pub fn one_record(system: &ExternalSystem, suffix: &'static str) -> External<TestResource, OneOf<Record>> {
-    record(system, suffix).named(format!("record{suffix}"))
+/// A node with one record, looked at ten times a second, whose id is kept in the primary's status.
+pub fn one_record(system: &ExternalSystem, suffix: &'static str) -> RecordNode<TestResource, OneOf<Record>> {
+    let field = match suffix.strip_prefix('-') {
+        Some(suffix) => format!("recordIds.{suffix}"),
+        None => "recordId".to_owned(),
+    };
+    let record = Records::new(OneRecord::new(system, suffix)).polled(PERIOD);
+    record.id_in_status(field).named(format!("record{suffix}"))
 }
 
 /// The same, with a config map `<primary>-state` that keeps the record's id.
-pub fn one_kept_record(system: &ExternalSystem) -> External<TestResource, OneOf<Record>> {
-    record(system, "").keeps_state().named("record")
+pub fn one_kept_record(system: &ExternalSystem) -> RecordNode<TestResource, OneOf<Record>> {
+    Records::new(OneRecord::new(system, "")).polled(PERIOD).id_in_config_map().named("state")
 }
 
-fn record(system: &ExternalSystem, suffix: &'static str) -> CustomDependent<OneRecord, TestResource> {
-    let dependent = CustomDependent::new(OneRecord::new(system, suffix));
-    dependent.creates().updates().deletes().remembered_by(super::SOURCE)
+/// Records that are looked at ten times a second by one call for all primaries, whose ids are kept in the status.
+pub fn many_records(system: &ExternalSystem) -> Records<ManyRecords, TestResource> {
+    Records::new(ManyRecords::new(system)).polled_together(PERIOD).id_in_status("recordIds")
 }
 
-/// A bulk dependent with records, remembered by the event source `records`.
-pub fn many_records(system: &ExternalSystem) -> BulkCustomDependent<ManyRecords, TestResource> {
-    let bulk = BulkCustomDependent::new(ManyRecords::new(system)).creates().updates().deletes();
-    bulk.remembered_by(super::SOURCE)
-}
-
-/// The same, with a config map for each record that keeps its id, and is called like the record.
-pub fn many_kept_records(system: &ExternalSystem) -> BulkCustomDependent<ManyRecords, TestResource> {
-    many_records(system).keeps_state()
-}
-
-/// The config map of that name, owned by the primary, that keeps the id of a record.
-fn state_map<P: TestObject>(name: String, record: &Record, primary: &P, context: &Context<P>) -> ConfigMap {
-    ConfigMap {
-        metadata: ObjectMeta {
-            name: Some(name),
-            namespace: primary.namespace(),
-            owner_references: context.owner_reference(primary).map(|owner| vec![owner]),
-            ..ObjectMeta::default()
-        },
-        data: Some([("id".to_owned(), record.id.clone())].into()),
-        ..ConfigMap::default()
-    }
+/// Records that are looked at ten times a second, with a config map `<primary>-ids` that keeps their ids.
+pub fn many_kept_records(system: &ExternalSystem) -> RecordNode<TestResource, ManyOf<Record>> {
+    Records::new(ManyRecords::new(system)).polled(PERIOD).id_in_config_map().named("ids")
 }

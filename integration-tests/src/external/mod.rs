@@ -1,17 +1,16 @@
 //! A system outside the cluster: it keeps records, and gives them their ids.
 
 mod dependent;
+mod record;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
 use anyhow::{Context as _, Result};
-use operator_core::{ObjectKey, PollingEventSource, event_source::ExternalResource};
+use operator_core::{ObjectKey, event_source::ExternalResource};
 use parking_lot::Mutex;
 
 pub use dependent::{ManyRecords, OneRecord, many_kept_records, many_records, one_kept_record, one_record};
-
-/// The event source that remembers records.
-const SOURCE: &str = "records";
+pub use record::{EachWord, Word, Words, words_in};
 
 /// What the other system keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +31,21 @@ impl ExternalResource for Record {
     }
 }
 
+impl Record {
+    /// One that the system has given no id yet.
+    #[must_use]
+    pub const fn wanted(name: String, data: String) -> Self {
+        Self { id: String::new(), name, data }
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     records: BTreeMap<String, Record>,
+    /// For what each of them was made, by its id.
+    tokens: BTreeMap<String, String>,
     created: usize,
     lose_answers: usize,
-    names_are_keys: bool,
 }
 
 /// The system. Clones are the same one.
@@ -45,27 +53,25 @@ struct State {
 pub struct ExternalSystem(Arc<Mutex<State>>);
 
 impl ExternalSystem {
-    /// A system that tells by a record's name that its creation is a repetition, and answers with the first one.
-    #[must_use]
-    pub fn with_names_as_keys() -> Self {
-        Self(Arc::new(Mutex::new(State { names_are_keys: true, ..State::default() })))
-    }
-
     /// Creates a record, with an id of the system's choice.
     ///
     /// # Errors
     /// When the answer is lost, see [`ExternalSystem::lose_answers`].
     pub fn create(&self, name: &str, data: &str) -> Result<Record> {
+        self.create_for("", name, data)
+    }
+
+    /// The same for a token, by which it is found again.
+    ///
+    /// # Errors
+    /// When the answer is lost, see [`ExternalSystem::lose_answers`].
+    pub fn create_for(&self, token: &str, name: &str, data: &str) -> Result<Record> {
         let mut state = self.0.lock();
-        if state.names_are_keys
-            && let Some(first) = state.records.values().find(|record| record.name == name)
-        {
-            return Ok(first.clone());
-        }
         state.created += 1;
         let id = format!("id-{}", state.created);
         let record = Record { id: id.clone(), name: name.to_owned(), data: data.to_owned() };
-        state.records.insert(id, record.clone());
+        state.records.insert(id.clone(), record.clone());
+        state.tokens.insert(id, token.to_owned());
         if let Some(left) = state.lose_answers.checked_sub(1) {
             state.lose_answers = left;
             anyhow::bail!("the answer was lost");
@@ -95,6 +101,14 @@ impl ExternalSystem {
         self.0.lock().records.get(id).cloned()
     }
 
+    /// The records that were made for a token.
+    #[must_use]
+    pub fn made_for(&self, token: &str) -> Vec<Record> {
+        let state = self.0.lock();
+        let is_made_for = |record: &&Record| state.tokens.get(&record.id).is_some_and(|of| of == token);
+        state.records.values().filter(is_made_for).cloned().collect()
+    }
+
     /// The records of that name, in the order of their ids.
     #[must_use]
     pub fn named(&self, name: &str) -> Vec<Record> {
@@ -120,19 +134,6 @@ impl ExternalSystem {
             of.entry(key).or_default().push(record);
         }
         of
-    }
-
-    /// An event source, `records`, that asks ten times a second for all of them; see [`by_primary`](Self::by_primary).
-    pub fn polled(
-        &self,
-        namespace: &str,
-        primary_of: fn(&str) -> &str,
-    ) -> PollingEventSource<Record, String> {
-        let (system, namespace) = (self.clone(), namespace.to_owned());
-        PollingEventSource::new(SOURCE, Duration::from_millis(100), move || {
-            let of = system.by_primary(&namespace, primary_of);
-            async move { Ok::<_, anyhow::Error>(of) }
-        })
     }
 
     /// How many records were ever created.

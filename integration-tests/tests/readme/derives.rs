@@ -7,8 +7,8 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use kube::CustomResourceExt;
 use operator_core::{
     BoxError, Cleaner, Context, Controller, ControllerConfiguration, Dependent, ObjectKey, One, Operator,
-    Reconciler, Removal, UpdateControl, Verdict, Want, controller::IntoController,
-    dependent::CustomDependent, dependent::DependentResource, dependent::Standalone, node,
+    Reconciler, Removal, UpdateControl, Verdict, Want, controller::IntoController, dependent::Deletion,
+    dependent::External, dependent::Records, dependent::Standalone, dependent::Token, node,
     resource::KubeObject,
 };
 
@@ -28,14 +28,31 @@ impl<T: Send + Sync + 'static> Dependent<Pod> for Keys<T> {
     }
 }
 
-/// A record elsewhere, which is only read.
-struct Records;
+/// A record elsewhere.
+struct Record;
 
-impl DependentResource<Pod> for Records {
+impl External<Pod> for Record {
     type Resource = String;
+    type Want = Option<String>;
 
-    async fn secondary(&self, _: &Arc<Pod>, _: &Context<Pod>) -> Result<Option<Arc<String>>, BoxError> {
+    fn want(&self, _: &Pod) -> Option<String> {
+        None
+    }
+
+    async fn observe(&self, _: &str) -> Result<Option<String>, BoxError> {
         Ok(None)
+    }
+
+    async fn create(&self, want: &String, _: &Token) -> Result<(String, String), BoxError> {
+        Ok((want.clone(), want.clone()))
+    }
+
+    async fn update(&self, _: &str, _: &String, want: &String) -> Result<String, BoxError> {
+        Ok(want.clone())
+    }
+
+    async fn delete(&self, _: &str) -> Result<Deletion, BoxError> {
+        Ok(Deletion::Gone)
     }
 }
 
@@ -186,7 +203,7 @@ fn settings(pod: &Pod) -> Vec<ObjectKey> {
     explicit_invocation,
     maps(without_owner),
     keys(after(maps), ready(scheduled, has_status)) = Keys::<u8>(self.prefix.clone(), PhantomData),
-    records(after(maps), only_if(has_status)) = CustomDependent::new(Records),
+    records(after(maps), only_if(has_status)) = Records::new(Record).id_in_config_map(),
     more(named = "more-keys", after(keys, records)) = Keys::<u16>(self.prefix.clone(), PhantomData),
 )]
 struct Managed {

@@ -233,3 +233,87 @@ pub(crate) async fn settings_are_copied(cluster: &TestCluster, client: Client) -
     }
     Ok(())
 }
+
+/// What a play sees of the DNS provider, and does there by hand.
+pub(crate) struct Provider {
+    /// Its records: the id of each, and its name and address.
+    pub(crate) shown: fn() -> Vec<(String, String)>,
+    /// Gives the record with this id another address. Returns whether there is one.
+    pub(crate) change_by_hand: fn(&str, &str) -> bool,
+}
+
+impl Provider {
+    /// Waits until it has these records and no others. Returns their ids in the same order.
+    async fn until_it_has(&self, records: &[&str]) -> Result<Vec<String>> {
+        let mut last = Vec::new();
+        let found = eventually("the records of the provider", async || {
+            last = (self.shown)();
+            let id = |record: &&str| last.iter().find(|(_, shown)| shown == record).map(|(id, _)| id.clone());
+            let ids: Option<Vec<String>> = records.iter().map(id).collect();
+            Ok(ids.filter(|ids| ids.len() == last.len()))
+        })
+        .await;
+        found.with_context(|| format!("it has {last:?} and not {records:?}"))
+    }
+}
+
+pub(crate) async fn a_host_has_a_record(
+    cluster: &TestCluster,
+    client: Client,
+    provider: Provider,
+) -> Result<()> {
+    let namespace = cluster.namespace("external-record").await?;
+    let host = "apiVersion: example.com/v1\nkind: Host\nmetadata: { name: www }\nspec: { address: 10.0.0.1 }";
+    cluster.apply_yaml(&namespace, host).await?;
+    let made = provider.until_it_has(&["www 10.0.0.1"]).await?;
+    let hosts = of_example(&client, &namespace, "Host");
+    eventually("its id in the status", async || {
+        let kept = hosts.get("www").await?.data["status"]["record"].clone();
+        Ok((kept == json!(made[0])).then_some(()))
+    })
+    .await?;
+
+    change(&hosts, "www", json!({ "address": "10.0.0.2" })).await?;
+    let changed = provider.until_it_has(&["www 10.0.0.2"]).await?;
+    ensure!(changed == made, "it is the same record");
+    ensure!((provider.change_by_hand)(&made[0], "10.9.9.9"), "the record is there");
+    let repaired = provider.until_it_has(&["www 10.0.0.2"]).await.context("a poll finds what was changed")?;
+    ensure!(repaired == made, "it is still the same record");
+
+    hosts.delete("www", &DeleteParams::default()).await?;
+    until_gone(&hosts, "www").await?;
+    ensure!((provider.shown)().is_empty(), "the record goes before its host");
+    Ok(())
+}
+
+pub(crate) async fn a_zone_has_a_record_for_each_host(
+    cluster: &TestCluster,
+    client: Client,
+    provider: Provider,
+) -> Result<()> {
+    let namespace = cluster.namespace("external-records").await?;
+    let zone = "apiVersion: example.com/v1\nkind: Zone\nmetadata: { name: shop }\nspec: { hosts: { mail: 10.0.0.1, www: 10.0.0.2 } }";
+    cluster.apply_yaml(&namespace, zone).await?;
+    let zones = of_example(&client, &namespace, "Zone");
+    let until_kept = async |ids: Value| {
+        eventually("the ids in the status", async || {
+            let kept = zones.get("shop").await?.data["status"]["records"].clone();
+            Ok((kept == ids).then_some(()))
+        })
+        .await
+    };
+    let made = provider.until_it_has(&["mail 10.0.0.1", "www 10.0.0.2"]).await?;
+    until_kept(json!({ "mail": made[0], "www": made[1] })).await?;
+
+    // One is changed, one is made, and one is not wanted any more.
+    change(&zones, "shop", json!({ "hosts": { "mail": null, "www": "10.0.0.3", "api": "10.0.0.4" } }))
+        .await?;
+    let changed = provider.until_it_has(&["www 10.0.0.3", "api 10.0.0.4"]).await?;
+    ensure!(changed[0] == made[1], "what is changed is the same record");
+    until_kept(json!({ "www": changed[0], "api": changed[1] })).await?;
+
+    zones.delete("shop", &DeleteParams::default()).await?;
+    until_gone(&zones, "shop").await?;
+    ensure!((provider.shown)().is_empty(), "the records go before their zone");
+    Ok(())
+}

@@ -24,10 +24,16 @@ struct Task {
 
 const PAGE: &str = "docs/src/beside-kube-rs.md";
 
+/// The page of the programs that have records outside the cluster.
+const PAGE_OF_RECORDS: &str = "docs/src/records.md";
+
+/// The client that these programs use, as a file beside them.
+const DNS: &str = "integration-tests/tests/readme/programs/dns.rs";
+
 /// The sample's operator on kube-rs alone.
 const WEBPAGE: &str = "integration-tests/tests/readme/kube_rs/webpage";
 
-const TASKS: [Task; 5] = [
+const TASKS: [Task; 6] = [
     Task { name: "readme", heading: "the README's operator", children: &["map"], at_most: 18 },
     Task {
         name: "three_children",
@@ -54,7 +60,12 @@ const TASKS: [Task; 5] = [
         children: &["settings", "quota"],
         at_most: 22,
     },
+    Task { name: "external_record", heading: "## A record outside the cluster", children: &[], at_most: 42 },
 ];
+
+/// The program on that page alone. It differs from the other one in little, so it has no counterpart on kube-rs alone.
+const SEVERAL: Task =
+    Task { name: "external_records", heading: "## Several records", children: &[], at_most: 48 };
 
 fn source(path: &str) -> Result<String> {
     let file = repository().join(path);
@@ -66,6 +77,8 @@ fn ours(task: &Task) -> Result<String> {
     Ok(match task.name {
         "readme" => block(&source("README.md")?, "## An operator", "rust")?.to_owned(),
         "three_children" => block(&source("docs/src/functions.md")?, "## The program", "rust")?.to_owned(),
+        "external_record" => block(&source(PAGE_OF_RECORDS)?, "## The program", "rust")?.to_owned(),
+        "external_records" => block(&source(PAGE_OF_RECORDS)?, task.heading, "rust")?.to_owned(),
         _ => block(&source(PAGE)?, task.heading, "rust")?.to_owned(),
     })
 }
@@ -75,9 +88,13 @@ fn path(task: &Task) -> String {
     format!("integration-tests/tests/readme/programs/{}.rs", task.name)
 }
 
-/// All that are counted.
-pub(crate) fn paths() -> impl Iterator<Item = String> {
-    TASKS.iter().map(path)
+/// All that are counted, and whether they need names of `operator_core::dependent` beyond the prelude.
+pub(crate) fn paths() -> impl Iterator<Item = (String, bool)> {
+    TASKS.iter().chain([&SEVERAL]).map(|task| (path(task), has_records(task)))
+}
+
+fn has_records(task: &Task) -> bool {
+    task.name.starts_with("external")
 }
 
 fn theirs(task: &Task) -> Result<String> {
@@ -115,6 +132,21 @@ fn the_page_has_the_programs_that_are_run_and_their_lines() -> Result<()> {
 }
 
 #[test]
+fn the_page_of_records_has_its_programs_and_their_lines() -> Result<()> {
+    let page = source(PAGE_OF_RECORDS)?;
+    ensure!(source(&path(&SEVERAL))? == ours(&SEVERAL)?, "{} is not as it stands in the book", SEVERAL.name);
+    for task in TASKS.iter().chain([&SEVERAL]).filter(|task| has_records(task)) {
+        let lines = lines::lines(&ours(task)?, task.children)?;
+        ensure!(lines <= task.at_most, "{} takes {lines} lines, and may take {}", task.name, task.at_most);
+        let told = format!("{lines} lines");
+        ensure!(page.contains(&told), "{PAGE_OF_RECORDS} doesn't say that {} takes {told}", task.name);
+    }
+    let client = format!("{{{{#include ../../{DNS}}}}}");
+    ensure!(page.contains(&client), "{PAGE_OF_RECORDS} doesn't include {DNS}");
+    Ok(())
+}
+
+#[test]
 fn the_page_shows_each_task_on_kube_rs_alone() -> Result<()> {
     let page = source(PAGE)?;
     let tasks = TASKS.iter().map(|task| format!("integration-tests/tests/readme/kube_rs/{}.rs", task.name));
@@ -141,10 +173,19 @@ fn the_programs_and_those_on_kube_rs_alone_build() -> Result<()> {
     fs::write(&manifest, text.replacen(plain, alone, 1))?;
     let bins = beside.package.join("src/bin");
     fs::create_dir_all(&bins)?;
+    let write = |name: &str, program: String, has_records: bool| -> Result<()> {
+        let folder = bins.join(name);
+        fs::create_dir_all(&folder)?;
+        if has_records {
+            fs::write(folder.join("dns.rs"), source(DNS)?)?;
+        }
+        Ok(fs::write(folder.join("main.rs"), program)?)
+    };
     for task in &TASKS {
-        fs::write(bins.join(format!("{}.rs", task.name)), ours(task)?)?;
-        fs::write(bins.join(format!("{}_kube_rs.rs", task.name)), theirs(task)?)?;
+        write(task.name, ours(task)?, has_records(task))?;
+        write(&format!("{}_kube_rs", task.name), theirs(task)?, has_records(task))?;
     }
+    write(SEVERAL.name, ours(&SEVERAL)?, true)?;
     // The sample's own types, and all else on kube-rs alone.
     let sample = bins.join("webpage_kube_rs");
     fs::create_dir_all(&sample)?;
@@ -232,3 +273,11 @@ staged!(three_children, "programs/three_children.rs", [Page], crate::plays::a_pa
 staged!(optional_child, "programs/optional_child.rs", [Page], crate::plays::a_page_is_published);
 staged!(explicit_part, "programs/explicit_part.rs", [Site], crate::plays::a_site_is_migrated);
 staged!(two_controllers, "programs/two_controllers.rs", [], crate::plays::settings_are_copied);
+staged!(external_record, "programs/external_record.rs", [Host], async |cluster, client| {
+    let provider = crate::plays::Provider { shown: dns::shown, change_by_hand: dns::change_by_hand };
+    crate::plays::a_host_has_a_record(cluster, client, provider).await
+});
+staged!(external_records, "programs/external_records.rs", [Zone], async |cluster, client| {
+    let provider = crate::plays::Provider { shown: dns::shown, change_by_hand: dns::change_by_hand };
+    crate::plays::a_zone_has_a_record_for_each_host(cluster, client, provider).await
+});

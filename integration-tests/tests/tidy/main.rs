@@ -3,6 +3,7 @@
 //! forgotten.
 
 mod assertions;
+mod crashes;
 mod faults;
 mod josdk;
 mod kept;

@@ -123,7 +123,7 @@ fn a_retry_has_the_same_words_in_builder_and_derive() {
 fn a_node_has_the_same_words_in_builder_and_derive() {
     let mut builder = methods("operator-core/src/workflow/wired/declared.rs", "");
     builder.extend(methods("operator-core/src/dependent/kubernetes/settings.rs", ""));
-    builder.extend(methods("operator-core/src/workflow/wired/external.rs", ""));
+    builder.extend(methods("operator-core/src/workflow/wired/record.rs", ""));
     // In a workflow nothing stands alone, and every path is a node.
     are_alike(&builder, &words(["node", "standalone"]), &of_a_node(), &words(["configure"]));
 }

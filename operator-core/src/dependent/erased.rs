@@ -19,24 +19,24 @@ use crate::{
 
 /// An event source that a dependent provides.
 #[derive(Clone, Debug)]
-pub struct DependentSource {
+pub(crate) struct DependentSource {
     /// The source.
-    pub declaration: Arc<dyn SourceDeclaration>,
+    pub(crate) declaration: Arc<dyn SourceDeclaration>,
     /// Whether another source with the same name, declared by another dependent or on the controller, can be used as
     /// well.
-    pub shared: bool,
+    pub(crate) shared: bool,
 }
 
 impl DependentSource {
     /// A source of its own for the dependent.
     #[must_use]
-    pub fn own(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
+    pub(crate) fn own(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
         Self { declaration, shared: false }
     }
 
     /// A source that is shared by all dependents whose source has this name.
     #[must_use]
-    pub fn shared(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
+    pub(crate) fn shared(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
         Self { declaration, shared: true }
     }
 }
@@ -52,7 +52,7 @@ pub(crate) struct Deleted {
 
 impl Deleted {
     /// Nothing existed.
-    pub(super) const NOTHING: Self = Self { found: 0, deletion: Deletion::Gone };
+    pub(crate) const NOTHING: Self = Self { found: 0, deletion: Deletion::Gone };
 }
 
 /// How the leftovers of former nodes are removed.
@@ -237,12 +237,6 @@ impl AnyDependent {
 
     pub(crate) fn shared_name(&self) -> Arc<str> {
         Arc::clone(&self.name)
-    }
-
-    /// The same dependent with another name.
-    pub(crate) fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.name = name.into();
-        self
     }
 
     /// What it may do.

@@ -27,6 +27,19 @@ pub(crate) struct Declaration {
     pub(crate) reads: Vec<Reading>,
     /// When its desired state is computed; `None` for one that always wants something.
     pub(crate) judged: Option<Judged>,
+    /// The field of the primary's status in which it keeps ids, which no status function may set.
+    pub(crate) keeps: Option<Arc<str>>,
+    /// What can't work about it.
+    pub(crate) unsound: Option<Unsound>,
+}
+
+/// What can't work about a declaration.
+#[derive(Clone, Debug)]
+pub(crate) struct Unsound {
+    /// Without the node's name, which comes before it.
+    pub(crate) what: &'static str,
+    pub(crate) why: String,
+    pub(crate) write: &'static str,
 }
 
 /// The objects in the cluster that a dependent manages or reads.
@@ -45,20 +58,20 @@ impl Objects {
     }
 }
 
-/// What a dependent reads from event sources that may have to be declared elsewhere.
+/// What a dependent reads from an event source that may have to be declared elsewhere.
 #[derive(Clone, Debug)]
-pub(crate) enum Reading {
-    /// From the source of that name: objects of this type and kind.
-    Objects { source: Arc<str>, of: RustType, kind: ResourceType },
-    /// From the source of that name: another system's resources of this type.
-    Resources { source: Arc<str>, of: RustType },
-    /// From any source: the objects that keep its state.
-    State { of: RustType },
+pub(crate) struct Reading {
+    /// The name of the source.
+    pub(crate) source: Arc<str>,
+    /// The Rust type of the objects.
+    pub(crate) of: RustType,
+    /// Their kind.
+    pub(crate) kind: ResourceType,
 }
 
 impl Reading {
-    /// Objects of type `K` from the source of that name.
+    /// Objects of this type and kind from the source of that name.
     pub(in crate::dependent) fn objects(of: RustType, source: &Arc<str>, kind: &ResourceType) -> Self {
-        Self::Objects { source: Arc::clone(source), of, kind: kind.clone() }
+        Self { source: Arc::clone(source), of, kind: kind.clone() }
     }
 }

@@ -25,14 +25,6 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// These exist, and nothing has to be done about them.
-    pub(super) fn found(&mut self, items: impl ExactSizeIterator<Item = Secondary>) {
-        self.count += items.len();
-        // Mostly it is one, and a vector that grows by itself has room for four.
-        self.done.reserve_exact(items.len());
-        self.done.extend(items.map(|item| (Operation::Matched, item)));
-    }
-
     /// Works on all of these, whether or not others fail; the results are in their order.
     pub(super) async fn work<'w>(
         &mut self,

@@ -12,8 +12,7 @@
 //!
 //! - A function of the primary, or a value that implements [`Dependent`](crate::Dependent): objects in the cluster that should
 //!   exist, or, by [`Read`], that others make.
-//! - [`DependentResource`] with [`Creator`], [`Updater`], [`Deleter`]: anything else; and
-//!   [`bulk::BulkDependentResource`] for any number of resources.
+//! - [`Records`] of a type that implements [`External`]: what is kept in another system.
 //!
 //! # Guarantees
 //! - The desired state is computed at most once for a dependent in a run of its workflow; a second run of the workflow
@@ -24,11 +23,10 @@
 //! - `desired` is a function of the primary and the context, without side effects.
 
 mod ask;
-pub mod bulk;
+mod bulk;
 mod capabilities;
-mod custom;
+mod deletion;
 mod erased;
-mod external;
 mod facts;
 #[doc(hidden)]
 pub mod function;
@@ -36,15 +34,17 @@ mod items;
 pub(crate) mod kubernetes;
 pub mod matcher;
 mod only_if;
+pub(crate) mod record;
+mod system;
 
 pub use crate::reconciler::workflow::DependentError as Error;
 pub(crate) use capabilities::Capabilities;
-pub use custom::{Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Updater};
-#[doc(hidden)]
-pub use erased::DependentSource;
+pub use deletion::Deletion;
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use erased::Deleted;
 pub use erased::Standalone;
-pub(crate) use erased::{AnyDependent, Asked, Engine, Pruning};
-pub(crate) use facts::{Declaration, Objects, Reading};
+pub(crate) use erased::{AnyDependent, Asked, DependentSource, Engine, Pruning};
+pub(crate) use facts::{Declaration, Objects, Reading, Unsound};
 #[cfg(feature = "testing")]
 pub(crate) use function::complete;
 pub(crate) use function::declare;
@@ -52,3 +52,5 @@ pub use function::read::Read;
 pub use kubernetes::Adoption;
 pub(crate) use kubernetes::{Settings, forget_departed, retired, settings};
 pub(crate) use only_if::Wishes;
+pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
+pub use system::System;

@@ -42,7 +42,7 @@ mod secondary;
 mod sources;
 mod stopped;
 #[cfg(test)]
-mod test_wiring;
+pub(crate) mod test_wiring;
 mod unconfirmed_writes;
 pub mod updates;
 

@@ -14,11 +14,11 @@ use crate::{
 
 /// Keeps what is delivered.
 #[derive(Debug, Default)]
-pub(super) struct Recorder(Mutex<Vec<String>>);
+pub(crate) struct Recorder(Mutex<Vec<String>>);
 
 impl Recorder {
     /// The primaries woken so far, with the source that did it.
-    pub(super) fn related(&self) -> Vec<String> {
+    pub(crate) fn related(&self) -> Vec<String> {
         self.0.lock().clone()
     }
 }
@@ -66,7 +66,7 @@ fn parse(key: &str) -> ObjectKey {
 }
 
 /// A wiring without a cluster.
-pub(super) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
+pub(crate) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
     let config = kube::Config::new("http://localhost:1".parse().expect("a valid address"));
     let environment = Environment::real();
     Wiring {

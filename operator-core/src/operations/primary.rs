@@ -125,6 +125,7 @@ impl<'r> PrimaryWriter<'r> {
         mut status: Value,
     ) -> Result<AnyObject, Error> {
         strip_nulls(&mut status);
+        self.keep_own_fields(original, &mut status)?;
         if self.ssa {
             return self.apply_status(status).await;
         }

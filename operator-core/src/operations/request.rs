@@ -169,10 +169,27 @@ impl Writer {
         });
     }
 
+    /// What the server would answer to a patch that it doesn't carry out; `None` in mode plan. Nothing is written, so that no
+    /// observer is told.
+    pub(super) async fn try_out(&self, write: &WriteRequest<'_>) -> Result<Option<Bytes>, Error> {
+        if matches!(self.mode, Mode::Plan(_)) {
+            return Ok(None);
+        }
+        let (_, answer) = self.exchanged(write, self.request(write, "&dryRun=All")?).await?;
+        Ok(Some(answer))
+    }
+
     async fn answered(&self, write: &WriteRequest<'_>) -> Result<(StatusCode, Bytes), Error> {
-        let (verb, kind, key) = (write.verb.as_str(), write.kind, write.key);
         // Made in each mode, so that a name that is none is refused in each.
-        let request = self.request(write)?;
+        self.exchanged(write, self.request(write, "")?).await
+    }
+
+    async fn exchanged(
+        &self,
+        write: &WriteRequest<'_>,
+        request: Request<Body>,
+    ) -> Result<(StatusCode, Bytes), Error> {
+        let (verb, kind, key) = (write.verb.as_str(), write.kind, write.key);
         let answered = match &self.mode {
             Mode::Apply => exchange(&self.clients.direct, request).await,
             Mode::Plan(planner) => Ok(planner.plan(write, &self.field_manager)),
@@ -188,7 +205,8 @@ impl Writer {
         std::iter::once(&*self.field_manager).chain(retired).collect()
     }
 
-    fn request(&self, write: &WriteRequest<'_>) -> Result<Request<Body>, Error> {
+    /// `option` is added to the parameters of a JSON patch.
+    fn request(&self, write: &WriteRequest<'_>, option: &str) -> Result<Request<Body>, Error> {
         let collection = write.kind.collection_path(write.key.namespace());
         let object = || {
             let subresource = write.subresource.map(|name| format!("/{name}")).unwrap_or_default();
@@ -205,9 +223,11 @@ impl Writer {
                 format!("{}?force=true&fieldManager={manager}", object()),
                 "application/apply-patch+yaml",
             ),
-            Verb::JsonPatch => {
-                (Method::PATCH, format!("{}?fieldManager={manager}", object()), "application/json-patch+json")
-            }
+            Verb::JsonPatch => (
+                Method::PATCH,
+                format!("{}?fieldManager={manager}{option}", object()),
+                "application/json-patch+json",
+            ),
             Verb::MergePatch => (
                 Method::PATCH,
                 format!("{}?fieldManager={manager}", object()),

@@ -23,6 +23,8 @@ pub(crate) struct WritingRun<'c> {
     pub(crate) finalizer: Option<&'c str>,
     /// The annotation of the primary that records its Jobs: the framework's, not the reconciler's.
     pub(crate) done_jobs: &'c str,
+    /// The fields of the primary's status that the framework writes itself: not a status function's either.
+    pub(crate) own_fields: &'c [Arc<str>],
     /// What its writes find out about the primary.
     pub(crate) findings: &'c Findings,
     pub(crate) primaries: &'c PrimarySource,

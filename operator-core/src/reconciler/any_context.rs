@@ -69,6 +69,8 @@ pub(crate) struct AnyContext {
     memo: Memo,
     /// What user code has put into it for its nodes.
     data: DataOfRun,
+    /// Its nodes write the primary one after the other, or they would be in one another's way.
+    primary_writes: tokio::sync::Mutex<()>,
 }
 
 impl AnyContext {
@@ -81,6 +83,7 @@ impl AnyContext {
             workflow_results: Mutex::default(),
             memo: Memo::default(),
             data: DataOfRun::default(),
+            primary_writes: tokio::sync::Mutex::default(),
         })
     }
 
@@ -181,12 +184,18 @@ impl AnyContext {
         &self.memo
     }
 
+    /// Held by a node of the run while it writes the primary.
+    pub(crate) fn primary_writes(&self) -> &tokio::sync::Mutex<()> {
+        &self.primary_writes
+    }
+
     pub(crate) fn writing_run(&self) -> WritingRun<'_> {
         WritingRun {
             key: &self.run.key,
             uid: self.run.uid.as_str(),
             finalizer: self.shared.finalizer.as_deref(),
             done_jobs: self.shared.marks.names().done_jobs(),
+            own_fields: self.shared.workflow.as_ref().map_or(&[], |workflow| workflow.own_fields()),
             findings: &self.findings,
             primaries: &self.shared.primary,
             sources: &self.shared.sources,

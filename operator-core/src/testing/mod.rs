@@ -3,9 +3,10 @@
 //! [`DryRun`] is one run of a controller without a server, which says what it would write.
 //!
 //! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests often
-//! need; [`TestOperator`] is an operator inside a test, whose work can be waited for and counted. The API servers
-//! themselves are in the crate `test-cluster`, which doesn't depend on operators; the page "Testing with a control
-//! plane" of the documentation describes what else is possible.
+//! need; [`TestOperator`] is an operator inside a test, whose work can be waited for and counted; [`OtherSystem`] is a
+//! scripted system outside the cluster, for dependents that keep records there. The API servers themselves are in the
+//! crate `test-cluster`, which doesn't depend on operators; the page "Testing with a control plane" of the
+//! documentation describes what else is possible.
 //!
 //! | Java Operator SDK | here |
 //! |---|---|
@@ -18,17 +19,22 @@ mod cluster;
 mod context;
 mod dry_run;
 pub mod faults;
+mod idle;
 mod in_process;
 #[cfg(test)]
 mod in_process_tests;
 mod operator;
+mod other_system;
 mod request_log;
 pub mod simulation;
 
 pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
 pub use dry_run::{DryRun, Planned};
+#[doc(hidden)]
+pub use idle::idle_node;
 pub use operator::{Settled, TestOperator};
+pub use other_system::{OtherSystem, OtherSystemError};
 pub use request_log::ObjectRequest;
 pub use test_cluster::{
     Assets, AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Controllers, Error, InProcessServer,

@@ -54,6 +54,8 @@ pub(super) struct Declared {
     pub(super) prunes_data: bool,
     pub(super) explicit: bool,
     pub(super) keeps_errors: bool,
+    /// The fields of the primary's status in which nodes keep ids.
+    pub(super) own_fields: Vec<Arc<str>>,
 }
 
 impl<P: KubeObject> Workflow<P> {
@@ -370,8 +372,19 @@ impl AnyBuilder {
             Deleting { by, says_gone, first: node.first }
         });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
-        let declared =
-            Declared { id, graph, names, nodes, endings, retired, prunes_data, explicit, keeps_errors };
+        let own_fields = nodes.iter().filter_map(|node| node.dependent.declaration().keeps.clone()).collect();
+        let declared = Declared {
+            id,
+            graph,
+            names,
+            nodes,
+            endings,
+            retired,
+            prunes_data,
+            explicit,
+            keeps_errors,
+            own_fields,
+        };
         Ok(AnyWorkflow(Arc::new(declared)))
     }
 }

@@ -62,4 +62,4 @@ pub(crate) use into::Stage;
 #[doc(hidden)]
 pub use into::{Declare, Declaring, IntoWorkflow, Wired};
 pub(crate) use outline::Outline;
-pub use wired::external::External;
+pub use wired::record::RecordNode;

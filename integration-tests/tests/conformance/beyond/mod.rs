@@ -11,6 +11,7 @@ mod observability;
 mod panic_in_reconcile;
 mod permanent;
 mod primary_gone_during_a_run;
+mod records;
 mod recreated_primary;
 mod status;
 mod unanswered_create;

@@ -59,9 +59,9 @@ async fn runs_of_bad(
     scene.create(name, "bad").await?;
     let runs = operator.settled().await?.runs_of(&scene.key(name));
     let message = scene.resources.get(name).await?.status.and_then(|status| status.message);
-    operator.stop().await;
     scene.delete(name).await?;
     scene.until_gone(name).await?;
+    operator.stop().await;
     Ok((runs, message.unwrap_or_default()))
 }
 

@@ -18,10 +18,8 @@ async fn until(system: &ExternalSystem, number: usize, data: &str) -> Result<()>
 async fn a_bulk_of_external_records_follows_its_primary() -> Result<()> {
     let scene = Scene::new("bulk-external").await?;
     let system = ExternalSystem::default();
-    let source =
-        system.polled(&scene.namespace, |name| name.rsplit_once('-').map_or("", |(primary, _)| primary));
     let workflow = workflow_of_one(many_records(&system))?;
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow).watches(source)).await?;
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
 
     scene.create("one", "3 first").await?;
     until(&system, 3, "first").await?;

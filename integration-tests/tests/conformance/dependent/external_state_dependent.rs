@@ -1,32 +1,13 @@
-//! The same by a dependent: the framework keeps the object with the id, and deletes it after the resource.
-
-use std::{sync::Arc, time::Duration};
+//! The same by a dependent: the framework keeps the id in an object, which goes after the resource.
 
 use anyhow::{Context as _, Result};
-use integration_tests::{
-    ExternalSystem, Record, Scene, Script, TestResource, eventually, one_kept_record, workflow_of_one,
-};
+use integration_tests::{ExternalSystem, Scene, Script, eventually, one_kept_record, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, ResourceExt};
-use operator_core::{ControllerBuilder, PerResourcePollingEventSource, testing::operator_test};
+use operator_core::{ControllerBuilder, testing::operator_test};
 use serde_json::json;
 
 fn controller(scene: &Scene, system: &ExternalSystem) -> Result<ControllerBuilder<Script>> {
-    let (maps, records): (Api<ConfigMap>, _) = (scene.api(), system.clone());
-    let source = PerResourcePollingEventSource::new(
-        "records",
-        Duration::from_millis(100),
-        move |primary: Arc<TestResource>| {
-            let (maps, records) = (maps.clone(), records.clone());
-            async move {
-                let map = maps.get_opt(&format!("{}-state", primary.name_any())).await?;
-                let id = map.and_then(|map| map.data?.remove("id"));
-                Ok::<Vec<Record>, kube::Error>(id.and_then(|id| records.get(&id)).into_iter().collect())
-            }
-        },
-    );
-    let workflow = workflow_of_one(one_kept_record(system))?;
-    Ok(scene.managed(&Script::idle(), &workflow).owns::<ConfigMap>().watches(source))
+    Ok(scene.managed(&Script::idle(), &workflow_of_one(one_kept_record(system))?))
 }
 
 #[operator_test]
@@ -53,7 +34,10 @@ async fn a_dependent_keeps_its_id_in_a_config_map() -> Result<()> {
     scene.delete("one").await?;
     scene.until_gone("one").await?;
     assert!(system.all().is_empty(), "the finalizer kept the primary until the record was gone");
-    assert!(scene.api::<ConfigMap>().get_opt("one-state").await?.is_none());
+    // It is collected after its primary.
+    let maps = scene.api::<ConfigMap>();
+    eventually("the end of the id", async || Ok(maps.get_opt("one-state").await?.is_none().then_some(())))
+        .await?;
     operator.stop().await;
     Ok(())
 }

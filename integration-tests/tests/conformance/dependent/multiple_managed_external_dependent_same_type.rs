@@ -1,4 +1,4 @@
-//! Two dependents of one external type, from one event source: each has its own of the primary's resources.
+//! Two nodes of one type of records, in one system: each has its own of the primary's records.
 
 use anyhow::Result;
 use integration_tests::{ExternalSystem, Scene, Script, eventually, one_record, workflow_of};
@@ -6,12 +6,11 @@ use operator_core::testing::operator_test;
 use serde_json::json;
 
 #[operator_test]
-async fn two_dependents_share_a_source_and_keep_apart() -> Result<()> {
+async fn two_dependents_share_a_system_and_keep_apart() -> Result<()> {
     let scene = Scene::new("multiple-managed-external").await?;
     let system = ExternalSystem::default();
-    let source = system.polled(&scene.namespace, |name| name.trim_end_matches("-a").trim_end_matches("-b"));
     let workflow = workflow_of([one_record(&system, "-a"), one_record(&system, "-b")])?;
-    let operator = scene.start(scene.managed(&Script::idle(), &workflow).watches(source)).await?;
+    let operator = scene.start(scene.managed(&Script::idle(), &workflow)).await?;
 
     let both = async |value: &str| {
         let data = |suffix: &str| system.named(&format!("one{suffix}")).pop().map(|record| record.data);

@@ -45,7 +45,6 @@ async fn each_form_makes_removes_holds_and_fails() -> Result<()> {
     let scene = Scene::new("functions-only-if").await?;
     scene.failures.expect("the first form is broken");
     let system = ExternalSystem::default();
-    let source = system.polled(&scene.namespace, |name| name.split('-').next().unwrap_or_default());
     let [bool, verdict, want, tried, judged, wished, seen] =
         SUFFIXES.map(|suffix| one_record(&system, suffix));
     let nodes = (
@@ -58,7 +57,7 @@ async fn each_form_makes_removes_holds_and_fails() -> Result<()> {
         seen.only_if(of_the_context),
     );
     let (script, outcomes) = looking_on::<TestResource>();
-    let operator = scene.start(scene.controller(&script).workflow(nodes).watches(source)).await?;
+    let operator = scene.start(scene.controller(&script).workflow(nodes)).await?;
     let known = async |what: &str, is: &[&str]| {
         eventually(what, async || {
             let mut found: Vec<_> = system.all().into_iter().map(|record| record.name).collect();

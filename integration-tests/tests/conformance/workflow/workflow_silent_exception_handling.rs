@@ -1,57 +1,52 @@
 //! A workflow whose errors are the reconciler's business keeps them in its results, in a reconcile and in a clean-up, and
 //! fails no run.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use anyhow::Result;
 use integration_tests::{Scene, Script, TestResource};
 use operator_core::{
-    BoxError, Context, Removal, UpdateControl, Workflow,
-    dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource},
+    BoxError, Removal, UpdateControl, Workflow,
+    dependent::{Deletion, External, NotMade, Records, Token},
     testing::operator_test,
 };
 
 /// Can neither be made nor be deleted.
-#[derive(Default)]
-struct Broken;
-
-impl DependentResource<TestResource> for Broken {
-    type Resource = ();
-
-    async fn secondary(
-        &self,
-        primary: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Option<Arc<()>>, BoxError> {
-        Ok(primary.metadata.deletion_timestamp.is_some().then(|| Arc::new(())))
-    }
+#[derive(Clone, Default)]
+struct Broken {
+    /// Whether it is there all the same.
+    is_there: Arc<AtomicBool>,
+    deletes: Arc<AtomicUsize>,
 }
 
-impl Creator<TestResource> for Broken {
-    fn desired(&self, _: &TestResource, _: &Context<TestResource>) -> Result<(), BoxError> {
+impl External<TestResource> for Broken {
+    type Resource = ();
+    type Want = Option<()>;
+
+    fn want(&self, _: &TestResource) -> Option<()> {
+        Some(())
+    }
+
+    async fn observe(&self, _: &str) -> Result<Option<()>, BoxError> {
+        Ok(self.is_there.load(Ordering::SeqCst).then_some(()))
+    }
+
+    async fn create(&self, (): &(), _: &Token) -> Result<(String, ()), BoxError> {
+        Err(NotMade::because("can't be created").into())
+    }
+
+    async fn update(&self, _: &str, (): &(), (): &()) -> Result<(), BoxError> {
         Ok(())
     }
 
-    async fn create(
-        &self,
-        (): (),
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<()>, BoxError> {
-        Err("can't be created".into())
-    }
-}
-
-impl Deleter<TestResource> for Broken {
-    async fn delete(
-        &self,
-        _: &Arc<()>,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Deletion, BoxError> {
+    async fn delete(&self, _: &str) -> Result<Deletion, BoxError> {
+        self.deletes.fetch_add(1, Ordering::SeqCst);
         Err("can't be deleted".into())
     }
 }
@@ -71,8 +66,9 @@ async fn errors_stay_in_the_results() -> Result<()> {
         cleaned_up.fetch_add(failed, Ordering::SeqCst);
         Box::pin(async { Ok(Removal::Done) })
     });
+    let broken = Broken::default();
     let workflow = Workflow::builder()
-        .nodes((CustomDependent::new(Broken).creates().deletes(),))
+        .nodes((Records::new(broken.clone()).id_of(|_| "broken".to_owned()),))
         .handle_errors_in_reconciler()
         .build()?;
     let controller = script.controller().with_cleaner().workflow(&workflow);
@@ -81,8 +77,12 @@ async fn errors_stay_in_the_results() -> Result<()> {
     scene.create("one", "value").await?;
     operator.settled().await?;
     assert_eq!((script.runs.count(), in_reconcile.load(Ordering::SeqCst)), (1, 1), "and no retry");
+    broken.is_there.store(true, Ordering::SeqCst);
+    // After a call that went wrong a record is left alone for a second.
+    tokio::time::sleep(Duration::from_secs(2)).await;
     scene.delete("one").await?;
     scene.until_gone("one").await?;
     assert_eq!((script.cleanups.count(), in_cleanup.load(Ordering::SeqCst)), (1, 1));
+    assert_eq!(broken.deletes.load(Ordering::SeqCst), 1, "that is what has failed");
     Ok(())
 }

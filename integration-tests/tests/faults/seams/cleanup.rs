@@ -85,8 +85,7 @@ async fn a_database_is_not_dropped_under_the_running_app() -> Result<()> {
     let app = Child("app").node().after(&database);
     let web = Child("web").node().after(&app);
     let workflow = Workflow::builder().nodes((database, app, web, Child("aside").node())).build()?;
-    let records = system.polled(&scene.namespace, |name| name);
-    let controller = scene.managed(&Script::idle(), &workflow).watches(records);
+    let controller = scene.managed(&Script::idle(), &workflow);
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
     pass(60).await;

@@ -1,21 +1,24 @@
 //! What isn't done yet when somebody says that it is: a deletion that takes its time, a clean-up that nobody looked at.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use anyhow::Result;
-use integration_tests::{Child, ExternalSystem, Record, Script, TestObject, config_map, standalone};
+use integration_tests::{Child, ExternalSystem, Record, Script, TestObject, standalone};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Context, Removal, UpdateControl, Workflow, controller::IntoController, dependent::Creator,
-    dependent::CustomDependent, dependent::Deleter, dependent::Deletion, dependent::DependentResource,
-    dependent::ExplicitState, testing::faults::Faults, workflow::conditions::ResourceDeleted,
+    BoxError, Removal, UpdateControl, Workflow, controller::IntoController, dependent::Deletion,
+    dependent::External, dependent::Found, dependent::Records, dependent::Token, testing::faults::Faults,
+    workflow::conditions::ResourceDeleted,
 };
 use serde_json::json;
 
@@ -26,72 +29,42 @@ use super::{Scene, TestResource, gone_after, pass, scene, under};
 struct Slow {
     system: ExternalSystem,
     asked: Arc<AtomicUsize>,
-    /// Whether what is there is read from the source that polls the other system; otherwise from the system.
-    polled: bool,
     /// That many deletions fail; the next one is done at once.
     fails: usize,
-    /// Whether a config map keeps the record's id.
-    kept: bool,
 }
 
 impl Slow {
-    fn node(&self) -> CustomDependent<Self, TestResource> {
-        let dependent = CustomDependent::new(self.clone()).creates().deletes();
-        let dependent = if self.kept { dependent.keeps_state() } else { dependent };
-        if self.polled { dependent.remembered_by("records") } else { dependent }
+    fn records(&self) -> Records<Self, TestResource> {
+        Records::new(self.clone())
     }
 }
 
-impl DependentResource<TestResource> for Slow {
+impl External<TestResource> for Slow {
     type Resource = Record;
+    type Want = Option<Record>;
 
-    async fn secondary(
-        &self,
-        primary: &Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<Option<Arc<Record>>, BoxError> {
-        match self.polled {
-            true => Ok(context.external::<Record>().pop()),
-            false => Ok(self.system.named(&primary.name_any()).pop().map(Arc::new)),
-        }
-    }
-}
-
-impl Creator<TestResource> for Slow {
-    fn desired(&self, primary: &TestResource, _: &Context<TestResource>) -> Result<Record, BoxError> {
-        Ok(Record { id: String::new(), name: primary.name_any(), data: primary.value().to_owned() })
+    fn want(&self, primary: &TestResource) -> Option<Record> {
+        Some(Record::wanted(primary.name_any(), primary.value().to_owned()))
     }
 
-    async fn create(
-        &self,
-        desired: Record,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(self.system.create(&desired.name, &desired.data)?))
+    async fn observe(&self, id: &str) -> Result<Option<Record>, BoxError> {
+        Ok(self.system.get(id))
     }
-}
 
-impl ExplicitState<TestResource> for Slow {
-    type State = ConfigMap;
-
-    fn state(
-        &self,
-        record: &Record,
-        primary: &TestResource,
-        context: &Context<TestResource>,
-    ) -> Result<ConfigMap, BoxError> {
-        Ok(config_map(primary, context, &record.id))
+    async fn create(&self, want: &Record, token: &Token) -> Result<(String, Record), BoxError> {
+        let made = self.system.create_for(token.as_str(), &want.name, &want.data)?;
+        Ok((made.id.clone(), made))
     }
-}
 
-impl Deleter<TestResource> for Slow {
-    async fn delete(
-        &self,
-        actual: &Arc<Record>,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Deletion, BoxError> {
+    fn matches(&self, _: &Record, _: &Record) -> bool {
+        true
+    }
+
+    async fn update(&self, _: &str, actual: &Record, _: &Record) -> Result<Record, BoxError> {
+        Ok(actual.clone())
+    }
+
+    async fn delete(&self, id: &str) -> Result<Deletion, BoxError> {
         let before = self.asked.fetch_add(1, Ordering::SeqCst);
         if self.fails == 0 {
             return Ok(Deletion::Asked);
@@ -99,21 +72,24 @@ impl Deleter<TestResource> for Slow {
         if before < self.fails {
             return Err("not now".into());
         }
-        self.system.delete(&actual.id);
+        self.system.delete(id);
         Ok(Deletion::Gone)
+    }
+
+    async fn find(&self, token: &Token) -> Result<Found<Record>, BoxError> {
+        let found = self.system.made_for(token.as_str());
+        Ok(Found::Records(found.into_iter().map(|found| (found.id.clone(), found)).collect()))
     }
 }
 
 /// S21: the finalizer stays until the other system is done.
 async fn a_slow_deletion(polled: bool) -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
-    let slow = Slow { system: system.clone(), polled, ..Slow::default() };
-    let workflow = Workflow::builder().nodes((slow.node(),)).build()?;
+    let slow = Slow { system: system.clone(), ..Slow::default() };
+    let records = slow.records().id_in_status("recordId");
+    let records = if polled { records.polled(Duration::from_millis(100)) } else { records };
+    let workflow = Workflow::builder().nodes((records,)).build()?;
     let controller = scene.managed(&Script::idle(), &workflow);
-    let controller = match polled {
-        true => controller.watches(system.polled(&scene.namespace, |name| name)),
-        false => controller,
-    };
     let _operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
     pass(60).await;
@@ -143,17 +119,21 @@ async fn a_deletion_that_no_source_tells_the_end_of_is_looked_at_again() -> Resu
 #[tokio::test(start_paused = true)]
 async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
-    let slow = Slow { system: system.clone(), polled: true, kept: true, ..Slow::default() };
+    let slow = Slow { system: system.clone(), ..Slow::default() };
+    let records = slow.records().polled(Duration::from_millis(100)).id_in_config_map().named("ids");
     let wanted = |primary: &TestResource| primary.value() != "none";
-    let workflow = Workflow::builder().nodes((slow.node().only_if(wanted),)).build()?;
-    let records = system.polled(&scene.namespace, |name| name);
-    let controller = scene.managed(&Script::idle(), &workflow).watches(records).owns::<ConfigMap>();
+    let workflow = Workflow::builder().nodes((records.only_if(wanted),)).build()?;
+    let controller = scene.managed(&Script::idle(), &workflow);
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
     pass(60).await;
     operator.settled().await?;
     let [record] = &system.all()[..] else { panic!("{:?}", system.all()) };
-    let ids = || async { anyhow::Ok(scene.values().await?.into_values().collect::<Vec<_>>()) };
+    let maps = scene.api::<ConfigMap>();
+    let ids = || async {
+        let map = maps.get_opt("one-ids").await?;
+        anyhow::Ok(map.and_then(|map| map.data).unwrap_or_default().into_values().collect::<Vec<_>>())
+    };
     assert_eq!(ids().await?, [&*record.id]);
 
     scene.set("one", "none").await?;
@@ -222,7 +202,7 @@ async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Re
     let (scene, system) = (scene().await?, ExternalSystem::default());
     let slow = Slow { system: system.clone(), fails: 2, ..Slow::default() };
     let asked = Arc::clone(&slow.asked);
-    let workflow = Workflow::builder().nodes((slow.node(),)).build()?;
+    let workflow = Workflow::builder().nodes((slow.records().id_in_status("recordId"),)).build()?;
     let cleans_up = workflow.clone();
     let script = standalone(&workflow).cleanup(move |_, primary, context| {
         let workflow = cleans_up.clone();

@@ -15,11 +15,11 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    BoxError, Context, InformerEventSource, Operator, PerResourcePollingEventSource, UpdateControl, Workflow,
-    client::TransportHook, dependent::CustomDependent, dependent::DependentResource,
-    dependent::DependentSource, event_source::ExternalResource, testing::TestOperator, testing::faults::End,
-    testing::faults::Faults, testing::faults::LineFault, testing::faults::Rule,
-    testing::faults::StatusAnswer, workflow::conditions::CrdPresent,
+    BoxError, InformerEventSource, Operator, PerResourcePollingEventSource, UpdateControl, Workflow,
+    client::TransportHook, dependent::Deletion, dependent::External, dependent::Records, dependent::Token,
+    event_source::ExternalResource, testing::TestOperator, testing::faults::End, testing::faults::Faults,
+    testing::faults::LineFault, testing::faults::Rule, testing::faults::StatusAnswer, workflow::RecordNode,
+    workflow::conditions::CrdPresent, workflow::wired::OneOf,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -51,23 +51,40 @@ fn polled(asked: &Asked) -> PerResourcePollingEventSource<TestResource, Kept, ()
     .spread(0.0)
 }
 
-/// Reads what the other system keeps, by a source of its own.
+/// A record of the primary's name, which is as it should be. Notes for whom it was looked at.
 struct Reads(Asked);
 
-impl DependentResource<TestResource> for Reads {
-    type Resource = Kept;
+impl Reads {
+    fn node(asked: &Asked) -> RecordNode<TestResource, OneOf<Kept>> {
+        let records =
+            Records::new(Self(Arc::clone(asked))).id_of(|primary: &TestResource| primary.name_any());
+        records.polled(PERIOD).needs(CrdPresent::<LateTestResource>::new()).named("reads")
+    }
+}
 
-    async fn secondary(
-        &self,
-        _: &Arc<TestResource>,
-        context: &Context<TestResource>,
-    ) -> Result<Option<Arc<Kept>>, BoxError> {
-        let source = context.external_source::<Kept>(Some("kept")).ok_or("the source isn't there")?;
-        Ok(source.fetch_now(context.primary_key()).await?.first().cloned())
+impl External<TestResource> for Reads {
+    type Resource = Kept;
+    type Want = Option<Kept>;
+
+    fn want(&self, _: &TestResource) -> Option<Kept> {
+        Some(Kept("there"))
     }
 
-    fn event_sources(&self) -> Vec<DependentSource> {
-        vec![DependentSource::own(Arc::new(polled(&self.0)))]
+    async fn observe(&self, id: &str) -> Result<Option<Kept>, BoxError> {
+        self.0.lock().push(id.to_owned());
+        Ok(Some(Kept("there")))
+    }
+
+    async fn create(&self, _: &Kept, _: &Token) -> Result<(String, Kept), BoxError> {
+        Err("it is there".into())
+    }
+
+    async fn update(&self, _: &str, _: &Kept, _: &Kept) -> Result<Kept, BoxError> {
+        Err("it is as it should be".into())
+    }
+
+    async fn delete(&self, _: &str) -> Result<Deletion, BoxError> {
+        Ok(Deletion::Gone)
     }
 }
 
@@ -76,9 +93,7 @@ async fn a_per_primary_source_that_starts_late_knows_the_primaries_that_are_ther
     let scene = scene().await?;
     let asked = Asked::default();
     let (script, outcomes) = integration_tests::looking_on::<TestResource>();
-    let node = CustomDependent::new(Reads(Arc::clone(&asked))).named("reads");
-    let node = node.needs(CrdPresent::<LateTestResource>::new());
-    let workflow = Workflow::builder().nodes((node,)).build()?;
+    let workflow = Workflow::builder().nodes((Reads::node(&asked),)).build()?;
     let controller = script.controller().name("late").workflow(&workflow);
     let operator = under(&Faults::none(), &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
@@ -245,9 +260,7 @@ async fn without_the_right_to_list_definitions_runs_do_not_wait_and_go_on_when_i
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
     let (script, outcomes) = integration_tests::looking_on::<TestResource>();
-    let node = CustomDependent::new(Reads(Asked::default())).named("reads");
-    let node = node.needs(CrdPresent::<LateTestResource>::new());
-    let workflow = Workflow::builder().nodes((node,)).build()?;
+    let workflow = Workflow::builder().nodes((Reads::node(&Asked::default()),)).build()?;
     let controller = script.controller().name("asking").workflow(&workflow);
     let words = "customresourcedefinitions is forbidden";
     let denied = Rule::any().resource(DEFINITIONS).status(StatusAnswer::forbidden(words));

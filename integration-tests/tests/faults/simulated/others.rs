@@ -3,12 +3,15 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Result, ensure};
-use integration_tests::{ExternalSystem, OneRecord, Said, counted_maps, workflow_of_one};
+use integration_tests::{ExternalSystem, Record, Said, TestObject as _, counted_maps, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, Patch, PatchParams};
+use kube::{
+    ResourceExt as _,
+    api::{DeleteParams, Patch, PatchParams},
+};
 use operator_core::{
-    PollingEventSource, Workflow, dependent::CustomDependent, node, observe::SourceHealth,
-    testing::faults::Faults,
+    BoxError, PollingEventSource, Workflow, dependent::Deletion, dependent::External, dependent::Found,
+    dependent::Records, dependent::Token, node, observe::SourceHealth, testing::faults::Faults,
 };
 use parking_lot::Mutex;
 use serde_json::json;
@@ -92,41 +95,86 @@ async fn f39_what_hands_delete_and_edit_for_a_minute_is_restored() -> Result<()>
     over(&operator, &scene, &["one", "two"]).await
 }
 
+/// A system that from the first create on is behind, then down, then slow, then behind, then as it should be: by the number of
+/// times that it was asked for all since then.
+#[derive(Clone, Default)]
+struct Troubled {
+    system: ExternalSystem,
+    polls: Arc<Mutex<Vec<Instant>>>,
+    before: Arc<Mutex<Option<usize>>>,
+}
+
+impl Troubled {
+    /// What it shows at the moment.
+    async fn shown(&self) -> Result<ExternalSystem> {
+        let Some(before) = *self.before.lock() else { return Ok(self.system.clone()) };
+        let poll = self.polls.lock().len() - before;
+        match poll {
+            4..=6 => anyhow::bail!("the other system is down"),
+            7 => tokio::time::sleep(Duration::from_secs(600)).await,
+            _ => {}
+        }
+        Ok(if poll > 10 { self.system.clone() } else { ExternalSystem::default() })
+    }
+}
+
+impl External<TestResource> for Troubled {
+    type Resource = Record;
+    type Want = Option<Record>;
+
+    fn want(&self, primary: &TestResource) -> Option<Record> {
+        Some(Record::wanted(primary.name_any(), primary.value().to_owned()))
+    }
+
+    async fn observe(&self, id: &str) -> Result<Option<Record>, BoxError> {
+        Ok(self.shown().await?.get(id))
+    }
+
+    async fn find(&self, token: &Token) -> Result<Found<Record>, BoxError> {
+        let found = self.shown().await?.made_for(token.as_str());
+        Ok(Found::Records(found.into_iter().map(|found| (found.id.clone(), found)).collect()))
+    }
+
+    async fn create(&self, want: &Record, token: &Token) -> Result<(String, Record), BoxError> {
+        self.before.lock().get_or_insert(self.polls.lock().len());
+        let made = self.system.create_for(token.as_str(), &want.name, &want.data)?;
+        Ok((made.id.clone(), made))
+    }
+
+    fn matches(&self, actual: &Record, want: &Record) -> bool {
+        actual.data == want.data
+    }
+
+    async fn update(&self, id: &str, _: &Record, want: &Record) -> Result<Record, BoxError> {
+        Ok(self.system.update(id, &want.data)?)
+    }
+
+    async fn delete(&self, id: &str) -> Result<Deletion, BoxError> {
+        self.system.delete(id);
+        Ok(Deletion::Gone)
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn f40_a_system_that_is_down_slow_and_late_gets_one_record() -> Result<()> {
     let scene = scene().await?;
-    let system = ExternalSystem::with_names_as_keys();
+    let troubled = Troubled::default();
+    let (system, polls) = (troubled.system.clone(), Arc::clone(&troubled.polls));
     system.lose_answers(2);
-    let polls = Arc::new(Mutex::new(Vec::new()));
-    let (records, namespace, noted) = (system.clone(), scene.namespace.clone(), Arc::clone(&polls));
+    let (polled, namespace) = (troubled.clone(), scene.namespace.clone());
     let source = PollingEventSource::new("records", Duration::from_secs(5), move || {
-        let poll = {
-            let mut polls = noted.lock();
-            polls.push(Instant::now());
-            polls.len()
-        };
-        let (records, namespace) = (records.clone(), namespace.clone());
-        async move {
-            match poll {
-                // Down, then slow, then behind, then as it should be.
-                4..=6 => anyhow::bail!("the other system is down"),
-                7 => tokio::time::sleep(Duration::from_secs(600)).await,
-                _ => {}
-            }
-            let seen = if poll > 10 { records } else { ExternalSystem::default() };
-            Ok::<_, anyhow::Error>(seen.by_primary(&namespace, |name| name))
-        }
+        polled.polls.lock().push(Instant::now());
+        let (polled, namespace) = (polled.clone(), namespace.clone());
+        async move { anyhow::Ok(polled.shown().await?.by_primary(&namespace, |name| name)) }
     });
-    let dependent = CustomDependent::<_, TestResource>::new(OneRecord::new(&system, ""))
-        .creates()
-        .remembered_by("records");
+    let record = Records::new(troubled).id_in_status("recordId").shows_within(Duration::from_secs(200));
     let script = saying();
     let controller = script
         .controller()
         .namespaces([&scene.namespace])
         .retry(patient()?)
         .watches(source)
-        .workflow(&Workflow::builder().nodes((dependent,)).build()?);
+        .workflow(&Workflow::builder().nodes((record,)).build()?);
     let operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
     // Whether what is known of the system is up to date is not known while it is down, and the operator says so.
@@ -154,6 +202,8 @@ async fn f40_a_system_that_is_down_slow_and_late_gets_one_record() -> Result<()>
     let gaps: Vec<Duration> = polls.lock().windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(gaps[2..].iter().all(|gap| *gap >= Duration::from_secs(5)), "no storm of polls: {gaps:?}");
     assert!(script.runs.count() < 20, "{} runs in a quarter of an hour", script.runs.count());
+    let id = scene.resources.get("one").await?.status.and_then(|status| status.record_id);
+    assert_eq!(id.as_ref(), system.all().first().map(|record| &record.id), "it was found");
     operator.stop().await;
     Ok(())
 }

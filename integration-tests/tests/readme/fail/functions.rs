@@ -206,7 +206,7 @@ mod wiring {
     fn helper(x: u32) -> u32 {
         x
     }
-    struct Records;
+    struct Entries;
     fn called(page: &WebPage) {
         of().workflow((html, web.after(html(page)))); //~ `k8s_openapi::api::core::v1::ConfigMap` does not name a node of a workflow of `WebPage`
     }
@@ -226,13 +226,13 @@ mod wiring {
         of().workflow((html, web.after())); //~ this method takes 1 argument but 0 arguments were supplied
     }
     fn value() {
-        of().workflow((html, Records)); //~ `Records` can't be a dependent or a condition
+        of().workflow((html, Entries)); //~ `Entries` can't be a dependent or a condition
     }
     fn value_wired() {
-        of().workflow((html, node(Records).after(html))); //~ `Records` is not a dependent of `_` //~ `Records` can't be a dependent or a condition
+        of().workflow((html, node(Entries).after(html))); //~ `Entries` is not a dependent of `_` //~ `Entries` can't be a dependent or a condition
     }
     fn value_named() {
-        of().workflow((html, web.after(the::<Records>()))); //~ `operator_core::workflow::wired::The<Records>` does not name a node of a workflow of `WebPage`
+        of().workflow((html, web.after(the::<Entries>()))); //~ `operator_core::workflow::wired::The<Entries>` does not name a node of a workflow of `WebPage`
     }
     fn no_tuple() {
         of().workflow(html); //~ `for<'a> fn(&'a WebPage) -> k8s_openapi::api::core::v1::ConfigMap {html}` is not a workflow of `WebPage`

@@ -8,13 +8,19 @@ use crate::{
 
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
     let alone = facts.nodes.iter().flat_map(|node| {
-        [unowned(node, facts), leaked(node, facts), unseen(node, facts)].into_iter().flatten()
+        [unsound(node), unowned(node, facts), leaked(node, facts), unseen(node, facts)].into_iter().flatten()
     });
     let pairs =
         facts.nodes.iter().enumerate().flat_map(move |(at, node)| {
             facts.nodes[at + 1..].iter().filter_map(move |other| fight(node, other))
         });
     alone.chain(pairs)
+}
+
+/// What a dependent says about itself.
+fn unsound(node: &Node) -> Option<Mistake> {
+    let of = node.declaration.unsound.as_ref()?;
+    Some(Mistake::new(format!("node `{}` {}", node.name, of.what), of.why.clone(), of.write))
 }
 
 /// An object without a namespace can't be owned by one that has a namespace.
@@ -47,6 +53,18 @@ fn leaked(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
 
 /// Two dependents that would write, or delete, the same objects.
 fn fight(node: &Node, other: &Node) -> Option<Mistake> {
+    if let Some(field) =
+        node.declaration.keeps.as_ref().filter(|field| other.declaration.keeps.as_ref() == Some(*field))
+    {
+        return Some(Mistake::new(
+            format!(
+                "the nodes `{}` and `{}` keep their ids in the same field, `status.{field}`",
+                node.name, other.name
+            ),
+            "each would take the other's record for its own, and change or delete it",
+            "`.id_in_status(\"…\")` with another field on one of them",
+        ));
+    }
     let (a, b) = (makes(node)?, makes(other)?);
     if (a.kind.group(), a.kind.kind()) != (b.kind.group(), b.kind.kind()) {
         return None;

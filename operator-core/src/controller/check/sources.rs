@@ -27,54 +27,18 @@ fn of_another_primary(source: &Source, facts: &Facts<'_>) -> Option<Mistake> {
 
 /// A dependent that reads what no source has.
 fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
-    let named = |name: &str| facts.sources.iter().find(|source| source.name == name);
-    match reading {
-        Reading::Objects { source, of, kind } => {
-            let declare =
-                || format!("`.watches(InformerEventSource::<{}>::new().name(\"{source}\"))`", of.name());
-            match named(source) {
-                None => Some(unknown(node, source, &declare(), facts)),
-                Some(Source { contents: SourceContents::Objects { of: found, kind: other, .. }, .. }) => {
-                    let same = found == of && (other.group(), other.kind()) == (kind.group(), kind.kind());
-                    let found = format!("objects of kind `{}`", other.kind());
-                    (!same).then(|| {
-                        other_type(node, source, &format!("objects of kind `{}`", kind.kind()), &found)
-                    })
-                }
-                Some(found) if found.contents.may_have(*of) => None,
-                Some(_) => {
-                    Some(other_type(node, source, &format!("objects of kind `{}`", kind.kind()), "none"))
-                }
-            }
+    let Reading { source, of, kind } = reading;
+    let declare = || format!("`.watches(InformerEventSource::<{}>::new().name(\"{source}\"))`", of.name());
+    let wanted = format!("objects of kind `{}`", kind.kind());
+    match facts.sources.iter().find(|known| known.name == **source) {
+        None => Some(unknown(node, source, &declare(), facts)),
+        Some(Source { contents: SourceContents::Objects { of: found, kind: other, .. }, .. }) => {
+            let same = found == of && (other.group(), other.kind()) == (kind.group(), kind.kind());
+            let found = format!("objects of kind `{}`", other.kind());
+            (!same).then(|| other_type(node, source, &wanted, &found))
         }
-        Reading::Resources { source, of } => {
-            let of_type = of.name();
-            let declare =
-                format!("`.watches(PollingEventSource::new(\"{source}\", …))` that gives `{of_type}`s");
-            match named(source) {
-                None => Some(unknown(node, source, &declare, facts)),
-                Some(found) if found.contents.may_have(*of) => None,
-                Some(found) => {
-                    let has = match &found.contents {
-                        SourceContents::Resources { of, .. } => format!("resources of type `{}`", of.name()),
-                        SourceContents::Objects { kind, .. } => format!("objects of kind `{}`", kind.kind()),
-                        SourceContents::Nothing | SourceContents::Unknown => "none".to_owned(),
-                    };
-                    Some(other_type(node, source, &format!("resources of type `{of_type}`"), &has))
-                }
-            }
-        }
-        Reading::State { of } => {
-            let kept = facts.sources.iter().any(|source| source.contents.may_have(*of));
-            (!kept).then(|| {
-                let state = of.name();
-                Mistake::new(
-                    format!("node `{node}` keeps its state in a `{state}`"),
-                    "the controller has no event source for it, so the state would be written again in each run",
-                    format!("`.owns::<{state}>()` on the controller"),
-                )
-            })
-        }
+        Some(found) if found.contents.may_have(*of) => None,
+        Some(_) => Some(other_type(node, source, &wanted, "none")),
     }
 }
 

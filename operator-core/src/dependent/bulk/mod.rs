@@ -7,10 +7,6 @@
 //!                         has them beside what was done
 //! ```
 
-mod custom;
-mod declared;
 mod several;
 
-pub use custom::{BulkCreator, BulkDeleter, BulkDependentResource, BulkExplicitState, BulkUpdater};
-pub use declared::BulkCustomDependent;
-pub(in crate::dependent) use several::Several;
+pub(super) use several::Several;

@@ -17,7 +17,7 @@ use crate::{
     message = "`{Self}` can't be a dependent or a condition",
     label = "not a function that could be a dependent",
     note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
-    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`"
+    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`; one that is an `External` is wired by `Records::new(…)`"
 )]
 pub trait Signature<S>: Send + Sync + 'static {
     /// The first argument, without its reference.
@@ -58,7 +58,7 @@ pub type Then<R, T> = fn(R) -> Result<T, BoxError>;
     message = "`{Self}` can't be a dependent or a condition",
     label = "not a function that could be a dependent",
     note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
-    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`"
+    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`; one that is an `External` is wired by `Records::new(…)`"
 )]
 pub trait Call<P: KubeObject, S>: Signature<S> {
     /// Calls it.

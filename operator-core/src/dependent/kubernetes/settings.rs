@@ -107,6 +107,8 @@ impl Managed {
             objects: Some(Objects::of(self.kind.clone(), Arc::clone(&self.source.name))),
             reads: vec![Reading::objects(self.of, &self.source.name, &self.kind)],
             judged: None,
+            keeps: None,
+            unsound: None,
         }
     }
 

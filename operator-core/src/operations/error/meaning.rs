@@ -35,6 +35,7 @@ impl Error {
             | Self::InvalidName { .. }
             | Self::Unversioned { .. }
             | Self::OwnPrimary { .. }
+            | Self::OwnField { .. }
             | Self::InvalidPatch { .. }
             | Self::UnknownEventSource { .. }
             | Self::NoEventSource { .. } => false,
@@ -104,7 +105,7 @@ impl Error {
     }
 
     /// The code of the server's refusal.
-    pub(in crate::operations) fn code(&self) -> Option<u16> {
+    pub(crate) fn code(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(status.code),
             _ => None,

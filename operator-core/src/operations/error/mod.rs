@@ -2,6 +2,8 @@
 
 mod meaning;
 
+use std::sync::Arc;
+
 use kube::core::Status;
 use serde::de::Error as _;
 
@@ -203,6 +205,22 @@ pub enum Error {
         kind: ResourceType,
         /// The object.
         key: ObjectKey,
+    },
+    /// A status function has set the field in which the framework keeps an id.
+    #[error(
+        "{kind} {key}: the status function sets `status.{field}` to {said}, but the id of what was made in another system is {kept}; leave the field out of the status, the framework writes it"
+    )]
+    OwnField {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// The field.
+        field: Arc<str>,
+        /// What it is set to.
+        said: String,
+        /// What is kept there.
+        kept: String,
     },
     /// A merge patch must look like the object that it changes.
     #[error(

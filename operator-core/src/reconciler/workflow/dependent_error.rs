@@ -1,9 +1,11 @@
 //! The errors of a dependent, known as `dependent::Error`. They are defined here because a workflow's error has to
 //! determine whether its nodes' errors are worth another attempt.
 
-use std::{error::Error as StdError, sync::Arc};
+use std::{error::Error as StdError, sync::Arc, time::Duration};
 
-use super::Adoption;
+use jiff::Timestamp;
+
+use super::{Adoption, Token};
 
 use crate::{
     observe::error_chain,
@@ -59,16 +61,6 @@ pub enum DependentError {
     /// The primary was not read from a cluster.
     #[error("the primary {0} has no uid, so nothing can be owned by it")]
     NoUid(ObjectKey),
-    /// There is no such event source.
-    #[error(
-        "dependent `{dependent}` is remembered by the event source `{event_source}`, but the controller has none with that name for its type"
-    )]
-    UnknownEventSource {
-        /// The dependent.
-        dependent: String,
-        /// The event source.
-        event_source: String,
-    },
     /// The object would be outside what its event source watches, so its state would not be known.
     #[error(
         "{kind} {key} is in a namespace that the event source `{source_name}` doesn't watch; give the dependent an informer that does: `.informer(InformerEventSource::new().namespaces(…))`"
@@ -139,6 +131,122 @@ pub enum DependentError {
         /// The number of all items.
         of: usize,
     },
+    /// The server drops the field that keeps ids.
+    #[error(
+        "the server drops `status.{field}`, which keeps the id of what is created in another system, so that nothing is created; add the field to the schema of the definition, as a string"
+    )]
+    IdDropped {
+        /// The field of the primary's status.
+        field: Arc<str>,
+    },
+    /// The server refuses the field that keeps ids.
+    #[error(
+        "the server refuses an id in `status.{field}`, so that nothing is created in another system; the field has to be a string, or an object of strings if there are several records"
+    )]
+    IdRefused {
+        /// The field of the primary's status.
+        field: Arc<str>,
+        /// The server's answer.
+        source: Box<operations::Error>,
+    },
+    /// The other system has given a record no id.
+    #[error("the other system has created `{token}`, but its id is empty, so that it can't be found again")]
+    NoId {
+        /// What it was created for.
+        token: Token,
+    },
+    /// One of several records has no key.
+    #[error("node `{node}` wants several records, and one has an empty key; give each one a key of its own")]
+    NoKey {
+        /// The node.
+        node: String,
+    },
+    /// Two records have the same key.
+    #[error("node `{node}` wants two records with the key `{key}`; give each one a key of its own")]
+    KeyTwice {
+        /// The node.
+        node: String,
+        /// Their key.
+        key: String,
+    },
+    /// More than one record was made for a token.
+    #[error(
+        "{number} records in the other system were made for `{token}`, so it is unknown which is the right one; delete the others there"
+    )]
+    FoundTwice {
+        /// What they were made for.
+        token: Token,
+        /// How many there are.
+        number: usize,
+    },
+    /// The other system doesn't show yet what it may have.
+    #[error("the other system doesn't show `{token}`, but may do so within {within:?}")]
+    NotShown {
+        /// What the record was made for.
+        token: Token,
+        /// How long it may take.
+        within: Duration,
+    },
+    /// A create may have happened, and nobody can find out.
+    #[error(
+        "the create of `{token}`, begun at {begun}, had no answer, and the other system can't be searched, so that it is not repeated: look there for what it may have made; write its id to {place}, or, if there is nothing, set the annotation {annotation}={begun}"
+    )]
+    InDoubt {
+        /// What the record was to be made for.
+        token: Token,
+        /// When the create was begun.
+        begun: String,
+        /// Where its id belongs.
+        place: String,
+        /// The annotation of the primary that ends the doubt.
+        annotation: Arc<str>,
+    },
+    /// Another system is down: its last calls have failed, those of several records. It was not called.
+    #[error("system `{system}` is down since {since} ({last}), and {}", called_again(*again))]
+    SystemDown {
+        /// The system.
+        system: Arc<str>,
+        /// When the first of the calls failed.
+        since: Timestamp,
+        /// What the last one said.
+        last: Arc<str>,
+        /// When the system is called again; `None` while a call in progress finds out whether it is back.
+        again: Option<Timestamp>,
+    },
+    /// The last call of a record in another system has failed. It was not called.
+    #[error(
+        "system `{system}` is not called for this record before {again}, since a call has failed ({last})"
+    )]
+    CallPaused {
+        /// The system.
+        system: Arc<str>,
+        /// What the last call said.
+        last: Arc<str>,
+        /// When the record is called again.
+        again: Timestamp,
+    },
+    /// Another system has not answered in time.
+    #[error(
+        "system `{system}` has not answered `{call}` in {deadline:?}; what was asked for may be done all the same"
+    )]
+    NoAnswer {
+        /// The system.
+        system: Arc<str>,
+        /// What was called.
+        call: &'static str,
+        /// How long a call may take.
+        deadline: Duration,
+    },
+    /// A call of another system has failed, and not by a refusal.
+    #[error("`{call}` in system `{system}` failed")]
+    CallFailed {
+        /// The system.
+        system: Arc<str>,
+        /// What was called.
+        call: &'static str,
+        /// The error of the function that called it.
+        source: BoxError,
+    },
     /// A dependent that is only read was asked for its desired state.
     #[error("the dependent is read-only, so it has no desired state")]
     NothingDesired,
@@ -169,16 +277,26 @@ impl DependentError {
             Self::Conflict { .. } | Self::Ambiguous { .. } => FailureKind::Retryable,
             // It comes with a right or a definition, and nothing of this primary's changes then. What is collected takes its time.
             Self::NotSynced { .. } | Self::Going { .. } => FailureKind::Server,
+            // The other system, or a person, ends it, and no attempt of this primary's.
+            Self::NotShown { .. } | Self::InDoubt { .. } => FailureKind::Server,
+            // A definition is mended, or records are deleted by hand.
+            Self::IdDropped { .. } | Self::IdRefused { .. } | Self::FoundTwice { .. } | Self::NoId { .. } => {
+                FailureKind::Retryable
+            }
+            // Another system is a server, too: what is down for an hour must not use up all attempts.
+            Self::SystemDown { .. } | Self::CallPaused { .. } | Self::NoAnswer { .. } => FailureKind::Server,
+            Self::CallFailed { source, .. } => kind_of(&**source).unwrap_or(FailureKind::Server),
             Self::Items { failed, .. } => {
                 of_several(failed.iter().map(|(_, error)| kind_in_workflow(&***error)))
             }
             Self::IllegalOwner { .. }
             | Self::NoUid(_)
-            | Self::UnknownEventSource { .. }
             | Self::NotWatched { .. }
             | Self::DesiredTwice { .. }
             | Self::AnotherKind { .. }
             | Self::Unnamed { .. }
+            | Self::NoKey { .. }
+            | Self::KeyTwice { .. }
             | Self::NothingDesired => FailureKind::Permanent,
             Self::Write(error) => of_operation(error),
         }
@@ -191,6 +309,13 @@ pub(super) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind 
     kind_of(error).unwrap_or(FailureKind::Retryable)
 }
 
+fn called_again(again: Option<Timestamp>) -> String {
+    match again {
+        Some(again) => format!("is called again at {again}"),
+        None => "a call in progress finds out whether it is back".to_owned(),
+    }
+}
+
 fn items(failed: &[(String, Arc<BoxError>)], of: usize) -> String {
     let failures: Vec<_> =
         failed.iter().map(|(key, error)| format!("{key}: {}", error_chain(&***error))).collect();
@@ -200,6 +325,7 @@ fn items(failed: &[(String, Arc<BoxError>)], of: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Permanent;
 
     #[test]
     fn failed_items_are_named_and_one_that_may_be_retried_is_enough() {
@@ -209,5 +335,23 @@ mod tests {
         assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is read-only"));
         let failed = vec![("a".to_owned(), never()), ("b".to_owned(), Arc::new("no room".into()))];
         assert!(DependentError::Items { failed, of: 3 }.is_retryable());
+    }
+
+    #[test]
+    fn a_failure_of_another_system_uses_up_no_attempts_and_what_is_known_of_it_counts() {
+        let failed =
+            |source: BoxError| DependentError::CallFailed { system: "dns".into(), call: "create", source };
+        assert_eq!(failed("connection refused".into()).failure_kind(), FailureKind::Server);
+        let permanent = Permanent::new("there is no such zone");
+        assert_eq!(failed(permanent.into()).failure_kind(), FailureKind::Permanent);
+        let down = |again| DependentError::SystemDown {
+            system: "dns".into(),
+            since: Timestamp::UNIX_EPOCH,
+            last: "create: connection refused".into(),
+            again,
+        };
+        assert_eq!(down(None).failure_kind(), FailureKind::Server);
+        let text = "system `dns` is down since 1970-01-01T00:00:00Z (create: connection refused), and is called again at 1970-01-01T00:00:00Z";
+        assert_eq!(down(Some(Timestamp::UNIX_EPOCH)).to_string(), text);
     }
 }

@@ -86,6 +86,8 @@ pub(crate) type Unfinished<'r> = &'r (dyn Fn(WorkflowResult) + Send + Sync);
 
 /// A workflow as the dispatcher and the context see it.
 pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
+    /// The fields of the primary's status in which nodes keep ids: none of them is a status function's.
+    fn own_fields(&self) -> &[Arc<str>];
     /// Reconciles everything that can be.
     fn reconcile<'r>(
         &'r self,

@@ -20,6 +20,7 @@ mod panicked;
 mod result;
 mod secondary;
 mod surroundings;
+mod token;
 
 pub use crate::observe::node::{NodeState, Operation};
 pub use adoption::Adoption;
@@ -38,3 +39,4 @@ pub(crate) use result::{NOT_COME_TO, WorkflowResult};
 pub use result::{NodeResult, Unwanted};
 pub use secondary::{ReconcileResult, Secondary};
 pub(crate) use surroundings::{DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings};
+pub use token::Token;

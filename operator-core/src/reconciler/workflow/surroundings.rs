@@ -9,7 +9,7 @@ use super::{LatestResults, Leaving};
 use crate::event_source::{Discovery, Subscriber};
 
 tokio::task_local! {
-    /// Calls in this scope have their permit already: a custom dependent may call another one.
+    /// Calls in this scope have their permit already: a dependent may call another one.
     static PERMITTED: ();
 }
 

@@ -19,6 +19,10 @@ pub struct MarkNames {
     pub(super) mark: Arc<str>,
     /// The annotation of a primary that records which of its Jobs were done.
     done_jobs: Arc<str>,
+    /// The annotation of a primary that notes creates of records in other systems.
+    attempts: Arc<str>,
+    /// The annotation of a primary by which a person says to forget one of them.
+    forget_attempt: Arc<str>,
 }
 
 impl MarkNames {
@@ -34,6 +38,8 @@ impl MarkNames {
             owner: key("owner"),
             mark: key("mark"),
             done_jobs: key("done-jobs"),
+            attempts: key("attempts"),
+            forget_attempt: key("forget-attempt"),
         }
     }
 
@@ -95,6 +101,18 @@ impl MarkNames {
     #[must_use]
     pub fn done_jobs(&self) -> &str {
         &self.done_jobs
+    }
+
+    /// The key of the annotation of a primary that notes the creates of records in other systems that were begun.
+    #[must_use]
+    pub fn attempts(&self) -> &str {
+        &self.attempts
+    }
+
+    /// The key of the annotation of a primary by which a person says which of them has made nothing.
+    #[must_use]
+    pub fn forget_attempt(&self) -> &str {
+        &self.forget_attempt
     }
 }
 

@@ -292,6 +292,10 @@ impl AnyWorkflow {
 }
 
 impl ManagedWorkflow for AnyWorkflow {
+    fn own_fields(&self) -> &[Arc<str>] {
+        &self.0.own_fields
+    }
+
     fn reconcile<'r>(
         &'r self,
         primary: &'r AnyObject,

@@ -30,9 +30,9 @@ macro_rules! each_tuple {
 mod check;
 pub(crate) mod condition;
 pub(crate) mod declared;
-pub(crate) mod external;
 mod nodes;
 mod part;
+pub(crate) mod record;
 pub(crate) mod reference;
 mod results;
 pub(crate) mod value;
@@ -43,14 +43,15 @@ mod wish;
 mod tests;
 
 pub use super::conditions::served::StaticKind;
+pub use crate::dependent::record::{ManyOf, OneOf, Resources};
 pub use crate::reconciler::workflow::NodeKey;
 pub(super) use check::{Resolved, resolve};
 pub(crate) use condition::Condition;
 pub use condition::{Answer, Child, ErasedCondition, OfCondition, OfPrimary, Subject};
 pub(crate) use declared::{Node, node};
-pub use external::{IsBulkCustom, IsCustom, IsExternal, ManyOf, OneOf, Resources};
 pub use nodes::{AnyNodes, IntoNode, IsDependent, IsNode, Nodes};
 pub use part::Part;
+pub use record::IsRecords;
 pub use reference::{NodeRef, The};
 pub use value::Value;
 pub use wish::{OrHold, OrHoldFallible, Wish, YesOrNo};

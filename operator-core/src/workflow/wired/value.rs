@@ -1,16 +1,15 @@
 //! Values as nodes, whatever their type: what the derive calls.
 
-use super::{IsBulkCustom, IsCustom, IsDependent, IsExternal, IsNode, Node, external::External, node};
+use super::{IsDependent, IsNode, IsRecords, Node, node, record::RecordNode};
 use crate::{
     dependent::{
-        CustomDependent, DependentResource,
-        bulk::{BulkCustomDependent, BulkDependentResource},
+        External, Records,
         function::{Dependent, Shape},
     },
     resource::KubeObject,
 };
 
-/// A value that can be wired: a dependent with state, a custom one, or a node that has settings already.
+/// A value that can be wired: a dependent with state, records, or a node that has settings already.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a dependent of `{P}`",
     note = "a dependent is a function `fn(&{P}) -> K`, or a value whose type implements `Dependent<{P}>`"
@@ -46,7 +45,7 @@ impl<P: KubeObject, S: Shape, K> Value<P, IsNode> for Node<P, S, K> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: KubeObject, S> Value<P, IsExternal> for External<P, S> {
+impl<P: KubeObject, S> Value<P, IsRecords> for RecordNode<P, S> {
     type Node = Self;
 
     fn wired(self) -> Self {
@@ -55,16 +54,7 @@ impl<P: KubeObject, S> Value<P, IsExternal> for External<P, S> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: KubeObject, D: DependentResource<P>> Value<P, IsCustom> for CustomDependent<D, P> {
-    type Node = Self;
-
-    fn wired(self) -> Self {
-        self
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<P: KubeObject, D: BulkDependentResource<P>> Value<P, IsBulkCustom> for BulkCustomDependent<D, P> {
+impl<P: KubeObject, E: External<P>> Value<P, IsRecords> for Records<E, P> {
     type Node = Self;
 
     fn wired(self) -> Self {

@@ -17,7 +17,7 @@ use kube::{
 };
 use operator_core::{
     BoxError, Condition, Context, ObjectKey, Run, UpdateControl, Verdict, Wire as _, Workflow,
-    dependent::{CustomDependent, DependentResource},
+    dependent::{Deletion, External, Records, Token},
     resource::KubeObject,
     testing::operator_test,
     the,
@@ -158,30 +158,48 @@ async fn what_the_reconciler_writes_after_its_workflow_is_shown() -> Result<()> 
 #[derive(Default)]
 struct Meter(Arc<AtomicUsize>);
 
-impl DependentResource<TestResource> for Meter {
+impl External<TestResource> for Meter {
     type Resource = usize;
+    type Want = Option<usize>;
 
-    async fn secondary(
-        &self,
-        _: &Arc<TestResource>,
-        _: &Context<TestResource>,
-    ) -> Result<Option<Arc<usize>>, BoxError> {
-        Ok(Some(Arc::new(self.0.fetch_add(1, Ordering::SeqCst) + 1)))
+    fn want(&self, _: &TestResource) -> Option<usize> {
+        Some(0)
+    }
+
+    async fn observe(&self, _: &str) -> Result<Option<usize>, BoxError> {
+        Ok(Some(self.0.fetch_add(1, Ordering::SeqCst) + 1))
+    }
+
+    async fn create(&self, want: &usize, _: &Token) -> Result<(String, usize), BoxError> {
+        Ok(("meter".to_owned(), *want))
+    }
+
+    /// It shows what it counts, whatever is wanted.
+    fn matches(&self, _: &usize, _: &usize) -> bool {
+        true
+    }
+
+    async fn update(&self, _: &str, actual: &usize, _: &usize) -> Result<usize, BoxError> {
+        Ok(*actual)
+    }
+
+    async fn delete(&self, _: &str) -> Result<Deletion, BoxError> {
+        Ok(Deletion::Gone)
     }
 }
 
 #[operator_test]
-async fn what_is_elsewhere_is_shown_as_its_condition_has_read_it_and_is_not_read_for_that() -> Result<()> {
+async fn what_is_elsewhere_is_shown_as_its_condition_has_judged_it_and_is_not_read_for_that() -> Result<()> {
     let scene = Scene::new("status-values-elsewhere").await?;
     let (read, told) = (Arc::new(AtomicUsize::new(0)), Told::default());
-    let meter = CustomDependent::<_, TestResource>::new(Meter(Arc::clone(&read)));
-    let workflow = Workflow::builder().nodes((meter.ready(|read: &usize| *read > 1),)).build()?;
+    let meter = Records::<_, TestResource>::new(Meter(Arc::clone(&read))).id_of(|_| "meter".to_owned());
+    let workflow = Workflow::builder().nodes((meter.ready(|read: &usize| *read == 1),)).build()?;
     let shown = |run: &Run<TestResource>| run.get(the::<Meter>()).as_deref().copied();
     let controller = scene.managed(&Script::idle(), &workflow).status(noting(Arc::clone(&told), shown));
     let operator = scene.start(controller).await?;
     scene.create("one", "value").await?;
     operator.settled().await?;
-    assert_eq!(*told.lock(), [(true, Some(2))], "the second one was judged");
-    assert_eq!(read.load(Ordering::SeqCst), 2, "by the dependent and by its condition");
+    assert_eq!(*told.lock(), [(true, Some(1))], "the first one was judged");
+    assert_eq!(read.load(Ordering::SeqCst), 1, "by the node alone, which tells its condition");
     Ok(())
 }

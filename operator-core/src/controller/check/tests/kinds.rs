@@ -1,19 +1,19 @@
 //! What the declarations of the table are made of.
 
-use std::{collections::BTreeMap, future::ready, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, future::ready, marker::PhantomData, sync::Arc, time::Duration};
 
 use k8s_openapi::api::{
-    core::v1::{ConfigMap, Node as Machine, Pod, Secret},
+    core::v1::{ConfigMap, Node as Machine, Pod},
     rbac::v1::ClusterRole,
 };
 
 use crate::{
     dependent::{
-        Creator, CustomDependent, Deleter, Deletion, DependentResource, ExplicitState, Read,
+        Deletion, External, Read, Records, Token, Wants,
         function::wanted::{Many, One},
     },
     event_source::external::{PerResourcePollingEventSource, PollingEventSource},
-    reconciler::{BoxError, Context},
+    reconciler::BoxError,
     resource::ObjectKey,
     workflow::wired::declared::{Node, node},
 };
@@ -45,54 +45,48 @@ pub(super) fn maps(name: &'static str) -> Node<Pod, Many<ConfigMap>> {
 /// Something in another system.
 #[derive(PartialEq, Eq)]
 pub(super) struct Record;
-/// Something else there.
-#[derive(PartialEq, Eq)]
-pub(super) struct Bucket;
+/// One record, or several.
+pub(super) struct Dns<W = Option<Record>>(PhantomData<fn() -> W>);
 
-pub(super) struct Dns;
-
-impl DependentResource<Pod> for Dns {
+impl<W: Wants<Record> + Default + 'static> External<Pod> for Dns<W> {
     type Resource = Record;
+    type Want = W;
 
-    async fn secondary(&self, _: &Arc<Pod>, _: &Context<Pod>) -> Result<Option<Arc<Record>>, BoxError> {
+    fn want(&self, _: &Pod) -> W {
+        W::default()
+    }
+
+    async fn observe(&self, _: &str) -> Result<Option<Record>, BoxError> {
         Ok(None)
     }
-}
 
-impl Creator<Pod> for Dns {
-    fn desired(&self, _: &Pod, _: &Context<Pod>) -> Result<Record, BoxError> {
+    async fn create(&self, _: &Record, _: &Token) -> Result<(String, Record), BoxError> {
+        Ok(("id".to_owned(), Record))
+    }
+
+    async fn update(&self, _: &str, _: &Record, _: &Record) -> Result<Record, BoxError> {
         Ok(Record)
     }
 
-    async fn create(&self, _: Record, _: &Arc<Pod>, _: &Context<Pod>) -> Result<Arc<Record>, BoxError> {
-        Ok(Arc::new(Record))
-    }
-}
-
-impl Deleter<Pod> for Dns {
-    async fn delete(&self, _: &Arc<Record>, _: &Arc<Pod>, _: &Context<Pod>) -> Result<Deletion, BoxError> {
+    async fn delete(&self, _: &str) -> Result<Deletion, BoxError> {
         Ok(Deletion::Gone)
     }
 }
 
-impl ExplicitState<Pod> for Dns {
-    type State = Secret;
-
-    fn state(&self, _: &Record, _: &Pod, _: &Context<Pod>) -> Result<Secret, BoxError> {
-        Ok(Secret::default())
-    }
+/// Without a place for its id.
+pub(super) fn forgetful_dns() -> Records<Dns, Pod> {
+    Records::new(Dns(PhantomData))
 }
 
-pub(super) fn dns() -> CustomDependent<Dns, Pod> {
-    CustomDependent::new(Dns).creates()
+pub(super) fn dns() -> Records<Dns, Pod> {
+    forgetful_dns().id_of(|_| "one".to_owned())
 }
 
-/// One that has to be deleted before its primary goes.
-pub(super) fn deleted_dns() -> CustomDependent<Dns, Pod> {
-    dns().deletes()
+pub(super) fn several_dns() -> Records<Dns<Vec<(String, Record)>>, Pod> {
+    Records::new(Dns(PhantomData))
 }
 
-fn nothing<R>() -> Result<BTreeMap<ObjectKey, Vec<R>>, BoxError> {
+fn nothing() -> Result<BTreeMap<ObjectKey, Vec<Record>>, BoxError> {
     Ok(BTreeMap::new())
 }
 
@@ -103,11 +97,7 @@ fn none() -> Result<Vec<Record>, BoxError> {
 const PERIOD: Duration = Duration::from_secs(60);
 
 pub(super) fn records(name: &'static str) -> PollingEventSource<Record, ()> {
-    PollingEventSource::with_id(name, PERIOD, |_| (), || ready(nothing::<Record>()))
-}
-
-pub(super) fn buckets(name: &'static str) -> PollingEventSource<Bucket, ()> {
-    PollingEventSource::with_id(name, PERIOD, |_| (), || ready(nothing::<Bucket>()))
+    PollingEventSource::with_id(name, PERIOD, |_| (), || ready(nothing()))
 }
 
 pub(super) fn records_of_machines() -> PerResourcePollingEventSource<Machine, Record, ()> {

@@ -7,13 +7,13 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use super::{
     Pods,
     kinds::{
-        Map, buckets, deleted_dns, dns, maps, read, records, records_of_machines, records_of_pods, role,
+        Map, dns, forgetful_dns, maps, read, records, records_of_machines, records_of_pods, role, several_dns,
     },
     pods, told,
 };
 use crate::{
     controller::ControllerBuilder,
-    dependent::CustomDependent,
+    dependent::System,
     event_source::InformerEventSource,
     processor::{GenericRetry, GovernorRateLimiter},
     reconciler::run::Run,
@@ -61,7 +61,7 @@ type Declaration = ControllerBuilder<Pods>;
 /// Wrong declarations of one controller, each with what is wrong.
 fn wrong() -> Vec<(&'static str, Declaration)> {
     let secrets_as_maps = InformerEventSource::<Secret>::new().name("ConfigMap");
-    let standalone = || workflow().nodes((deleted_dns(),));
+    let standalone = || workflow().nodes((dns(),));
     vec![
         ("a name with capitals", pods().name("WebPages")),
         ("an empty name", pods().name("")),
@@ -104,13 +104,20 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ),
         ("an event source of another type", with((Map("a").node().event_source("Secret"),)).owns::<Secret>()),
         ("another type under the kind's name", with((Map("a").node(),)).watches(secrets_as_maps)),
-        ("a memory that nobody declares", with((dns().remembered_by("records"),))),
-        ("a memory of another type", with((dns().remembered_by("records"),)).watches(buckets("records"))),
-        ("a memory that is no memory", with((dns().remembered_by("Secret"),)).owns::<Secret>()),
-        ("a state that nobody watches", with((dns().keeps_state(),))),
+        ("records without a place for their ids", with((forgetful_dns(),))),
+        ("several records whose ids follow", with((several_dns().id_of(|_| "one".to_owned()),))),
+        (
+            "a source with a selector in place of that of the objects that keep ids",
+            with((forgetful_dns().id_in_config_map(),))
+                .watches(InformerEventSource::<ConfigMap>::new().label_selector("app=web")),
+        ),
+        (
+            "a source that has the name of one of the records' own",
+            with((dns(),)).watches(InformerEventSource::<Secret>::new().name("Dns records")),
+        ),
         ("a source of another primary", pods().watches(records_of_machines())),
         ("a standalone workflow that leaks", pods().event_sources_of(standalone())),
-        ("a standalone dependent that leaks", pods().dependent(&deleted_dns().standalone())),
+        ("a standalone dependent that leaks", pods().dependent(&dns().standalone())),
         ("two dependents of one name", with((Map("a").node(),)).dependent(&Map("a").node().standalone())),
         (
             "a source with a selector in place of a node's own",
@@ -140,6 +147,7 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
 
 /// Declarations like those above which are sound.
 fn sound() -> Vec<(&'static str, Declaration)> {
+    let system = System::new("dns");
     let labelled = || InformerEventSource::<ConfigMap>::new().label_selector("part=pages");
     vec![
         (
@@ -159,10 +167,17 @@ fn sound() -> Vec<(&'static str, Declaration)> {
                 Map("b").node().event_source("shared"),
             )),
         ),
-        ("a memory", with((dns().remembered_by("records"),)).watches(records("records"))),
-        ("a memory for pods", with((dns().remembered_by("records"),)).watches(records_of_pods())),
-        ("a state that is watched", with((dns().keeps_state(),)).owns::<Secret>()),
-        ("one that is cleaned up", pods().dependent(&deleted_dns().standalone()).with_cleaner()),
+        ("what another system is asked for, and nobody reads", pods().watches(records("records"))),
+        ("the same for pods", pods().watches(records_of_pods())),
+        ("records", with((dns(),))),
+        ("records whose ids are kept in an object", with((forgetful_dns().id_in_secret(),))),
+        ("records whose ids are kept in a map", with((forgetful_dns().id_in_config_map(),))),
+        ("two nodes of one type of records", with((dns(), dns().named("other")))),
+        (
+            "several records in one system with others",
+            with((dns().system(&system), several_dns().id_in_config_map().system(&system).named("several"))),
+        ),
+        ("one that is cleaned up", pods().dependent(&dns().standalone()).with_cleaner()),
         (
             "a bulk beside a single of one kind, and beside a standalone dependent",
             with((maps("pages"), Map("settings").node())).dependent(&Map("others").node().standalone()),
@@ -212,9 +227,4 @@ fn what_is_sound_is_told_from_what_is_not() {
     for (name, controller) in sound() {
         assert_eq!(told(controller), "", "{name}");
     }
-}
-
-#[test]
-fn a_custom_dependent_reads_what_it_wants() {
-    assert_eq!(told(with((CustomDependent::new(super::kinds::Dns).creates(),))), "");
 }

@@ -63,7 +63,7 @@ impl EventSource for Scripted {
         let running = Arc::clone(&self.running);
         async move {
             running.fetch_add(1, Ordering::SeqCst);
-            let _running = UnderWay(running);
+            let _running = fake::UnderWay(running);
             std::future::pending().await
         }
         .boxed()

@@ -3,6 +3,8 @@
 mod activation;
 mod cleanup;
 mod dropped;
+mod elsewhere;
+mod fake;
 mod part;
 mod reconcile;
 
@@ -19,33 +21,12 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    dependent::function::want::Want,
-    dependent::{Creator, CustomDependent, Deleter, Deletion, DependentResource, DependentSource},
-    reconciler::{
-        BoxError, Context, OfflineParts, Run,
-        workflow::{Secondary, Verdict},
-    },
-    workflow::{
-        Activation, Cluster, External, Workflow,
-        wired::{NodeKey, NodeRef, OneOf},
-    },
+    dependent::{DependentSource, function::want::Want},
+    reconciler::{BoxError, OfflineParts, Run, workflow::Verdict},
+    workflow::{Activation, Cluster, Workflow},
 };
 
-/// A node of a [`Fake`].
-type Node = External<ConfigMap, OneOf<String>>;
-
-/// Names the node of a [`Fake`].
-struct Called(&'static str);
-
-impl NodeRef<ConfigMap, Called> for Called {
-    type Seen = ();
-
-    fn seen(_: &[Secondary]) {}
-
-    fn key(self) -> NodeKey {
-        NodeKey::of::<Fake>().called(Some(Arc::from(self.0)))
-    }
-}
+use fake::{Called, Fake, Node};
 
 type Offline = crate::reconciler::Offline<ConfigMap>;
 
@@ -63,112 +44,6 @@ impl Log {
 
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock())
-    }
-}
-
-/// A dependent that exists in this test only.
-#[derive(Clone, Debug, Default)]
-struct Fake {
-    name: String,
-    log: Log,
-    exists: Arc<Mutex<bool>>,
-    under_way: Arc<AtomicUsize>,
-    fails: bool,
-    panics: bool,
-    takes_its_time: bool,
-    sources: Vec<DependentSource>,
-}
-
-/// Counts as under way until it is dropped.
-struct UnderWay(Arc<AtomicUsize>);
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Fake {
-    fn named(name: &str, log: &Log) -> Self {
-        Self { name: name.to_owned(), log: log.clone(), ..Self::default() }
-    }
-
-    fn existing(self) -> Self {
-        *self.exists.lock() = true;
-        self
-    }
-
-    async fn call(&self, what: &str) -> Result<(), BoxError> {
-        self.under_way.fetch_add(1, Ordering::SeqCst);
-        let _under_way = UnderWay(Arc::clone(&self.under_way));
-        sleep(ROUND_TRIP).await;
-        assert!(!self.panics, "a bug");
-        if self.fails {
-            return Err("the server is in a bad mood".into());
-        }
-        self.log.say(format!("{what} {}", self.name));
-        Ok(())
-    }
-
-    /// A node that creates and deletes.
-    fn node(self) -> Node {
-        let name = self.name.clone();
-        CustomDependent::new(self).creates().deletes().named(name)
-    }
-
-    /// A node that never deletes.
-    fn kept(self) -> Node {
-        let name = self.name.clone();
-        CustomDependent::new(self).creates().named(name)
-    }
-}
-
-impl DependentResource<ConfigMap> for Fake {
-    type Resource = String;
-
-    async fn secondary(
-        &self,
-        _: &Arc<ConfigMap>,
-        _: &Context<ConfigMap>,
-    ) -> Result<Option<Arc<String>>, BoxError> {
-        Ok(self.exists.lock().then(|| Arc::new(self.name.clone())))
-    }
-
-    fn event_sources(&self) -> Vec<DependentSource> {
-        self.sources.clone()
-    }
-}
-
-impl Creator<ConfigMap> for Fake {
-    fn desired(&self, _: &ConfigMap, _: &Context<ConfigMap>) -> Result<String, BoxError> {
-        Ok(self.name.clone())
-    }
-
-    async fn create(
-        &self,
-        desired: String,
-        _: &Arc<ConfigMap>,
-        _: &Context<ConfigMap>,
-    ) -> Result<Arc<String>, BoxError> {
-        self.call("create").await?;
-        *self.exists.lock() = true;
-        Ok(Arc::new(desired))
-    }
-}
-
-impl Deleter<ConfigMap> for Fake {
-    async fn delete(
-        &self,
-        _: &Arc<String>,
-        _: &Arc<ConfigMap>,
-        _: &Context<ConfigMap>,
-    ) -> Result<Deletion, BoxError> {
-        self.call("delete").await?;
-        if self.takes_its_time {
-            return Ok(Deletion::Asked);
-        }
-        *self.exists.lock() = false;
-        Ok(Deletion::Gone)
     }
 }
 

@@ -1,10 +1,7 @@
 //! Nodes of one type, of resources elsewhere, and of what is only read.
 
 use super::*;
-use crate::dependent::{
-    CustomDependent, DependentResource, Read,
-    bulk::{BulkCustomDependent, BulkDependentResource},
-};
+use crate::dependent::{Deletion, External, Read, Records, Token};
 
 #[test]
 fn several_nodes_of_one_type_are_told_apart_by_their_names() {
@@ -28,25 +25,35 @@ fn several_nodes_of_one_type_are_told_apart_by_their_names() {
     assert!(mistakes(workflow().nodes(twice))[0].ends_with("::html (`page`)` is two nodes of this workflow"));
 }
 
-struct Dns;
-impl DependentResource<Pod> for Dns {
-    type Resource = u8;
-    async fn secondary(&self, _: &Arc<Pod>, _: &Context<Pod>) -> Result<Option<Arc<u8>>> {
-        Ok(None)
-    }
+/// A system with nothing in it.
+macro_rules! empty {
+    ($external:ident, $want:ty) => {
+        struct $external;
+        impl External<Pod> for $external {
+            type Resource = u8;
+            type Want = $want;
+            fn want(&self, _: &Pod) -> $want {
+                <$want>::default()
+            }
+            async fn observe(&self, _: &str) -> Result<Option<u8>> {
+                Ok(None)
+            }
+            async fn create(&self, want: &u8, _: &Token) -> Result<(String, u8)> {
+                Ok((String::new(), *want))
+            }
+            async fn update(&self, _: &str, _: &u8, want: &u8) -> Result<u8> {
+                Ok(*want)
+            }
+            async fn delete(&self, _: &str) -> Result<Deletion> {
+                Ok(Deletion::Gone)
+            }
+        }
+    };
 }
-struct Hosts;
-impl BulkDependentResource<Pod> for Hosts {
-    type Resource = u8;
-    type Key = u8;
-    async fn secondaries(
-        &self,
-        _: &Arc<Pod>,
-        _: &Context<Pod>,
-    ) -> Result<std::collections::BTreeMap<u8, Arc<u8>>> {
-        Ok(std::collections::BTreeMap::new())
-    }
-}
+
+empty!(Dns, Option<u8>);
+empty!(Hosts, Vec<(String, u8)>);
+
 fn tls(_: &Pod) -> Read<Secret> {
     Read::named("tls")
 }
@@ -56,8 +63,8 @@ fn others(_: &Pod) -> Result<Option<Read<Vec<Secret>>>> {
 
 #[test]
 fn what_is_elsewhere_and_what_is_only_read_stand_in_the_same_tuples() {
-    let dns = || CustomDependent::<_, Pod>::new(Dns);
-    let hosts = || BulkCustomDependent::<_, Pod>::new(Hosts);
+    let dns = || Records::<_, Pod>::new(Dns).id_in_config_map();
+    let hosts = || Records::<_, Pod>::new(Hosts).id_in_config_map();
     let exposed = |_: &Pod| Want::hold("Closed", "it is night");
     let wired = workflow()
         .nodes((html, tls, dns().after(html).only_if(exposed), hosts().ready(|host: &u8| *host > 0)))
@@ -69,7 +76,7 @@ fn what_is_elsewhere_and_what_is_only_read_stand_in_the_same_tuples() {
         "tls",
         "Hosts [ready when closure]",
         "others",
-        "depth 3; by the garbage collector, in any order: web, html; left as it is: Dns, others, Hosts, tls",
+        "depth 3; deleted in reverse: web, Dns, Hosts; by the garbage collector, in any order: html; left as it is: others, tls",
     ];
     assert_eq!(outline(wired), expected);
     let (first, second) = (dns().named("first"), dns().named("second").after(html));

@@ -1,4 +1,4 @@
-//! Nodes of resources that a user's type reads and writes itself, in the cluster or outside.
+//! Nodes of records in another system.
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
@@ -11,72 +11,35 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, CustomDependent, DependentResource, Standalone,
-        bulk::{BulkCustomDependent, BulkDependentResource},
+        AnyDependent, External, Records, Standalone, Wants,
         function::{Args, Call, PrimaryIs, Signature},
+        record::Resources,
     },
     reconciler::workflow::{ConditionKind, NodeKey, Secondary},
     resource::KubeObject,
     workflow::{Activation, node::AnyNode},
 };
 
-/// What is read of the resources of a node: of one, or of any number.
-pub trait Resources: 'static {
-    /// Their type.
-    type Item: Send + Sync + 'static;
-    /// What is read.
-    type Seen;
-    /// Whether there may be any number of them.
-    const SEVERAL: bool;
-
-    /// What is read of these.
-    fn seen(all: &[Secondary]) -> Self::Seen;
-}
-
-/// One resource. `run.get(…)` returns `Option<Arc<R>>`.
-#[derive(Debug)]
-pub struct OneOf<R>(PhantomData<fn() -> R>);
-/// Any number of them. `run.get(…)` returns `Vec<Arc<R>>`.
-#[derive(Debug)]
-pub struct ManyOf<R>(PhantomData<fn() -> R>);
-
-impl<R: Send + Sync + 'static> Resources for OneOf<R> {
-    type Item = R;
-    type Seen = Option<Arc<R>>;
-    const SEVERAL: bool = false;
-
-    fn seen(all: &[Secondary]) -> Option<Arc<R>> {
-        all.iter().find_map(Secondary::get)
-    }
-}
-
-impl<R: Send + Sync + 'static> Resources for ManyOf<R> {
-    type Item = R;
-    type Seen = Vec<Arc<R>>;
-    const SEVERAL: bool = true;
-
-    fn seen(all: &[Secondary]) -> Vec<Arc<R>> {
-        all.iter().filter_map(Secondary::get).collect()
-    }
-}
-
-/// A [`CustomDependent`] or a [`BulkCustomDependent`] with its order and its conditions. Made by their methods.
+/// [`Records`] with their order and their conditions. Made by the methods of [`Records`].
 #[must_use = "a node does nothing until it is given to a workflow"]
-pub struct External<P: KubeObject, S> {
+pub struct RecordNode<P: KubeObject, S> {
     said: Said,
-    dependent: AnyDependent,
+    dependent: ByName,
     of: PhantomData<fn(P) -> S>,
 }
 
-impl<P: KubeObject, S: Resources> External<P, S> {
-    fn of<D: 'static>(dependent: AnyDependent) -> Self {
+/// The dependent of a node, once its name is known.
+type ByName = Box<dyn FnOnce(Arc<str>) -> AnyDependent + Send + Sync>;
+
+impl<P: KubeObject, S: Resources> RecordNode<P, S> {
+    /// A node that is called like the type `D`, unless it is given a name.
+    pub(crate) fn of<D: 'static>(
+        dependent: impl FnOnce(Arc<str>) -> AnyDependent + Send + Sync + 'static,
+    ) -> Self {
         let mut said = Said::of(NodeKey::of::<D>());
         // What is outside has no status.
         said.ready_when_called();
-        if Some(dependent.name()) != NodeKey::of::<D>().short() {
-            said.named(dependent.shared_name());
-        }
-        Self { said, dependent, of: PhantomData }
+        Self { said, dependent: Box::new(dependent), of: PhantomData }
     }
 
     fn wired(self) -> Self {
@@ -84,16 +47,16 @@ impl<P: KubeObject, S: Resources> External<P, S> {
     }
 
     fn finish(self) -> AnyNode {
-        let named = self.dependent.named(self.said.name());
-        self.said.finish(named, || None)
+        let dependent = (self.dependent)(self.said.name());
+        self.said.finish(dependent, || None)
     }
 }
 
-/// The methods that wire custom nodes.
+/// The methods that wire records.
 macro_rules! words {
     ($resources:ty) => {
         /// Runs after that node is ready, and is deleted before it. May be called several times.
-        pub fn after<N: NodeRef<P, M>, M>(self, other: N) -> External<P, $resources> {
+        pub fn after<N: NodeRef<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
             let mut node = self.wired();
             node.said.after(other.key());
             node
@@ -102,7 +65,7 @@ macro_rules! words {
         /// Exists only if the function says so: a function of the primary that returns `bool`, `Verdict`, `Want<()>`,
         /// or a `Result` of one of these. Otherwise it is deleted, after everything that comes after it, or left
         /// unchanged, on hold.
-        pub fn only_if<F, FS: 'static, W: 'static>(self, wanted: F) -> External<P, $resources>
+        pub fn only_if<F, FS: 'static, W: 'static>(self, wanted: F) -> RecordNode<P, $resources>
         where
             F: Signature<FS> + Call<P, FS>,
             F::First: PrimaryIs<P>,
@@ -112,14 +75,15 @@ macro_rules! words {
             let mut node = self.wired();
             node.said.word(ConditionKind::OnlyIf, name_of::<F>());
             node.said.takes(<F::Args as Args<P>>::needs());
-            node.dependent = OfWish::<P, F, FS, W>::asked_of(node.dependent, wanted);
+            let dependent = node.dependent;
+            node.dependent = Box::new(|name| OfWish::<P, F, FS, W>::asked_of(dependent(name), wanted));
             node
         }
 
         /// What comes after it runs once the condition is met, instead of as soon as it was reconciled. The condition
         /// is a function of the resource, of the primary, or of both. May be called several times: then all conditions
         /// have to be met.
-        pub fn ready<C, CM>(self, condition: C) -> External<P, $resources>
+        pub fn ready<C, CM>(self, condition: C) -> RecordNode<P, $resources>
         where
             C: Condition<P, <$resources as Resources>::Item, CM>,
             CM: 'static,
@@ -134,7 +98,7 @@ macro_rules! words {
 
         /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary
         /// stays. A condition of the resource is evaluated while there is one. May be called several times.
-        pub fn gone<C, CM>(self, condition: C) -> External<P, $resources>
+        pub fn gone<C, CM>(self, condition: C) -> RecordNode<P, $resources>
         where
             C: Condition<P, <$resources as Resources>::Item, CM>,
             CM: 'static,
@@ -148,14 +112,14 @@ macro_rules! words {
         }
 
         /// Takes part only if the cluster has that capability; see [`Node::needs`](crate::Node::needs).
-        pub fn needs(self, capability: impl Activation) -> External<P, $resources> {
+        pub fn needs(self, capability: impl Activation) -> RecordNode<P, $resources> {
             let mut node = self.wired();
             node.said.needs(capability);
             node
         }
 
         /// Names the node; by default it has the name of its type.
-        pub fn named(self, name: impl Into<Arc<str>>) -> External<P, $resources> {
+        pub fn named(self, name: impl Into<Arc<str>>) -> RecordNode<P, $resources> {
             let mut node = self.wired();
             node.said.named(name.into());
             node
@@ -169,69 +133,40 @@ macro_rules! words {
     };
 }
 
-impl<P: KubeObject, S: Resources> External<P, S> {
+impl<P: KubeObject, S: Resources> RecordNode<P, S> {
     words!(S);
 }
 
-impl<D: DependentResource<P>, P: KubeObject> CustomDependent<D, P> {
-    fn wired(self) -> External<P, OneOf<D::Resource>> {
-        External::of::<D>(self.declared())
+/// What the records of an [`External`] are.
+type Shape<E, P> = <<E as External<P>>::Want as Wants<<E as External<P>>::Resource>>::Shape;
+
+impl<E: External<P>, P: KubeObject> Records<E, P> {
+    fn wired(self) -> RecordNode<P, Shape<E, P>> {
+        RecordNode::of::<E>(|name| self.declared(name))
     }
 
-    words!(OneOf<D::Resource>);
+    words!(Shape<E, P>);
 }
 
-impl<D: BulkDependentResource<P>, P: KubeObject> BulkCustomDependent<D, P> {
-    fn wired(self) -> External<P, ManyOf<D::Resource>> {
-        External::of::<D>(self.declared())
-    }
-
-    words!(ManyOf<D::Resource>);
-}
-
-/// Marks custom nodes.
+/// Marks records, wired or not.
 #[derive(Debug)]
-pub struct IsExternal;
-/// Marks custom declarations without settings.
-#[derive(Debug)]
-pub struct IsCustom;
-/// The same for bulk ones.
-#[derive(Debug)]
-pub struct IsBulkCustom;
-
+pub struct IsRecords;
 #[diagnostic::do_not_recommend]
-impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, S: Resources> IntoNode<P, IsExternal> for External<Q, S> {
+impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, S: Resources> IntoNode<P, IsRecords> for RecordNode<Q, S> {
     fn add_to(self, nodes: &mut AnyNodes) {
         nodes.0.push(self.finish());
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<P, Q, D> IntoNode<P, IsCustom> for CustomDependent<D, Q>
-where
-    P: KubeObject,
-    Q: KubeObject + PrimaryIs<P>,
-    D: DependentResource<Q>,
-{
+impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, E: External<Q>> IntoNode<P, IsRecords> for Records<E, Q> {
     fn add_to(self, nodes: &mut AnyNodes) {
         nodes.0.push(self.wired().finish());
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<P, Q, D> IntoNode<P, IsBulkCustom> for BulkCustomDependent<D, Q>
-where
-    P: KubeObject,
-    Q: KubeObject + PrimaryIs<P>,
-    D: BulkDependentResource<Q>,
-{
-    fn add_to(self, nodes: &mut AnyNodes) {
-        nodes.0.push(self.wired().finish());
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<P: KubeObject, S: Resources> NodeRef<P, IsExternal> for &External<P, S> {
+impl<P: KubeObject, S: Resources> NodeRef<P, IsRecords> for &RecordNode<P, S> {
     type Seen = S::Seen;
 
     fn seen(objects: &[Secondary]) -> S::Seen {
@@ -244,33 +179,20 @@ impl<P: KubeObject, S: Resources> NodeRef<P, IsExternal> for &External<P, S> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: KubeObject, D: DependentResource<P>> NodeRef<P, IsCustom> for The<D> {
-    type Seen = Option<Arc<D::Resource>>;
+impl<P: KubeObject, E: External<P>> NodeRef<P, IsRecords> for The<E> {
+    type Seen = <Shape<E, P> as Resources>::Seen;
 
     fn seen(objects: &[Secondary]) -> Self::Seen {
-        OneOf::seen(objects)
+        <Shape<E, P> as Resources>::seen(objects)
     }
 
     fn key(self) -> NodeKey {
-        NodeKey::of::<D>()
+        NodeKey::of::<E>()
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<P: KubeObject, D: BulkDependentResource<P>> NodeRef<P, IsBulkCustom> for The<D> {
-    type Seen = Vec<Arc<D::Resource>>;
-
-    fn seen(objects: &[Secondary]) -> Self::Seen {
-        ManyOf::seen(objects)
-    }
-
-    fn key(self) -> NodeKey {
-        NodeKey::of::<D>()
-    }
-}
-
-impl<P: KubeObject, S> fmt::Debug for External<P, S> {
+impl<P: KubeObject, S> fmt::Debug for RecordNode<P, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("External").field("dependent", &self.dependent).finish_non_exhaustive()
+        f.debug_struct("RecordNode").field("name", &self.said.name()).finish_non_exhaustive()
     }
 }

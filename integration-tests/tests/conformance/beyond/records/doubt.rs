@@ -1,0 +1,279 @@
+//! Creates without an answer, with and without a restart of the operator.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use integration_tests::{EachWord, Word, eventually, words_in};
+use kube::{
+    ResourceExt as _,
+    api::{Patch, PatchParams},
+};
+use operator_core::{GenericRetry, Workflow, dependent::Records, testing::operator_test};
+use serde_json::json;
+
+use super::Play;
+
+#[operator_test]
+async fn a_create_without_an_answer_is_searched_for_before_it_is_repeated() -> Result<()> {
+    let play = Play::one("record-unanswered").await?;
+    play.scene.failures.expect("the connection to the other system broke");
+    play.scene.failures.expect("is not called for this record before");
+    play.system.lose_answers(1, "create");
+    let operator = play.start().await?;
+    play.scene.create("one", "first").await?;
+    assert_eq!(play.until_id().await?, "id-1");
+    operator.settled().await?;
+    assert_eq!(play.system.records().len(), 1);
+    operator.stop().await;
+    Ok(())
+}
+
+#[operator_test]
+async fn after_a_crash_a_searchable_record_is_found_by_its_token() -> Result<()> {
+    let play = Play::one("record-crash").await?;
+    play.system.never_answer(1, "create");
+    let operator = play.start().await?;
+    play.scene.create("one", "first").await?;
+    play.until(&["first"]).await?;
+    drop(operator);
+    assert_eq!(play.id().await?, None, "nobody was told the id");
+    let operator = play.start().await?;
+    assert_eq!(play.until_id().await?, "id-1");
+    operator.settled().await?;
+    assert_eq!(play.system.records().len(), 1);
+    play.scene.delete("one").await?;
+    play.until_gone().await?;
+    assert_eq!(words_in(&play.system), [""; 0]);
+    operator.stop().await;
+    Ok(())
+}
+
+#[operator_test]
+async fn after_a_crash_a_record_that_cannot_be_searched_for_waits_until_a_person_writes_its_id() -> Result<()>
+{
+    let play = Play::unsearchable("record-doubt").await?;
+    play.scene.failures.expect("had no answer, and the other system can't be searched");
+    play.system.never_answer(1, "create");
+    let operator = play.start().await?;
+    play.scene.create("one", "first").await?;
+    play.until(&["first"]).await?;
+    drop(operator);
+    let operator = play.start().await?;
+    let begun = until_it_waits(&play).await?;
+    assert_eq!(play.system.records().len(), 1, "nothing is made twice without a word");
+    assert!(begun.starts_with("20"), "{begun}");
+    let id = Patch::Merge(json!({ "status": { "recordId": "id-1" } }));
+    play.scene.resources.patch_status("one", &PatchParams::default(), &id).await?;
+    play.scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    play.until(&["second"]).await?;
+    assert_eq!(play.system.records().len(), 1);
+    operator.stop().await;
+    Ok(())
+}
+
+#[operator_test]
+async fn a_person_may_say_that_an_attempt_has_made_nothing() -> Result<()> {
+    let play = Play::unsearchable("record-forgotten").await?;
+    play.scene.failures.expect("had no answer, and the other system can't be searched");
+    play.system.never_answer(1, "create");
+    let operator = play.start().await?;
+    play.scene.create("one", "first").await?;
+    play.until(&["first"]).await?;
+    drop(operator);
+    assert!(play.system.meddle("id-1", None), "somebody deletes it by hand");
+    let operator = play.start().await?;
+    let begun = until_it_waits(&play).await?;
+    let forget = json!({ "metadata": { "annotations": { "operator-core.io/forget-attempt": begun } } });
+    play.scene.resources.patch("one", &PatchParams::default(), &Patch::Merge(forget)).await?;
+    play.until(&["first"]).await?;
+    assert_eq!(play.until_id().await?, "id-2");
+    operator.stop().await;
+    Ok(())
+}
+
+#[operator_test]
+async fn a_primary_whose_record_is_in_doubt_stays_until_a_person_says_what_became_of_it() -> Result<()> {
+    let play = Play::unsearchable("record-doubt-at-the-end").await?;
+    play.scene.failures.expect("had no answer, and the other system can't be searched");
+    play.system.never_answer(1, "create");
+    let operator = play.start().await?;
+    play.scene.create("one", "first").await?;
+    play.until(&["first"]).await?;
+    drop(operator);
+    let operator = play.start().await?;
+    play.scene.delete("one").await?;
+    let begun = until_it_waits(&play).await?;
+    assert!(play.system.meddle("id-1", None));
+    let forget = json!({ "metadata": { "annotations": { "operator-core.io/forget-attempt": begun } } });
+    play.scene.resources.patch("one", &PatchParams::default(), &Patch::Merge(forget)).await?;
+    play.until_gone().await?;
+    operator.stop().await;
+    Ok(())
+}
+
+#[operator_test]
+async fn one_of_several_whose_create_had_no_answer_is_found_even_if_it_is_not_wanted_any_more() -> Result<()>
+{
+    let play = Play::several("records-crash").await?;
+    play.system.never_answer(1, "create");
+    let operator = play.start().await?;
+    play.scene.create("one", "a=1").await?;
+    play.until(&["1"]).await?;
+    drop(operator);
+    play.scene.patch("one", json!({ "spec": { "value": "b=2" } })).await?;
+    let operator = play.start().await?;
+    play.until(&["2"]).await?;
+    operator.settled().await?;
+    let left = play.scene.resources.get("one").await?.status.context("a status")?.record_ids;
+    assert_eq!(left.keys().collect::<Vec<_>>(), ["b"]);
+    operator.stop().await;
+    Ok(())
+}
+
+#[operator_test]
+async fn a_refused_create_leaves_no_doubt() -> Result<()> {
+    let play = Play::unsearchable("record-refused").await?;
+    play.scene.failures.expect("the other system refuses it: too many");
+    play.scene.failures.expect("is not called for this record before");
+    play.system.refuse(1, "create", "too many");
+    let operator = play.start().await?;
+    play.scene.create("one", "first").await?;
+    assert_eq!(play.until_id().await?, "id-1");
+    operator.stop().await;
+    Ok(())
+}
+
+/// Although this process knows that there is none, so that it doesn't search.
+#[operator_test]
+async fn a_record_that_is_wanted_again_is_noted_too() -> Result<()> {
+    let play = Play::unsearchable("record-again").await?;
+    play.scene.failures.expect("had no answer, and the other system can't be searched");
+    let operator = play.start().await?;
+    play.scene.create("one", "first").await?;
+    play.until_id().await?;
+    play.scene.patch("one", json!({ "spec": { "value": "" } })).await?;
+    play.until(&[]).await?;
+    operator.settled().await?;
+    play.system.never_answer(1, "create");
+    play.scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    play.until(&["second"]).await?;
+    drop(operator);
+    let operator = play.start().await?;
+    until_it_waits(&play).await?;
+    assert_eq!(words_in(&play.system), ["second"], "nothing is made twice without a word");
+    operator.stop().await;
+    Ok(())
+}
+
+/// The note of its create is of no use any more then, and must not look like that of another one.
+#[operator_test]
+async fn a_record_that_is_deleted_because_it_is_not_wanted_leaves_no_doubt() -> Result<()> {
+    for several in [false, true] {
+        let play = if several {
+            Play::several("records-withdrawn").await?
+        } else {
+            Play::unsearchable("record-withdrawn").await?
+        };
+        let operator = play.start().await?;
+        for (value, words) in [("a=1", vec!["1"]), ("", vec![]), ("a=2", vec!["2"]), ("", vec![])] {
+            let (value, words) =
+                if several { (value, words) } else { (words.first().copied().unwrap_or_default(), words) };
+            match play.scene.resources.get_opt("one").await? {
+                None => drop(play.scene.create("one", value).await?),
+                Some(_) => drop(play.scene.patch("one", json!({ "spec": { "value": value } })).await?),
+            }
+            play.until(&words).await?;
+            operator.settled().await?;
+            let one = play.scene.resources.get("one").await?;
+            let note = one.annotations().get("operator-core.io/attempts");
+            assert!(!words.is_empty() || note.is_none(), "{note:?}");
+        }
+        assert_eq!(play.system.records().len(), 2);
+        operator.stop().await;
+    }
+    Ok(())
+}
+
+/// Each of several is gone at another time, and is looked for once.
+#[operator_test]
+async fn what_shows_late_that_it_is_gone_does_not_keep_its_primary() -> Result<()> {
+    let play = Play::of("records-gone", |system| {
+        let records = Records::new(EachWord(Word::new(system))).id_in_status("recordIds");
+        let records = records.shows_within(Duration::from_secs(2)).named("words");
+        Ok(Workflow::builder().nodes((records,)).build()?)
+    })
+    .await?;
+    play.scene.failures.expect("the other system refuses it: not now");
+    play.scene.failures.allow("but may do so within");
+    play.scene.failures.allow("is not called for this record before");
+    let operator = play.start().await?;
+    play.scene.create("one", "a=1 b=2 c=3").await?;
+    play.until(&["1", "2", "3"]).await?;
+    operator.settled().await?;
+    play.system.refuse(1, "delete", "not now");
+    play.scene.delete("one").await?;
+    play.until_gone().await?;
+    operator.stop().await;
+    Ok(())
+}
+
+#[operator_test]
+async fn what_is_shown_late_is_not_made_twice() -> Result<()> {
+    let play = Play::of("record-lag", |system| {
+        let record = Records::new(Word::new(system)).id_in_status("recordId");
+        let record = record.shows_within(Duration::from_secs(5)).named("word");
+        Ok(Workflow::builder().nodes((record,)).build()?)
+    })
+    .await?;
+    play.scene.failures.expect("but may do so within");
+    play.scene.failures.allow("is not called for this record before");
+    play.system.shows_after(Duration::from_secs(2)).never_answer(1, "create");
+    let operator = play.start().await?;
+    play.scene.create("one", "first").await?;
+    play.until(&["first"]).await?;
+    drop(operator);
+    let operator = play.start().await?;
+    assert_eq!(play.until_id().await?, "id-1");
+    operator.stop().await;
+    assert_eq!(play.system.records().len(), 1);
+    Ok(())
+}
+
+/// How long it may take until something is shown counts from its create, and not from the first look, which came before that.
+#[operator_test]
+async fn what_is_created_after_a_wait_may_be_shown_as_late_as_anything() -> Result<()> {
+    let play = Play::of("record-lag-again", |system| {
+        let record = Records::new(Word::new(system)).id_in_status("recordId");
+        let record = record.shows_within(Duration::from_secs(4)).named("word");
+        Ok(Workflow::builder().nodes((record,)).build()?)
+    })
+    .await?;
+    play.scene.failures.expect("but may do so within");
+    play.scene.failures.expect("the connection to the other system broke");
+    play.scene.failures.allow("is not called for this record before");
+    play.system.shows_after(Duration::from_secs(3)).lose_answers(1, "create");
+    let retry = GenericRetry::linear(Duration::from_secs(1), 100)?;
+    let controller = play.scene.controller(&play.script).retry(retry).workflow(&play.workflow);
+    let operator = play.scene.start(controller).await?;
+    play.scene.create("one", "first").await?;
+    assert_eq!(play.until_id().await?, "id-1");
+    operator.stop().await;
+    assert_eq!(play.system.records().len(), 1);
+    Ok(())
+}
+
+/// Waits until the note of an attempt is there, and a run has failed because of it. Returns when the attempt was begun.
+async fn until_it_waits(play: &Play) -> Result<String> {
+    let note = eventually("a note", async || {
+        let one = play.scene.resources.get("one").await?;
+        Ok(one.annotations().get("operator-core.io/attempts").cloned())
+    })
+    .await?;
+    let note: serde_json::Value = serde_json::from_str(&note)?;
+    let begun = note["word"][""]["begun"].as_str().context("when it was begun")?.to_owned();
+    eventually("a run that waits", async || {
+        Ok((play.scene.failures.seen("can't be searched") > 0).then_some(()))
+    })
+    .await?;
+    Ok(begun)
+}

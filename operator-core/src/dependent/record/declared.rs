@@ -1,0 +1,206 @@
+//! The declaration of a node's records.
+
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::core::object::HasStatus;
+use serde::de::DeserializeOwned;
+
+use super::{
+    External, Pushes, Wants,
+    engine::{Engine, several},
+    field,
+    ids::Ids,
+    looks::Look,
+    memory::Memory,
+    object::IdObject,
+    source::Forgets,
+};
+use crate::{
+    dependent::{
+        AnyDependent, Capabilities, Declaration, DependentSource, System, Unsound, function::Judged,
+    },
+    reconciler::MemoKey,
+    resource::KubeObject,
+};
+
+/// The records of an [`External`], with where their ids are kept, when they are looked at, and the limits of their system.
+///
+/// `Records::new(Dns { api }).id_in_status("recordId")` is a node of a workflow, with `after`, `only_if`, `ready`, `gone`, `needs` and
+/// `named`. It is named after its type, and the name is part of each record's [`Token`](super::Token): keep it by `named` if
+/// you rename the type.
+#[must_use = "records do nothing until they are given to a workflow"]
+pub struct Records<E, P> {
+    external: E,
+    ids: Option<Ids<P>>,
+    shows_within: Duration,
+    look: Look,
+    system: Option<System>,
+    /// What is wrong with the field that keeps ids.
+    wrong: Option<Unsound>,
+}
+
+impl<E: External<P>, P: KubeObject> Records<E, P> {
+    /// Where the ids are kept has to be said next: by [`id_in_status`](Self::id_in_status),
+    /// [`id_in_config_map`](Self::id_in_config_map), [`id_in_secret`](Self::id_in_secret) or [`id_of`](Self::id_of).
+    pub fn new(external: E) -> Self {
+        Self {
+            external,
+            ids: None,
+            shows_within: Duration::ZERO,
+            look: Look::default(),
+            system: None,
+            wrong: None,
+        }
+    }
+
+    /// Keeps the id in this field of the primary's status: a text (`Option<String>`), or for several records a map of
+    /// texts by key (`Option<BTreeMap<String, String>>`). `field` is its name in JSON, or a path with dots. It has to be in
+    /// the schema of the primary's definition. The framework writes it, under a field manager of its own. A status function
+    /// leaves it out, or returns what it has read.
+    pub fn id_in_status(mut self, field: impl Into<Arc<str>>) -> Self
+    where
+        P: HasStatus<Status: DeserializeOwned>,
+    {
+        let field = field.into();
+        self.wrong = field::wrong::<P::Status>(&field, several::<E, P>());
+        self.ids = Some(Ids::Status(field));
+        self
+    }
+
+    /// Keeps the id in a ConfigMap `<primary>-<node>`, which the primary owns: as `id`, or for several records each by its
+    /// key. For primaries whose status belongs to others, such as a Service.
+    pub fn id_in_config_map(mut self) -> Self {
+        self.ids = Some(Ids::Object(IdObject::of::<ConfigMap>(several::<E, P>())));
+        self
+    }
+
+    /// Keeps the id in a Secret `<primary>-<node>`, in the same way. For an id that is secret.
+    pub fn id_in_secret(mut self) -> Self {
+        self.ids = Some(Ids::Object(IdObject::of::<Secret>(several::<E, P>())));
+        self
+    }
+
+    /// The id follows from the primary, so that it is kept nowhere, and nothing has to be searched for or noted. For one record in a
+    /// system that lets its user choose the id: `create` uses this one, and the id that it returns is ignored.
+    pub fn id_of(mut self, id: impl Fn(&P) -> String + Send + Sync + 'static) -> Self {
+        self.ids = Some(Ids::Follow(Arc::new(id)));
+        self
+    }
+
+    /// How long it may take until the other system shows what it has created, to reads and searches. Until then, what
+    /// it doesn't show counts as unknown: the run fails and is retried. By default a system shows everything at once.
+    pub fn shows_within(mut self, within: Duration) -> Self {
+        self.shows_within = within;
+        self
+    }
+
+    /// Looks at the records of each primary in this period, by one call each, and triggers the primary if they have changed.
+    /// Runs read what was found last. By default each run looks at them, and nothing is looked at between runs. Of this,
+    /// [`polled_together`](Self::polled_together) and [`pushed_by`](Self::pushed_by), the last one counts.
+    pub fn polled(mut self, every: Duration) -> Self {
+        self.look = Look::Each(every);
+        self
+    }
+
+    /// Looks at the records of all primaries in this period, by one call of [`External::observe_all`].
+    pub fn polled_together(mut self, every: Duration) -> Self {
+        self.look = Look::Together(every);
+        self
+    }
+
+    /// Looks at a record once after a start, and then whenever the other system says that it has changed. What is not
+    /// pushed is not noticed.
+    pub fn pushed_by(mut self, pushes: &Pushes) -> Self {
+        self.look = Look::Pushed(pushes.clone());
+        self
+    }
+
+    /// The limits of its calls, which it shares with all other nodes that are given this system. By default the records of a
+    /// node have a system of their own, with the default limits.
+    pub fn system(mut self, system: &System) -> Self {
+        self.system = Some(system.clone());
+        self
+    }
+
+    /// What can't work.
+    fn unsound(&self) -> Option<Unsound> {
+        match &self.ids {
+            None => Some(Unsound {
+                what: "has records outside the cluster, but no place for their ids",
+                why: "after a restart nobody would know which records are its own".to_owned(),
+                write: "`.id_in_status(\"recordId\")`, with the name of a field of the primary's status",
+            }),
+            Some(Ids::Follow(_)) if several::<E, P>() => Some(Unsound {
+                what: "has several records whose ids follow from the primary",
+                why: "the id of a record that isn't wanted any more would be unknown".to_owned(),
+                write: "`.id_in_status(\"recordIds\")`, with the name of a field of the primary's status",
+            }),
+            Some(Ids::Status(_)) => self.wrong.clone(),
+            Some(_) => None,
+        }
+    }
+
+    /// The engine of the node that is called so. What it brings is called after it: there may be several nodes of one
+    /// type.
+    pub(crate) fn declared(self, name: Arc<str>) -> AnyDependent {
+        let memory = Arc::new(Memory::default());
+        let unsound = self.unsound();
+        // One without is refused before anything starts.
+        let ids = self.ids.clone().unwrap_or_else(|| Ids::Status(Arc::from("")));
+        let external = Arc::new(self.external);
+        let system = self.system.unwrap_or_else(|| System::new(Arc::clone(&name)));
+        let (looks, polling) = self.look.declared::<E, P>(&name, &external, &memory, &system);
+        let pushes = match self.look {
+            Look::Pushed(pushes) => Some(pushes),
+            _ => None,
+        };
+        let name_of_source = Arc::from(format!("{name} records"));
+        let forgets = Forgets { name: name_of_source, memory: Arc::clone(&memory), pushes };
+        let kept = ids.declaration();
+        let sources = [DependentSource::own(Arc::new(forgets)), system.source()].into_iter().chain(polling);
+        let sources = sources.chain(kept.event_sources.iter().cloned());
+        let declaration = Declaration {
+            capabilities: Capabilities {
+                creates: true,
+                updates: true,
+                deletes: true,
+                garbage_collected: false,
+            },
+            event_sources: sources.collect(),
+            several: several::<E, P>(),
+            outside: true,
+            judged: Some(Judged {
+                before_order: true,
+                holds: <E::Want as Wants<E::Resource>>::HOLDS,
+                reads: false,
+            }),
+            keeps: ids.field().cloned(),
+            unsound,
+            access: kept.access.clone(),
+            objects: kept.objects.clone(),
+            reads: kept.reads.clone(),
+        };
+        let engine = Engine {
+            external,
+            ids,
+            looks,
+            shows_within: self.shows_within,
+            system,
+            memory,
+            memo: MemoKey::default(),
+            tried_out: AtomicBool::new(false),
+        };
+        AnyDependent::new(name, declaration, engine)
+    }
+}
+
+impl<E, P> fmt::Debug for Records<E, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records").field("ids", &self.ids).finish_non_exhaustive()
+    }
+}

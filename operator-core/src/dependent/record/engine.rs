@@ -1,0 +1,199 @@
+//! The work on all records of a node.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::FutureExt;
+
+use super::{
+    External, Resources, Wants, ids::Ids, looks::Looks, memory::Memory, note::Notes, one::One, start::Start,
+    step::Done,
+};
+use crate::{
+    dependent::{
+        Asked, Deletion, Engine as AnyEngine, Error, System,
+        erased::{Answer, Deleted},
+        function::Want,
+        items::{Items, Work},
+    },
+    reconciler::{
+        AnyContext, BoxError, Context, MemoKey,
+        workflow::{ReconcileResult, Secondary},
+    },
+    resource::{KubeObject, ObjectKey},
+};
+
+/// Whether there may be any number of records.
+pub(super) const fn several<E: External<P>, P: KubeObject>() -> bool {
+    <<E::Want as Wants<E::Resource>>::Shape as Resources>::SEVERAL
+}
+
+type ByKey<E, P> = BTreeMap<String, <E as External<P>>::Resource>;
+
+/// The records of one node, of all primaries.
+pub(super) struct Engine<E: External<P>, P: KubeObject> {
+    pub(super) external: Arc<E>,
+    pub(super) ids: Ids<P>,
+    pub(super) looks: Looks,
+    pub(super) shows_within: Duration,
+    pub(super) system: System,
+    pub(super) memory: Arc<Memory<E::Resource>>,
+    pub(super) memo: MemoKey,
+    /// Ids were found to be kept by the server.
+    pub(super) tried_out: AtomicBool,
+}
+
+impl<E: External<P>, P: KubeObject> Engine<E, P> {
+    /// Before the first create: whether ids can be written.
+    pub(super) async fn try_out(&self, several: bool, context: &AnyContext) -> Result<(), BoxError> {
+        if !self.tried_out.load(Ordering::Relaxed) {
+            let _one_at_a_time = context.primary_writes().lock().await;
+            self.ids.try_out(several, context).await?;
+            self.tried_out.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// What is wanted, computed once.
+    fn wanted(&self, asked: Asked<'_>, primary: &P) -> Result<Arc<Want<ByKey<E, P>>>, BoxError> {
+        asked.context.memo().get_or_try(&self.memo, asked.primary, || {
+            self.external.want(primary).wants()?.try_map(|all| {
+                let mut by_key = BTreeMap::new();
+                for (key, record) in all {
+                    if several::<E, P>() && key.is_empty() {
+                        return Err(Error::NoKey { node: asked.node.to_owned() }.boxed());
+                    }
+                    if by_key.insert(key.clone(), record).is_some() {
+                        return Err(Error::KeyTwice { node: asked.node.to_owned(), key }.boxed());
+                    }
+                }
+                Ok(by_key)
+            })
+        })
+    }
+
+    fn start(&self, asked: Asked<'_>, primary: &P, context: &Context<P>) -> Result<Start, BoxError> {
+        let any = context.any();
+        let names = any.shared().marks.names();
+        let newest = any.primary();
+        let newest = newest.as_deref();
+        let notes = newest.map(|newest| Notes::of(newest, names.attempts())).unwrap_or_default();
+        let forgotten =
+            newest.and_then(|newest| newest.meta().annotations.as_ref()?.get(names.forget_attempt()));
+        Ok(Start { ids: self.ids.written(primary, asked)?, notes, forgotten: forgotten.cloned() })
+    }
+
+    /// The keys of all records that there may be.
+    fn keys(&self, asked: Asked<'_>, start: &Start) -> BTreeSet<String> {
+        if !several::<E, P>() {
+            return BTreeSet::from([String::new()]);
+        }
+        let run = asked.context.run();
+        let mut keys = self.memory.keys((&run.key, run.uid.as_str()));
+        keys.extend(start.ids.keys().chain(start.notes.keys(asked.node)).cloned());
+        keys
+    }
+
+    fn secondary(&self, key: &str, resource: Arc<E::Resource>) -> Secondary {
+        Secondary::external(resource, if key.is_empty() { Arc::default() } else { Arc::<str>::from(key) })
+    }
+
+    fn label(key: &str) -> Option<String> {
+        several::<E, P>().then(|| key.to_owned())
+    }
+}
+
+impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
+        self.memory.leftovers(exists)
+    }
+
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
+        async move {
+            let (primary, _) = asked.typed::<P>()?;
+            Ok(self.wanted(asked, &primary)?.answer())
+        }
+        .boxed()
+    }
+
+    fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
+        async move {
+            let (primary, context) = asked.typed::<P>()?;
+            let wanted = self.wanted(asked, &primary)?;
+            let wanted = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
+            let start = self.start(asked, &primary, &context)?;
+            let mut keys = self.keys(asked, &start);
+            keys.extend(wanted.keys().cloned());
+            let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
+            for key in &keys {
+                let one = One::new(self, asked, &context, &start, key, wanted.get(key));
+                let work_on_it = async move {
+                    let left = one.work().await?;
+                    Ok(left.resource.map(|(what, of)| (what, self.secondary(key, of))))
+                };
+                work.push((Self::label(key), work_on_it.boxed()));
+            }
+            let mut items = Items::default();
+            items.work(work).await;
+            Ok(items.finish()?.desiring(wanted.len()))
+        }
+        .boxed()
+    }
+
+    fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
+        async move {
+            let (primary, context) = asked.typed::<P>()?;
+            let start = self.start(asked, &primary, &context)?;
+            let keys = self.keys(asked, &start);
+            let going = AtomicUsize::new(0);
+            let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
+            for key in &keys {
+                let one = One::new(self, asked, &context, &start, key, None);
+                let going = &going;
+                let work_on_it = async move {
+                    let left = one.work().await?;
+                    if left.done == Done::Going {
+                        going.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Ok(left.resource.map(|(what, of)| (what, self.secondary(key, of))))
+                };
+                work.push((Self::label(key), work_on_it.boxed()));
+            }
+            let mut items = Items::default();
+            items.work(work).await;
+            let found = items.deleted()?;
+            let deletion = if going.into_inner() > 0 { Deletion::Asked } else { Deletion::Gone };
+            Ok(Deleted { found, deletion })
+        }
+        .boxed()
+    }
+
+    fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
+        async move {
+            let (primary, context) = asked.typed::<P>()?;
+            let run = asked.context.run();
+            let owner = (&run.key, run.uid.as_str());
+            let mut seen = self.memory.seen(owner);
+            // What no run has looked at yet is looked at now.
+            for (key, id) in self.ids.written(&primary, asked)? {
+                if seen.contains_key(&key) || self.memory.of(owner, &key, |known| known.settled) {
+                    continue;
+                }
+                if let Some(found) = self.external.observe(&id).await? {
+                    let found = Arc::new(found);
+                    self.memory.of(owner, &key, |known| known.seen = Some(Arc::clone(&found)));
+                    seen.insert(key, found);
+                }
+            }
+            drop(context);
+            Ok(seen.into_iter().map(|(key, found)| self.secondary(&key, found)).collect())
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,175 @@
+//! When a node looks at its records: in each run, or in periods, or when the other system says so.
+
+use std::{collections::HashMap, future::Future, sync::Arc, time::Duration};
+
+use tokio::{sync::Mutex, time::Instant};
+
+use super::{External, Pushes, memory::Memory};
+use crate::{
+    dependent::{DependentSource, System},
+    event_source::{ExternalSource, external::PerResourcePollingEventSource},
+    reconciler::{BoxError, Context},
+    resource::{KubeObject, ObjectKey},
+};
+
+/// When records are looked at, as it is declared.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Look {
+    #[default]
+    InEachRun,
+    /// Each primary's by itself, in this period.
+    Each(Duration),
+    /// Those of all primaries by one call, in this period.
+    Together(Duration),
+    /// When the other system says so.
+    Pushed(Pushes),
+}
+
+/// The same while the controller runs.
+pub(super) enum Looks {
+    InEachRun,
+    /// The event source of this name polls, and remembers.
+    Polled(Arc<str>),
+    Pushed,
+}
+
+/// What was found under an id, as the event source remembers it.
+struct Item<R> {
+    id: String,
+    resource: Arc<R>,
+}
+
+impl<R: PartialEq> PartialEq for Item<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id && *self.resource == *other.resource
+    }
+}
+
+/// What one call for all has found last.
+struct Snapshot<R> {
+    taken: Instant,
+    all: HashMap<String, Arc<R>>,
+}
+
+impl Look {
+    /// How the engine looks, and the event source that polls for it.
+    pub(super) fn declared<E: External<P>, P: KubeObject>(
+        &self,
+        name: &str,
+        external: &Arc<E>,
+        memory: &Arc<Memory<E::Resource>>,
+        system: &System,
+    ) -> (Looks, Option<DependentSource>) {
+        let name: Arc<str> = Arc::from(format!("{name} polls"));
+        let source = match self {
+            Self::InEachRun => return (Looks::InEachRun, None),
+            Self::Pushed(_) => return (Looks::Pushed, None),
+            Self::Each(period) => {
+                let (external, memory) = (Arc::clone(external), Arc::clone(memory));
+                let system = system.clone();
+                polling(&name, *period, move |primary: Arc<P>| {
+                    let (external, ids) = (Arc::clone(&external), memory.ids(&ObjectKey::of(&*primary)));
+                    let system = system.clone();
+                    async move {
+                        let mut found = Vec::new();
+                        for id in ids {
+                            let resource = system.poll(&id, external.observe(&id)).await?.map(Arc::new);
+                            found.extend(resource.map(|resource| Item { id, resource }));
+                        }
+                        Ok(found)
+                    }
+                })
+            }
+            Self::Together(period) => {
+                let (external, memory) = (Arc::clone(external), Arc::clone(memory));
+                let system = system.clone();
+                let (last, fresh) = (Arc::new(Mutex::new(None::<Snapshot<E::Resource>>)), *period / 2);
+                polling(&name, *period, move |primary: Arc<P>| {
+                    let (external, ids) = (Arc::clone(&external), memory.ids(&ObjectKey::of(&*primary)));
+                    let system = system.clone();
+                    let last = Arc::clone(&last);
+                    async move {
+                        let mut last = last.lock().await;
+                        if last.as_ref().is_none_or(|last| last.taken.elapsed() > fresh) {
+                            let all = system.poll("", external.observe_all()).await?;
+                            let all = all.into_iter().map(|(id, found)| (id, Arc::new(found))).collect();
+                            *last = Some(Snapshot { taken: Instant::now(), all });
+                        }
+                        let all = last.as_ref();
+                        let found = ids.into_iter().filter_map(|id| {
+                            let resource = Arc::clone(all?.all.get(&id)?);
+                            Some(Item { id, resource })
+                        });
+                        Ok(found.collect())
+                    }
+                })
+            }
+        };
+        (Looks::Polled(name), Some(DependentSource::own(Arc::new(source))))
+    }
+}
+
+fn polling<P, R, F>(
+    name: &Arc<str>,
+    period: Duration,
+    fetch: impl Fn(Arc<P>) -> F + Send + Sync + 'static,
+) -> PerResourcePollingEventSource<P, Item<R>, String>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    F: Future<Output = Result<Vec<Item<R>>, BoxError>> + Send + 'static,
+{
+    PerResourcePollingEventSource::with_id(Arc::clone(name), period, |item: &Item<R>| item.id.clone(), fetch)
+}
+
+impl Looks {
+    fn store<P: KubeObject, R: 'static>(&self, context: &Context<P>) -> Option<ExternalSource<Item<R>>> {
+        match self {
+            Self::Polled(name) => context.external_source(Some(name)),
+            Self::InEachRun | Self::Pushed => None,
+        }
+    }
+
+    /// What a poll has found under an id. What no poll has found is asked for by itself: the id may be newer.
+    pub(super) async fn polled<P: KubeObject, R: 'static>(
+        &self,
+        context: &Context<P>,
+        id: &str,
+    ) -> Result<Option<Arc<R>>, BoxError> {
+        let Some(store) = self.store::<P, R>(context) else { return Ok(None) };
+        let known = store.fetch_now(context.primary_key()).await?;
+        Ok(known.into_iter().find(|item| item.id == id).map(|item| Arc::clone(&item.resource)))
+    }
+
+    /// The run has found or created a record.
+    pub(super) fn made<P: KubeObject, R: 'static>(&self, context: &Context<P>, id: &str, new: &Arc<R>) {
+        if let Some(store) = self.store::<P, R>(context) {
+            store.created(context.primary_key(), Arc::new(Item::of(id, new)));
+        }
+    }
+
+    /// The run has changed a record.
+    pub(super) fn changed<P: KubeObject, R: 'static>(
+        &self,
+        context: &Context<P>,
+        id: &str,
+        (previous, new): (&Arc<R>, &Arc<R>),
+    ) {
+        if let Some(store) = self.store::<P, R>(context) {
+            store.updated(context.primary_key(), &Item::of(id, previous), Arc::new(Item::of(id, new)));
+        }
+    }
+
+    /// The run has deleted a record, or found that it is gone.
+    pub(super) fn gone<P: KubeObject, R: 'static>(&self, context: &Context<P>, id: &str, last: &Arc<R>) {
+        if let Some(store) = self.store::<P, R>(context) {
+            store.deleted(context.primary_key(), &Item::of(id, last));
+        }
+    }
+}
+
+impl<R> Item<R> {
+    fn of(id: &str, resource: &Arc<R>) -> Self {
+        Self { id: id.to_owned(), resource: Arc::clone(resource) }
+    }
+}

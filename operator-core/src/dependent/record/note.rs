@@ -1,0 +1,68 @@
+//! Notes of creates that are about to be sent, in an annotation of the primary: after a crash only they tell that a
+//! record may exist.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::resource::Object;
+
+/// The notes of all nodes of one primary, by node and by key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Notes(BTreeMap<String, BTreeMap<String, Note>>);
+
+/// A create that was begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Note {
+    /// When, which tells it from other attempts.
+    pub(super) begun: String,
+    /// The id of the record before it. Once another id is kept, the attempt has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) after: Option<String>,
+}
+
+impl Note {
+    /// Whether nothing has been kept since.
+    pub(super) fn is_open(&self, id: Option<&str>) -> bool {
+        self.after.as_deref() == id
+    }
+}
+
+impl Notes {
+    /// The notes on an object. What is no note counts as none: somebody has changed it by hand.
+    pub(super) fn of(object: &dyn Object, annotation: &str) -> Self {
+        let text = object.meta().annotations.as_ref().and_then(|all| all.get(annotation));
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// The note of one record.
+    pub(super) fn get(&self, node: &str, key: &str) -> Option<&Note> {
+        self.0.get(node)?.get(key)
+    }
+
+    /// The keys of a node's records.
+    pub(super) fn keys(&self, node: &str) -> impl Iterator<Item = &String> {
+        self.0.get(node).into_iter().flat_map(BTreeMap::keys)
+    }
+
+    /// Puts in a note, and takes out those of the node that are not open any more.
+    pub(super) fn put(&mut self, node: &str, key: &str, note: Note, ids: &BTreeMap<String, String>) {
+        let notes = self.0.entry(node.to_owned()).or_default();
+        notes.retain(|key, note| note.is_open(ids.get(key).map(String::as_str)));
+        notes.insert(key.to_owned(), note);
+    }
+
+    /// Takes out a note.
+    pub(super) fn take(&mut self, node: &str, key: &str) {
+        if let Some(notes) = self.0.get_mut(node) {
+            notes.remove(key);
+        }
+        self.0.retain(|_, notes| !notes.is_empty());
+    }
+
+    /// As the annotation has it; `None` for none.
+    pub(super) fn text(&self) -> Option<String> {
+        if self.0.is_empty() { None } else { serde_json::to_string(&self.0).ok() }
+    }
+}

@@ -1,0 +1,62 @@
+//! The notes of the creates that are about to be sent.
+
+use super::One;
+use crate::{
+    dependent::{
+        record::{
+            External,
+            ids::{own_writer, primary_writer},
+            note::{Note, Notes},
+        },
+        system::CallError,
+    },
+    reconciler::BoxError,
+    resource::{KubeObject, Object},
+};
+
+impl<E: External<P>, P: KubeObject> One<'_, E, P> {
+    pub(super) async fn note(&mut self) -> Result<(), BoxError> {
+        self.of.try_out(self.facts.several, self.context.any()).await?;
+        // In vain if the call isn't made.
+        let checked = self.of.system.check(self.record(), self.context.wall_clock());
+        checked.map_err(CallError::boxed)?;
+        let begun = self.context.wall_clock().now().to_string();
+        let note = Note { begun, after: self.written().map(str::to_owned) };
+        self.change_notes(|notes| notes.put(self.asked.node, self.key, note.clone(), &self.start.ids))
+            .await?;
+        self.facts.noted = true;
+        Ok(())
+    }
+
+    async fn change_notes(&self, change: impl Fn(&mut Notes) + Send + Sync) -> Result<(), BoxError> {
+        let context = self.context.any();
+        let annotation = context.shared().marks.names().attempts();
+        let writer = own_writer(context);
+        let mut change = |state: &dyn Object| {
+            let mut notes = Notes::of(state, annotation);
+            change(&mut notes);
+            notes.text()
+        };
+        let writer = primary_writer(context, &writer);
+        let _one_at_a_time = self.context.any().primary_writes().lock().await;
+        context.permitted(writer.change_annotation(annotation, &mut change)).await?;
+        Ok(())
+    }
+
+    /// There is no record, and none is wanted: it is known what has become of the attempt. With the primary its notes go.
+    pub(super) async fn clear_note(&mut self) -> Result<(), BoxError> {
+        if self.has_note && !self.facts.ends {
+            self.change_notes(|notes| notes.take(self.asked.node, self.key)).await?;
+            self.has_note = false;
+        }
+        Ok(())
+    }
+
+    /// Nothing was made, so that nothing has to be noted.
+    pub(super) async fn take_note(&self) -> Result<(), BoxError> {
+        if self.facts.noted && !self.of.ids.follow() {
+            self.change_notes(|notes| notes.take(self.asked.node, self.key)).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! The event source of a node's records: it forgets what is kept about a primary that is gone, and wakes those whose
+//! records the other system says to have changed.
+
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+};
+
+use futures::{FutureExt, future::BoxFuture};
+use parking_lot::Mutex;
+
+use super::memory::Memory;
+use crate::{
+    event_source::{
+        Error, EventSource, ExternalStore, PrimaryFollower, SourceContents, SourceDeclaration, SourceEvents,
+        Sources, Wiring,
+    },
+    observe::SourceIndex,
+    resource::ObjectKey,
+};
+
+/// Says that records have changed, from where the other system reports it: a webhook, a queue. Cheap to clone; given to the records of
+/// one node by [`pushed_by`](super::Records::pushed_by).
+#[derive(Clone, Default)]
+pub struct Pushes(Arc<Mutex<Option<Pushed>>>);
+
+type Stale = dyn Fn(&str) -> Option<ObjectKey> + Send + Sync;
+
+/// What has to be told.
+struct Pushed {
+    /// Notes that a record has to be looked at again, and returns its primary.
+    stale: Arc<Stale>,
+    events: SourceEvents,
+}
+
+impl Pushes {
+    /// Pushes into nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The record with this id has changed: its primary is reconciled, and its run looks at the record. An id that no
+    /// primary has is ignored, and so is any while the operator doesn't run: after a start each record is looked at.
+    /// Never blocks.
+    pub fn changed(&self, id: &str) {
+        let to = self.0.lock().as_ref().map(|to| (Arc::clone(&to.stale), to.events.clone()));
+        if let Some((stale, events)) = to
+            && let Some(primary) = stale(id)
+        {
+            events.wake(&primary);
+        }
+    }
+}
+
+impl fmt::Debug for Pushes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pushes")
+    }
+}
+
+/// Follows the primaries, and forgets what is kept about those that are gone.
+pub(super) struct Forgets<R> {
+    pub(super) name: Arc<str>,
+    pub(super) memory: Arc<Memory<R>>,
+    pub(super) pushes: Option<Pushes>,
+}
+
+impl<R: Send + Sync + 'static> SourceDeclaration for Forgets<R> {
+    fn name(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn contents(&self) -> SourceContents {
+        SourceContents::resources::<R>()
+    }
+
+    fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
+        self.memory.clear();
+        let follower = Arc::clone(&self.memory) as Arc<dyn PrimaryFollower>;
+        let follower: Weak<dyn PrimaryFollower> = Arc::downgrade(&follower);
+        wiring.primaries.follow(follower);
+        let (memory, primaries) = (Arc::downgrade(&self.memory), Arc::clone(&wiring.primaries));
+        wiring.environment.keeps(format!("{}/{}, its records", wiring.controller, self.name), move || {
+            let exists = |primary: &ObjectKey| primaries.get(primary).is_some();
+            Some(memory.upgrade()?.leftovers(&exists))
+        });
+        if let Some(pushes) = &self.pushes {
+            let memory = Arc::downgrade(&self.memory);
+            let stale = Arc::new(move |id: &str| memory.upgrade()?.stale(id));
+            *pushes.0.lock() = Some(Pushed { stale, events: wiring.events(index, &self.name) });
+        }
+        let known = Arc::new(Known { name: Arc::clone(&self.name), memory: Arc::clone(&self.memory) });
+        sources.add_external::<R>(Arc::new(Quiet(Arc::clone(&self.name))), known);
+    }
+}
+
+impl<R> fmt::Debug for Forgets<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What runs have seen of the records, for other nodes of the same primary.
+struct Known<R> {
+    name: Arc<str>,
+    memory: Arc<Memory<R>>,
+}
+
+impl<R: Send + Sync> ExternalStore<R> for Known<R> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn get(&self, primary: &ObjectKey) -> Vec<Arc<R>> {
+        self.memory.seen_of(primary)
+    }
+
+    fn fetch_now<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>> {
+        async move { Ok(self.get(primary)) }.boxed()
+    }
+
+    /// The node looks by itself.
+    fn refetch<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>> {
+        self.fetch_now(primary)
+    }
+
+    fn created(&self, _: &ObjectKey, _: Arc<R>) {}
+    fn updated(&self, _: &ObjectKey, _: &R, _: Arc<R>) {}
+    fn deleted(&self, _: &ObjectKey, _: &R) {}
+}
+
+/// A source that has nothing to do by itself.
+struct Quiet(Arc<str>);
+
+impl EventSource for Quiet {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        std::future::pending().boxed()
+    }
+
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        std::future::ready(()).boxed()
+    }
+}

@@ -1,0 +1,14 @@
+//! What a run begins with.
+
+use std::collections::BTreeMap;
+
+use super::note::Notes;
+
+/// What is known about all records of the primary at the start of the run.
+pub(super) struct Start {
+    /// The ids that are written, by key.
+    pub(super) ids: BTreeMap<String, String>,
+    pub(super) notes: Notes,
+    /// The attempt that a person says to forget.
+    pub(super) forgotten: Option<String>,
+}

@@ -1,0 +1,365 @@
+//! Another system whose records dependents manage: the limits of its calls, and whether it is down.
+//!
+//! ```text
+//! node ──call──▶ is the record paused? ──▶ is the circuit open? ──▶ wait for a permit ──▶ the call, with a deadline
+//!                      │ yes                    │ yes                                          │
+//!                      ▼                        ▼                                              ▼
+//!                an error that says       an error that says                 outcome ──▶ pause of the record,
+//!                when it is called        since when it is down                         circuit of the system
+//!                                               │
+//!                                               └──▶ `/readyz`, by an event source of each controller that uses it
+//! ```
+//!
+//! The pauses of records are in [`backoff`], the circuit is in [`circuit`]; both are pure.
+//!
+//! # Guarantees
+//! - At most the limit of calls are in progress at the same time, for all nodes of all controllers that use the system. Those
+//!   that wait are let through in the order in which they came.
+//! - The deadline of a call counts from its beginning, not from when it began to wait.
+//! - A call that is dropped gives its permit back, and counts as one without an answer.
+//! - While the system is down, calls fail at once, also those that wait for a permit when it goes down. Other nodes go on.
+//! - Nothing is kept about a primary that is gone, nor about those of a controller that has stopped.
+//!
+//! # Assumptions
+//! - A call can be dropped at any await; what it has asked for may be done all the same.
+//! - A call makes no other call of the same system: with a limit of one it would wait for itself.
+
+mod backoff;
+mod call;
+mod circuit;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fmt,
+    future::Future,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, Semaphore};
+
+use super::{DependentSource, Error};
+use crate::{
+    environment::{Clock, Now, WallClock},
+    error::Permanent,
+    event_source::Primaries,
+    observe::{SourceHealth, error_chain, with_sources},
+    reconciler::BoxError,
+};
+
+use backoff::{Backoff, Paused};
+pub(crate) use call::{CallError, CallKind, Record};
+use circuit::{Circuit, Down, Outcome, Ticket};
+use source::Users;
+
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
+const DEFAULT_CALLS_AT_ONCE: usize = 16;
+
+/// Another system, such as a DNS server or a cloud: the limits of its calls, shared by all nodes that are given a clone.
+///
+/// A system that is slow or down holds up only the nodes that need it. Each call has a deadline. After a call that failed, its
+/// record is not called again at once, but after pauses that grow up to two minutes. After five failures in a row, of two records
+/// at least, the system counts as down: calls fail at once, one call at a time finds out whether it is back, and `/readyz`
+/// says since when it is down, and why. None of this uses up attempts of a run.
+///
+/// A failure is a call without an answer in time, and any error but a refusal: one by which the system says that it won't do
+/// this for this record.
+///
+/// ```
+/// use std::time::Duration;
+/// use operator_core::dependent::System;
+///
+/// let dns = System::new("dns").deadline(Duration::from_secs(10)).calls_at_once(8);
+/// let the_same = dns.clone();
+/// ```
+#[derive(Clone)]
+pub struct System {
+    deadline: Duration,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: Arc<str>,
+    permits: Semaphore,
+    /// Starts with the first call: a system is declared before there is an operator, and may be used by several.
+    clock: OnceLock<Clock>,
+    state: Mutex<State>,
+    /// It went down, is still down, or is back.
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    circuit: Circuit,
+    backoff: Backoff,
+    users: Users,
+}
+
+impl System {
+    /// A system with that name, for messages and `/readyz`; those of one controller need different names. A call may take 30
+    /// seconds, and 16 calls are made at the same time.
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self::with(name.into(), DEFAULT_DEADLINE, DEFAULT_CALLS_AT_ONCE)
+    }
+
+    fn with(name: Arc<str>, deadline: Duration, calls_at_once: usize) -> Self {
+        let permits = Semaphore::new(calls_at_once.clamp(1, Semaphore::MAX_PERMITS));
+        let (clock, state, changed) = (OnceLock::new(), Mutex::default(), Notify::new());
+        Self { deadline, shared: Arc::new(Shared { name, permits, clock, state, changed }) }
+    }
+
+    /// How long a call may take before it counts as failed. It belongs to this handle and to what is cloned from it, so that
+    /// one node can have more time than others.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// How many calls may be in progress at the same time; at least one. What is returned shares nothing with former clones.
+    #[must_use]
+    pub fn calls_at_once(self, calls: usize) -> Self {
+        Self::with(Arc::clone(&self.shared.name), self.deadline, calls)
+    }
+
+    /// The event source that tells its health, and forgets primaries that are gone. Each node that uses the system declares it;
+    /// it triggers nothing.
+    pub(crate) fn source(&self) -> DependentSource {
+        DependentSource::shared(Arc::new(source::Health(self.clone())))
+    }
+
+    /// Whether a call of the record would be made now. For what has to be done before a call and is in vain without it.
+    ///
+    /// # Errors
+    /// [`CallError::NotCalled`], with the reason, and the time of the next call.
+    pub(crate) fn check(&self, record: Record<'_>, wall: &dyn WallClock) -> Result<(), CallError> {
+        let now = self.now();
+        let checked = self.shared.state.lock().check(record, now);
+        checked.map_err(|obstacle| self.not_called(obstacle, now, wall))
+    }
+
+    /// Makes a call, if the limits allow it. `is_refusal` says of an error whether the system has said no; an error
+    /// that must not be retried counts as one anyway.
+    ///
+    /// # Errors
+    /// If it is not made, fails, or is refused.
+    pub(crate) async fn call<T>(
+        &self,
+        record: Record<'_>,
+        kind: CallKind,
+        wall: &dyn WallClock,
+        is_refusal: impl Fn(&BoxError) -> bool,
+        call: impl Future<Output = Result<T, BoxError>>,
+    ) -> Result<T, CallError> {
+        self.check(record, wall)?;
+        // It is never closed.
+        let _permit = self.shared.permits.acquire().await.ok();
+        let in_progress = self.begin(record, kind, wall)?;
+        match tokio::time::timeout(self.deadline, call).await {
+            Ok(Ok(answer)) => {
+                in_progress.end(Outcome::Answered, "");
+                Ok(answer)
+            }
+            Ok(Err(error)) => {
+                let why = error_chain(&*error);
+                if is_refusal(&error) || with_sources(&*error).any(Permanent::is) {
+                    in_progress.end(Outcome::Refused, &why);
+                    return Err(CallError::Refused(error));
+                }
+                in_progress.end(Outcome::Failed, &why);
+                let (system, call) = (Arc::clone(&self.shared.name), kind.as_str());
+                Err(CallError::Failed(Error::CallFailed { system, call, source: error }))
+            }
+            Err(_) => {
+                let deadline = self.deadline;
+                in_progress.end(Outcome::Failed, &format!("no answer in {deadline:?}"));
+                let (system, call) = (Arc::clone(&self.shared.name), kind.as_str());
+                Err(CallError::Failed(Error::NoAnswer { system, call, deadline }))
+            }
+        }
+    }
+
+    /// Things may have changed while the call waited.
+    fn begin<'c>(
+        &'c self,
+        record: Record<'c>,
+        kind: CallKind,
+        wall: &dyn WallClock,
+    ) -> Result<InProgress<'c>, CallError> {
+        let now = self.now();
+        let begun = self.shared.state.lock().begin(record, now);
+        match begun {
+            Ok(ticket) => {
+                let token = record.token;
+                Ok(InProgress { system: self, record: Some(record), token, kind, ticket, ended: false })
+            }
+            Err(obstacle) => Err(self.not_called(obstacle, now, wall)),
+        }
+    }
+
+    /// Makes a call of a poll, which belongs to no run: with deadline, permit and circuit, but without pauses.
+    ///
+    /// # Errors
+    /// If it is not made, or fails.
+    pub(crate) async fn poll<T>(
+        &self,
+        token: &str,
+        call: impl Future<Output = Result<T, BoxError>>,
+    ) -> Result<T, BoxError> {
+        let is_down = |_| format!("system `{}` is down", self.shared.name);
+        self.shared.state.lock().circuit.check(self.now()).map_err(is_down)?;
+        // It is never closed.
+        let _permit = self.shared.permits.acquire().await.ok();
+        let ticket = self.shared.state.lock().circuit.begin(self.now()).map_err(is_down)?;
+        let kind = CallKind::Observe;
+        let in_progress = InProgress { system: self, record: None, token, kind, ticket, ended: false };
+        let Ok(answer) = tokio::time::timeout(self.deadline, call).await else {
+            in_progress.end(Outcome::Failed, &format!("no answer in {:?}", self.deadline));
+            let system = Arc::clone(&self.shared.name);
+            return Err(Error::NoAnswer { system, call: kind.as_str(), deadline: self.deadline }.boxed());
+        };
+        match &answer {
+            Ok(_) => in_progress.end(Outcome::Answered, ""),
+            Err(error) => in_progress.end(Outcome::Failed, &error_chain(&**error)),
+        }
+        answer
+    }
+
+    fn not_called(&self, obstacle: Obstacle, now: Now, wall: &dyn WallClock) -> CallError {
+        let system = Arc::clone(&self.shared.name);
+        let time = |at| time_of_day(at, now, wall);
+        CallError::NotCalled(match obstacle {
+            Obstacle::Paused(Paused { again, last }) => {
+                Error::CallPaused { system, last, again: time(again) }
+            }
+            Obstacle::Down(Down { since, last, again, .. }) => {
+                Error::SystemDown { system, since: time(since), last, again: again.map(time) }
+            }
+        })
+    }
+
+    /// Whether it is down, and when that has to be looked at again although nothing was called.
+    fn told(&self, wall: &dyn WallClock) -> (SourceHealth, Option<Now>) {
+        let now = self.now();
+        let Some((down, until)) = self.shared.state.lock().circuit.down(now) else {
+            return (SourceHealth::Healthy, None);
+        };
+        let Down { since, failures, last, again } = down;
+        let since = time_of_day(since, now, wall);
+        let reason =
+            format!("it is down since {since}: {failures} calls have failed, the last one was {last}");
+        let again = match again {
+            Some(again) => format!("it is called again at {}", time_of_day(again, now, wall)),
+            None => "a call in progress finds out whether it is back".to_owned(),
+        };
+        let advice = format!("its records stay as they are, and {again}");
+        (SourceHealth::Unhealthy { reason, advice: Some(advice) }, Some(until))
+    }
+
+    /// Whether it is down.
+    pub(crate) fn health(&self, wall: &dyn WallClock) -> SourceHealth {
+        self.told(wall).0
+    }
+
+    fn clock(&self) -> &Clock {
+        self.shared.clock.get_or_init(Clock::start)
+    }
+
+    fn now(&self) -> Now {
+        self.clock().now()
+    }
+}
+
+/// Why a call isn't made.
+enum Obstacle {
+    Paused(Paused),
+    Down(Down),
+}
+
+impl State {
+    fn check(&self, record: Record<'_>, now: Now) -> Result<(), Obstacle> {
+        // What is down is the better reason.
+        self.circuit.check(now).map_err(Obstacle::Down)?;
+        self.backoff.check(record, now).map_err(Obstacle::Paused)
+    }
+
+    fn begin(&mut self, record: Record<'_>, now: Now) -> Result<Ticket, Obstacle> {
+        self.check(record, now)?;
+        self.circuit.begin(now).map_err(Obstacle::Down)
+    }
+}
+
+/// A call that has begun. One that is dropped has no answer.
+struct InProgress<'c> {
+    system: &'c System,
+    /// For whom; `None` for a poll.
+    record: Option<Record<'c>>,
+    token: &'c str,
+    kind: CallKind,
+    ticket: Ticket,
+    ended: bool,
+}
+
+impl InProgress<'_> {
+    fn end(mut self, outcome: Outcome, why: &str) {
+        self.ends(outcome, why);
+    }
+
+    fn ends(&mut self, outcome: Outcome, why: &str) {
+        self.ended = true;
+        let Self { system, record, token, kind, ticket, .. } = self;
+        let now = system.now();
+        let why: Arc<str> = match outcome {
+            Outcome::Answered => Arc::default(),
+            Outcome::Refused | Outcome::Failed => format!("{}: {why}", kind.as_str()).into(),
+        };
+        let (changed, primaries) = {
+            let State { circuit, backoff, users } = &mut *system.shared.state.lock();
+            if let Some(record) = record {
+                backoff.end(*record, *kind, outcome, &why, now);
+            }
+            let primaries = record.map(|record| users.of(record.controller)).unwrap_or_default();
+            (circuit.end(ticket, token, outcome, &why, now), primaries)
+        };
+        if changed {
+            system.shared.changed.notify_waiters();
+        }
+        let Some(record) = record else { return };
+        // Looked at last, and without the lock: a primary that goes after this is forgotten when that is told.
+        let is_gone = |all: &Arc<dyn Primaries>| all.get(record.primary).is_none();
+        if outcome != Outcome::Answered && !primaries.is_empty() && primaries.iter().all(is_gone) {
+            system.shared.state.lock().backoff.forget(record.controller, record.primary);
+        }
+    }
+}
+
+impl Drop for InProgress<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            let why =
+                if std::thread::panicking() { "it panicked" } else { "it was dropped before an answer came" };
+            self.ends(Outcome::Failed, why);
+        }
+    }
+}
+
+impl fmt::Debug for System {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = f.debug_struct("System");
+        all.field("name", &self.shared.name).field("deadline", &self.deadline).finish_non_exhaustive()
+    }
+}
+
+/// A moment as people read it, in whole seconds, so that it stays the same from message to message.
+fn time_of_day(at: Now, now: Now, wall: &dyn WallClock) -> Timestamp {
+    const SECOND: i128 = 1_000_000_000;
+    let nanoseconds = |time: Now| i128::try_from(time.since_start().as_nanos()).unwrap_or(i128::MAX / 4);
+    let time = wall.now().as_nanosecond() + nanoseconds(at) - nanoseconds(now);
+    let second = i64::try_from((time + SECOND / 2).div_euclid(SECOND)).unwrap_or(i64::MAX);
+    Timestamp::from_second(second).unwrap_or(Timestamp::MAX)
+}
