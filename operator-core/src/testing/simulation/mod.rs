@@ -42,6 +42,7 @@ mod made_up;
 mod objects;
 mod observer;
 mod oracles;
+mod outside;
 mod overlap;
 mod plan;
 #[cfg(test)]

@@ -88,6 +88,8 @@ pub(super) struct CalmRun {
     pub(super) footprint: Footprint,
     /// Writes of the operator, over the whole run.
     pub(super) writes: u64,
+    /// The moments of calls of other systems.
+    pub(super) moments: u64,
     /// Whether a crash at each of them is wanted.
     pub(super) sweep: bool,
     /// Whether pairs of faults are wanted.

@@ -78,7 +78,8 @@ impl FaultPlan {
     }
 
     /// In addition to the other schedules there are two for each write of the calm run: a crash just before it, and one
-    /// just after it, and nothing else goes wrong.
+    /// just after it, and nothing else goes wrong. The same for each call of an
+    /// [`other_system`](super::Sim::other_system).
     pub fn crash_at_every_write(mut self) -> Self {
         self.every_write = true;
         self

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use super::{Tape, Violation, record::Call, schedule::Outcome, storm};
+use super::{Tape, Violation, outside, record::Call, schedule::Outcome, storm};
 
 /// With this number of schedules of a storm, each of its faults should happen.
 const ENOUGH: u64 = 500;
@@ -47,6 +47,8 @@ impl Report {
     pub(super) fn complete(self, asked: u64) -> Result<Self, Box<Failure>> {
         // Counted where they took effect: a watch in which nothing happens can't be cut.
         let missing = storm::kinds().filter(|kind| self.several || *kind != storm::SWAPPED);
+        let calls_others = outside::kinds().any(|kind| self.faults.contains_key(kind));
+        let missing = missing.chain(outside::kinds().filter(|_| calls_others));
         let missing: Vec<&str> = missing.filter(|kind| !self.faults.contains_key(kind)).collect();
         if self.storms && asked >= ENOUGH && self.schedules >= ENOUGH && !missing.is_empty() {
             let message =

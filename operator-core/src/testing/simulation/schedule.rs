@@ -186,8 +186,10 @@ impl Sim {
         world.end().await;
         let states = world.states.take();
         let checkpoint = world.checkpoint.take();
-        let (writes, points) = (world.storm.writes(), Arc::new(world.storm.sweep.points()));
-        CalmRun { states, calls, farewell, load, quiet, footprint, writes, sweep, pairs, points, checkpoint }
+        let (writes, moments) = (world.storm.writes(), world.storm.outside.moments());
+        let points = Arc::new(world.storm.sweep.points());
+        let others = CalmRun { writes, moments, sweep, pairs, points, ..CalmRun::default() };
+        CalmRun { states, calls, farewell, load, quiet, footprint, checkpoint, ..others }
     }
 
     /// O2: for ten minutes, and in some schedules for longer than the maximum interval between two runs.

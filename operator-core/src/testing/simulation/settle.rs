@@ -47,6 +47,7 @@ impl World {
         // Bad luck has its chance until the operator has coped with it, or has tried for long enough.
         drop(self.quiet(UNDER_BAD_LUCK).await);
         self.faults.off();
+        self.others.borrow().iter().for_each(|calm| calm());
         self.record.tell("from here on nothing goes wrong");
         let calm_by = self.record.now() + CALM_WITHIN;
         let at = self.states.borrow().len();

@@ -14,6 +14,7 @@ use parking_lot::RwLock;
 use super::{
     Choices, FaultPlan,
     leases::is_of_election,
+    outside::Outside,
     plan::CrashPoint,
     record::Record,
     sweep::{Happens, Sweep},
@@ -29,6 +30,7 @@ pub(super) struct Storm {
     plan: RwLock<FaultPlan>,
     crash_point: Option<CrashPoint>,
     pub(super) sweep: Sweep,
+    pub(super) outside: Outside,
     writes: AtomicU64,
     faults: AtomicU32,
     crashes: AtomicU32,
@@ -214,6 +216,7 @@ impl Storm {
         sweep: Sweep,
     ) -> Self {
         Self {
+            outside: Outside::new(&choices),
             choices,
             record,
             plan: RwLock::new(FaultPlan::none()),
@@ -232,6 +235,7 @@ impl Storm {
         let classes = 1 << CLASSES;
         let spared = if plan.is_storm() { self.choices.next("spared", 2 * classes) } else { 0 };
         self.spared.store(spared.saturating_sub(classes), Ordering::Relaxed);
+        self.outside.follow(&plan, &self.choices);
         *self.plan.write() = plan;
         self.faults.store(0, Ordering::Relaxed);
         self.crashes.store(0, Ordering::Relaxed);
@@ -254,6 +258,23 @@ impl Storm {
         let kind = self.choices.rarely(lane, one_in, u32::try_from(n).unwrap_or(1)).checked_sub(1)?;
         happened.fetch_add(1, Ordering::Relaxed);
         usize::try_from(kind).ok()
+    }
+
+    /// Whether the process crashes at a call of another system.
+    pub(super) fn crashes_at_call(&self, kind: &str) -> bool {
+        let plan = self.plan();
+        let one_in = if self.spares(Class::Crashes) { 0 } else { plan.crash_one_in };
+        self.rare(kind, one_in, 1, &self.crashes, plan.most_crashes).is_some()
+    }
+
+    /// What happens to a call of another system, one of `n` things.
+    pub(super) fn fault_of_call(&self, lane: &str, n: usize) -> Option<usize> {
+        let plan = self.plan();
+        self.rare(lane, plan.request_one_in, n, &self.faults, plan.most_faults)
+    }
+
+    pub(super) fn record(&self) -> &Record {
+        &self.record
     }
 
     fn spares(&self, class: Class) -> bool {

@@ -66,6 +66,8 @@ pub(super) struct World {
     pub(super) faults: Faults,
     pub(super) client: Client,
     pub(super) invariants: RefCell<Vec<Invariant>>,
+    /// End the bad luck of other systems.
+    pub(super) others: RefCell<Vec<Box<dyn Fn()>>>,
     pub(super) made_up: RefCell<Vec<MadeUp>>,
     /// The uids of what users have made and not deleted, as they have seen them last.
     pub(super) seen: RefCell<BTreeMap<String, String>>,
@@ -135,6 +137,7 @@ impl World {
             faults,
             client,
             invariants: RefCell::default(),
+            others: RefCell::default(),
             made_up: RefCell::default(),
             seen: RefCell::default(),
             farewell: Cell::default(),

@@ -5,6 +5,7 @@
 //! `SIM_SCHEDULES` says how many storms, and `SIM_SWEEPS=all` leaves none of the sweeps out.
 
 mod planted;
+mod records;
 mod statuses;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Service};

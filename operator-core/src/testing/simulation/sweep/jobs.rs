@@ -4,7 +4,7 @@ use super::{
     Point, SOMEBODY_ACTS,
     fault::{FAULTS, PAIRED, WINDOW, paired},
 };
-use crate::testing::simulation::{CalmRun, Tape, check::CRASH_POINT, storm};
+use crate::testing::simulation::{CalmRun, Tape, check::CRASH_POINT, outside::CRASH_AT_CALL, storm};
 
 /// The tapes of all sweeps that are wanted: of each, except for the crashes, at most `most`, chosen by the `day`.
 pub(in crate::testing::simulation) fn jobs(calm: &CalmRun, most: u64, day: u64) -> Vec<Tape> {
@@ -22,9 +22,13 @@ fn tape(lane: &str, values: Vec<u32>) -> Tape {
 }
 
 fn crashes(calm: &CalmRun) -> Vec<Tape> {
-    let writes = if calm.sweep { u32::try_from(calm.writes).unwrap_or(u32::MAX) } else { 0 };
-    let points = (1..=writes).flat_map(|write| [2 * write, 2 * write + 1]);
-    points.map(|point| tape(CRASH_POINT, vec![point])).collect()
+    if !calm.sweep {
+        return Vec::new();
+    }
+    let all = |number: u64| 1..=u32::try_from(number).unwrap_or(u32::MAX);
+    let points = all(calm.writes).flat_map(|write| [2 * write, 2 * write + 1]);
+    let at_writes = points.map(|point| tape(CRASH_POINT, vec![point]));
+    at_writes.chain(all(calm.moments).map(|moment| tape(CRASH_AT_CALL, vec![moment]))).collect()
 }
 
 fn acts(points: &[Point]) -> Vec<Tape> {
