@@ -2,6 +2,7 @@
 
 mod crash;
 mod doubt;
+mod dry;
 mod ids;
 mod life;
 mod limits;
