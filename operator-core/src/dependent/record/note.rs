@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::resource::Object;
@@ -41,6 +42,16 @@ impl Notes {
         self.0.get(node)?.get(key)
     }
 
+    /// The first moment from this one on at which no attempt was begun: it is by this that a person names one.
+    pub(super) fn free(&self, mut moment: Timestamp) -> Timestamp {
+        let all = || self.0.values().flat_map(BTreeMap::values);
+        while all().any(|note| note.begun == moment.to_string()) {
+            let Ok(next) = moment.checked_add(SignedDuration::from_nanos(1)) else { break };
+            moment = next;
+        }
+        moment
+    }
+
     /// The keys of a node's records.
     pub(super) fn keys(&self, node: &str) -> impl Iterator<Item = &String> {
         self.0.get(node).into_iter().flat_map(BTreeMap::keys)
@@ -64,5 +75,24 @@ impl Notes {
     /// As the annotation has it; `None` for none.
     pub(super) fn text(&self) -> Option<String> {
         if self.0.is_empty() { None } else { serde_json::to_string(&self.0).ok() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_attempts_on_one_primary_begin_at_the_same_moment() {
+        let mut notes = Notes::default();
+        let begin: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a time");
+        for (node, key) in [("account", ""), ("hosts", "a"), ("hosts", "b")] {
+            let note = Note { begun: notes.free(begin).to_string(), after: None };
+            notes.put(node, key, note, &BTreeMap::new());
+        }
+        let begun = |node, key| notes.get(node, key).map(|note| note.begun.as_str());
+        assert_eq!(begun("account", ""), Some("2026-01-01T00:00:00Z"));
+        assert_eq!(begun("hosts", "a"), Some("2026-01-01T00:00:00.000000001Z"));
+        assert_eq!(begun("hosts", "b"), Some("2026-01-01T00:00:00.000000002Z"));
     }
 }

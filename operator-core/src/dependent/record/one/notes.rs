@@ -20,10 +20,12 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
         // In vain if the call isn't made.
         let checked = self.of.system.check(self.record(), self.context.wall_clock());
         checked.map_err(CallError::boxed)?;
-        let begun = self.context.wall_clock().now().to_string();
-        let note = Note { begun, after: self.written().map(str::to_owned) };
-        self.change_notes(|notes| notes.put(self.asked.node, self.key, note.clone(), &self.start.ids))
-            .await?;
+        let now = self.context.wall_clock().now();
+        self.change_notes(|notes| {
+            let (begun, after) = (notes.free(now).to_string(), self.written().map(str::to_owned));
+            notes.put(self.asked.node, self.key, Note { begun, after }, &self.start.ids);
+        })
+        .await?;
         self.facts.noted = true;
         Ok(())
     }
