@@ -353,8 +353,8 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     fn done(self, done: Done) -> Left<E::Resource> {
         if done == Done::Nothing {
             self.known(|known| known.settled = true);
-            // As long as its id is written, a further run asks again.
-            if self.facts.several && self.facts.id.is_none() {
+            // As long as its id is written, or an attempt is noted, a further run asks again, and need not wait again.
+            if self.facts.several && self.facts.id.is_none() && !self.has_note {
                 self.of.memory.forget(self.owner(), self.key);
             }
         }
