@@ -179,15 +179,16 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
             let (primary, context) = asked.typed::<P>()?;
             let run = asked.context.run();
             let owner = (&run.key, run.uid.as_str());
+            let lives = || asked.context.primary().is_some();
             let mut seen = self.memory.seen(owner);
             // What no run has looked at yet is looked at now.
             for (key, id) in self.ids.written(&primary, asked)? {
-                if seen.contains_key(&key) || self.memory.of(owner, &key, |known| known.settled) {
+                if seen.contains_key(&key) || self.memory.of(owner, &key, lives, |known| known.settled) {
                     continue;
                 }
                 if let Some(found) = self.external.observe(&id).await? {
                     let found = Arc::new(found);
-                    self.memory.of(owner, &key, |known| known.seen = Some(Arc::clone(&found)));
+                    self.memory.of(owner, &key, lives, |known| known.seen = Some(Arc::clone(&found)));
                     seen.insert(key, found);
                 }
             }

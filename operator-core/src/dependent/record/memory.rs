@@ -92,18 +92,25 @@ impl<R> Known<R> {
 }
 
 impl<R> Memory<R> {
-    /// Has `read` look at what is known of a record, and change it.
+    /// Has `read` look at what is known of a record, and change it. `lives` is called to check that this incarnation of the
+    /// primary still exists: what a run adds that outlives its primary would never be removed, and would hide what is known of
+    /// the one that has taken its name.
     pub(super) fn of<T>(
         &self,
         (primary, uid): (&ObjectKey, &str),
         key: &str,
+        lives: impl FnOnce() -> bool,
         read: impl FnOnce(&mut Known<R>) -> T,
     ) -> T {
         let mut all = self.0.lock();
-        let records = all.entry(primary.clone()).or_insert_with(|| Records::of(uid));
-        if records.uid != uid {
-            *records = Records::of(uid);
+        let is_known = all.get(primary).is_some_and(|records| records.uid == uid);
+        if !is_known {
+            if !lives() {
+                return read(&mut Known::default());
+            }
+            all.insert(primary.clone(), Records::of(uid));
         }
+        let records = all.entry(primary.clone()).or_insert_with(|| Records::of(uid));
         read(records.by_key.entry(key.to_owned()).or_default())
     }
 
@@ -204,13 +211,20 @@ mod tests {
     #[test]
     fn what_is_known_is_of_one_incarnation_and_goes_with_it() {
         let (memory, key) = (Memory::<()>::default(), ObjectKey::namespaced("shop", "one"));
-        memory.of((&key, "u"), "", |known| known.unanswered = true);
-        assert!(memory.of((&key, "u"), "", |known| known.unanswered));
+        memory.of((&key, "u"), "", || true, |known| known.unanswered = true);
+        assert!(memory.of((&key, "u"), "", || true, |known| known.unanswered));
         assert!(memory.keys((&key, "v")).is_empty());
-        assert!(!memory.of((&key, "v"), "", |known| known.unanswered));
+        memory.of((&key, "t"), "", || false, |known| known.unanswered = true);
+        assert!(
+            memory.of((&key, "u"), "", || true, |known| known.unanswered),
+            "a run of an earlier one changes nothing"
+        );
+        assert!(!memory.of((&key, "v"), "", || true, |known| known.unanswered));
         assert_eq!(memory.leftovers(&|_| false), 1);
         memory.primary_gone(&key);
         assert_eq!(memory.leftovers(&|_| false), 0);
+        memory.of((&key, "v"), "", || false, |known| known.unanswered = true);
+        assert_eq!(memory.leftovers(&|_| false), 0, "a run that outlives its primary leaves nothing");
     }
 
     #[test]

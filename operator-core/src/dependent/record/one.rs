@@ -59,7 +59,8 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         let open = start.notes.get(asked.node, key).filter(|note| note.is_open(written));
         let is_forgotten = open.is_some() && open.map(|note| &note.begun) == start.forgotten.as_ref();
         let follows = of.ids.follow();
-        let (id, doubt, gone) = of.memory.of((context.primary_key(), uid), key, |known| {
+        let lives = || context.any().primary().is_some();
+        let (id, doubt, gone) = of.memory.of((context.primary_key(), uid), key, lives, |known| {
             known.unanswered &= !is_forgotten;
             let doubt = known.doubt(several::<E, P>(), open.is_some() && !is_forgotten);
             (known.id(written), doubt, known.gone.clone())
@@ -115,7 +116,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     }
 
     fn known<T>(&self, read: impl FnOnce(&mut Known<E::Resource>) -> T) -> T {
-        self.of.memory.of(self.owner(), self.key, read)
+        self.of.memory.of(self.owner(), self.key, || self.context.any().primary().is_some(), read)
     }
 
     fn id(&self) -> String {
