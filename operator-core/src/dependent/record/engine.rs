@@ -100,6 +100,37 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
         keys
     }
 
+    /// Does all that can be done about each record, so that what is wanted exists and nothing else. Returns also the number of
+    /// those whose deletion takes time.
+    async fn work(
+        &self,
+        asked: Asked<'_>,
+        context: &Context<P>,
+        start: &Start,
+        wanted: Option<&ByKey<E, P>>,
+    ) -> (Items, usize) {
+        let mut keys = self.keys(asked, start);
+        keys.extend(wanted.into_iter().flat_map(BTreeMap::keys).cloned());
+        let going = AtomicUsize::new(0);
+        let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
+        for key in &keys {
+            let want = wanted.and_then(|wanted| wanted.get(key));
+            let one = One::new(self, asked, context, start, key, want);
+            let going = &going;
+            let work_on_it = async move {
+                let left = one.work().await?;
+                if left.done == Done::Going {
+                    going.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(left.resource.map(|(what, of)| (what, self.secondary(key, of))))
+            };
+            work.push((Self::label(key), work_on_it.boxed()));
+        }
+        let mut items = Items::default();
+        items.work(work).await;
+        (items, going.into_inner())
+    }
+
     fn secondary(&self, key: &str, resource: Arc<E::Resource>) -> Secondary {
         Secondary::external(resource, if key.is_empty() { Arc::default() } else { Arc::<str>::from(key) })
     }
@@ -128,19 +159,7 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
             let wanted = self.wanted(asked, &primary)?;
             let wanted = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
             let start = self.start(asked, &primary, &context)?;
-            let mut keys = self.keys(asked, &start);
-            keys.extend(wanted.keys().cloned());
-            let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
-            for key in &keys {
-                let one = One::new(self, asked, &context, &start, key, wanted.get(key));
-                let work_on_it = async move {
-                    let left = one.work().await?;
-                    Ok(left.resource.map(|(what, of)| (what, self.secondary(key, of))))
-                };
-                work.push((Self::label(key), work_on_it.boxed()));
-            }
-            let mut items = Items::default();
-            items.work(work).await;
+            let (items, _) = self.work(asked, &context, &start, Some(wanted)).await;
             Ok(items.finish()?.desiring(wanted.len()))
         }
         .boxed()
@@ -150,25 +169,9 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
         async move {
             let (primary, context) = asked.typed::<P>()?;
             let start = self.start(asked, &primary, &context)?;
-            let keys = self.keys(asked, &start);
-            let going = AtomicUsize::new(0);
-            let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
-            for key in &keys {
-                let one = One::new(self, asked, &context, &start, key, None);
-                let going = &going;
-                let work_on_it = async move {
-                    let left = one.work().await?;
-                    if left.done == Done::Going {
-                        going.fetch_add(1, Ordering::Relaxed);
-                    }
-                    Ok(left.resource.map(|(what, of)| (what, self.secondary(key, of))))
-                };
-                work.push((Self::label(key), work_on_it.boxed()));
-            }
-            let mut items = Items::default();
-            items.work(work).await;
+            let (items, going) = self.work(asked, &context, &start, None).await;
             let found = items.deleted()?;
-            let deletion = if going.into_inner() > 0 { Deletion::Asked } else { Deletion::Gone };
+            let deletion = if going > 0 { Deletion::Asked } else { Deletion::Gone };
             Ok(Deleted { found, deletion })
         }
         .boxed()
@@ -176,7 +179,7 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
 
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
-            let (primary, context) = asked.typed::<P>()?;
+            let (primary, _) = asked.typed::<P>()?;
             let run = asked.context.run();
             let owner = (&run.key, run.uid.as_str());
             let lives = || asked.context.primary().is_some();
@@ -192,7 +195,6 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
                     seen.insert(key, found);
                 }
             }
-            drop(context);
             Ok(seen.into_iter().map(|(key, found)| self.secondary(&key, found)).collect())
         }
         .boxed()

@@ -8,10 +8,7 @@ use std::{
 
 use anyhow::{Context as _, Result};
 use integration_tests::{EachWord, TestResource, Word, eventually, words_in};
-use kube::{
-    ResourceExt as _,
-    api::{Patch, PatchParams},
-};
+use kube::api::{Patch, PatchParams};
 use operator_core::{
     Workflow,
     dependent::Records,
@@ -89,21 +86,8 @@ impl Play {
 
     /// Says of the open attempt that it has made nothing.
     async fn forget_attempt(&self) -> Result<()> {
-        let begun = eventually("a note", async || {
-            let one = self.scene.resources.get("one").await?;
-            let note = one.annotations().get("operator-core.io/attempts").cloned();
-            let note: serde_json::Value = serde_json::from_str(&note.unwrap_or_default()).unwrap_or_default();
-            let of_node = note["word"].as_object().and_then(|of_node| of_node.values().next());
-            Ok(of_node.and_then(|note| note["begun"].as_str()).map(str::to_owned))
-        })
-        .await?;
-        eventually("a run that waits", async || {
-            Ok((self.scene.failures.seen("can't be searched") > 0).then_some(()))
-        })
-        .await?;
-        let forget = json!({ "metadata": { "annotations": { "operator-core.io/forget-attempt": begun } } });
-        self.scene.resources.patch("one", &PatchParams::default(), &Patch::Merge(forget)).await?;
-        Ok(())
+        let begun = self.until_it_waits().await?;
+        self.forget(&begun).await
     }
 
     /// The record is there and known: it is changed, and deleted with its primary.
@@ -155,11 +139,7 @@ async fn a_create_that_never_arrived_is_repeated_unless_nobody_can_know_that() -
 #[operator_test]
 async fn after_a_crash_a_record_whose_id_follows_from_its_primary_is_found_by_it() -> Result<()> {
     let play = ById.play("crash-create").await?;
-    play.system.never_answer(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
-    play.until(&["first"]).await?;
-    drop(operator);
+    play.dies_in_create("first", &["first"]).await?;
     let operator = play.start().await?;
     operator.settled().await?;
     play.ends_well(ById, operator).await
@@ -170,11 +150,7 @@ async fn after_a_crash_one_of_several_that_cannot_be_searched_for_waits_until_a_
 -> Result<()> {
     let play = EachByHand.play("crash-several").await?;
     play.scene.failures.expect("had no answer, and the other system can't be searched");
-    play.system.never_answer(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "a=first").await?;
-    play.until(&["first"]).await?;
-    drop(operator);
+    play.dies_in_create("a=first", &["first"]).await?;
     let operator = play.start().await?;
     eventually("a run that waits", async || {
         Ok((play.scene.failures.seen("can't be searched") > 0).then_some(()))

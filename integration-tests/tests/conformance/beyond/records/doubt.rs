@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{EachWord, Word, eventually, words_in};
+use integration_tests::{EachWord, Word, words_in};
 use kube::{
     ResourceExt as _,
     api::{Patch, PatchParams},
@@ -31,11 +31,7 @@ async fn a_create_without_an_answer_is_searched_for_before_it_is_repeated() -> R
 #[operator_test]
 async fn after_a_crash_a_searchable_record_is_found_by_its_token() -> Result<()> {
     let play = Play::one("record-crash").await?;
-    play.system.never_answer(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
-    play.until(&["first"]).await?;
-    drop(operator);
+    play.dies_in_create("first", &["first"]).await?;
     assert_eq!(play.id().await?, None, "nobody was told the id");
     let operator = play.start().await?;
     assert_eq!(play.until_id().await?, "id-1");
@@ -53,13 +49,9 @@ async fn after_a_crash_a_record_that_cannot_be_searched_for_waits_until_a_person
 {
     let play = Play::unsearchable("record-doubt").await?;
     play.scene.failures.expect("had no answer, and the other system can't be searched");
-    play.system.never_answer(1, "create");
+    play.dies_in_create("first", &["first"]).await?;
     let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
-    play.until(&["first"]).await?;
-    drop(operator);
-    let operator = play.start().await?;
-    let begun = until_it_waits(&play).await?;
+    let begun = play.until_it_waits().await?;
     assert_eq!(play.system.records().len(), 1, "nothing is made twice without a word");
     assert!(begun.starts_with("20"), "{begun}");
     let id = Patch::Merge(json!({ "status": { "recordId": "id-1" } }));
@@ -75,16 +67,11 @@ async fn after_a_crash_a_record_that_cannot_be_searched_for_waits_until_a_person
 async fn a_person_may_say_that_an_attempt_has_made_nothing() -> Result<()> {
     let play = Play::unsearchable("record-forgotten").await?;
     play.scene.failures.expect("had no answer, and the other system can't be searched");
-    play.system.never_answer(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
-    play.until(&["first"]).await?;
-    drop(operator);
+    play.dies_in_create("first", &["first"]).await?;
     assert!(play.system.meddle("id-1", None), "somebody deletes it by hand");
     let operator = play.start().await?;
-    let begun = until_it_waits(&play).await?;
-    let forget = json!({ "metadata": { "annotations": { "operator-core.io/forget-attempt": begun } } });
-    play.scene.resources.patch("one", &PatchParams::default(), &Patch::Merge(forget)).await?;
+    let begun = play.until_it_waits().await?;
+    play.forget(&begun).await?;
     play.until(&["first"]).await?;
     assert_eq!(play.until_id().await?, "id-2");
     operator.stop().await;
@@ -95,17 +82,12 @@ async fn a_person_may_say_that_an_attempt_has_made_nothing() -> Result<()> {
 async fn a_primary_whose_record_is_in_doubt_stays_until_a_person_says_what_became_of_it() -> Result<()> {
     let play = Play::unsearchable("record-doubt-at-the-end").await?;
     play.scene.failures.expect("had no answer, and the other system can't be searched");
-    play.system.never_answer(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
-    play.until(&["first"]).await?;
-    drop(operator);
+    play.dies_in_create("first", &["first"]).await?;
     let operator = play.start().await?;
     play.scene.delete("one").await?;
-    let begun = until_it_waits(&play).await?;
+    let begun = play.until_it_waits().await?;
     assert!(play.system.meddle("id-1", None));
-    let forget = json!({ "metadata": { "annotations": { "operator-core.io/forget-attempt": begun } } });
-    play.scene.resources.patch("one", &PatchParams::default(), &Patch::Merge(forget)).await?;
+    play.forget(&begun).await?;
     play.until_gone().await?;
     operator.stop().await;
     Ok(())
@@ -115,11 +97,7 @@ async fn a_primary_whose_record_is_in_doubt_stays_until_a_person_says_what_becam
 async fn one_of_several_whose_create_had_no_answer_is_found_even_if_it_is_not_wanted_any_more() -> Result<()>
 {
     let play = Play::several("records-crash").await?;
-    play.system.never_answer(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "a=1").await?;
-    play.until(&["1"]).await?;
-    drop(operator);
+    play.dies_in_create("a=1", &["1"]).await?;
     play.scene.patch("one", json!({ "spec": { "value": "b=2" } })).await?;
     let operator = play.start().await?;
     play.until(&["2"]).await?;
@@ -159,7 +137,7 @@ async fn a_record_that_is_wanted_again_is_noted_too() -> Result<()> {
     play.until(&["second"]).await?;
     drop(operator);
     let operator = play.start().await?;
-    until_it_waits(&play).await?;
+    play.until_it_waits().await?;
     assert_eq!(words_in(&play.system), ["second"], "nothing is made twice without a word");
     operator.stop().await;
     Ok(())
@@ -260,20 +238,4 @@ async fn what_is_created_after_a_wait_may_be_shown_as_late_as_anything() -> Resu
     operator.stop().await;
     assert_eq!(play.system.records().len(), 1);
     Ok(())
-}
-
-/// Waits until the note of an attempt is there, and a run has failed because of it. Returns when the attempt was begun.
-async fn until_it_waits(play: &Play) -> Result<String> {
-    let note = eventually("a note", async || {
-        let one = play.scene.resources.get("one").await?;
-        Ok(one.annotations().get("operator-core.io/attempts").cloned())
-    })
-    .await?;
-    let note: serde_json::Value = serde_json::from_str(&note)?;
-    let begun = note["word"][""]["begun"].as_str().context("when it was begun")?.to_owned();
-    eventually("a run that waits", async || {
-        Ok((play.scene.failures.seen("can't be searched") > 0).then_some(()))
-    })
-    .await?;
-    Ok(begun)
 }

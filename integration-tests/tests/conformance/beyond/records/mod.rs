@@ -18,6 +18,7 @@ use operator_core::{
     dependent::Records,
     testing::{OtherSystem, TestOperator},
 };
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A scene with an operator that manages records.
@@ -59,6 +60,40 @@ impl Play {
         let retry = GenericRetry::default().with_initial_interval(Duration::from_millis(10))?;
         let controller = self.scene.controller(&self.script).retry(retry).workflow(&self.workflow);
         self.scene.start(controller).await
+    }
+
+    /// An operator dies while it waits for the answer to its first create, which makes these words.
+    async fn dies_in_create(&self, value: &str, words: &[&str]) -> Result<()> {
+        self.system.never_answer(1, "create");
+        let operator = self.start().await?;
+        self.scene.create("one", value).await?;
+        self.until(words).await?;
+        drop(operator);
+        Ok(())
+    }
+
+    /// Waits until an attempt is noted, and a run has failed because of it. Returns when the attempt was begun.
+    async fn until_it_waits(&self) -> Result<String> {
+        let begun = eventually("a note", async || {
+            let one = self.scene.resources.get("one").await?;
+            let note = one.annotations().get("operator-core.io/attempts").cloned();
+            let note: Value = serde_json::from_str(&note.unwrap_or_default()).unwrap_or_default();
+            let of_node = note["word"].as_object().and_then(|of_node| of_node.values().next());
+            Ok(of_node.and_then(|note| note["begun"].as_str()).map(str::to_owned))
+        })
+        .await?;
+        eventually("a run that waits", async || {
+            Ok((self.scene.failures.seen("can't be searched") > 0).then_some(()))
+        })
+        .await?;
+        Ok(begun)
+    }
+
+    /// A person says that this attempt has made nothing.
+    async fn forget(&self, begun: &str) -> Result<()> {
+        let forget = json!({ "metadata": { "annotations": { "operator-core.io/forget-attempt": begun } } });
+        self.scene.patch("one", forget).await?;
+        Ok(())
     }
 
     async fn until(&self, words: &[&str]) -> Result<()> {

@@ -80,7 +80,10 @@ async fn several_are_gone_when_the_last_one_is() -> Result<()> {
     play.scene.delete("one").await?;
     operator.settled().await?;
     assert!(play.system.meddle("id-1", None), "somebody hurries one of them on");
-    tokio::time::sleep(Duration::from_secs(11)).await;
+    let asked = || play.system.calls().iter().filter(|call| *call == "delete id-2").count();
+    let before = asked();
+    eventually("a run that asks again", async || Ok((asked() > before).then_some(()))).await?;
+    operator.settled().await?;
     assert_eq!(words_in(&play.system).len(), 1);
     assert!(play.scene.resources.get_opt("one").await?.is_some(), "one is left, and its primary is not");
     assert!(play.system.meddle("id-2", None));
