@@ -9,6 +9,8 @@
 
 mod assertions;
 mod audit;
+#[cfg(doctest)]
+mod book;
 mod cluster;
 mod command;
 mod dependent;

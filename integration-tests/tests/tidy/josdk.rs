@@ -2,22 +2,47 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    mem,
+    fs, mem,
 };
 
 use crate::sources;
 
 const PAGE: &str = "from-josdk.md";
 
+/// The names of the manual and of version 5.6: annotations, interfaces, options and metrics.
+const NAMES: &str = "docs/src/from-josdk.names";
+
+/// A name that has no counterpart.
+const NONE: &str = "–";
+
 /// What a cell has in backticks.
 fn in_backticks(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
+/// The cells of the tables' rows.
+fn rows(page: &str) -> impl Iterator<Item = Vec<&str>> {
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    rows.map(|row| row.split(" | ").collect())
+}
+
 /// The names in the first cells of the tables.
 fn first_cells(page: &str) -> Vec<&str> {
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| "));
-    rows.flat_map(|row| in_backticks(row.split(" | ").next().unwrap_or_default())).collect()
+    rows(page).flat_map(|row| in_backticks(row[0]).collect::<Vec<_>>()).collect()
+}
+
+/// What is wrong with a row: it has ours, or says that there is none, and one sentence.
+fn mistake(row: &[&str], ours: &BTreeSet<&str>) -> Option<String> {
+    let &[_, here, sentence] = row else { return Some(format!("{} cells", row.len())) };
+    let unknown = in_backticks(here).flat_map(identifiers).find(|word| !ours.contains(word));
+    let bare = sentence.split('`').step_by(2).collect::<String>();
+    match unknown {
+        Some(word) => Some(format!("the source has no `{word}`")),
+        None if here != NONE && in_backticks(here).next().is_none() => Some("neither ours nor a dash".into()),
+        None if !bare.ends_with('.') || bare.matches(". ").count() > 0 => Some("not one sentence".into()),
+        None if sentence.split(' ').count() < 4 => Some("no sentence".into()),
+        None => None,
+    }
 }
 
 fn identifiers(name: &str) -> impl Iterator<Item = &str> {
@@ -69,6 +94,46 @@ fn names_are_found_in_documentation_and_tables() {
     assert_eq!(named("JOSDK's `useSSA`, whose default is `false`."), ["useSSA"]);
     let page = "| Java | here |\n|---|---|\n| `A`, its `b` | `c` |\n| d `E.f()` | g |\n\ntext `h`";
     assert_eq!(first_cells(page), ["A", "b", "E.f()"]);
+}
+
+#[test]
+fn a_row_has_ours_or_a_dash_and_one_sentence() {
+    let ours = BTreeSet::from(["run"]);
+    let of = |here, sentence| mistake(&["`start`", here, sentence], &ours);
+    assert_eq!(of("`.run()`", "It has `a. b` and ends."), None);
+    assert_eq!(of("–", "Nothing has to be started."), None);
+    assert_eq!(of("`.go()`", "It starts and ends.").as_deref(), Some("the source has no `go`"));
+    assert_eq!(of("the same", "It starts and ends.").as_deref(), Some("neither ours nor a dash"));
+    assert_eq!(of("–", "It starts. Then it ends.").as_deref(), Some("not one sentence"));
+    assert_eq!(of("–", "It starts and ends").as_deref(), Some("not one sentence"));
+    assert_eq!(of("–", "Not needed.").as_deref(), Some("no sentence"));
+    assert_eq!(mistake(&["`start`", "`run`"], &ours).as_deref(), Some("2 cells"));
+}
+
+#[test]
+fn each_name_of_the_list_has_a_row_with_ours_and_a_sentence() {
+    let pages = sources::all("docs/src");
+    let page = pages.iter().find(|page| page.path == PAGE).expect("the book has the page");
+    let list = fs::read_to_string(sources::root().join(NAMES)).expect("the list can be read");
+    let listed: BTreeSet<&str> = list.lines().collect();
+    assert!(listed.len() > 400, "{} names", listed.len());
+    let known: BTreeSet<&str> = first_cells(&page.text).into_iter().collect();
+    let missing: Vec<_> = listed.difference(&known).collect();
+    assert!(missing.is_empty(), "a row in docs/src/{PAGE} for {missing:#?}");
+    let source: Vec<_> = ["operator-core/src", "operator-macros/src", "operator-core/test-cluster/src"]
+        .into_iter()
+        .flat_map(sources::rust)
+        .collect();
+    let ours: BTreeSet<&str> = source
+        .iter()
+        .flat_map(|file| identifiers(&file.text))
+        .chain(["operator_core", "web", "per", "10s"])
+        .collect();
+    let wrong = rows(&page.text).skip_while(|row| row[0] != "Java Operator SDK");
+    let wrong = wrong.filter(|row| in_backticks(row[0]).next().is_some());
+    let wrong: Vec<_> =
+        wrong.filter_map(|row| Some(format!("{}: {}", row[0], mistake(&row, &ours)?))).collect();
+    assert!(wrong.is_empty(), "docs/src/{PAGE}: {wrong:#?}");
 }
 
 #[test]

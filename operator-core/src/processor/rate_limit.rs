@@ -12,7 +12,7 @@ pub trait RateLimiter: fmt::Debug + Send + Sync {
     fn for_key(&self, now: Now) -> Box<dyn KeyLimit>;
 }
 
-/// The state of a rate limit for one primary. It is dropped with the primary. JOSDK: `RateLimitState`.
+/// The state of a rate limit for one primary. It is dropped with the primary. JOSDK: `RateState`.
 pub trait KeyLimit: fmt::Debug + Send {
     /// Requests one run, and counts it if it is admitted.
     fn admit(&mut self, now: Now) -> Admission;
