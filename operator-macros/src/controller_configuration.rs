@@ -23,6 +23,7 @@ const SETTINGS: &Keys = &[
     ("label_selector", Form::Text, "\"app=web\""),
     ("field_selector", Form::Text, "\"metadata.name=web\""),
     ("max_reconciliation_interval", Form::Time, "\"10h\""),
+    ("jitter", Form::Factor, "0.1"),
     ("max_concurrent_reconciles", Form::Count, "50"),
     ("reconcile_timeout", Form::Time, "\"30s\""),
     ("use_ssa_to_patch_primary", Form::Switch, "false"),

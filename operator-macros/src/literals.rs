@@ -92,6 +92,9 @@ fn of_number(name: &str, number: f64) -> Option<&'static str> {
         "max_concurrent_reconciles" if number < 1.0 => Some(
             "at most 0 runs at the same time would mean none at all; give 1 or more, or leave it out for 50",
         ),
+        "jitter" if !(0.0..=0.5).contains(&number) => {
+            Some("a jitter is a share of the delay, from 0 to 0.5; leave it out for 0.1")
+        }
         "multiplier" if number < 1.0 => Some("the delays would shrink; give a multiplier of at least 1"),
         "limit" if number < 1.0 => Some(
             "nothing would ever run; give a limit of at least 1, or leave `rate_limiter` out to have none",

@@ -225,9 +225,19 @@ impl Declaration {
 
     fn wire(&self, parts: &OperatorParts) -> Wired {
         let OperatorParts {
-            clients, environment, observers, namespaces, workflows, marks, mode, given, ..
+            clients,
+            environment,
+            observers,
+            namespaces,
+            workflows,
+            marks,
+            mode,
+            given,
+            spread,
+            ..
         } = parts;
-        let config = self.settings.machine.clone();
+        let mut config = self.settings.machine.clone();
+        config.spread = self.settings.spread.unwrap_or(*spread);
         let never_retries = config.retry.is_last(&config.retry.begin());
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);

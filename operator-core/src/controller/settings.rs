@@ -12,7 +12,7 @@ use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATI
 use crate::{
     cache::{AnyIndexer, AnyKind, kind_of},
     event_source::{Filters, PrimaryEventSource, PrimaryFilters, RustType, WatchScope},
-    processor::{GenericRetry, MachineConfig},
+    processor::{DEFAULT_SPREAD, GenericRetry, MachineConfig},
     reconciler::AnyStatus,
     resource::{Access, KubeObject, Nodes, Object, ResourceType},
     workflow::{AnyWorkflow, Outline},
@@ -34,6 +34,8 @@ pub(super) struct Settings {
     pub(super) default_filters: bool,
     pub(super) generation_aware: bool,
     pub(super) machine: MachineConfig,
+    /// The share by which regular delays are spread, if one was given.
+    pub(super) spread: Option<f64>,
     pub(super) use_ssa_to_patch_primary: bool,
     pub(super) reconcile_timeout: Option<Duration>,
     /// Makes the status of each run.
@@ -73,8 +75,10 @@ impl Settings {
                 retry: Arc::new(GenericRetry::default()),
                 rate_limiter: None,
                 max_reconciliation_interval: Some(DEFAULT_MAX_RECONCILIATION_INTERVAL),
+                spread: DEFAULT_SPREAD,
                 jitter: None,
             },
+            spread: None,
             use_ssa_to_patch_primary: true,
             reconcile_timeout: None,
             status: None,

@@ -120,6 +120,7 @@ impl Unfinished {
             scope: &self.settings.scope,
             max_concurrent: self.settings.machine.max_concurrent,
             reconcile_timeout: self.settings.reconcile_timeout,
+            spread: self.settings.spread,
             max_interval: self.settings.machine.max_reconciliation_interval,
             has_cleaner: code.cleans_up(),
             sources: &known,

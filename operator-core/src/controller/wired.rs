@@ -33,6 +33,8 @@ pub(crate) struct OperatorParts {
     /// Used instead of the namespaces that the controllers declare.
     pub(crate) namespaces: Option<WatchScope>,
     pub(crate) workflows: WorkflowSurroundings,
+    /// The share by which regular delays are spread where a controller says nothing else.
+    pub(crate) spread: f64,
     /// The keys of the marks on what dependents write.
     pub(crate) marks: MarkNames,
     /// Whether writes are sent, or only planned.

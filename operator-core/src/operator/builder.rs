@@ -16,6 +16,7 @@ use crate::{
     event_source::WatchScope,
     metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
+    processor::DEFAULT_SPREAD,
     reconciler::workflow::DEFAULT_MAX_CONCURRENT_DEPENDENTS,
     resource::MarkNames,
 };
@@ -68,6 +69,8 @@ pub(super) struct Settings {
     pub(super) request_budget: Option<RequestBudget>,
     pub(super) cache_sync_timeout: Option<Duration>,
     pub(super) stop_on_source_error_at_start: bool,
+    /// The share by which controllers spread regular delays by default.
+    pub(super) spread: f64,
     pub(super) max_concurrent_dependents: usize,
     pub(super) leader_election: Option<LeaderElection>,
     /// Used instead of the namespaces that the controllers declare.
@@ -88,6 +91,7 @@ impl Default for Settings {
             request_budget: None,
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             stop_on_source_error_at_start: false,
+            spread: DEFAULT_SPREAD,
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
             leader_election: None,
             namespaces: None,
@@ -276,6 +280,13 @@ impl OperatorBuilder {
     #[cfg(feature = "testing")]
     pub(crate) fn without_listener(mut self) -> Self {
         self.http_address = None;
+        self
+    }
+
+    /// Without a jitter that no controller has asked for, as tests count on moments.
+    #[cfg(feature = "testing")]
+    pub(crate) fn without_jitter(mut self) -> Self {
+        self.settings.spread = 0.0;
         self
     }
 

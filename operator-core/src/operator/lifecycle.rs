@@ -173,6 +173,7 @@ impl Operator {
             namespaces: self.settings.namespaces.clone(),
             workflows: WorkflowSurroundings::new(self.settings.max_concurrent_dependents)
                 .with_discovery(discovery.clone()),
+            spread: self.settings.spread,
             marks: MarkNames::new(&self.settings.mark_prefix),
             mode: Mode::Apply,
             given: None,

@@ -33,7 +33,9 @@ mod shell;
 pub use error::Error;
 pub(crate) use fenced::{FencedRateLimiter, FencedRetry};
 pub use governor::GovernorRateLimiter;
-pub(crate) use machine::{Effect, FailureKind, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot};
+pub(crate) use machine::{
+    DEFAULT_SPREAD, Effect, FailureKind, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot,
+};
 pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};
 pub(crate) use retry::{GenericRetry, RetryInfo};
 pub use retry::{Retry, RetryState};

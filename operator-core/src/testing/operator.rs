@@ -88,7 +88,8 @@ impl TestOperator {
     pub async fn start_unsynced(builder: OperatorBuilder) -> Result<Self, Error> {
         let (requests, runs) = (RequestLog::new(), Arc::new(RunCounter::default()));
         let observer = Arc::clone(&runs) as Arc<dyn Observer>;
-        let operator = builder.transport(requests.hook()).observer(observer).build()?;
+        let builder = builder.without_jitter().transport(requests.hook());
+        let operator = builder.observer(observer).build()?;
         operator.start().await?;
         Ok(Self { operator, requests, runs })
     }

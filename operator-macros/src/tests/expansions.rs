@@ -26,6 +26,7 @@ fn a_controller_with_everything() {
             retry(max_attempts = 5, initial_interval = "2s", multiplier = 2, max_interval = "1m30s"),
             rate_limiter(limit = 10, per = "500ms"),
             max_reconciliation_interval = "10h",
+            jitter = 0.05,
             reconcile_timeout = TIMEOUT,
             status = pages::status,
             max_concurrent_reconciles = 3,

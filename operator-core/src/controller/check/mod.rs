@@ -31,6 +31,8 @@ pub(super) struct Facts<'d> {
     pub(super) max_concurrent: usize,
     pub(super) reconcile_timeout: Option<Duration>,
     pub(super) max_interval: Option<Duration>,
+    /// The share by which regular delays are spread, if one was given.
+    pub(super) spread: Option<f64>,
     pub(super) has_cleaner: bool,
     pub(super) sources: &'d [Source],
     pub(super) nodes: &'d [Node],
@@ -87,6 +89,7 @@ fn numbers(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
     let none = facts.max_concurrent == 0;
     let at_once = facts.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
     let for_ever = facts.max_interval.is_some_and(|interval| interval.is_zero());
+    let too_wide = facts.spread.filter(|spread| !(0.0..=0.5).contains(spread));
     let nowhere = matches!(facts.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty());
     let mistakes = [
         none.then(|| {
@@ -108,6 +111,13 @@ fn numbers(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
                 "the maximum interval between runs of a primary is 0 s",
                 "each run would be followed by the next one at once",
                 "`.max_reconciliation_interval(Duration::from_secs(600))`, or `None` for no limit",
+            )
+        }),
+        too_wide.map(|spread| {
+            Mistake::new(
+                format!("its jitter is {spread}"),
+                "it is a share of the delay: 0.1 lets a maximum interval of ten hours end up to an hour early",
+                "`.jitter(0.1)`, or any other share from 0 to 0.5",
             )
         }),
         nowhere.then(|| {

@@ -7,6 +7,9 @@ use crate::{
     processor::{GenericRetry, RateLimiter, Retry},
 };
 
+/// The default for the share by which regular delays are spread.
+pub(crate) const DEFAULT_SPREAD: f64 = 0.1;
+
 /// The settings of one controller's machine.
 #[derive(Clone, Debug)]
 pub struct MachineConfig {
@@ -18,9 +21,30 @@ pub struct MachineConfig {
     pub rate_limiter: Option<Arc<dyn RateLimiter>>,
     /// The longest time between the end of a run and the next one; ten hours by default, `None` for no such runs.
     pub max_reconciliation_interval: Option<Duration>,
-    /// Spreads the delays after failures of the server, so that what failed together isn't retried together; `None`,
-    /// the default, spreads nothing.
+    /// The share by which the maximum interval is randomly shortened and a reschedule lengthened, so that what began
+    /// together doesn't stay together; a tenth by default, 0 for exact delays.
+    pub spread: f64,
+    /// The randomness for that, and for the delays after failures of the server, so that what failed together isn't
+    /// retried together; `None`, the default, spreads nothing.
     pub jitter: Option<Jitter>,
+}
+
+impl MachineConfig {
+    /// A delay that is randomly shortened by at most this share of it.
+    pub(super) fn at_most(&self, delay: Duration, share: f64) -> Duration {
+        match &self.jitter {
+            Some(jitter) if share > 0.0 => jitter.spread(delay.mul_f64(1.0 - share), share / (1.0 - share)),
+            _ => delay,
+        }
+    }
+
+    /// A delay that is randomly lengthened by at most this share of it.
+    pub(super) fn at_least(&self, delay: Duration, share: f64) -> Duration {
+        match &self.jitter {
+            Some(jitter) if share > 0.0 => jitter.spread(delay, share),
+            _ => delay,
+        }
+    }
 }
 
 impl Default for MachineConfig {
@@ -30,6 +54,7 @@ impl Default for MachineConfig {
             retry: Arc::new(GenericRetry::default()),
             rate_limiter: None,
             max_reconciliation_interval: Some(Duration::from_secs(10 * 60 * 60)),
+            spread: DEFAULT_SPREAD,
             jitter: None,
         }
     }

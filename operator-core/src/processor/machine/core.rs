@@ -100,9 +100,22 @@ impl Core {
         record.place = Place::Waiting(self.timers.set(key.clone(), kind, delay, now));
     }
 
-    /// Sets the timer of the maximum interval, if there is one.
+    /// Sets the timer of a requested run: never too early, as somebody counts on what has happened by then.
+    pub(super) fn wait_for_reschedule(
+        &mut self,
+        key: &ObjectKey,
+        record: &mut Record,
+        delay: Duration,
+        now: Now,
+    ) {
+        let delay = self.config.at_least(delay, self.config.spread);
+        self.wait(key, record, TimerKind::Reschedule, delay, now);
+    }
+
+    /// Sets the timer of the maximum interval, if there is one: never too late, as it is a maximum.
     pub(super) fn wait_for_max_interval(&mut self, key: &ObjectKey, record: &mut Record, now: Now) {
         if let Some(interval) = self.config.max_reconciliation_interval {
+            let interval = self.config.at_most(interval, self.config.spread);
             self.wait(key, record, TimerKind::MaxInterval, interval, now);
         }
     }

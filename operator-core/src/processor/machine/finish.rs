@@ -7,10 +7,7 @@ use super::{
     core::Core,
     state::{Phase, Place, Record, RetryStatus, TimerKind},
 };
-use crate::{
-    environment::{Jitter, Now},
-    resource::ObjectKey,
-};
+use crate::{environment::Now, resource::ObjectKey};
 
 /// If an event causes a run within a retry delay, that run fails, and more than this is left of the delay, the rest of
 /// the delay is waited for and no attempt is used up: frequent events don't use up the attempts of a long delay.
@@ -88,7 +85,7 @@ impl Core {
         if !record.pending.is_empty() {
             self.submit(key, record, now, effects);
         } else if let Some(delay) = reschedule {
-            self.wait(key, record, TimerKind::Reschedule, delay, now);
+            self.wait_for_reschedule(key, record, delay, now);
         } else {
             self.wait_for_max_interval(key, record, now);
         }
@@ -160,15 +157,14 @@ impl Core {
             return policy.next_delay(state, now);
         }
         let delay = policy.server_delay(state, now).min(LONGEST_SERVER_DELAY);
-        let spread = |jitter: &Jitter| jitter.spread(delay.mul_f64(1.0 - SPREAD), SPREAD / (1.0 - SPREAD));
-        Some(self.config.jitter.as_ref().map_or(delay, spread))
+        Some(self.config.at_most(delay, SPREAD))
     }
 
     /// Waits for the last reschedule or the maximum interval, whichever is shorter.
     fn wait_for_last_resort(&mut self, key: &ObjectKey, record: &mut Record, now: Now) {
         let longest = self.config.max_reconciliation_interval;
         match record.reschedule.filter(|delay| longest.is_none_or(|longest| *delay < longest)) {
-            Some(delay) => self.wait(key, record, TimerKind::Reschedule, delay, now),
+            Some(delay) => self.wait_for_reschedule(key, record, delay, now),
             None => self.wait_for_max_interval(key, record, now),
         }
     }

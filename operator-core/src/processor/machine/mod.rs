@@ -67,6 +67,7 @@ use std::collections::HashMap;
 use self::{core::Core, gate::Gate, ready::Ready, state::Record, timers::Timers};
 use crate::{environment::Now, resource::ObjectKey};
 
+pub(crate) use config::DEFAULT_SPREAD;
 pub use config::MachineConfig;
 pub use effect::{Effect, Run};
 pub(crate) use input::FailureKind;

@@ -114,6 +114,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         starts_as_a_whole: false,
         namespaces: None,
         workflows: WorkflowSurroundings::new(DEFAULT_MAX_CONCURRENT_DEPENDENTS).with_discovery(discovery),
+        spread: 0.0,
         marks: MarkNames::default(),
         mode: Mode::Plan(Arc::clone(&world) as Arc<dyn Planner>),
         given: Some(Arc::clone(&world) as Arc<dyn Given>),

@@ -71,6 +71,8 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ("no run at all", pods().max_concurrent_reconciles(0)),
         ("no time", pods().reconcile_timeout(Duration::ZERO)),
         ("no interval", pods().max_reconciliation_interval(Duration::ZERO)),
+        ("a jitter of more than the delay", pods().jitter(2.0)),
+        ("a jitter that is no number", pods().jitter(f64::NAN)),
         ("no namespace", pods().namespaces::<String>([])),
         (
             "a retry without a pause",

@@ -6,6 +6,7 @@ mod limits;
 mod order;
 mod parts;
 mod runs;
+mod spread;
 mod trouble;
 
 mod model;

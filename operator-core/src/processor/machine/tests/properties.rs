@@ -114,7 +114,7 @@ fn config() -> impl Strategy<Value = (MachineConfig, Settings)> {
                 retry: Arc::new(retry),
                 rate_limiter: limit.map(limiter),
                 max_reconciliation_interval: max_interval.map(millis),
-                jitter: None,
+                ..MachineConfig::default()
             };
             (config, Settings { max_concurrent, delays, max_interval, rate_limited: limit.is_some() })
         },
