@@ -23,6 +23,7 @@ mod intercept;
 mod json;
 mod late;
 mod log;
+mod opaque;
 mod public_items;
 mod random;
 mod record;
@@ -56,6 +57,7 @@ pub use intercept::{before, lose_answer};
 pub use json::from_json;
 pub use late::Turn;
 pub use log::{Fields, Line, LogCapture, LogText};
+pub use opaque::opaque_versions;
 pub use public_items::{PublicItem, public_items, second_paths};
 pub use random::Random;
 pub use record::{RecordedRun, RunGuard, RunRecord};
@@ -66,8 +68,9 @@ pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Gate, Script, config_map, value_of};
 pub use switched::{Place, Switched};
 pub use test_resource::{
-    ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec, TestObject,
-    TestResource, TestResourceSpec, TestStatus, statuses_serialized,
+    ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec,
+    NumberedTestResource, NumberedTestResourceSpec, TestObject, TestResource, TestResourceSpec, TestStatus,
+    late_in_two_versions, statuses_serialized,
 };
 pub use workflows::{Child, Outcomes, Switch, looking_on, node_of};
 pub use writing::{before_the_first, chain_of, entries_of, fresh, once_before, owners, said};

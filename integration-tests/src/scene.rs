@@ -156,10 +156,18 @@ impl<K: TestObject> Scene<K> {
     /// # Errors
     /// When the control plane refuses it.
     pub async fn install_crd(&self) -> Result<()> {
+        self.define(K::crd()).await
+    }
+
+    /// The same with another definition of its name: with further versions, say.
+    ///
+    /// # Errors
+    /// When the control plane refuses it.
+    pub async fn define(&self, definition: CustomResourceDefinition) -> Result<()> {
         // The cluster itself would install it once and for all, and tests delete definitions.
         let definitions = Api::<CustomResourceDefinition>::all(self.client.clone());
         let ours = PatchParams::apply("integration-tests").force();
-        definitions.patch(K::crd_name(), &ours, &Patch::Apply(K::crd())).await?;
+        definitions.patch(K::crd_name(), &ours, &Patch::Apply(definition)).await?;
         let list = ListParams::default().limit(1);
         eventually("the definition to be served", async || {
             Ok(self.resources.list(&list).await.ok().map(drop))

@@ -7,7 +7,10 @@ use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::Condition,
 };
-use kube::{CustomResource, CustomResourceExt};
+use kube::{
+    CustomResource, CustomResourceExt,
+    core::crd::{MergeError, merge_crds},
+};
 use operator_core::resource::KubeObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -102,6 +105,30 @@ pub struct ClusterTestResourceSpec {
 pub struct LateTestResourceSpec {
     /// Whatever the test needs.
     pub value: String,
+}
+
+/// The spec of a [`LateTestResource`] in its version `v2`, where the value is a number.
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(
+    group = "late.conformance.operator-core.io",
+    version = "v2",
+    kind = "LateTestResource",
+    root = "NumberedTestResource",
+    namespaced,
+    status = "TestStatus"
+)]
+pub struct NumberedTestResourceSpec {
+    /// Whatever the test needs.
+    pub value: i32,
+}
+
+/// The definition of [`LateTestResource`] with both versions, of which `storage` is stored. Nothing converts between them: a number
+/// stays one where it is read as `v1`.
+///
+/// # Errors
+/// When there is no such version.
+pub fn late_in_two_versions(storage: &str) -> Result<CustomResourceDefinition, MergeError> {
+    merge_crds(vec![LateTestResource::crd(), NumberedTestResource::crd()], storage)
 }
 
 /// The definitions that all clusters of tests have; that of [`LateTestResource`] is none of them.

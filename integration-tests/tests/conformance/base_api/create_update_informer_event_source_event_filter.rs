@@ -9,10 +9,9 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{UpdateControl, testing::operator_test};
 use serde_json::json;
 
-#[operator_test]
-async fn own_creation_and_own_update_trigger_nothing() -> Result<()> {
-    let scene = Scene::new("create-update-event-filter").await?;
-    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+/// Keeps a map with the value of its primary, by a creation and by replacements.
+pub(super) fn keeping_a_map() -> Script {
+    Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
             let operations = context.resource_operations();
             match context.secondary::<ConfigMap>()? {
@@ -28,7 +27,13 @@ async fn own_creation_and_own_update_trigger_nothing() -> Result<()> {
             }
             Ok(UpdateControl::no_update())
         })
-    });
+    })
+}
+
+#[operator_test]
+async fn own_creation_and_own_update_trigger_nothing() -> Result<()> {
+    let scene = Scene::new("create-update-event-filter").await?;
+    let script = keeping_a_map();
     let controller = script.controller().owns::<ConfigMap>();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 

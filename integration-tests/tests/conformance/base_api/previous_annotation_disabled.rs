@@ -1,0 +1,45 @@
+//! The same where it can't be told which of two states of a secondary is newer: JOSDK's informer is told not to compare their versions,
+//! ours is given versions that are no numbers. An own write may wake its primary once more then, but not for ever.
+
+use anyhow::Result;
+use integration_tests::{Scene, opaque_versions, value_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Patch, PatchParams};
+use operator_core::testing::operator_test;
+use serde_json::json;
+
+use super::create_update_informer_event_source_event_filter::keeping_a_map;
+
+#[operator_test]
+async fn own_writes_are_seen_and_nothing_runs_for_ever() -> Result<()> {
+    let scene = Scene::new("previous-annotation-disabled").await?;
+    let script = keeping_a_map();
+    let controller = scene.controller(&script).owns::<ConfigMap>();
+    let operator = scene.start_through(opaque_versions("configmaps"), controller).await?;
+    let changes = [
+        ("first", "POST configmaps/one -> 201", 1..=2_usize),
+        ("second", "PUT configmaps/one -> 200", 2..=4),
+    ];
+    scene.create("one", "first").await?;
+    for (value, write, runs) in changes {
+        if value != "first" {
+            scene.set("one", value).await?;
+        }
+        let settled = operator.settled().await?;
+        assert_eq!(
+            settled.written(),
+            [write],
+            "and no conflict: each run reads what the one before it wrote"
+        );
+        assert!(runs.contains(&script.runs.count()), "{} runs", script.runs.count());
+        let map = scene.api::<ConfigMap>().get("one").await?;
+        assert_eq!(value_of(&map), Some(value));
+    }
+    // Somebody else's change is told from what was there before, too.
+    let theirs = Patch::Merge(json!({ "data": { "value": "theirs" } }));
+    scene.api::<ConfigMap>().patch("one", &PatchParams::default(), &theirs).await?;
+    assert_eq!(operator.settled().await?.written(), ["PUT configmaps/one -> 200"]);
+    assert_eq!(value_of(&scene.api::<ConfigMap>().get("one").await?), Some("second"));
+    assert!(operator.unhealthy_sources().await.is_empty(), "its list and its watch work");
+    Ok(())
+}
