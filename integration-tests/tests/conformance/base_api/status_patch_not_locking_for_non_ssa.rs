@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{Gate, Held, Said, Scene, Script, TestResource, TestStatus, accepted};
+use integration_tests::{Gate, Held, Said, Scene, Script, TestResource, TestStatus};
 use kube::{ResourceExt, api::PostParams};
 use operator_core::testing::operator_test;
 
@@ -48,7 +48,9 @@ async fn the_status_is_written_although_the_object_is_another_meanwhile() -> Res
     scene.until("the status", "one", |one| one.status.is_some()).await?;
     watch.release();
     let settled = operator.settled().await?;
-    assert_eq!(accepted(&settled), ["PATCH testresources/one/status -> 200"]);
+    // The patch was made from the older state, and is made again from the newer one.
+    let written = ["PATCH testresources/one/status -> 422", "PATCH testresources/one/status -> 200"];
+    assert_eq!(settled.written(), written);
     assert_eq!(
         (settled.runs_of(&scene.key("one")), script.runs.count()),
         (1, 1),
