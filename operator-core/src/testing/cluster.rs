@@ -21,7 +21,7 @@
 //! - A test that stops, pauses or throttles the API server starts its own [`ControlPlane`].
 //! - A cluster inside the process belongs to one test, which needs no namespace and group of its own on it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use k8s_openapi::{
     api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
@@ -35,7 +35,7 @@ use kube::{
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-use test_cluster::install_crd;
+use test_cluster::{install_crd, read_crds};
 
 use super::{AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Error, InProcessServer, both};
 use crate::{client::TransportHook, operator::OperatorBuilder};
@@ -299,6 +299,38 @@ impl TestCluster {
             async move { cell.get_or_try_init(|| install_crd(&client, &crd)).await.copied() }
         });
         futures::future::try_join_all(installations).await.map(|_| ())
+    }
+
+    /// The same with the CRDs of YAML or JSON files, each with one or more documents. All files are read before
+    /// anything is applied. JOSDK: `LocallyRunOperatorExtension`'s `withAdditionalCRD`.
+    ///
+    /// ```no_run
+    /// # async fn install(cluster: operator_core::testing::TestCluster) -> anyhow::Result<()> {
+    /// // Beside the package's Cargo.toml: that is the working directory of its tests.
+    /// cluster.install_crd_files(["deploy/crds.yaml", "tests/gateways.yaml"]).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If a file can't be read or contains something else than CRDs, and as [`install_crds`](Self::install_crds). The
+    /// message names the file.
+    pub async fn install_crd_files(
+        &self,
+        files: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<(), Error> {
+        let mut read = Vec::new();
+        for file in files {
+            let crds = read_crds(&file)?;
+            read.push((file.as_ref().display().to_string(), crds));
+        }
+        for (file, crds) in read {
+            self.install_crds(crds).await.map_err(|error| match error {
+                Error::Kube { doing, source } => Error::Kube { doing: format!("{doing} of {file}"), source },
+                other => other,
+            })?;
+        }
+        Ok(())
     }
 
     /// Applies the objects of a YAML text with one or more documents, in their order, and returns them as the API

@@ -13,6 +13,7 @@
 //! | `LocallyRunOperatorExtension`'s cluster (fabric8's kube-api-test) | [`ControlPlane`], [`TestCluster`] |
 //! | its namespace per test | [`TestCluster::namespace`] |
 //! | its CRDs, applied before the test | [`TestCluster::install_crds`] |
+//! | its `withAdditionalCRD`, with a file | [`TestCluster::install_crd_files`] |
 
 mod both;
 mod cluster;

@@ -130,6 +130,14 @@ pub enum Error {
         /// Where it is wrong.
         message: String,
     },
+    /// A document of a file is not a custom resource definition.
+    #[error("{what} is no custom resource definition: {message}")]
+    NotACrd {
+        /// The document and its file.
+        what: String,
+        /// What is wrong.
+        message: String,
+    },
     /// An environment variable has an invalid value.
     #[error("{name}={value:?} is not {wanted}")]
     Variable {

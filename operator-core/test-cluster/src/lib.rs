@@ -8,7 +8,7 @@
 //! - `audit`: the calls that an API server has answered.
 //! - `impersonation`: requests as another user.
 //! - `looks`: repeated checks until something is ready.
-//! - `crds`: applies definitions, and waits for them.
+//! - `crds`: reads definitions from files, applies them, and waits for them.
 //! - `control_plane`: a real API server, on demand.
 //! - `in_process`: the one inside the process.
 //! - `proxy`: broken connections to the real one.
@@ -29,7 +29,7 @@ mod proxy;
 
 pub use audit::{AuditEvent, AuditReader};
 pub use control_plane::{Assets, ControlPlane, ControlPlaneBuilder, Part};
-pub use crds::install_crd;
+pub use crds::{install_crd, read_crds};
 pub use error::Error;
 pub use in_process::{Controllers, InProcessServer, ResponseBody, Snapshot};
 pub use proxy::Proxy;
