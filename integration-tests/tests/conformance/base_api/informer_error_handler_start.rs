@@ -1,9 +1,12 @@
 //! By default an operator starts although it may not list its secondaries: it says so, nobody counts that as the end of a source,
 //! and it works once it may.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use anyhow::Result;
@@ -11,8 +14,35 @@ use integration_tests::{Scene, Script, eventually, rights};
 use k8s_openapi::api::core::v1::ConfigMap;
 use operator_core::{
     observe::SourceHealth,
+    operator::Stopped,
     testing::{TestOperator, operator_test},
 };
+
+#[operator_test]
+async fn a_start_succeeds_without_any_right() -> Result<()> {
+    let scene = Scene::new("error-handler-start").await?;
+    let script = Script::idle();
+    scene.create("one", "first").await?;
+    let builder = scene
+        .operator()
+        .config(scene.cluster.config_as("user-with-no-rights", &[]))
+        .cache_sync_timeout(Duration::from_secs(2))
+        .register(scene.controller(&script));
+    let operator =
+        tokio::time::timeout(Duration::from_secs(5), TestOperator::start_unsynced(builder)).await??;
+    eventually("the primaries to be forbidden", async || {
+        let unhealthy = operator.unhealthy_sources().await;
+        Ok((unhealthy.len() == 1 && refused(&unhealthy[0].health)).then_some(()))
+    })
+    .await?;
+    assert_eq!(script.runs.count(), 0);
+    assert_eq!(operator.stop().await, Stopped::Drained);
+    Ok(())
+}
+
+fn refused(health: &SourceHealth) -> bool {
+    matches!(health, SourceHealth::Unhealthy { reason, .. } if reason.contains("cannot list resource"))
+}
 
 #[operator_test]
 async fn a_start_succeeds_without_a_right_and_the_operator_works_when_it_comes() -> Result<()> {
@@ -31,9 +61,6 @@ async fn a_start_succeeds_without_a_right_and_the_operator_works_when_it_comes()
     let operator = TestOperator::start_unsynced(builder).await?;
     eventually("the source of config maps to be forbidden", async || {
         let unhealthy = operator.unhealthy_sources().await;
-        let refused = |health: &SourceHealth| {
-            matches!(health, SourceHealth::Unhealthy { reason, .. } if reason.contains("cannot list resource"))
-        };
         Ok((unhealthy.len() == 1 && refused(&unhealthy[0].health)).then_some(()))
     })
     .await?;

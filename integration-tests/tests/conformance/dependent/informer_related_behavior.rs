@@ -17,8 +17,9 @@ use kube::{
     api::{ListParams, PostParams},
 };
 use operator_core::{
-    Error,
+    Error, OperatorBuilder,
     observe::SourceHealth,
+    operator::Stopped,
     testing::{TestOperator, operator_test},
 };
 use parking_lot::Mutex;
@@ -30,23 +31,35 @@ fn user(scene: &Scene) -> String {
 }
 
 /// Starts an operator as a user who may do only what was granted.
-async fn start(scene: &Scene, namespaces: &[&str], relist: &Relist) -> Result<TestOperator> {
+async fn start(scene: &Scene, namespaces: &[&str], relist: &Relist) -> Result<(TestOperator, Script)> {
+    let script = Script::idle();
     let controller =
-        scene.managed(&Script::idle(), &workflow_of_one(wanted_map("a"))?).namespaces(namespaces.to_vec());
+        scene.managed(&script, &workflow_of_one(wanted_map("a"))?).namespaces(namespaces.to_vec());
     let config = scene.cluster.config_as(&user(scene), &[]);
     let operator = scene.operator().config(config).transport(relist.hook()).register(controller);
-    Ok(TestOperator::start_unsynced(operator).await?)
+    Ok((TestOperator::start_unsynced(operator).await?, script))
 }
 
-/// Waits until one source alone doesn't work, because it may not list `plural` in `namespace`.
-async fn is_forbidden(operator: &TestOperator, plural: &str, namespace: &str) -> Result<()> {
-    eventually(&format!("the source of {plural}, and it alone, to be forbidden"), async || {
+/// Waits until the sources of these plurals alone don't work, because they may not list them in `namespace`.
+async fn are_forbidden<const N: usize>(
+    operator: &TestOperator,
+    plurals: [&str; N],
+    namespace: &str,
+) -> Result<()> {
+    eventually(&format!("the sources of {plurals:?}, and they alone, to be forbidden"), async || {
         let unhealthy = operator.unhealthy_sources().await;
-        let [source] = &unhealthy[..] else { return Ok(None) };
-        let SourceHealth::Unhealthy { reason, .. } = &source.health else { return Ok(None) };
-        let words =
-            [format!("cannot list resource \"{plural}\""), format!("in the namespace \"{namespace}\"")];
-        Ok(words.iter().all(|words| reason.contains(words)).then_some(()))
+        let reasons = unhealthy.iter().filter_map(|source| match &source.health {
+            SourceHealth::Unhealthy { reason, .. } => Some(&**reason),
+            _ => None,
+        });
+        let reasons: Vec<&str> = reasons.collect();
+        let of = format!("in the namespace \"{namespace}\"");
+        let is_told = |plural: &str| {
+            let words = format!("cannot list resource \"{plural}\"");
+            reasons.iter().any(|reason| reason.contains(&words) && reason.contains(&of))
+        };
+        let all = unhealthy.len() == N && plurals.iter().all(|plural| is_told(plural));
+        Ok(all.then_some(()))
     })
     .await
 }
@@ -64,14 +77,16 @@ async fn it_starts_without_the_right_to_a_secondary() -> Result<()> {
 async fn starts_without(plural: &'static str, missing: (&str, Value), granted: (&str, Value)) -> Result<()> {
     let scene = Scene::new("informer-related-behavior").await?;
     scene.grant(granted.0, &user(&scene), &granted.1).await?;
-    let operator = start(&scene, &[&scene.namespace], &Relist::of(plural)).await?;
     scene.create("one", "first").await?;
-    is_forbidden(&operator, plural, &scene.namespace).await?;
+    let (operator, script) = start(&scene, &[&scene.namespace], &Relist::of(plural)).await?;
+    are_forbidden(&operator, [plural], &scene.namespace).await?;
     assert!(scene.values().await?.is_empty());
+    assert_eq!(script.runs.count(), 0);
     scene.grant(missing.0, &user(&scene), &missing.1).await?;
     scene.until_values([("one-a", "first")]).await?;
     operator.settled().await?;
     assert!(operator.unhealthy_sources().await.is_empty());
+    assert!(script.runs.count() > 0);
     Ok(())
 }
 
@@ -82,9 +97,8 @@ async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
     let user = user(&scene);
     scene.grant("primaries", &user, &primaries()).await?;
     scene.grant("maps", &user, &managed_maps()).await?;
-    scene.grant_in(&other, "maps", &user, &managed_maps()).await?;
-    let operator = start(&scene, &[&scene.namespace, &other], &Relist::of("testresources")).await?;
-    is_forbidden(&operator, "testresources", &other).await?;
+    let (operator, _) = start(&scene, &[&scene.namespace, &other], &Relist::of("testresources")).await?;
+    are_forbidden(&operator, ["testresources", "configmaps"], &other).await?;
 
     // The one namespace doesn't wait for the other.
     scene.create("one", "first").await?;
@@ -94,7 +108,9 @@ async fn it_starts_without_the_rights_in_one_of_two_namespaces() -> Result<()> {
     scene.until_values([("one-a", "first")]).await?;
     scene.set("one", "third").await?;
     scene.until_values([("one-a", "third")]).await?;
-    is_forbidden(&operator, "testresources", &other).await?;
+    are_forbidden(&operator, ["testresources", "configmaps"], &other).await?;
+    scene.grant_in(&other, "maps", &user, &managed_maps()).await?;
+    are_forbidden(&operator, ["testresources"], &other).await?;
     let others = Api::namespaced(scene.client.clone(), &other);
     assert!(values_in(&others).await?.is_empty());
 
@@ -118,25 +134,54 @@ async fn it_does_not_start_without_the_right_to_a_secondary_where_it_is_to_stop(
     stops_without("configmaps", "ConfigMap", ("primaries", primaries())).await
 }
 
+/// An operator that is to stop where it can't list everything at its start.
+fn strict(scene: &Scene, script: &Script) -> Result<OperatorBuilder> {
+    Ok(scene
+        .operator()
+        .config(scene.cluster.config_as(&user(scene), &[]))
+        .register(scene.managed(script, &workflow_of_one(wanted_map("a"))?))
+        .cache_sync_timeout(Duration::from_secs(3))
+        .stop_on_source_error_at_start(true))
+}
+
 async fn stops_without(plural: &str, source: &str, granted: (&str, Value)) -> Result<()> {
     let scene = Scene::new("informer-related-behavior").await?;
     scene.grant(granted.0, &user(&scene), &granted.1).await?;
-    let stopped = Arc::new(Mutex::new(Vec::new()));
+    scene.create("one", "first").await?;
+    let (script, stopped) = (Script::idle(), Arc::new(Mutex::new(Vec::new())));
     let noted = Arc::clone(&stopped);
-    let builder = scene
-        .operator()
-        .config(scene.cluster.config_as(&user(&scene), &[]))
-        .register(scene.managed(&Script::idle(), &workflow_of_one(wanted_map("a"))?))
-        .cache_sync_timeout(Duration::from_secs(3))
-        .stop_on_source_error_at_start(true)
-        .on_source_stopped(move |source| noted.lock().push(source.clone()));
-    let operator = builder.build()?;
+    let builder = strict(&scene, &script)?;
+    let operator = builder.on_source_stopped(move |source| noted.lock().push(source.clone())).build()?;
     let started = operator.start().await;
     assert!(matches!(started, Err(Error::NotSynced { .. })), "{started:?}");
     let stopped = stopped.lock().clone();
     assert_eq!(stopped.len(), 1, "{stopped:?}");
     assert_eq!((&*stopped[0].source, stopped[0].namespace.as_ref()), (source, Some(&scene.namespace)));
     assert!(stopped[0].error.contains(&format!("cannot list resource \"{plural}\"")), "{stopped:?}");
+    assert_eq!((script.runs.count(), scene.values().await?.len()), (0, 0), "nothing was reconciled");
+    Ok(())
+}
+
+#[operator_test]
+async fn where_nobody_handles_the_stop_it_is_an_error_of_the_start_and_the_process_lives_on() -> Result<()> {
+    let scene = Scene::new("informer-related-behavior").await?;
+    scene.grant("maps", &user(&scene), &managed_maps()).await?;
+    scene.create("one", "first").await?;
+    let script = Script::idle();
+    let operator = strict(&scene, &script)?.build()?;
+    for _ in 0..2 {
+        let started = operator.start().await;
+        assert!(matches!(started, Err(Error::NotSynced { .. })), "{started:?}");
+        assert_eq!(operator.stop().await, Stopped::NotRunning, "it has ended by itself");
+    }
+    assert_eq!(script.runs.count(), 0);
+
+    // The same operator may try again.
+    scene.grant("primaries", &user(&scene), &primaries()).await?;
+    let granted = async || Ok(operator.start().await.is_ok().then_some(()));
+    eventually("a start with the right", granted).await?;
+    scene.until_values([("one-a", "first")]).await?;
+    operator.stop().await;
     Ok(())
 }
 
@@ -150,6 +195,9 @@ async fn it_survives_the_loss_of_the_right_to_a_secondary() -> Result<()> {
     survives_the_loss::<ConfigMap>("configmaps", "maps", managed_maps()).await
 }
 
+/// What the server says to a run that makes its map without the right to.
+const REFUSED: &str = "cannot patch resource \"configmaps\"";
+
 async fn survives_the_loss<K>(plural: &'static str, name: &str, rule: Value) -> Result<()>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
@@ -158,7 +206,7 @@ where
     let (user, relist) = (user(&scene), Relist::of(plural));
     scene.grant("primaries", &user, &primaries()).await?;
     scene.grant("maps", &user, &managed_maps()).await?;
-    let operator = start(&scene, &[&scene.namespace], &relist).await?;
+    let (operator, script) = start(&scene, &[&scene.namespace], &relist).await?;
     scene.create("one", "first").await?;
     scene.until_values([("one-a", "first")]).await?;
     relist.watching().await?;
@@ -168,9 +216,21 @@ where
     until_refused(403, async || probe.list(&ListParams::default()).await).await?;
     // The server ends no open watch for it.
     relist.cut();
-    is_forbidden(&operator, plural, &scene.namespace).await?;
-    scene.grant(name, &user, &rule).await?;
+    are_forbidden(&operator, [plural], &scene.namespace).await?;
+    let is_seen = plural != "testresources";
+    if is_seen {
+        scene.failures.expect(REFUSED);
+    }
     scene.create("two", "second").await?;
+    // A primary that is seen is tried in vain; of one that isn't nothing is known.
+    if is_seen {
+        let failed = async || Ok((scene.failures.seen(REFUSED) > 0).then_some(()));
+        eventually("a run in vain", failed).await?;
+    }
+    are_forbidden(&operator, [plural], &scene.namespace).await?;
+    assert_eq!(scene.values().await?.into_keys().collect::<Vec<_>>(), ["one-a"]);
+    assert!(script.runs.of("two").is_empty(), "its workflow was not done");
+    scene.grant(name, &user, &rule).await?;
     scene.until_values([("one-a", "first"), ("two-a", "second")]).await?;
     operator.settled().await?;
     assert!(operator.unhealthy_sources().await.is_empty());
