@@ -1,9 +1,11 @@
-//! What the Java Operator SDK has no test for.
+//! What the Java Operator SDK has no test for, and, of its version 5.6, what is in no list yet.
 
 mod cleaner_keeps_finalizer;
 mod crd_installed_while_waiting;
 mod crd_missing_at_start;
+mod deserialisation_problem;
 mod external_sources;
+mod external_state_in_status;
 mod fixed_point;
 mod forbidden_secondary;
 mod http;
