@@ -29,6 +29,7 @@ const SETTINGS: &Keys = &[
     ("use_ssa_to_patch_primary", Form::Switch, "false"),
     ("generation_aware", Form::Switch, "false"),
     ("default_filters", Form::Switch, "false"),
+    ("trigger_on_all_events", Form::Switch, "true"),
     ("on_add", Form::Any, "|page| …"),
     ("on_update", Form::Any, "|new, old| …"),
     ("generic_filter", Form::Any, "|page| …"),

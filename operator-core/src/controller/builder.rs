@@ -248,17 +248,6 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// The share by which regular runs are spread, so that what began together doesn't stay together; by default 0.1.
-    /// The maximum interval is shortened by at most this share of it, and a reschedule is lengthened by at most this
-    /// share; 0 keeps both exact, and the most is 0.5. Delays after failures have their own.
-    ///
-    /// In an operator of tests ([`TestOperator`](crate::testing::TestOperator)) the default is 0, and a dry run tells
-    /// delays as they are before they are spread. JOSDK has no such thing.
-    pub fn jitter(mut self, share: f64) -> Self {
-        self.said.settings.spread = Some(share);
-        self
-    }
-
     /// The maximum number of runs that may be in progress at the same time.
     pub fn max_concurrent_reconciles(mut self, runs: usize) -> Self {
         self.said.settings.machine.max_concurrent = runs;

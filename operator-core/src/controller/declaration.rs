@@ -307,6 +307,7 @@ impl Declaration {
                 mode: mode.clone(),
             },
             clients: clients.clone(),
+            all_events: self.settings.all_events,
             applies: self.settings.use_ssa_to_patch_primary,
             finalizer: self.finalizer.clone(),
             marks,

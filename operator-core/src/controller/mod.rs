@@ -24,6 +24,7 @@ mod starting;
 #[cfg(feature = "testing")]
 mod told;
 mod unfinished;
+mod when;
 mod wired;
 mod without;
 

@@ -10,7 +10,7 @@ use crate::{
     event_source::{EventSink, PrimaryChange},
     observe::Cause,
     processor::{Input, Outcome, Processor, Run, RunExecutor, RunId},
-    resource::ObjectKey,
+    resource::{Departed, ObjectKey},
 };
 
 /// The bug of one controller, if it has one.
@@ -68,7 +68,7 @@ impl EventSink for WrongSink {
         self.sink.primary_changed(change);
     }
 
-    fn primary_deleted(&self, key: &ObjectKey, uid: &str) {
+    fn primary_deleted(&self, key: &ObjectKey, uid: &str, last: Option<Departed>) {
         let run = self.under_way.0.lock().get(key).copied();
         match (run, self.on_deletion) {
             (Some(_), OnDeletion::Ignored) => return,
@@ -77,7 +77,7 @@ impl EventSink for WrongSink {
             }
             (None, _) => {}
         }
-        self.sink.primary_deleted(key, uid);
+        self.sink.primary_deleted(key, uid, last);
     }
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {

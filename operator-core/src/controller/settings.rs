@@ -36,6 +36,8 @@ pub(super) struct Settings {
     pub(super) machine: MachineConfig,
     /// The share by which regular delays are spread, if one was given.
     pub(super) spread: Option<f64>,
+    /// Whether the reconciler is called for all events.
+    pub(super) all_events: bool,
     pub(super) use_ssa_to_patch_primary: bool,
     pub(super) reconcile_timeout: Option<Duration>,
     /// Makes the status of each run.
@@ -79,6 +81,7 @@ impl Settings {
                 jitter: None,
             },
             spread: None,
+            all_events: false,
             use_ssa_to_patch_primary: true,
             reconcile_timeout: None,
             status: None,
@@ -104,6 +107,7 @@ impl Settings {
                 generation_aware: self.generation_aware,
                 finalizer: finalizer.map(str::to_owned),
             },
+            shows_ends: self.all_events,
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Passes events on to the processor; event sources don't know it.
 
+use std::sync::Arc;
+
 use crate::{
     event_source::{EventSink, PrimaryChange},
     observe::Cause,
     processor::{Input, Processor},
-    resource::{ObjectKey, Uid},
+    resource::{Departed, ObjectKey, Uid},
 };
 
 impl EventSink for Processor {
@@ -13,8 +15,9 @@ impl EventSink for Processor {
         self.send(Input::PrimaryChanged { key: key.clone(), uid: Uid::new(uid), cause, deleting });
     }
 
-    fn primary_deleted(&self, key: &ObjectKey, uid: &str) {
-        self.send(Input::PrimaryDeleted { key: key.clone(), uid: Uid::new(uid) });
+    fn primary_deleted(&self, key: &ObjectKey, uid: &str, last: Option<Departed>) {
+        let last = last.map(Arc::new);
+        self.send(Input::PrimaryDeleted { key: key.clone(), uid: Uid::new(uid), last });
     }
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {

@@ -17,6 +17,11 @@ impl Controller {
         self.0.finalizer.as_deref()
     }
 
+    /// Whether runs see the ends of primaries.
+    pub(crate) fn sees_ends(&self) -> bool {
+        self.0.settings.all_events
+    }
+
     /// The marks on what its nodes write, with the usual keys.
     pub(crate) fn marks(&self) -> ControllerMarks {
         self.0.marks(MarkNames::default())

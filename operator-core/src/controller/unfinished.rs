@@ -122,6 +122,8 @@ impl Unfinished {
             reconcile_timeout: self.settings.reconcile_timeout,
             spread: self.settings.spread,
             max_interval: self.settings.machine.max_reconciliation_interval,
+            all_events: self.settings.all_events,
+            has_workflow: self.settings.workflow.is_some(),
             has_cleaner: code.cleans_up(),
             sources: &known,
             nodes: &self.nodes,
@@ -135,6 +137,8 @@ impl Unfinished {
         let default = default_finalizer(&self.settings.primary_type);
         let finalizer: Option<Arc<str>> =
             cleans_up.then(|| self.finalizer.map_or_else(|| Arc::from(&*default), Arc::from));
+        // Where the reconciler handles finalizers, the default one may be its own.
+        let default = (!self.settings.all_events).then_some(default);
         let retired = RetiredFinalizers::new(self.retired_finalizers, default, finalizer.as_deref());
         let named = self.retired_field_managers.into_iter().chain(self.former_names);
         let retired_managers = retired_field_managers(named, &name, &field_manager);

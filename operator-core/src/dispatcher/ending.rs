@@ -34,6 +34,8 @@ impl Dispatcher {
             }
             result => (result, false),
         };
+        // A run that was told of the end has found out nothing by its writes.
+        let told_gone = context.run().departed.is_some();
         let mut failure = match result {
             Ok(done) => {
                 report.succeeded();
@@ -44,9 +46,9 @@ impl Dispatcher {
                 };
             }
             // Told by the writes themselves, as user code may have wrapped their error, or returned another one.
-            Err(_) if context.findings().primary_is_gone() => return gone(report),
+            Err(_) if context.findings().primary_is_gone() && !told_gone => return gone(report),
             // The event of its deletion is on its way, and what is to be done about that is the next run's.
-            Err(_) if context.findings().primary_is_going() => return going(report),
+            Err(_) if context.findings().primary_is_going() && !told_gone => return going(report),
             // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
             Err(failure) => {
                 let ends = context.findings().namespace_ends();

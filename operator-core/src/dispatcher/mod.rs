@@ -3,6 +3,7 @@
 //! ```text
 //! newest primary from the cache; from the server where the cache is in doubt
 //!   ├─ gone, or another incarnation ─────────────────────────────▶ Gone
+//!   ├─ all events are the reconciler's ─▶ reconcile, as below, for the mark and for the end, too
 //!   ├─ marked for deletion
 //!   │    ├─ without our finalizer ───────────────────────────────▶ Success: nothing to do
 //!   │    └─ workflow's cleanup, cleanup ─ all agree ─▶ finalizer off ───────────────────▶ FinalizerRemoved
@@ -101,7 +102,13 @@ impl Dispatcher {
     /// The context of a run.
     pub(crate) fn context_of(&self, run: &Run) -> Arc<AnyContext> {
         AnyContext::new(
-            RunContext { key: run.key.clone(), uid: run.uid.clone(), causes: run.causes, retry: run.retry },
+            RunContext {
+                key: run.key.clone(),
+                uid: run.uid.clone(),
+                causes: run.causes,
+                retry: run.retry,
+                departed: run.departed.clone(),
+            },
             Arc::clone(&self.shared),
         )
     }
@@ -150,6 +157,9 @@ impl Dispatcher {
     ) -> Result<Done, Failure> {
         let finalizer = self.shared.finalizer.as_deref();
         context.work_on(&primary);
+        if self.shared.all_events {
+            return self.work_on_any(primary, context, report).await;
+        }
         if primary.meta().deletion_timestamp.is_some() {
             return match finalizer {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
@@ -186,6 +196,26 @@ impl Dispatcher {
         self.reconcile(&primary, context).await
     }
 
+    /// Each state of a primary is the reconciler's, its end included, and so are finalizers.
+    async fn work_on_any(
+        &self,
+        mut primary: AnyObject,
+        context: &Arc<AnyContext>,
+        report: &mut Report<'_>,
+    ) -> Result<Done, Failure> {
+        if context.run().departed.is_none() {
+            if primary.meta().deletion_timestamp.is_some() {
+                self.take_off_retired(&primary, context).await?;
+            } else if self.shared.primary.is_undecodable(context.primary_key()) {
+                return Ok(Done::Nothing);
+            } else {
+                primary = self.succeed(primary, context).await?;
+            }
+        }
+        report.kind = RunKind::Reconcile;
+        self.reconcile(&primary, context).await
+    }
+
     async fn reconcile(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Result<Done, Failure> {
         if let Some(error) = self.run_workflow(context).await {
             return Err(Failure::of_workflow(error));
@@ -195,6 +225,12 @@ impl Dispatcher {
             Ok(control) => control?,
             Err(payload) => return Err(Failure::of_panic("reconciler", &*payload)),
         };
+        if context.run().departed.is_some() {
+            if control.resource.is_some() || control.reschedule.is_some() {
+                tracing::warn!("the primary is gone: nothing is written to it, and no reschedule is made");
+            }
+            return Ok(Done::Nothing);
+        }
         let reschedule = context.remembered().lock().again_after(control.reschedule);
         if let Some(resource) = control.resource {
             let written = self.writer(context).patch_resource(&**primary, &*resource).await;

@@ -8,8 +8,12 @@ use crate::{
     resource::{AnyObject, Object, ResourceVersion},
 };
 
-/// The newest known state of the run's primary; `None` if it is gone or replaced.
+/// The newest known state of the run's primary, or its last one, if the run is to see its end; `None` if it is gone or
+/// replaced otherwise.
 pub(super) fn known(source: &PrimarySource, run: &Run) -> Option<AnyObject> {
+    if let Some(departed) = &run.departed {
+        return Some(AnyObject::clone(&departed.last));
+    }
     source.informer().get(&run.key).filter(|primary| is_of(&**primary, run))
 }
 
@@ -29,6 +33,9 @@ pub(super) async fn live_if_in_doubt(
 ) -> Result<Option<AnyObject>, operations::Error> {
     let Some(known) = known else { return Ok(None) };
     let source = &shared.primary;
+    if run.departed.is_some() {
+        return left_or_gone(shared, run, known).await;
+    }
     // The live state couldn't be decoded either.
     if source.is_undecodable(&run.key) {
         return Ok(Some(known));
@@ -55,6 +62,20 @@ pub(super) async fn live_if_in_doubt(
         }
         live
     }))
+}
+
+/// The last state of a primary whose end was seen; `None` if it isn't gone but no longer matches the controller's
+/// selectors.
+async fn left_or_gone(
+    shared: &ControllerContext,
+    run: &Run,
+    last: AnyObject,
+) -> Result<Option<AnyObject>, operations::Error> {
+    if !shared.primary.selects() {
+        return Ok(Some(last));
+    }
+    let live = operations::live(&shared.writer, shared.primary.informer(), &run.key).await?;
+    Ok(if live.is_some_and(|live| is_of(&*live, run)) { None } else { Some(last) })
 }
 
 fn version(object: &dyn Object) -> Option<ResourceVersion> {

@@ -21,9 +21,9 @@ pub(crate) struct RetiredFinalizers {
 
 impl RetiredFinalizers {
     /// `used` is the one that the controller uses.
-    pub(crate) fn new(named: BTreeSet<String>, default: String, used: Option<&str>) -> Self {
+    pub(crate) fn new(named: BTreeSet<String>, default: Option<String>, used: Option<&str>) -> Self {
         let named = named.into_iter().filter(|name| used != Some(name)).collect();
-        Self { named, default: Some(default).filter(|default| used != Some(default)) }
+        Self { named, default: default.filter(|default| used != Some(default)) }
     }
 
     /// Those of them that are on an object with this metadata; `managers` are the field managers with which this
@@ -100,13 +100,16 @@ mod tests {
 
     #[test]
     fn the_default_one_is_taken_off_only_by_who_has_put_it_on() {
-        let none = RetiredFinalizers::new(BTreeSet::new(), "pods/finalizer".to_owned(), None);
+        let none = RetiredFinalizers::new(BTreeSet::new(), Some("pods/finalizer".to_owned()), None);
         let ours = meta(&["others/finalizer", "pods/finalizer"], "us");
         assert_eq!(none.found(&ours, &["us"]), ["pods/finalizer"]);
         assert!(none.found(&ours, &["another-controller"]).is_empty());
         assert_eq!(none.found(&ours, &["renamed", "us"]), ["pods/finalizer"], "under a former field manager");
-        let used =
-            RetiredFinalizers::new(BTreeSet::new(), "pods/finalizer".to_owned(), Some("pods/finalizer"));
+        let used = RetiredFinalizers::new(
+            BTreeSet::new(),
+            Some("pods/finalizer".to_owned()),
+            Some("pods/finalizer"),
+        );
         assert!(used.found(&ours, &["us"]).is_empty());
     }
 
@@ -114,9 +117,10 @@ mod tests {
     fn a_named_one_is_taken_off_whoever_has_put_it_on_unless_it_is_used() {
         let named = || ["old/finalizer".to_owned()].into();
         let found = meta(&["old/finalizer", "others/finalizer"], "an-older-manager");
-        let retired = RetiredFinalizers::new(named(), "pods/finalizer".to_owned(), Some("new/finalizer"));
+        let retired =
+            RetiredFinalizers::new(named(), Some("pods/finalizer".to_owned()), Some("new/finalizer"));
         assert_eq!(retired.found(&found, &["us"]), ["old/finalizer"]);
-        let used = RetiredFinalizers::new(named(), "pods/finalizer".to_owned(), Some("old/finalizer"));
+        let used = RetiredFinalizers::new(named(), Some("pods/finalizer".to_owned()), Some("old/finalizer"));
         assert!(used.found(&found, &["us"]).is_empty());
     }
 }

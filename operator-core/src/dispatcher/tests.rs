@@ -39,7 +39,7 @@ use crate::{
     reconciler::{
         Context, ControllerContext, Reconciler, UpdateControl, erased, run, workflow::WorkflowSurroundings,
     },
-    resource::{ObjectKey, ResourceType, ResourceVersion, Uid},
+    resource::{Departed, ObjectKey, ResourceType, ResourceVersion, Uid},
 };
 
 /// Later than whatever the server answers.
@@ -163,7 +163,7 @@ struct Nobody;
 
 impl EventSink for Nobody {
     fn primary_changed(&self, _: PrimaryChange<'_>) {}
-    fn primary_deleted(&self, _: &ObjectKey, _: &str) {}
+    fn primary_deleted(&self, _: &ObjectKey, _: &str, _: Option<Departed>) {}
     fn related_changed(&self, _: &ObjectKey, _: Cause) {}
 }
 
@@ -221,6 +221,7 @@ impl World {
             field_selector: None,
             indexers: BTreeMap::new(),
             filters,
+            shows_ends: false,
         };
         let primary = PrimarySource::new(declaration, &wiring);
         let mut sources = Sources::default();
@@ -247,6 +248,7 @@ impl World {
             writer,
             clients,
             applies: true,
+            all_events: false,
             finalizer: Some("example.com/finalizer".into()),
             marks: Arc::default(),
             workflow: None,
@@ -274,6 +276,7 @@ impl World {
             uid: Uid::new("u"),
             causes: Causes::NONE,
             retry: None,
+            departed: None,
         }
     }
 

@@ -55,7 +55,7 @@ use crate::{
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceHealth, SourceIndex},
-    resource::{Access, ControllerMarks, ObjectKey, ResourceType},
+    resource::{Access, ControllerMarks, Departed, ObjectKey, ResourceType},
 };
 
 pub(crate) use cache::WatchScope;
@@ -262,8 +262,8 @@ pub(crate) trait EventSink: Send + Sync {
     /// A primary appeared or changed, and the change passed the filters.
     fn primary_changed(&self, change: PrimaryChange<'_>);
 
-    /// A primary is gone.
-    fn primary_deleted(&self, key: &ObjectKey, uid: &str);
+    /// A primary is gone. `last` is what is known of it, if a run has to see that.
+    fn primary_deleted(&self, key: &ObjectKey, uid: &str, last: Option<Departed>);
 
     /// Something that `primary` depends on has changed.
     fn related_changed(&self, primary: &ObjectKey, cause: Cause);

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     cache::{AnyIndexer, AnyInformer, AnyKind, Change, ChangeHandler, ChangeKind, Kept, Settings, View},
     observe::{Cause, Observation, Observers, SourceHealth},
-    resource::{Object, ObjectKey, ResourceType},
+    resource::{Departed, Object, ObjectKey, ResourceType},
 };
 
 /// The name of the primary's own source.
@@ -27,6 +27,8 @@ pub(crate) struct PrimaryEventSource {
     pub indexers: BTreeMap<String, AnyIndexer>,
     /// Which changes count.
     pub filters: PrimaryFilters,
+    /// Whether runs see the ends of primaries.
+    pub shows_ends: bool,
 }
 
 impl fmt::Debug for PrimaryEventSource {
@@ -91,6 +93,8 @@ pub(crate) struct PrimarySource {
     informer: AnyInformer,
     resource_type: ResourceType,
     unconfirmed: Arc<UnconfirmedWrites>,
+    /// Whether it follows only what selectors match, so that it doesn't see what becomes of all others.
+    selects: bool,
 }
 
 impl fmt::Debug for PrimarySource {
@@ -105,6 +109,7 @@ impl PrimarySource {
     pub(crate) fn new(declaration: PrimaryEventSource, wiring: &Wiring) -> Self {
         let mut settings = Settings::new(NAME, wiring.primary_type.clone());
         settings.scope = wiring.scope.clone();
+        let selects = declaration.label_selector.is_some() || declaration.field_selector.is_some();
         settings.label_selector = declaration.label_selector;
         settings.field_selector = declaration.field_selector;
         // It must be able to go.
@@ -119,13 +124,20 @@ impl PrimarySource {
             unconfirmed: Arc::clone(&unconfirmed),
             controller: Arc::clone(&wiring.controller),
             filters: declaration.filters,
+            shows_ends: declaration.shows_ends,
             observers: wiring.observers.clone(),
             sink: Arc::clone(&wiring.sink),
         });
         let client = wiring.clients.direct.clone();
         let informer = AnyInformer::of_kept(settings, view, client, environment, events, indexers);
         wiring.fill(&informer);
-        Self { of: declaration.of, informer, resource_type: wiring.primary_type.clone(), unconfirmed }
+        let resource_type = wiring.primary_type.clone();
+        Self { of: declaration.of, informer, resource_type, unconfirmed, selects }
+    }
+
+    /// Whether a primary that it doesn't show any more may still exist, as its selectors don't match it.
+    pub(crate) fn selects(&self) -> bool {
+        self.selects
     }
 
     /// The Rust type of the primaries.
@@ -178,6 +190,7 @@ struct PrimaryEvents {
     unconfirmed: Arc<UnconfirmedWrites>,
     controller: Arc<str>,
     filters: PrimaryFilters,
+    shows_ends: bool,
     observers: Observers,
     sink: Arc<dyn EventSink>,
 }
@@ -193,9 +206,11 @@ impl ChangeHandler<Kept> for PrimaryEvents {
         let (controller, action) = (&*self.controller, kind.action());
         self.observers.observe(&Observation::EventReceived { controller, source: NAME, key: &key, action });
         match &kind {
-            ChangeKind::Deleted { last, .. } => {
+            ChangeKind::Deleted { last, final_state_unknown } => {
                 self.unconfirmed.clear(&key);
-                self.sink.primary_deleted(&key, uid(last));
+                let seen = if self.shows_ends { self.view.open(last) } else { None };
+                let seen = seen.map(|last| Departed { last, final_state_unknown: *final_state_unknown });
+                self.sink.primary_deleted(&key, uid(last), seen);
             }
             ChangeKind::Added { new, initial } => {
                 let deleting = new.is_marked();

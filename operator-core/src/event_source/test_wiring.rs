@@ -9,7 +9,7 @@ use crate::{
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceIndex},
-    resource::{ObjectKey, ResourceType},
+    resource::{Departed, ObjectKey, ResourceType},
 };
 
 /// Keeps what is delivered.
@@ -26,7 +26,7 @@ impl Recorder {
 impl EventSink for Recorder {
     fn primary_changed(&self, _: PrimaryChange<'_>) {}
 
-    fn primary_deleted(&self, _: &ObjectKey, _: &str) {}
+    fn primary_deleted(&self, _: &ObjectKey, _: &str, _: Option<Departed>) {}
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
         if let Cause::Source(SourceIndex(index)) = cause {

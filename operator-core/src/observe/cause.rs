@@ -38,21 +38,24 @@ pub enum Cause {
     Reschedule,
     /// The maximum time between two runs is over.
     MaxInterval,
+    /// The primary is gone; only with [`trigger_on_all_events`](crate::ControllerBuilder::trigger_on_all_events).
+    Deleted,
 }
 
-const INITIAL_LIST: u8 = 1;
-const CREATED: u8 = 1 << 1;
-const CHANGED: u8 = 1 << 2;
-const MARKED_FOR_DELETION: u8 = 1 << 3;
-const RETRY: u8 = 1 << 4;
-const RESCHEDULE: u8 = 1 << 5;
-const MAX_INTERVAL: u8 = 1 << 6;
-const OWNED_GONE: u8 = 1 << 7;
+const INITIAL_LIST: u16 = 1;
+const CREATED: u16 = 1 << 1;
+const CHANGED: u16 = 1 << 2;
+const MARKED_FOR_DELETION: u16 = 1 << 3;
+const RETRY: u16 = 1 << 4;
+const RESCHEDULE: u16 = 1 << 5;
+const MAX_INTERVAL: u16 = 1 << 6;
+const OWNED_GONE: u16 = 1 << 7;
+const DELETED: u16 = 1 << 8;
 
 /// All reasons for one run. The reasons of events that are covered by one run are combined.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Causes {
-    flags: u8,
+    flags: u16,
     /// One bit for each event source; sources beyond the last bit share it.
     sources: u32,
 }
@@ -71,6 +74,7 @@ impl Causes {
             Cause::Retry => self.flags |= RETRY,
             Cause::Reschedule => self.flags |= RESCHEDULE,
             Cause::MaxInterval => self.flags |= MAX_INTERVAL,
+            Cause::Deleted => self.flags |= DELETED,
             Cause::Source(SourceIndex(index)) => self.sources |= 1 << u32::from(index).min(u32::BITS - 1),
             Cause::OwnedGone(source) => {
                 self.flags |= OWNED_GONE;
@@ -107,11 +111,12 @@ impl Causes {
 
     /// Describes the reasons; `source_name` names an event source by its index.
     pub fn describe<'n>(self, source_name: impl Fn(SourceIndex) -> &'n str) -> String {
-        const WORDS: [(u8, &str); 7] = [
+        const WORDS: [(u16, &str); 8] = [
             (CREATED, "created"),
             (INITIAL_LIST, "found at start"),
             (CHANGED, "changed"),
             (MARKED_FOR_DELETION, "marked for deletion"),
+            (DELETED, "deleted"),
             (RETRY, "retry"),
             (RESCHEDULE, "timer"),
             (MAX_INTERVAL, "maximum interval"),

@@ -10,6 +10,7 @@ use super::{
     body,
     intent::{Intent, Part},
     matcher::Look,
+    primary::{FinalizerAdded, PrimaryWriter},
     request::{Verb, WriteRequest},
     seen::Desired,
     target::{Target, WritingRun},
@@ -165,6 +166,32 @@ impl<'c> ResourceOperations<'c> {
         typed(self.merge(RustType::of::<K>(), object, patch, Part::Status).await?)
     }
 
+    /// Adds a finalizer to the run's primary, so that it stays until that is removed again. Returns whether the primary has
+    /// it: one that is marked for deletion takes none. Not for the finalizer of a
+    /// [`Cleaner`](crate::Cleaner), which the framework handles. JOSDK: `addFinalizer`.
+    ///
+    /// It is sent as a JSON patch with the primary's uid, and only if it is missing, so that an apply of the primary by
+    /// the reconciler doesn't remove it.
+    ///
+    /// # Errors
+    /// [`Error::Gone`] if the primary is gone; the server refuses a name that isn't of the form `domain/name`.
+    pub async fn add_finalizer(&self, finalizer: &str) -> Result<bool, Error> {
+        let added = self.primary().add_finalizer(finalizer).await?;
+        Ok(matches!(added, FinalizerAdded::Yes(_)))
+    }
+
+    /// Removes a finalizer from the run's primary, which may then be gone. No other finalizers are touched; one that
+    /// isn't there, and a primary that is gone, count as done. JOSDK: `removeFinalizer`.
+    ///
+    /// # Errors
+    /// See [`ResourceOperations`].
+    pub async fn remove_finalizer(&self, finalizer: &str) -> Result<(), Error> {
+        match self.primary().remove_finalizer(finalizer).await {
+            Err(Error::Gone { .. }) => Ok(()),
+            removed => removed,
+        }
+    }
+
     /// Deletes exactly this object: an object that has taken its name in the meantime stays. An object that no longer
     /// exists counts as deleted. The deletion's event is never filtered.
     ///
@@ -180,6 +207,11 @@ impl<'c> ResourceOperations<'c> {
 }
 
 impl<'c> ResourceOperations<'c> {
+    /// Writes the run's primary without applying it: what is applied once is given up by the next apply without it.
+    fn primary(&self) -> PrimaryWriter<'c> {
+        PrimaryWriter::new(self.run, self.run.primaries, false)
+    }
+
     async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<State, Error> {
         let (target, key) = self.target(of, desired)?;
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);

@@ -17,7 +17,7 @@ use crate::{
     observe::Causes,
     operations::{Error, Findings, ResourceOperations, Writer, WritingRun},
     processor::Processor,
-    resource::{AnyObject, ControllerMarks, ObjectKey, ResourceType, Uid},
+    resource::{AnyObject, ControllerMarks, Departed, ObjectKey, ResourceType, Uid},
 };
 
 /// What all runs of a controller share.
@@ -30,6 +30,8 @@ pub(crate) struct ControllerContext {
     pub(crate) clients: Clients,
     /// Whether primaries are written by server-side apply; otherwise by JSON patch.
     pub(crate) applies: bool,
+    /// Whether all that happens to primaries is the reconciler's: their marks and ends, and finalizers.
+    pub(crate) all_events: bool,
     /// The finalizer, if the controller uses one.
     pub(crate) finalizer: Option<Arc<str>>,
     /// The marks that its nodes put on what they write.
@@ -53,6 +55,8 @@ pub(crate) struct RunContext {
     pub causes: Causes,
     /// The number of the retry; `None` for a run that doesn't follow a failure.
     pub retry: Option<RetryInfo>,
+    /// What is known of the primary, if it is gone and the run is to see that.
+    pub departed: Option<Arc<Departed>>,
 }
 
 /// Passed to each part of the library that works for a run.

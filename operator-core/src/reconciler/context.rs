@@ -96,6 +96,21 @@ impl<P: KubeObject> Context<P> {
         self.any.run().retry.as_ref()
     }
 
+    /// Whether the primary is gone, and the run is to see that: `reconcile` got its last known state. Only a controller
+    /// with [`trigger_on_all_events`](crate::ControllerBuilder::trigger_on_all_events) has such runs. JOSDK:
+    /// `isPrimaryResourceDeleted`.
+    #[must_use]
+    pub fn primary_is_deleted(&self) -> bool {
+        self.any.run().departed.is_some()
+    }
+
+    /// Whether the deletion of the primary itself was missed, for example while no watch was open, so that its real last
+    /// state may have been another one. JOSDK: `isPrimaryResourceFinalStateUnknown`.
+    #[must_use]
+    pub fn final_state_unknown(&self) -> bool {
+        self.any.run().departed.as_ref().is_some_and(|departed| departed.final_state_unknown)
+    }
+
     /// The one secondary of type `K` that belongs to the primary; the first by name if there are several.
     ///
     /// Also empty while the only event source for `K` is that of an inactive workflow node.

@@ -14,7 +14,7 @@ use crate::{
     observe::{Cause, Causes, Observers, SourceIndex},
     operations::{Mode, Writer},
     processor::{MachineConfig, Processor},
-    resource::{KubeObject, ObjectKey, ResourceType, Uid},
+    resource::{Departed, KubeObject, ObjectKey, ResourceType, Uid},
 };
 
 /// What the contexts of one controller share, without a cluster: nothing is read from a cluster, and writes fail.
@@ -48,7 +48,7 @@ struct Nobody;
 
 impl EventSink for Nobody {
     fn primary_changed(&self, _: PrimaryChange<'_>) {}
-    fn primary_deleted(&self, _: &ObjectKey, _: &str) {}
+    fn primary_deleted(&self, _: &ObjectKey, _: &str, _: Option<Departed>) {}
     fn related_changed(&self, _: &ObjectKey, _: Cause) {}
 }
 
@@ -85,6 +85,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             field_selector: None,
             indexers: BTreeMap::new(),
             filters,
+            shows_ends: false,
         };
         let primary = PrimarySource::new(declaration, &wiring);
         let mut sources = Sources::offline();
@@ -113,6 +114,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             },
             clients,
             applies: true,
+            all_events: false,
             finalizer: None,
             marks: Arc::default(),
             workflow: None,
@@ -132,7 +134,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         let key = ObjectKey::of(&primary);
         let informer = self.shared.primary.informer();
         informer.remember_answer(informer.answer_of(Arc::new(primary)));
-        let run = RunContext { key, uid, causes: Causes::NONE, retry: None };
+        let run = RunContext { key, uid, causes: Causes::NONE, retry: None, departed: None };
         Context::of_any(AnyContext::new(run, Arc::clone(&self.shared)))
     }
 }

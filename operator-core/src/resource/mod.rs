@@ -6,6 +6,7 @@
 mod access;
 #[cfg(test)]
 pub(crate) mod arbitrary_tests;
+mod departed;
 pub(crate) mod key;
 pub(crate) mod kind;
 mod mapping;
@@ -17,6 +18,7 @@ pub(crate) mod uid;
 mod version;
 
 pub use access::Access;
+pub(crate) use departed::Departed;
 pub(crate) use key::Cluster;
 pub(crate) use key::ObjectKey;
 pub use kind::KubeObject;

@@ -31,6 +31,7 @@ fn a_controller_with_everything() {
             status = pages::status,
             max_concurrent_reconciles = 3,
             generation_aware = false,
+            trigger_on_all_events,
             default_filters,
             on_add = |page| page.spec.exposed,
             owns(ConfigMap, Secret),

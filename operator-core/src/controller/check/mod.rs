@@ -33,6 +33,9 @@ pub(super) struct Facts<'d> {
     pub(super) max_interval: Option<Duration>,
     /// The share by which regular delays are spread, if one was given.
     pub(super) spread: Option<f64>,
+    /// Whether the reconciler is called for all events.
+    pub(super) all_events: bool,
+    pub(super) has_workflow: bool,
     pub(super) has_cleaner: bool,
     pub(super) sources: &'d [Source],
     pub(super) nodes: &'d [Node],
@@ -79,6 +82,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     mistakes.extend(facts.retired_field_managers.iter().filter_map(|name| check_retired_field_manager(name)));
     mistakes.extend(facts.finalizer.and_then(check_finalizer));
     mistakes.extend(numbers(facts));
+    mistakes.extend(all_events(facts));
     mistakes.extend(sources::check(facts));
     mistakes.extend(nodes::check(facts));
     mistakes
@@ -129,4 +133,30 @@ fn numbers(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
         }),
     ];
     mistakes.into_iter().flatten()
+}
+
+/// What doesn't go with a reconciler that sees marks and ends itself.
+fn all_events(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
+    let beside = |what: &str, why: &str, fix: &str| {
+        Mistake::new(
+            format!("it is triggered on all events, and has {what}"),
+            why,
+            format!("`.trigger_on_all_events(true)` left out, or {fix}"),
+        )
+    };
+    let cleaner = (facts.all_events && facts.has_cleaner).then(|| {
+        beside(
+            "a cleaner",
+            "`reconcile` is called for marked and deleted primaries then, and `cleanup` never would be",
+            "no `.with_cleaner()` (`with_cleaner = false` in a derive): what has to be undone is undone in `reconcile`",
+        )
+    });
+    let workflow = (facts.all_events && facts.has_workflow).then(|| {
+        beside(
+            "a workflow",
+            "a workflow makes what a primary wants, and cleans up with a finalizer of the framework, while `reconcile` is called for marked and deleted primaries",
+            "its nodes called by the reconciler, as `.dependent(&node.standalone())`",
+        )
+    });
+    cleaner.into_iter().chain(workflow)
 }

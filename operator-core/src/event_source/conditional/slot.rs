@@ -15,7 +15,7 @@ use crate::{
         Wiring, run_and_tell,
     },
     observe::{Cause, SourceIndex},
-    resource::ObjectKey,
+    resource::{Departed, ObjectKey},
 };
 
 /// A declared source, and what runs of it.
@@ -200,8 +200,8 @@ impl EventSink for Concerned {
         self.sink.primary_changed(change);
     }
 
-    fn primary_deleted(&self, key: &ObjectKey, uid: &str) {
-        self.sink.primary_deleted(key, uid);
+    fn primary_deleted(&self, key: &ObjectKey, uid: &str, last: Option<Departed>) {
+        self.sink.primary_deleted(key, uid, last);
     }
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{
     Effect, Machine,
-    state::{InFlight, Phase, Place, Record, TimerKind},
+    state::{End, InFlight, Phase, Place, Record, Successor, TimerKind},
 };
 use crate::{
     environment::Now,
     observe::Cause,
-    resource::{ObjectKey, Uid},
+    resource::{Departed, ObjectKey, Uid},
 };
 
 impl Machine {
@@ -31,6 +31,16 @@ impl Machine {
             self.records.insert(key, record);
             return;
         };
+        if let Some(end) = &mut record.end {
+            match &mut end.successor {
+                Some(known) if known.uid == uid => known.pending.insert(cause),
+                place => {
+                    *place = Some(Successor { uid, arrival: self.next_arrival, pending: cause.into() });
+                    self.next_arrival += 1;
+                }
+            }
+            return;
+        }
         if record.uid != uid || record.phase == Phase::Deleted {
             // Another object of the same name: nothing that was kept about the old one counts, but its run, if one is
             // in flight, still holds the primary.
@@ -54,8 +64,31 @@ impl Machine {
     }
 
     /// A primary is gone.
-    pub(super) fn primary_deleted(&mut self, key: ObjectKey, uid: &Uid, effects: &mut Vec<Effect>) {
-        let Some(record) = self.records.get_mut(&key).filter(|record| record.uid == *uid) else { return };
+    pub(super) fn primary_deleted(
+        &mut self,
+        key: ObjectKey,
+        uid: &Uid,
+        last: Option<Arc<Departed>>,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(record) = self.records.get_mut(&key) else { return };
+        if let Some(end) = &mut record.end {
+            // Nobody has seen it, so that nobody has to see its end.
+            end.successor.take_if(|successor| successor.uid == *uid);
+            return;
+        }
+        if record.uid != *uid {
+            return;
+        }
+        // While nothing is started, another replica sees to it, or nobody has seen anything of it.
+        if let Some(departed) = last.filter(|_| self.core.starts(&key)) {
+            record.phase = Phase::Ended;
+            record.reschedule = None;
+            record.end = Some(Box::new(End { departed, successor: None }));
+            self.core.note(&key, record, Cause::Deleted, now, effects);
+            return;
+        }
         if record.is_running() {
             // The record stays, because it says that a run is in flight: an object created anew must not get a second
             // one beside it. Nothing else is kept.
@@ -70,7 +103,7 @@ impl Machine {
 
     /// Something a primary depends on has changed.
     pub(super) fn related(&mut self, key: &ObjectKey, cause: Cause, now: Now, effects: &mut Vec<Effect>) {
-        if let Some(record) = self.records.get_mut(key).filter(|record| record.phase == Phase::Live) {
+        if let Some(record) = self.records.get_mut(key).filter(|record| record.may_run()) {
             self.core.note(key, record, cause, now, effects);
         }
     }
@@ -110,7 +143,9 @@ impl Machine {
             let Some(record) = self.records.get_mut(&key) else { continue };
             let Place::Waiting(timer) = record.place else { continue };
             record.place = Place::Idle;
-            record.phase = Phase::Live;
+            if record.phase != Phase::Ended {
+                record.phase = Phase::Live;
+            }
             if let (TimerKind::Retry, Some(trouble)) = (timer.kind, record.trouble.as_deref_mut()) {
                 // Chance has made its delay a little shorter; nothing is left of it.
                 trouble.last_call = None;

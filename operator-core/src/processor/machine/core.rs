@@ -1,13 +1,13 @@
 //! The steps that all transitions are made of. They see one record and everything that is not a record, so that an
 //! event costs a single look into the map of records.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use super::{
     Effect, MachineConfig, Run, RunId,
     gate::Gate,
     ready::Ready,
-    state::{InFlight, Phase, Place, Record, Timer, TimerKind},
+    state::{InFlight, Place, Record, Timer, TimerKind},
     timers::Timers,
 };
 use crate::{
@@ -56,6 +56,11 @@ impl Core {
         }
     }
 
+    /// Whether runs of the primary may start.
+    pub(super) fn starts(&self, key: &ObjectKey) -> bool {
+        self.started && self.gate.lets(key)
+    }
+
     /// Queues a living primary with something pending, or lets it wait for the rate limit, or for the time that a
     /// server has requested (`Retry-After`). While the machine is stopped, or the primary's namespace is not started,
     /// nothing happens: what is pending stays. JOSDK's `submitReconciliationExecution`.
@@ -66,7 +71,7 @@ impl Core {
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
-        if !self.started || !self.gate.lets(key) {
+        if !self.starts(key) {
             return;
         }
         self.leave(key, record, effects);
@@ -138,17 +143,22 @@ impl Core {
         while self.started && self.running < self.config.max_concurrent.max(1) {
             let Some(key) = self.ready.pop() else { return };
             let Some(record) = records.get_mut(&key) else { continue };
-            debug_assert_eq!(record.phase, Phase::Live, "only living primaries are queued");
+            debug_assert!(
+                record.may_run(),
+                "only living primaries are queued, and ends that a run has to see"
+            );
             let run = RunId(self.next_run);
             self.next_run += 1;
             self.running += 1;
             let causes = std::mem::replace(&mut record.pending, Causes::NONE);
-            record.place = Place::Running(InFlight { run, causes, superseded: false });
+            record.place =
+                Place::Running(InFlight { run, causes, superseded: false, of_end: record.end.is_some() });
             let retry = record.retry.map(|state| RetryInfo {
                 attempt: state.attempt,
                 last_attempt: self.config.retry.is_last(&state),
             });
-            effects.push(Effect::Run(Run { id: run, key, uid: record.uid.clone(), causes, retry }));
+            let departed = record.end.as_ref().map(|end| Arc::clone(&end.departed));
+            effects.push(Effect::Run(Run { id: run, key, uid: record.uid.clone(), causes, retry, departed }));
         }
     }
 }

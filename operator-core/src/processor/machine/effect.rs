@@ -1,12 +1,12 @@
 //! The effects that the machine requests.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::RunId;
 use crate::{
     observe::Causes,
     processor::RetryInfo,
-    resource::{ObjectKey, Uid},
+    resource::{Departed, ObjectKey, Uid},
 };
 
 /// A run that has to start now.
@@ -22,6 +22,8 @@ pub struct Run {
     pub causes: Causes,
     /// The number of the retry; `None` for a first run.
     pub retry: Option<RetryInfo>,
+    /// What is known of the primary, if it is gone and this run is to see that.
+    pub departed: Option<Arc<Departed>>,
 }
 
 /// Something the shell has to do or report, in the given order.

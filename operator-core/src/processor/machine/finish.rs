@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{
     Effect, FailureKind, Machine, Outcome, RunId,
     core::Core,
-    state::{Phase, Place, Record, RetryStatus, TimerKind},
+    state::{Phase, Place, Record, RetryStatus, Successor, TimerKind},
 };
 use crate::{environment::Now, resource::ObjectKey};
 
@@ -50,7 +50,14 @@ impl Machine {
         if let Outcome::Failed { not_before, .. } = outcome {
             record.not_before = not_before;
         }
+        let seen = !matches!(outcome, Outcome::Failed { .. } | Outcome::Abandoned);
+        if flight.of_end && seen {
+            self.end(key, now, effects);
+            return;
+        }
         match outcome {
+            // The run began before the end, which is the next one's.
+            _ if record.phase == Phase::Ended && seen => core.succeeded(&key, record, None, now, effects),
             Outcome::Success { reschedule } => core.succeeded(&key, record, reschedule, now, effects),
             // Only its end is missing here. Should the run have been told wrong, the maximum interval ends the wait.
             Outcome::FinalizerRemoved | Outcome::Gone => {
@@ -65,6 +72,24 @@ impl Machine {
             }
             Outcome::Abandoned => core.failed(&key, record, FailureKind::Retryable, now, effects),
         }
+        if record.gives_up() {
+            self.end(key, now, effects);
+        }
+    }
+
+    /// A run has seen the end of a primary, or none will: nothing is kept about it, and its successor has its turn.
+    fn end(&mut self, key: ObjectKey, now: Now, effects: &mut Vec<Effect>) {
+        let Some(record) = self.records.get_mut(&key) else { return };
+        self.core.leave(&key, record, effects);
+        effects.push(Effect::Forgotten { key: key.clone() });
+        let Some(Successor { uid, arrival, pending }) = record.end.take().and_then(|end| end.successor)
+        else {
+            self.records.remove(&key);
+            return;
+        };
+        *record = Record { pending, ..Record::new(uid, arrival) };
+        effects.push(Effect::Added { key: key.clone() });
+        self.core.submit(&key, record, now, effects);
     }
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use crate::{
     environment::Now,
     observe::Cause,
-    resource::{ObjectKey, Uid},
+    resource::{Departed, ObjectKey, Uid},
 };
 
 /// Identifies one run within its machine; later runs have greater ids.
@@ -38,6 +38,9 @@ pub enum Input {
         key: ObjectKey,
         /// The uid of the object that is gone.
         uid: Uid,
+        /// What is known of it, if a run has to see that it is gone. It is then known until that run has ended well, or
+        /// no attempt is left, unless no runs of it are started now.
+        last: Option<Arc<Departed>>,
     },
     /// Something that a primary depends on has changed: a secondary, a poll, a push. Ignored if the primary is unknown.
     Related {

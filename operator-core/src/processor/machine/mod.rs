@@ -21,6 +21,13 @@
 //! `Finished` with something pending leads through `Idle` to `Queued` at once. After `FinalizerRemoved` a primary is idle
 //! and ignores everything but its end and its successor; after `Gone` as well, but for the maximum interval.
 //!
+//! A `PrimaryDeleted` that says what is known of the object is an event like others (JOSDK: `triggerReconcilerOnAllEvents`):
+//! ```text
+//!  any place ──PrimaryDeleted(last)──▶ Ended, as in any place: Queued, Waiting, Running
+//!                                        ├─ a run that was told ends well, or no attempt is left ──▶ (dropped)
+//!                                        └─ the same, and another object has the name ─────────────▶ its record
+//! ```
+//!
 //! # Guarantees
 //! - At most one run of a primary, at most `max_concurrent` runs in all, and none starts while the machine is stopped,
 //!   or in a namespace that is not started: what arrives in the meantime is kept, as one run for each primary.
@@ -34,6 +41,8 @@
 //!   time.
 //! - An object that replaces another of its name starts with fresh retry and rate state, and never runs at the same
 //!   time.
+//! - An end that a run has to see is seen by one that starts after it, before any run of a successor, and is retried as
+//!   other runs are. No other run is told of it.
 //! - First in, first out; objects found in the initial list that have not been changed since yield to all others, but
 //!   get at least every fifth place.
 //! - Nothing is kept about a primary that is gone. An event that joins what is already pending allocates nothing and
@@ -107,7 +116,9 @@ impl Machine {
             Input::PrimaryChanged { key, uid, cause, deleting } => {
                 self.primary_changed(key, uid, cause, deleting, now, effects);
             }
-            Input::PrimaryDeleted { key, uid } => self.primary_deleted(key, &uid, effects),
+            Input::PrimaryDeleted { key, uid, last } => {
+                self.primary_deleted(key, &uid, last, now, effects);
+            }
             Input::Related { key, cause } => self.related(&key, cause, now, effects),
             Input::Finished { run, key, outcome } => self.finished(run, key, outcome, now, effects),
             Input::Start => self.start(None, now, effects),

@@ -12,7 +12,7 @@ pub(super) const FOREGROUND_IN_A_ROW: u32 = 4;
 
 /// Two queues, each first in, first out.
 ///
-/// The foreground holds the primaries that were created, changed or marked for deletion, and goes first, so that a user's change
+/// The foreground holds the primaries that were created, changed, marked for deletion or deleted, and goes first, so that a user's change
 /// doesn't wait behind ten thousand objects that have probably not changed while the operator was down. The background gets
 /// every fifth place, so that it is never starved.
 ///
@@ -49,7 +49,7 @@ enum Lane {
 
 impl Lane {
     fn of(causes: Causes) -> Self {
-        let touched = [Cause::Created, Cause::Changed, Cause::MarkedForDeletion]
+        let touched = [Cause::Created, Cause::Changed, Cause::MarkedForDeletion, Cause::Deleted]
             .iter()
             .any(|cause| causes.contains(*cause));
         if touched { Self::Foreground } else { Self::Background }

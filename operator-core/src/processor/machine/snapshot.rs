@@ -2,7 +2,7 @@
 
 use super::{
     Machine,
-    state::{Phase, Place, RetryStatus, TimerKind},
+    state::{Place, RetryStatus, TimerKind},
 };
 use crate::{environment::Now, resource::ObjectKey};
 
@@ -90,7 +90,7 @@ impl Machine {
     pub fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {
         self.records.get(key).is_some_and(|record| {
             let retry_waits = record.retry_status == RetryStatus::Retrying && !record.is_running();
-            record.phase == Phase::Live && (!record.pending.is_empty() || retry_waits)
+            record.may_run() && (!record.pending.is_empty() || retry_waits)
         })
     }
 

@@ -1,13 +1,13 @@
 //! The state of one primary.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{RunId, ready::Ticket};
-use crate::resource::Uid;
 use crate::{
     environment::Now,
     observe::{Cause, Causes},
     processor::{KeyLimit, RetryState},
+    resource::{Departed, Uid},
 };
 
 /// Everything that is kept about one primary. Created by the first change that is seen, dropped when the object is gone
@@ -38,6 +38,8 @@ pub(super) struct Record {
     pub(super) reschedule: Option<Duration>,
     /// The rate limit's state; made by the first submission.
     pub(super) rate: Option<Box<dyn KeyLimit>>,
+    /// What has to be done about its end. Rare, and so kept elsewhere.
+    pub(super) end: Option<Box<End>>,
     /// Before this moment the server must not be called for this primary. Only a failed run sets it again, and none
     /// starts before.
     pub(super) not_before: Option<Now>,
@@ -59,6 +61,26 @@ pub(super) enum Phase {
     /// It is gone, but its run is still in progress. Changes to `Live` when a new object appears before the run ends;
     /// otherwise the record is dropped with the run's end. Always `Place::Running`.
     Deleted,
+    /// It is gone, and a run has to see that; `Record::end` says more. Nothing leads back to `Live`: when that run has
+    /// ended well, or no attempt is left, the record is dropped, or its successor's. In any `Place`.
+    Ended,
+}
+
+/// The end of a primary that a run has to see.
+#[derive(Debug)]
+pub(super) struct End {
+    /// What is known of it.
+    pub(super) departed: Arc<Departed>,
+    /// Another object with its name, which has appeared since: its turn comes when a run has seen the end of this one.
+    pub(super) successor: Option<Successor>,
+}
+
+/// An object that no run has seen yet, as there is still one of its name before it.
+#[derive(Debug)]
+pub(super) struct Successor {
+    pub(super) uid: Uid,
+    pub(super) arrival: u64,
+    pub(super) pending: Causes,
 }
 
 /// Where the next run of a primary is: at most one of these, so a primary has one timer or one run or one place in the
@@ -121,6 +143,8 @@ pub(super) struct InFlight {
     pub(super) causes: Causes,
     /// Whether it runs for an object that has been replaced since: its outcome says nothing about the new one.
     pub(super) superseded: bool,
+    /// Whether it was told that the object is gone.
+    pub(super) of_end: bool,
 }
 
 /// How the last run ended.
@@ -152,6 +176,7 @@ impl Record {
             hurried: false,
             reschedule: None,
             rate: None,
+            end: None,
             not_before: None,
         }
     }
@@ -171,6 +196,19 @@ impl Record {
         matches!(self.place, Place::Running(_))
     }
 
+    /// Whether events lead to runs.
+    pub(super) fn may_run(&self) -> bool {
+        matches!(self.phase, Phase::Live | Phase::Ended)
+    }
+
+    /// Whether the run that was to see the end has failed for good: nothing follows, or somebody waits for its place.
+    pub(super) fn gives_up(&self) -> bool {
+        let Some(end) = &self.end else { return false };
+        let failed = matches!(self.retry_status, RetryStatus::Exhausted | RetryStatus::Refused);
+        let waits = matches!(self.place, Place::Waiting(_));
+        failed && self.pending.is_empty() && !self.is_running() && (end.successor.is_some() || !waits)
+    }
+
     /// Whether a start causes a run.
     pub(super) fn is_marked(&self) -> bool {
         let failed = matches!(self.retry_status, RetryStatus::Retrying | RetryStatus::Exhausted);
@@ -179,6 +217,6 @@ impl Record {
             Place::Waiting(timer) => timer.kind != TimerKind::RateLimit,
             Place::Queued(_) | Place::Running(_) => false,
         };
-        self.phase == Phase::Live && free && (failed || !self.pending.is_empty())
+        self.may_run() && free && (failed || !self.pending.is_empty())
     }
 }

@@ -134,7 +134,7 @@ impl Bench {
             }
             Step::Deleted { primary, uid } => {
                 let (key, uid) = (key(primary), uid.to_string().as_str().into());
-                self.processor.send(Input::PrimaryDeleted { key, uid });
+                self.processor.send(Input::PrimaryDeleted { key, uid, last: None });
             }
             Step::Ends { nth, how } => self.end(nth, how),
             Step::Stop => self.processor.send(Input::Stop),

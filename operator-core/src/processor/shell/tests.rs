@@ -111,7 +111,7 @@ impl Bench {
     }
 
     async fn started() -> Self {
-        let bench = Self::new(MachineConfig::default());
+        let bench = Self::new(MachineConfig { spread: 0.0, ..MachineConfig::default() });
         bench.processor.start().await;
         bench
     }
@@ -179,7 +179,7 @@ async fn observers_are_told_in_order() {
     bench.changed("a");
     bench.run().await.end(FAILURE);
     bench.run().await.end(SUCCESS);
-    bench.processor.send(Input::PrimaryDeleted { key: key("a"), uid: "1".into() });
+    bench.processor.send(Input::PrimaryDeleted { key: key("a"), uid: "1".into(), last: None });
     bench.processor.snapshot().await;
     let expected =
         ["web: added a", "submitted a 0", "retry a Some(1) 2s", "submitted a 1", "gone a"].map(str::to_owned);

@@ -75,7 +75,7 @@ pub struct DryRun<P: KubeObject> {
     lacks: Vec<ResourceType>,
     now: Timestamp,
     attempt: u32,
-    deleting: bool,
+    life: Life,
     of: PhantomData<fn() -> P>,
 }
 
@@ -83,6 +83,15 @@ pub struct DryRun<P: KubeObject> {
 struct Made {
     node: NodeKey,
     object: Value,
+}
+
+/// Where the primary is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    Alive,
+    /// Marked for deletion.
+    Marked,
+    Gone,
 }
 
 /// The time of a run to which none was given: 2026-01-01T00:00:00Z.
@@ -128,7 +137,7 @@ impl<P: KubeObject<DynamicType: Default>> DryRun<P> {
             lacks: Vec::new(),
             now: Timestamp::from_second(NOW).unwrap_or_default(),
             attempt: 0,
-            deleting: false,
+            life: Life::Alive,
             of: PhantomData,
         }
     }
@@ -192,7 +201,17 @@ impl<P: KubeObject> DryRun<P> {
 
     /// The primary was deleted, and the controller's finalizer keeps it, if the controller has one: the run cleans up.
     pub fn deleting(mut self) -> Self {
-        self.deleting = true;
+        self.life = Life::Marked;
+        self
+    }
+
+    /// The primary is gone, and what was given is its last known state: the run of a controller that is
+    /// [triggered on all events](ControllerBuilder::trigger_on_all_events), in which
+    /// [`Context::primary_is_deleted`](crate::Context::primary_is_deleted) is true.
+    ///
+    /// The run panics if the controller has no such runs.
+    pub fn deleted(mut self) -> Self {
+        self.life = Life::Gone;
         self
     }
 

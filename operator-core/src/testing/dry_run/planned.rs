@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    DryRun,
+    DryRun, Life,
     lines::Lines,
     world::{World, Write},
 };
@@ -191,7 +191,7 @@ impl<P: KubeObject> Planned<P> {
             lacks: lacks.clone(),
             now: *now,
             attempt: 0,
-            deleting: false,
+            life: Life::Alive,
             of: PhantomData,
         }
     }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{
-    DryRun, Planned,
+    DryRun, Life, Planned,
     objects::{Primary, marked},
     planned::End,
     schedule::Schedule,
@@ -27,7 +27,7 @@ use crate::{
         AnyRun,
         workflow::{DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings},
     },
-    resource::{KubeObject, MarkNames, ResourceType},
+    resource::{Departed, KubeObject, MarkNames, ObjectKey, ResourceType, Uid},
 };
 
 /// Uids and random delays are the same in each run.
@@ -79,11 +79,27 @@ fn deleted(primary: &mut Value, finalizer: Option<&str>, now: Timestamp) {
     }
 }
 
+/// The last state of a primary, which is gone from the world.
+fn departed<P: KubeObject>(
+    controller: &Controller,
+    world: &World,
+    (kind, key): (&ResourceType, &ObjectKey),
+) -> Departed {
+    assert!(
+        controller.sees_ends(),
+        "nothing runs for a primary that is gone: the controller isn't triggered on all events, `.trigger_on_all_events(true)`"
+    );
+    let last = world.take(kind, key).unwrap_or_default();
+    let last = serde_json::from_value::<P>(Value::clone(&last));
+    let last = last.unwrap_or_else(|error| panic!("the primary can't be read as its type: {error}"));
+    Departed { last: Arc::new(last), final_state_unknown: false }
+}
+
 pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
-    let DryRun { controller, mut primary, known, made, resources, lacks, now, attempt, deleting, .. } = dry;
+    let DryRun { controller, mut primary, known, made, resources, lacks, now, attempt, life, .. } = dry;
     let environment = Environment::real().with_wall_clock(Arc::new(At(now))).with_seed(SEED);
     let kind = controller.resource_type().clone();
-    if deleting {
+    if life == Life::Marked {
         deleted(&mut primary, controller.finalizer(), now);
     }
     let given = (lacks.clone(), resources.clone());
@@ -92,6 +108,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let key = world.add_primary(primary);
     let stored = world.get(&kind, &key).unwrap_or_default();
     let subject = Primary::of(key.clone(), &stored);
+    let departed = (life == Life::Gone).then(|| departed::<P>(&controller, &world, (&kind, &key)));
     for object in known {
         world.add(object, key.namespace());
     }
@@ -127,7 +144,8 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         function.as_ref().and_then(|function| function(primary, run))
     }));
 
-    let mut schedule = Schedule::new(wired.config.clone(), &key, &subject.uid, deleting);
+    let primary = (key.clone(), Uid::new(&subject.uid));
+    let mut schedule = Schedule::new(wired.config.clone(), primary, life == Life::Marked, departed);
     let run = schedule.run(attempt);
     let run = run.unwrap_or_else(|| panic!("the controller's retry policy has no attempt {attempt}"));
     let context = wired.dispatcher.context_of(&run);

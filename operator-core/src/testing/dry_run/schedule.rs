@@ -1,12 +1,12 @@
 //! Which run it is, and what follows it: as the processor's own machine decides.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     environment::Now,
     observe::Cause,
     processor::{Effect, FailureKind, Input, Machine, MachineConfig, Outcome, Run},
-    resource::{ObjectKey, Uid},
+    resource::{Departed, ObjectKey, Uid},
 };
 
 /// The machine of a controller with one primary.
@@ -17,12 +17,23 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// One in which the primary has just been seen.
-    pub(super) fn new(config: MachineConfig, key: &ObjectKey, uid: &str, deleting: bool) -> Self {
+    /// One in which the primary has just been seen; or its end, if that is given.
+    pub(super) fn new(
+        config: MachineConfig,
+        (key, uid): (ObjectKey, Uid),
+        deleting: bool,
+        departed: Option<Departed>,
+    ) -> Self {
         let mut schedule = Self { machine: Machine::new(config), now: Now::START, effects: Vec::new() };
         schedule.take(Input::Start);
         let cause = if deleting { Cause::MarkedForDeletion } else { Cause::Changed };
-        schedule.take(Input::PrimaryChanged { key: key.clone(), uid: Uid::new(uid), cause, deleting });
+        schedule.take(Input::PrimaryChanged { key: key.clone(), uid: uid.clone(), cause, deleting });
+        if let Some(departed) = departed {
+            if let Some(run) = schedule.next() {
+                schedule.ended(&run, Outcome::Success { reschedule: None });
+            }
+            schedule.take(Input::PrimaryDeleted { key, uid, last: Some(Arc::new(departed)) });
+        }
         schedule
     }
 
@@ -44,7 +55,7 @@ impl Schedule {
 
     /// The primary is gone.
     pub(super) fn gone(&mut self, run: &Run) {
-        self.take(Input::PrimaryDeleted { key: run.key.clone(), uid: run.uid.clone() });
+        self.take(Input::PrimaryDeleted { key: run.key.clone(), uid: run.uid.clone(), last: None });
     }
 
     /// The time until the next run, if nothing happens before.

@@ -117,6 +117,11 @@ impl World {
         self.state.lock().objects.get(&place(kind, key)).cloned()
     }
 
+    /// The same for an object that is gone from now on.
+    pub(super) fn take(&self, kind: &ResourceType, key: &ObjectKey) -> Option<Arc<Value>> {
+        self.state.lock().objects.remove(&place(kind, key))
+    }
+
     /// All objects.
     pub(super) fn all(&self) -> Vec<Arc<Value>> {
         self.state.lock().objects.values().cloned().collect()

@@ -73,6 +73,8 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ("no interval", pods().max_reconciliation_interval(Duration::ZERO)),
         ("a jitter of more than the delay", pods().jitter(2.0)),
         ("a jitter that is no number", pods().jitter(f64::NAN)),
+        ("all events and a cleaner", pods().trigger_on_all_events(true).with_cleaner()),
+        ("all events and a workflow", with((Map("a").node(),)).trigger_on_all_events(true)),
         ("no namespace", pods().namespaces::<String>([])),
         (
             "a retry without a pause",
@@ -171,6 +173,10 @@ fn sound() -> Vec<(&'static str, Declaration)> {
         ),
         ("what another system is asked for, and nobody reads", pods().watches(records("records"))),
         ("the same for pods", pods().watches(records_of_pods())),
+        (
+            "all events and a standalone dependent",
+            pods().trigger_on_all_events(true).dependent(&Map("a").node().standalone()),
+        ),
         ("records", with((dns(),))),
         ("records whose ids are kept in an object", with((forgetful_dns().id_in_secret(),))),
         ("records whose ids are kept in a map", with((forgetful_dns().id_in_config_map(),))),

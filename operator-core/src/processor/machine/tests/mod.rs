@@ -1,5 +1,6 @@
 //! Tests of the machine: one table test for each rule, and properties of random schedules.
 
+mod ends;
 mod failures;
 mod lifecycle;
 mod limits;
@@ -14,12 +15,14 @@ mod properties;
 
 use std::{sync::Arc, time::Duration};
 
+use k8s_openapi::api::core::v1::ConfigMap;
+
 use super::*;
 use crate::{
     environment::Jitter,
     observe::{Cause, Causes, SourceIndex},
     processor::{FailureKind, GenericRetry},
-    resource::Uid,
+    resource::{Departed, Uid},
 };
 
 const SOURCE: Cause = Cause::Source(SourceIndex(0));
@@ -84,7 +87,16 @@ impl Bench {
     }
 
     fn deleted_uid(&mut self, name: &str, uid: u32) -> &mut Self {
-        self.on(Input::PrimaryDeleted { key: key(name), uid: uid_of(name, uid) })
+        self.on(Input::PrimaryDeleted { key: key(name), uid: uid_of(name, uid), last: None })
+    }
+
+    /// The object `name` is gone, and a run has to see that.
+    fn ended(&mut self, name: &str) -> &mut Self {
+        self.ended_uid(name, 1)
+    }
+
+    fn ended_uid(&mut self, name: &str, uid: u32) -> &mut Self {
+        self.on(Input::PrimaryDeleted { key: key(name), uid: uid_of(name, uid), last: Some(departed()) })
     }
 
     fn related(&mut self, name: &str) -> &mut Self {
@@ -152,6 +164,11 @@ impl Bench {
         assert_eq!(self.machine.next_deadline(), None);
         assert_eq!(self.machine.core.ready.len(), 0);
     }
+}
+
+/// What is known of an object that is gone.
+fn departed() -> Arc<Departed> {
+    Arc::new(Departed { last: Arc::new(ConfigMap::default()), final_state_unknown: false })
 }
 
 fn uid_of(name: &str, uid: u32) -> Uid {

@@ -54,7 +54,7 @@ fn a_primary_that_goes_while_its_namespace_waits_leaves_nothing() {
     let mut bench = Bench::stopped(MachineConfig::default());
     created(&mut bench, "bank", "b");
     let key = ObjectKey::namespaced("bank", "b");
-    bench.on(Input::PrimaryDeleted { key, uid: uid_of("b", 1) }).idle();
+    bench.on(Input::PrimaryDeleted { key, uid: uid_of("b", 1), last: None }).idle();
     bench.on(start_in("bank")).idle().empty();
 }
 

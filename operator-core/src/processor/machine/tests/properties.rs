@@ -105,8 +105,8 @@ fn config() -> impl Strategy<Value = (MachineConfig, Settings)> {
     ]);
     let limits = select(vec![None, None, Some((1, 1000)), Some((3, 20_000))]);
     let intervals = select(vec![None, Some(30_000)]);
-    (1..4usize, retries, limits, intervals).prop_map(
-        |(max_concurrent, (retry, delays), limit, max_interval)| {
+    (1..4usize, retries, limits, intervals, any::<bool>()).prop_map(
+        |(max_concurrent, (retry, delays), limit, max_interval, all_events)| {
             let limiter =
                 |(limit, period)| Arc::new(LinearRateLimiter::new(limit, millis(period)).unwrap()) as Arc<_>;
             let config = MachineConfig {
@@ -116,7 +116,8 @@ fn config() -> impl Strategy<Value = (MachineConfig, Settings)> {
                 max_reconciliation_interval: max_interval.map(millis),
                 ..MachineConfig::default()
             };
-            (config, Settings { max_concurrent, delays, max_interval, rate_limited: limit.is_some() })
+            let rate_limited = limit.is_some();
+            (config, Settings { max_concurrent, delays, max_interval, rate_limited, all_events })
         },
     )
 }
@@ -165,19 +166,24 @@ impl World {
     }
 
     fn change(&mut self, index: usize, replace: bool, cause: Cause) {
+        if replace && self.oracle.settings.all_events {
+            // Who tells the last states of objects tells the end of a replaced one first.
+            self.delete(index);
+        }
         let key = key(NAMES[index]);
         let name = &self.oracle.names[&key];
-        let replaced = replace || name.object.is_none();
+        let replaced = replace || name.existing().is_none();
         let object = if replaced { name.last_object + 1 } else { name.last_object };
-        let deleting = cause == Cause::MarkedForDeletion || (!replaced && name.deleting);
+        let deleting = cause == Cause::MarkedForDeletion || (!replaced && name.deleting && !name.ended);
         let uid = uid_of(NAMES[index], object);
         self.on(Input::PrimaryChanged { key, uid, cause, deleting });
     }
 
     fn delete(&mut self, index: usize) {
         let key = key(NAMES[index]);
-        if let Some(object) = self.oracle.names[&key].object {
-            self.on(Input::PrimaryDeleted { key, uid: uid_of(NAMES[index], object) });
+        if let Some(object) = self.oracle.names[&key].existing() {
+            let last = self.oracle.settings.all_events.then(departed);
+            self.on(Input::PrimaryDeleted { key, uid: uid_of(NAMES[index], object), last });
         }
     }
 
@@ -207,7 +213,7 @@ impl World {
                 let uid = uid_of(NAMES[index], former);
                 let mut effects = Vec::new();
                 self.machine.on(
-                    Input::PrimaryDeleted { key: key(NAMES[index]), uid },
+                    Input::PrimaryDeleted { key: key(NAMES[index]), uid, last: Some(departed()) },
                     self.now,
                     &mut effects,
                 );
@@ -277,7 +283,14 @@ proptest! {
         for run in world.oracle.in_flight() {
             world.finish(run, FAILURE);
         }
-        let left = Snapshot { inputs: 0, is_running: false, ..world.machine.snapshot() };
+        // Ends that a run has to see: at once, after a delay, or when the maximum interval is over.
+        for _ in 0..3 {
+            world.drain();
+            world.pass(millis(30_000));
+        }
+        world.drain();
+        world.on(Input::Stop);
+        let left = Snapshot { inputs: 0, ..world.machine.snapshot() };
         prop_assert_eq!(left, Snapshot::default());
         prop_assert_eq!(world.machine.next_deadline(), None);
     }

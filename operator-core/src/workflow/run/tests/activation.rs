@@ -10,7 +10,7 @@ use crate::{
         Wiring,
     },
     observe::{Cause, SourceIndex},
-    resource::ObjectKey,
+    resource::{Departed, ObjectKey},
 };
 
 /// A source that is synced when the test says so, and counts its runs.
@@ -90,7 +90,7 @@ impl Woken {
 
 impl EventSink for Woken {
     fn primary_changed(&self, _: PrimaryChange<'_>) {}
-    fn primary_deleted(&self, _: &ObjectKey, _: &str) {}
+    fn primary_deleted(&self, _: &ObjectKey, _: &str, _: Option<Departed>) {}
     fn related_changed(&self, primary: &ObjectKey, _: Cause) {
         self.0.lock().push(primary.name().to_owned());
     }

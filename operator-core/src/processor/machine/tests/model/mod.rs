@@ -1,6 +1,7 @@
 //! An oracle for random schedules: what the specification says, written without timers, queues or places. It follows
 //! the inputs, predicts causes, retries and deadlines, and checks each effect of the machine against them.
 
+mod ends;
 mod failures;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,8 @@ pub(super) struct Settings {
     pub(super) delays: &'static [u64],
     pub(super) max_interval: Option<u64>,
     pub(super) rate_limited: bool,
+    /// Whether runs see the ends of objects.
+    pub(super) all_events: bool,
 }
 
 /// The state of one name as the world sees it.
@@ -30,6 +33,10 @@ pub(super) struct Name {
     released: bool,
     /// It was found gone, so that its mark for deletion counts, too.
     found_gone: bool,
+    /// It is gone, and a run has to see that before anything else of this name is seen.
+    pub(super) ended: bool,
+    /// The number of the object that exists since then, and what is owed to it.
+    successor: Option<(u32, Causes)>,
     /// What no run has seen yet.
     owed: Causes,
     pub(super) flight: Option<Flight>,
@@ -77,7 +84,7 @@ enum Brake {
 
 #[derive(Debug)]
 pub(super) struct Oracle {
-    settings: Settings,
+    pub(super) settings: Settings,
     pub(super) names: BTreeMap<ObjectKey, Name>,
     started: bool,
     /// The namespaces that were started; `None` for all.
@@ -113,6 +120,10 @@ impl Oracle {
         match input {
             Input::PrimaryChanged { key, uid, cause, deleting } => {
                 let name = self.names.get_mut(key).unwrap();
+                if name.ended {
+                    name.follow_successor(key, uid, *cause);
+                    return;
+                }
                 if name.object.is_none_or(|object| uid_of(key.name(), object) != *uid) {
                     let Name { last_object, flight, known, submitted, .. } = std::mem::take(name);
                     let object = Some(last_object + 1);
@@ -131,8 +142,12 @@ impl Oracle {
                     name.event(*cause, self.step);
                 }
             }
-            Input::PrimaryDeleted { key, .. } => {
+            Input::PrimaryDeleted { key, uid, last } => {
+                let seen = last.is_some() && self.runs(key);
                 let name = self.names.get_mut(key).unwrap();
+                if name.follow_deletion(key, uid, seen, self.step) {
+                    return;
+                }
                 let Name { last_object, flight, known, submitted, .. } = std::mem::take(name);
                 *name = Name { last_object, flight, known, submitted, ..Name::default() };
             }
@@ -186,6 +201,13 @@ impl Oracle {
         if name.object.is_none_or(|object| uid_of(key.name(), object) != flight.run.uid) {
             return;
         }
+        let seen = !matches!(outcome, Outcome::Failed { .. } | Outcome::Abandoned);
+        if seen && flight.run.departed.is_some() {
+            name.end(self.step);
+            return;
+        }
+        // Without anything that its run has asked for.
+        let outcome = if seen && name.ended { SUCCESS } else { outcome };
         let max_interval =
             self.settings.max_interval.map(|interval| (now + millis(interval), Cause::MaxInterval));
         let nothing_owed = name.owed.is_empty();
@@ -224,6 +246,10 @@ impl Oracle {
             Outcome::Abandoned => {
                 self.follow_failure(key, FailureKind::Retryable, nothing_owed, patience, now)
             }
+        }
+        let name = self.names.get_mut(key).unwrap();
+        if name.gives_up() {
+            name.end(self.step);
         }
     }
 
@@ -324,6 +350,7 @@ impl Oracle {
         assert!(std::mem::replace(&mut name.submitted, false), "{} runs without being submitted", run.key);
         let object = name.object.expect("a run of a primary that is gone");
         assert_eq!(run.uid, uid_of(run.key.name(), object));
+        assert_eq!(run.departed.is_some(), name.ended, "what a run of {} knows of its end", run.key);
         assert!(!run.causes.is_empty(), "a run of {} without a cause", run.key);
         assert_eq!(run.causes, std::mem::take(&mut name.owed), "causes of a run of {}", run.key);
         let attempts = self.settings.delays.len();
@@ -348,7 +375,8 @@ impl Oracle {
 
     /// Everything has been drained: each living primary has been seen since it changed.
     pub(super) fn check_drained(&self) {
-        for (key, name) in self.names.iter().filter(|(_, name)| name.object.is_some() && !name.released) {
+        let alive = |name: &Name| name.object.is_some() && !name.released && !name.ended;
+        for (key, name) in self.names.iter().filter(|(_, name)| alive(name)) {
             assert!(name.last_run >= name.last_change, "no run of {key} began after its last change");
         }
     }
