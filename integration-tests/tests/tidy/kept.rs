@@ -56,6 +56,7 @@ const KEPT: &[(&str, &str, How)] = &[
         "UnconfirmedWrites.0",
         Counted("self.unconfirmed.leftovers(exists)"),
     ),
+    ("reconciler/expectation.rs", "Expectations.0", Counted(r#"keeps("expectations""#)),
     ("processor/machine/mod.rs", "Machine.records", Counted("controller.snapshot().await.keys")),
     (
         "processor/machine/ready.rs",

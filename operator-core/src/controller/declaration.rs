@@ -14,7 +14,7 @@ use crate::{
     operations::Writer,
     processor::Processor,
     reconciler::{
-        ControllerContext, Reconciler,
+        ControllerContext, Expectations, Reconciler,
         workflow::{ManagedWorkflow, WorkflowSurroundings},
     },
     resource::{Access, ControllerMarks, KubeObject, MarkNames, ObjectKey, ResourceType, is_job},
@@ -282,7 +282,9 @@ impl Declaration {
 
         let workflows = workflows.subscribed_by(subscriber);
         // What these keep about a primary goes with it.
-        let followers: [Arc<dyn PrimaryFollower>; 3] = [
+        let expectations: Arc<Expectations> = Arc::default();
+        let followers: [Arc<dyn PrimaryFollower>; 4] = [
+            Arc::clone(&expectations) as _,
             Arc::clone(&conditional) as _,
             Arc::clone(&workflows.latest) as _,
             Arc::clone(&workflows.leaving) as _,
@@ -292,7 +294,7 @@ impl Declaration {
         }
         let workflow =
             self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
-        count_kept(&wiring, &conditional, &workflows, workflow.clone());
+        count_kept(&wiring, &conditional, &expectations, &workflows, workflow.clone());
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
@@ -312,6 +314,7 @@ impl Declaration {
             finalizer: self.finalizer.clone(),
             marks,
             workflow,
+            expectations,
             workflows,
             processor: processor.clone(),
         });
@@ -348,6 +351,7 @@ type Count = dyn Fn(&dyn Fn(&ObjectKey) -> bool) -> Option<usize> + Send + Sync;
 fn count_kept(
     wiring: &Wiring,
     conditional: &Arc<ConditionalSources>,
+    expectations: &Arc<Expectations>,
     workflows: &WorkflowSurroundings,
     workflow: Option<Arc<dyn ManagedWorkflow>>,
 ) {
@@ -362,6 +366,8 @@ fn count_kept(
     };
     let claims = Arc::downgrade(conditional);
     keeps("claims", Box::new(move |exists| Some(claims.upgrade()?.leftovers(exists))));
+    let expected = Arc::downgrade(expectations);
+    keeps("expectations", Box::new(move |exists| Some(expected.upgrade()?.leftovers(exists))));
     let results = Arc::downgrade(&workflows.latest);
     keeps("results", Box::new(move |exists| Some(results.upgrade()?.leftovers(exists))));
     let leaving = Arc::downgrade(&workflows.leaving);

@@ -231,7 +231,7 @@ impl Dispatcher {
             }
             return Ok(Done::Nothing);
         }
-        let reschedule = context.remembered().lock().again_after(control.reschedule);
+        let reschedule = context.again_after(control.reschedule);
         if let Some(resource) = control.resource {
             let written = self.writer(context).patch_resource(&**primary, &*resource).await;
             written.map_err(Failure::of_write)?;
@@ -287,8 +287,7 @@ impl Dispatcher {
         let all_deleted = self.clean_up_workflow(context).await.map_err(Failure::of_workflow)?;
         let call = self.code.cleanup(&primary, context);
         let answer = AssertUnwindSafe(call).catch_unwind().await;
-        let again_after =
-            |wanted| Ok(Done::Reconciled { reschedule: context.remembered().lock().again_after(wanted) });
+        let again_after = |wanted| Ok(Done::Reconciled { reschedule: context.again_after(wanted) });
         match answer {
             Ok(Ok(Removal::Done)) => {
                 // Whatever user code has made of what its clean-ups have said.

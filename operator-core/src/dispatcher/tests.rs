@@ -252,6 +252,7 @@ impl World {
             finalizer: Some("example.com/finalizer".into()),
             marks: Arc::default(),
             workflow: None,
+            expectations: Arc::default(),
             workflows: WorkflowSurroundings::default(),
             processor,
         });

@@ -6,7 +6,7 @@ use futures::FutureExt;
 use parking_lot::Mutex;
 
 use super::{
-    DataOfRun, RetryInfo,
+    DataOfRun, Expectations, RetryInfo,
     memo::Memo,
     workflow::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings},
 };
@@ -38,6 +38,8 @@ pub(crate) struct ControllerContext {
     pub(crate) marks: Arc<ControllerMarks>,
     /// The workflow, if the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow>>,
+    /// What its reconciler waits for, by primary.
+    pub(crate) expectations: Arc<Expectations>,
     /// What the workflows of the operator share.
     pub(crate) workflows: WorkflowSurroundings,
     /// Knows whether another run of a primary follows anyway.

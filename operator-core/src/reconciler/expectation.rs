@@ -111,12 +111,11 @@ impl Expectations {
     /// Takes over what others waited for at `then`, as if `passed` had gone by since.
     #[cfg(feature = "testing")]
     pub(crate) fn inherit(&self, others: &Self, then: Now, passed: Duration) {
-        let carried = others.0.lock().iter().map(|(primary, expected)| {
+        let others = others.0.lock().clone();
+        self.0.lock().extend(others.into_iter().map(|(primary, expected)| {
             let within = expected.left(then).saturating_sub(passed);
-            (primary.clone(), Expected { since: Now::START, within, ..expected.clone() })
-        });
-        let carried: Vec<_> = carried.collect();
-        self.0.lock().extend(carried);
+            (primary, Expected { since: Now::START, within, ..expected })
+        }));
     }
 }
 

@@ -8,6 +8,7 @@ mod any_context;
 pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod data;
+pub(crate) mod expectation;
 pub(crate) mod failure_kind;
 mod invoke;
 mod memo;
@@ -25,6 +26,8 @@ pub(crate) use control::{Removal, UpdateControl};
 #[doc(hidden)]
 pub use data::DataType;
 pub(crate) use data::{Data, DataOfRun};
+pub use expectation::Expectation;
+pub(crate) use expectation::Expectations;
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};

@@ -118,6 +118,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             finalizer: None,
             marks: Arc::default(),
             workflow: None,
+            expectations: Arc::default(),
             workflows: parts.workflows,
             processor,
         });

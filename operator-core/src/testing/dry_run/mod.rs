@@ -38,8 +38,9 @@ pub use planned::Planned;
 
 use crate::{
     controller::{Controller, ControllerBuilder, IntoController},
+    environment::Now,
     event_source::Resources,
-    reconciler::{Reconciler, workflow::NodeKey},
+    reconciler::{Expectations, Reconciler, workflow::NodeKey},
     resource::{KubeObject, ResourceType},
     workflow::wired::reference::NodeRef,
 };
@@ -76,6 +77,7 @@ pub struct DryRun<P: KubeObject> {
     now: Timestamp,
     attempt: u32,
     life: Life,
+    expected: Option<Carried>,
     of: PhantomData<fn() -> P>,
 }
 
@@ -84,6 +86,9 @@ struct Made {
     node: NodeKey,
     object: Value,
 }
+
+/// What the reconciler of an earlier run waits for, the moment at which that run ended, and its time of day.
+type Carried = (Arc<Expectations>, Now, Timestamp);
 
 /// Where the primary is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +143,7 @@ impl<P: KubeObject<DynamicType: Default>> DryRun<P> {
             now: Timestamp::from_second(NOW).unwrap_or_default(),
             attempt: 0,
             life: Life::Alive,
+            expected: None,
             of: PhantomData,
         }
     }

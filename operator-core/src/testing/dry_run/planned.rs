@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    DryRun, Life,
+    Carried, DryRun, Life,
     lines::Lines,
     world::{World, Write},
 };
@@ -42,6 +42,13 @@ pub(super) struct End {
     pub(super) resources: Vec<Arc<dyn Any + Send + Sync>>,
     pub(super) lacks: Vec<ResourceType>,
     pub(super) now: Timestamp,
+}
+
+impl End {
+    fn carried(&self) -> Carried {
+        let shared = self.context.shared();
+        (Arc::clone(&shared.expectations), shared.writer.environment.now(), self.now)
+    }
 }
 
 impl<P: KubeObject> Planned<P> {
@@ -174,6 +181,7 @@ impl<P: KubeObject> Planned<P> {
     }
 
     /// Another run, in the world as this one would leave it: to be changed by [`DryRun::known`] before it is awaited.
+    /// What the reconciler [expects](crate::Context::expect) is carried along; time passes for it as [`DryRun::now`] says.
     ///
     /// # Panics
     /// If the primary would be gone.
@@ -192,6 +200,7 @@ impl<P: KubeObject> Planned<P> {
             now: *now,
             attempt: 0,
             life: Life::Alive,
+            expected: Some(self.end.carried()),
             of: PhantomData,
         }
     }

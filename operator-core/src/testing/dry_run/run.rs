@@ -1,6 +1,6 @@
 //! Makes the world, wires the controller to it, and has it do one run.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -96,7 +96,9 @@ fn departed<P: KubeObject>(
 }
 
 pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
-    let DryRun { controller, mut primary, known, made, resources, lacks, now, attempt, life, .. } = dry;
+    let DryRun {
+        controller, mut primary, known, made, resources, lacks, now, attempt, life, expected, ..
+    } = dry;
     let environment = Environment::real().with_wall_clock(Arc::new(At(now))).with_seed(SEED);
     let kind = controller.resource_type().clone();
     if life == Life::Marked {
@@ -136,6 +138,10 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         mode: Mode::Plan(Arc::clone(&world) as Arc<dyn Planner>),
         given: Some(Arc::clone(&world) as Arc<dyn Given>),
     });
+    if let Some((others, then, before)) = expected {
+        let passed = Duration::try_from(now.duration_since(before)).unwrap_or_default();
+        wired.dispatcher.shared.expectations.inherit(&others, then, passed);
+    }
     // What the status function is told of the run.
     let told: Arc<Mutex<Option<Arc<AnyRun>>>> = Arc::default();
     let (said, function) = (Arc::clone(&told), wired.dispatcher.status.take());

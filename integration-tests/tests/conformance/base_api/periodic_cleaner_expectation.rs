@@ -1,0 +1,18 @@
+//! The same where the ends of primaries are not seen by any run: nothing has to be cleaned up from time to time.
+
+use anyhow::Result;
+use integration_tests::Scene;
+use operator_core::testing::operator_test;
+
+use super::expectation::{gone_with_its_primary, ready_or_late};
+
+#[operator_test]
+async fn the_status_says_what_has_become_of_it() -> Result<()> {
+    ready_or_late(&Scene::with_workloads("periodic-expectation").await?, |controller| controller).await
+}
+
+#[operator_test]
+async fn it_goes_with_its_primary() -> Result<()> {
+    gone_with_its_primary(&Scene::with_workloads("periodic-expectation-end").await?, |controller| controller)
+        .await
+}
