@@ -58,6 +58,7 @@ use crate::{
 use failure::Failure;
 use report::Report;
 pub(crate) use retired::RetiredFinalizers;
+use user::AnyPatch;
 pub(crate) use user::{CleanupFn, Code, UserCode};
 
 /// Executes the runs of one controller. JOSDK: `ReconciliationDispatcher`.
@@ -226,14 +227,18 @@ impl Dispatcher {
             Err(payload) => return Err(Failure::of_panic("reconciler", &*payload)),
         };
         if context.run().departed.is_some() {
-            if control.resource.is_some() || control.reschedule.is_some() {
+            if control.patch.is_some() || control.reschedule.is_some() {
                 tracing::warn!("the primary is gone: nothing is written to it, and no reschedule is made");
             }
             return Ok(Done::Nothing);
         }
         let reschedule = context.again_after(control.reschedule);
-        if let Some(resource) = control.resource {
-            let written = self.writer(context).patch_resource(&**primary, &*resource).await;
+        if let Some(patch) = control.patch {
+            let writer = self.writer(context);
+            let written = match patch {
+                AnyPatch::Whole(resource) => writer.patch_resource(&**primary, &*resource).boxed().await,
+                AnyPatch::Part(part) => writer.apply_part(part).boxed().await,
+            };
             written.map_err(Failure::of_write)?;
         }
         Ok(Done::Reconciled { reschedule })

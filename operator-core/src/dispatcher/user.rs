@@ -4,11 +4,12 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
+use serde_json::Value;
 
 use super::failure::Failure;
 use crate::{
     error::BoxError,
-    reconciler::{AnyContext, Context, Reconciler, Removal, UpdateControl},
+    reconciler::{AnyContext, Context, Patch, Reconciler, Removal, UpdateControl},
     resource::AnyObject,
 };
 
@@ -34,8 +35,14 @@ pub(crate) trait UserCode: Send + Sync {
 
 /// What `reconcile` returned.
 pub(crate) struct Update {
-    pub(super) resource: Option<AnyObject>,
+    pub(super) patch: Option<AnyPatch>,
     pub(super) reschedule: Option<Duration>,
+}
+
+/// What it wants to be written of the primary.
+pub(super) enum AnyPatch {
+    Whole(AnyObject),
+    Part(Value),
 }
 
 /// Calls `Cleaner::cleanup` of a reconciler that has it.
@@ -62,8 +69,11 @@ impl<R: Reconciler> UserCode for Code<R> {
             let (primary, mut context) = Context::given(primary, context).map_err(Failure::of_type)?;
             let control = self.reconciler.reconcile(&primary, &mut context).await;
             let UpdateControl { resource, reschedule } = control.map_err(Failure::of_user)?;
-            let resource = resource.map(|resource| Arc::<R::Primary>::from(resource) as AnyObject);
-            Ok(Update { resource, reschedule })
+            let patch = resource.map(|patch| match patch {
+                Patch::Whole(resource) => AnyPatch::Whole(Arc::<R::Primary>::from(resource) as AnyObject),
+                Patch::Part(part) => AnyPatch::Part(part),
+            });
+            Ok(Update { patch, reschedule })
         }
         .boxed()
     }

@@ -56,6 +56,65 @@ pub(super) fn applied_primary(
     Ok(body)
 }
 
+/// Some fields of a primary as the body of a server-side apply, with `finalizer` among its finalizers.
+pub(super) fn applied_part(
+    mut part: Value,
+    kind: &ResourceType,
+    key: &ObjectKey,
+    finalizer: Option<&str>,
+    done_jobs: &str,
+) -> Result<Value, Error> {
+    let wrong = |what: String| Error::PartialApply { kind: kind.clone(), key: key.clone(), what };
+    if !part.is_object() {
+        return Err(wrong(
+            "is no json object; name the fields, for example `{ \"metadata\": { … } }`".to_owned(),
+        ));
+    }
+    if !part["status"].is_null() {
+        return Err(wrong("has a status; leave that to the function given to `.status(…)`".to_owned()));
+    }
+    let said = |pointer: &str| part.pointer(pointer).filter(|said| !said.is_null());
+    match said("/metadata/name").and_then(Value::as_str) {
+        None | Some("") => {
+            return Err(wrong("has no `metadata.name`; give it the primary's".to_owned()));
+        }
+        Some(name) if name != key.name() => {
+            return Err(wrong(format!("is for `{name}`; give it the name of the primary")));
+        }
+        Some(_) => {}
+    }
+    let identity = identity(kind, key);
+    for pointer in ["/apiVersion", "/kind", "/metadata/namespace"] {
+        let ours = identity.pointer(pointer);
+        if let Some(other) = said(pointer).filter(|said| Some(*said) != ours) {
+            return Err(wrong(format!(
+                "has the `{}` {other}; leave it out",
+                &pointer[1..].replace('/', ".")
+            )));
+        }
+    }
+    for field in ["apiVersion", "kind"] {
+        part[field] = identity[field].clone();
+    }
+    let metadata = &mut part["metadata"];
+    if let Some(annotations) = metadata["annotations"].as_object_mut() {
+        annotations.remove(done_jobs);
+    }
+    for of_the_server in OF_THE_SERVER {
+        metadata[of_the_server] = Value::Null;
+    }
+    metadata["namespace"] = identity["metadata"]["namespace"].clone();
+    if let Some(finalizer) = finalizer {
+        let mut finalizers = metadata["finalizers"].as_array().cloned().unwrap_or_default();
+        if !finalizers.iter().any(|name| name == finalizer) {
+            finalizers.push(finalizer.into());
+        }
+        metadata["finalizers"] = finalizers.into();
+    }
+    strip_nulls(&mut part);
+    Ok(part)
+}
+
 /// `object` as the body of a server-side apply of its status, which contains nothing else.
 pub(super) fn applied_status(
     object: &dyn Object,

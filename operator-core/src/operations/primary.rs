@@ -118,6 +118,15 @@ impl<'r> PrimaryWriter<'r> {
         self.carry_over(original, Part::Object, &from, &to).await
     }
 
+    /// Writes the fields of the primary that `part` names, and our finalizer, if an apply is what keeps it.
+    pub(crate) async fn apply_part(&self, part: Value) -> Result<AnyObject, Error> {
+        let (kind, key, run) = (self.kind(), self.key(), self.target.run);
+        let finalizer = run.finalizer.filter(|_| self.ssa);
+        let body = body::applied_part(part, kind, key, finalizer, run.done_jobs)?;
+        let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
+        self.target.write(&intent, WriteMode::MatchAndFilter).await
+    }
+
     /// Writes the status. `original` is the object that the reconciler was given.
     pub(crate) async fn patch_status(
         &self,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::resource::KubeObject;
 
 /// The result of a reconcile. JOSDK: `UpdateControl`.
@@ -11,9 +13,18 @@ use crate::resource::KubeObject;
 #[derive(Debug)]
 #[must_use = "nothing is written unless the control is returned from `reconcile`"]
 pub struct UpdateControl<P> {
-    /// The object to write, without its status.
-    pub(crate) resource: Option<Box<P>>,
+    /// What to write of the object, without its status.
+    pub(crate) resource: Option<Patch<P>>,
     pub(crate) reschedule: Option<Duration>,
+}
+
+/// What is written of an object.
+#[derive(Debug)]
+pub(crate) enum Patch<P> {
+    /// All of it.
+    Whole(Box<P>),
+    /// The fields that are named.
+    Part(Value),
 }
 
 impl<P: KubeObject> UpdateControl<P> {
@@ -25,7 +36,32 @@ impl<P: KubeObject> UpdateControl<P> {
     /// Writes the object, but not its status: by a server-side apply under the controller's field manager, so include
     /// the fields that the controller is responsible for. Nothing is sent if nothing differs.
     pub fn patch_resource(primary: P) -> Self {
-        Self { resource: Some(Box::new(primary)), reschedule: None }
+        Self { resource: Some(Patch::Whole(Box::new(primary))), reschedule: None }
+    }
+
+    /// Writes just the fields that `part` names, by a server-side apply: the controller's field manager then owns these and
+    /// no others, also of the fields that the type requires. What an earlier apply of it named and this one doesn't is
+    /// removed, unless it is someone else's as well. The controller's finalizer is kept. Nothing is sent if nothing differs.
+    ///
+    /// `part` needs `metadata.name`, the primary's; its type, its namespace and its uid are filled in. It is an apply
+    /// whatever [`use_ssa_to_patch_primary`](crate::ControllerBuilder::use_ssa_to_patch_primary) says.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use operator_core::UpdateControl;
+    /// use serde_json::json;
+    ///
+    /// # fn control(map: &ConfigMap) -> UpdateControl<ConfigMap> {
+    /// UpdateControl::apply(json!({
+    ///     "metadata": { "name": map.metadata.name, "annotations": { "example.com/seen": "yes" } },
+    /// }))
+    /// # }
+    /// ```
+    ///
+    /// The run fails, and isn't retried, if `part` has no name or that of another object, or has a status, which the
+    /// status function makes. JOSDK has no such thing: there a reconciler builds an object with the fields that it wants.
+    pub fn apply(part: Value) -> Self {
+        Self { resource: Some(Patch::Part(part)), reschedule: None }
     }
 
     /// Requests another run after `delay`, unless an event causes one before. Replaces the maximum interval this one

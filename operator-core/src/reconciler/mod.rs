@@ -22,7 +22,7 @@ pub(crate) use crate::error::BoxError;
 pub use crate::processor::retry::RetryInfo;
 pub(crate) use any_context::{AnyContext, ControllerContext, RunContext};
 pub(crate) use context::{AnotherType, Context};
-pub(crate) use control::{Removal, UpdateControl};
+pub(crate) use control::{Patch, Removal, UpdateControl};
 #[doc(hidden)]
 pub use data::DataType;
 pub(crate) use data::{Data, DataOfRun};

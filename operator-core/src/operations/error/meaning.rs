@@ -37,6 +37,7 @@ impl Error {
             | Self::OwnPrimary { .. }
             | Self::OwnField { .. }
             | Self::InvalidPatch { .. }
+            | Self::PartialApply { .. }
             | Self::UnknownEventSource { .. }
             | Self::NoEventSource { .. } => false,
         }

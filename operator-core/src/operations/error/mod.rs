@@ -232,6 +232,16 @@ pub enum Error {
         /// The object.
         key: ObjectKey,
     },
+    /// What a reconciler wants to apply of its primary is not a part of it.
+    #[error("{kind} {key}: the part of it that is to be applied {what}")]
+    PartialApply {
+        /// The primary's type.
+        kind: ResourceType,
+        /// The primary.
+        key: ObjectKey,
+        /// What is wrong with it, and what to do about that.
+        what: String,
+    },
     /// The controller has no event source of that name for such objects.
     #[error(
         "the controller has no event source `{name}` for {kind}; declare one with `.watches(InformerEventSource::<{kind}>::new().name(\"{name}\"))`"
