@@ -7,11 +7,19 @@ use anyhow::{Result, ensure};
 use crate::{block, repository};
 
 /// The heading of each example, and the program whose tests are run.
-const EXAMPLES: [(&str, &str); 1] = [("## Triggered on all events", include_str!("programs/all_events.rs"))];
+const EXAMPLES: [(&str, &str); 2] = [
+    ("## Triggered on all events", include_str!("programs/all_events.rs")),
+    ("## Expectations", include_str!("programs/expectations.rs")),
+];
 
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery)]
 mod triggered {
     include!("programs/all_events.rs");
+}
+
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery)]
+mod expectations {
+    include!("programs/expectations.rs");
 }
 
 #[test]

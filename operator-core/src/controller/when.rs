@@ -27,8 +27,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// The maximum interval is shortened by at most this share of it, and a reschedule is lengthened by at most this
     /// share; 0 keeps both exact, and the most is 0.5. Delays after failures have their own.
     ///
-    /// In an operator of tests ([`TestOperator`](crate::testing::TestOperator)) the default is 0, and a dry run tells
-    /// delays as they are before they are spread. JOSDK has no such thing.
+    /// In an operator of tests ([`TestOperator`](crate::testing::TestOperator)) and in simulations the default is 0, and a
+    /// dry run tells delays as they are before they are spread. JOSDK has no such thing.
     pub fn jitter(mut self, share: f64) -> Self {
         self.said.settings.spread = Some(share);
         self

@@ -4,10 +4,11 @@ use std::{fmt, sync::Arc};
 
 use super::{
     Asked,
-    function::{Answered, Want},
+    erased::Answer,
+    function::{Answered, Usual, Want},
 };
 use crate::{
-    reconciler::{BoxError, MemoKey},
+    reconciler::{BoxError, MemoKey, workflow::ReconcileResult},
     resource::{Draft, KubeObject, Object, ObjectKey},
 };
 
@@ -102,6 +103,16 @@ impl Drafts {
 /// Computes what should exist for a primary of any type.
 pub(in crate::dependent) trait Ask: Send + Sync {
     fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
+
+    /// Its own way to be reconciled, if it may have one.
+    fn own(&self) -> Option<&dyn Own> {
+        None
+    }
+}
+
+/// A dependent's own way to bring its objects about.
+pub(in crate::dependent) trait Own: Send + Sync {
+    fn reconcile<'r>(&'r self, asked: Asked<'r>, usual: Usual<'r>) -> Answer<'r, ReconcileResult>;
 }
 
 /// The question to a dependent, once in a run.
@@ -113,6 +124,11 @@ pub(super) struct Question {
 impl Question {
     pub(super) fn new(ask: Box<dyn Ask>) -> Self {
         Self { ask, memo: MemoKey::default() }
+    }
+
+    /// The dependent's own way to be reconciled, if it may have one.
+    pub(super) fn own(&self) -> Option<&dyn Own> {
+        self.ask.own()
     }
 
     /// What is made of the answer, when it is first needed in a run.

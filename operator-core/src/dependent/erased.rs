@@ -76,7 +76,7 @@ pub(crate) struct Asked<'r> {
 
 impl Asked<'_> {
     /// The primary as user code knows it, and the context for it. A dependent is called for primaries of one type only.
-    pub(super) fn typed<P: KubeObject>(self) -> Result<(Arc<P>, Context<P>), BoxError> {
+    pub(crate) fn typed<P: KubeObject>(self) -> Result<(Arc<P>, Context<P>), BoxError> {
         Ok(Context::given(self.primary, self.context)?)
     }
 }

@@ -48,9 +48,10 @@ pub(crate) use facts::{Declaration, Objects, Reading, Unsound};
 #[cfg(feature = "testing")]
 pub(crate) use function::complete;
 pub(crate) use function::declare;
+pub use function::dependent::Usual;
 pub use function::read::Read;
 pub use kubernetes::Adoption;
-pub(crate) use kubernetes::{Settings, forget_departed, retired, settings};
+pub(crate) use kubernetes::{Judge, Settings, forget_departed, retired, settings};
 pub(crate) use only_if::Wishes;
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
 pub use system::System;

@@ -98,6 +98,28 @@ impl<'r> PrimaryWriter<'r> {
         Err(self.target.contended())
     }
 
+    /// Removes a finalizer that user code handles. Its echo triggers nothing, unless it ends the object.
+    pub(crate) async fn take_off_finalizer(&self, finalizer: &str) -> Result<(), Error> {
+        let known = self.target.own_primary()?;
+        let mut differ = |state: &dyn Object| {
+            if !has_finalizer(state, finalizer) {
+                let nothing = Intent::difference(Part::Object, self.key().clone(), &json!({}), &json!({}));
+                return Ok(Some(nothing.made_from(state.version())));
+            }
+            let finalizers = state.meta().finalizers.iter().flatten();
+            let left: Vec<&String> = finalizers.filter(|name| *name != finalizer).collect();
+            let ends_it = left.is_empty() && state.meta().deletion_timestamp.is_some();
+            Ok((!ends_it).then(|| self.finalizers_changed(state, &json!(left))))
+        };
+        let mode = WriteMode::MatchAndFilter;
+        match self.target.write_difference(self.key(), &*known, mode, &mut differ).await {
+            Ok(_) => Ok(()),
+            // What ends the object is no state of it, and must not be remembered as one.
+            Err(Error::Overtaken { .. }) => self.remove_finalizer(finalizer).await,
+            Err(error) => Err(error),
+        }
+    }
+
     /// Writes the primary without its status. `original` is the object that the reconciler was given.
     pub(crate) async fn patch_resource(
         &self,

@@ -186,7 +186,7 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn remove_finalizer(&self, finalizer: &str) -> Result<(), Error> {
-        match self.primary().remove_finalizer(finalizer).await {
+        match self.primary().take_off_finalizer(finalizer).await {
             Err(Error::Gone { .. }) => Ok(()),
             removed => removed,
         }

@@ -319,6 +319,7 @@ mod tests {
         assert_eq!(all.leftovers(&|_| false), 0);
         let mut other = ConfigMap::default();
         (other.metadata.name, other.metadata.uid) = (Some("one".to_owned()), Some("other".to_owned()));
+        other.metadata.resource_version = Some("2".to_owned());
         assert!(expect(&context, "fourth", &met));
         let successor = offline.context(&other);
         assert_eq!(successor.expectation("fourth"), Expectation::None, "of its successor");

@@ -36,6 +36,11 @@ const LISTS: &[(&str, &str, &str)] = &[
     ),
     ("mapping_annotations", "keys", "mapping_annotations(MappingAnnotations::new(…))"),
     ("matcher", "a matcher", "matcher(Matcher::Generic(…))"),
+    (
+        "matches",
+        "a function of the actual object, the desired one, the primary and the context",
+        "matches(is_as_desired)",
+    ),
     ("use_ssa", "`true` or `false`", "use_ssa(false)"),
 ];
 /// The words without arguments.

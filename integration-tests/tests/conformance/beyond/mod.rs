@@ -1,5 +1,6 @@
 //! What the Java Operator SDK has no test for, and, of its version 5.6, what is in no list yet.
 
+mod all_events;
 mod cleaner_keeps_finalizer;
 mod crd_installed_while_waiting;
 mod crd_missing_at_start;

@@ -14,6 +14,7 @@ mod kinds;
 mod names;
 mod only_if;
 mod order;
+mod own;
 mod standing;
 mod state;
 mod unwanted;

@@ -15,7 +15,7 @@ use crate::{
         Asked, Deletion, Engine, Error,
         ask::{Ask, Drafts, Question},
         erased::{Answer, Deleted, Pruning},
-        function::Want,
+        function::{Usual, Want},
         items::{Items, Work},
         kubernetes::{Jobs, Managed, OfPrimary},
     },
@@ -108,6 +108,28 @@ impl Several {
         })
     }
 
+    /// Removes what isn't wanted any more, and brings about what is.
+    async fn bring_all_about(&self, asked: Asked<'_>) -> Result<ReconcileResult, BoxError> {
+        let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+        let wanted = self.wanted(&own).await?;
+        // The workflow calls only a dependent that wants something, be it none.
+        let desired = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
+        let jobs = own.jobs(desired.values().cloned()).await.map_err(Error::boxed)?;
+        let over = AtomicUsize::new(0);
+        let mut items = Items::default();
+        if self.managed.capabilities.can_delete() {
+            let mut unwanted = self.removable(&own)?;
+            unwanted.retain(|object| !desired.contains_key(&ObjectKey::in_meta(object.meta())));
+            items.work(self.removals(&own, unwanted, false)).await;
+        }
+        let work = desired.iter().map(|(key, object)| {
+            (Some(key.to_string()), self.bring_about(&own, key, object, &jobs, &over).boxed())
+        });
+        items.work(work).await;
+        own.remember(&jobs).await.map_err(Error::boxed)?;
+        Ok(items.finish()?.desiring(desired.len()).over(over.into_inner()))
+    }
+
     /// Creates or changes one object, as far as the dependent may.
     async fn bring_about(
         &self,
@@ -138,24 +160,10 @@ impl Engine for Several {
                 let found = found.map(|object| (Operation::Matched, self.managed.secondary(object)));
                 return Ok(ReconcileResult::aggregated(found.collect()));
             }
-            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-            let wanted = self.wanted(&own).await?;
-            // The workflow calls only a dependent that wants something, be it none.
-            let desired = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
-            let jobs = own.jobs(desired.values().cloned()).await.map_err(Error::boxed)?;
-            let over = AtomicUsize::new(0);
-            let mut items = Items::default();
-            if self.managed.capabilities.can_delete() {
-                let mut unwanted = self.removable(&own)?;
-                unwanted.retain(|object| !desired.contains_key(&ObjectKey::in_meta(object.meta())));
-                items.work(self.removals(&own, unwanted, false)).await;
+            match self.question.own() {
+                Some(own) => own.reconcile(asked, Usual::new(self.bring_all_about(asked).boxed())).await,
+                None => self.bring_all_about(asked).await,
             }
-            let work = desired.iter().map(|(key, object)| {
-                (Some(key.to_string()), self.bring_about(&own, key, object, &jobs, &over).boxed())
-            });
-            items.work(work).await;
-            own.remember(&jobs).await.map_err(Error::boxed)?;
-            Ok(items.finish()?.desiring(desired.len()).over(over.into_inner()))
         }
         .boxed()
     }

@@ -1,16 +1,17 @@
 //! A dependent: a function, or a value with its own state.
 
-use std::{future::Future, marker::PhantomData, sync::Arc};
+use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
 
-use futures::FutureExt;
+use futures::{FutureExt, future::BoxFuture};
 
 use super::{Answered, Args, Call, Given, Judged, Shape, Signature, Want, WantOf, Wanted, wanted::drafted};
 use crate::{
     dependent::{
         Asked,
-        ask::{Ask, Drafts},
+        ask::{Ask, Drafts, Own},
+        erased::Answer,
     },
-    reconciler::{BoxError, Context, DataType},
+    reconciler::{BoxError, Context, DataType, workflow::ReconcileResult},
     resource::KubeObject,
 };
 
@@ -69,6 +70,56 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
         context: &Context<P>,
     ) -> impl Future<Output = WantOf<Self::Shape>> + Send;
 
+    /// Brings its objects into the desired state; by default as usual. Your own may do something before or after that, or
+    /// instead of it, and returns what was done. The marks on objects, adoption and the removal of what is no longer wanted
+    /// are the usual way's: whoever does something else, does it without them. It isn't called for what is only read.
+    /// JOSDK: `DependentResource.reconcile`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+    /// use operator_core::{
+    ///     BoxError, Dependent, One,
+    ///     dependent::Usual,
+    ///     prelude::*,
+    ///     workflow::ReconcileResult,
+    /// };
+    ///
+    /// struct Settings;
+    ///
+    /// impl Dependent<Pod> for Settings {
+    ///     type Shape = One<ConfigMap>;
+    ///
+    ///     async fn want(&self, _: &Arc<Pod>, _: &Context<Pod>) -> Result<Want<ConfigMap>> {
+    ///         Ok(Want::of(ConfigMap::default()))
+    ///     }
+    ///
+    ///     async fn reconcile(
+    ///         &self,
+    ///         pod: &Arc<Pod>,
+    ///         _: &Context<Pod>,
+    ///         usual: Usual<'_>,
+    ///     ) -> Result<ReconcileResult, BoxError> {
+    ///         let done = usual.reconcile().await?;
+    ///         println!("{:?}: {:?}", pod.metadata.name, done.operation());
+    ///         Ok(done)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If it fails: then the node does.
+    fn reconcile(
+        &self,
+        primary: &Arc<P>,
+        context: &Context<P>,
+        usual: Usual<'_>,
+    ) -> impl Future<Output = Result<ReconcileResult, BoxError>> + Send {
+        let _ = (primary, context);
+        usual.reconcile()
+    }
+
     /// The data that the run has to contain.
     #[doc(hidden)]
     #[must_use]
@@ -82,7 +133,32 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        Erased(Box::new(OfValue(self, PhantomData::<fn() -> M>)))
+        Erased(Box::new(OfValue(self, PhantomData::<fn(P) -> M>)))
+    }
+}
+
+/// The usual way in which a dependent is reconciled: see [`Dependent::reconcile`].
+#[must_use = "nothing is done unless it is called"]
+pub struct Usual<'r>(BoxFuture<'r, Result<ReconcileResult, BoxError>>);
+
+impl<'r> Usual<'r> {
+    pub(in crate::dependent) fn new(way: BoxFuture<'r, Result<ReconcileResult, BoxError>>) -> Self {
+        Self(way)
+    }
+
+    /// Creates what is wanted and missing, changes what differs, and removes what is no longer wanted. Returns what was
+    /// done.
+    ///
+    /// # Errors
+    /// If what is wanted can't be determined, or can't be written.
+    pub fn reconcile(self) -> impl Future<Output = Result<ReconcileResult, BoxError>> + Send + 'r {
+        self.0
+    }
+}
+
+impl fmt::Debug for Usual<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Usual").finish_non_exhaustive()
     }
 }
 
@@ -92,14 +168,33 @@ pub struct Erased<P: KubeObject>(Box<dyn AskOf<P>>);
 /// The part that is compiled for each dependent: one small object.
 trait AskOf<P: KubeObject>: Send + Sync {
     fn ask<'r>(&'r self, given: Given<'r, P>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
+
+    /// That of a value; `None` for a function.
+    fn own(&self) -> Option<&dyn Own> {
+        None
+    }
 }
 
-struct OfValue<D, M>(D, PhantomData<fn() -> M>);
+struct OfValue<P, D, M>(D, PhantomData<fn(P) -> M>);
 
-impl<P: KubeObject, M: 'static, D: Dependent<P, M>> AskOf<P> for OfValue<D, M> {
+impl<P: KubeObject, M: 'static, D: Dependent<P, M>> AskOf<P> for OfValue<P, D, M> {
     fn ask<'r>(&'r self, given: Given<'r, P>) -> Answered<'r, Result<Want<Drafts>, BoxError>> {
         let wanted = async move { drafted::<D::Shape>(self.0.want(given.primary, given.context).await?) };
         Answered::Later(wanted.boxed())
+    }
+
+    fn own(&self) -> Option<&dyn Own> {
+        Some(self)
+    }
+}
+
+impl<P: KubeObject, M: 'static, D: Dependent<P, M>> Own for OfValue<P, D, M> {
+    fn reconcile<'r>(&'r self, asked: Asked<'r>, usual: Usual<'r>) -> Answer<'r, ReconcileResult> {
+        async move {
+            let (primary, context) = asked.typed::<P>()?;
+            self.0.reconcile(&primary, &context, usual).await
+        }
+        .boxed()
     }
 }
 
@@ -125,6 +220,10 @@ impl<P: KubeObject> Ask for Erased<P> {
             self.0.ask(Given { primary: &primary, context: &context }).get().await
         };
         Answered::Later(answer.boxed())
+    }
+
+    fn own(&self) -> Option<&dyn Own> {
+        self.0.own()
     }
 }
 

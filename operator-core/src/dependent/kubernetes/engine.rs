@@ -10,7 +10,7 @@ use crate::{
         Asked, Deletion, Engine, Error,
         ask::{Ask, Drafts, Question},
         erased::{Answer, Deleted, Pruning},
-        function::Want,
+        function::{Usual, Want},
     },
     reconciler::{
         AnyContext, BoxError,
@@ -117,7 +117,10 @@ impl Engine for Single {
                 let found = self.found(asked).await?;
                 return Ok(self.result(found.map(|found| (Operation::Matched, found))));
             }
-            self.bring_about(asked).await
+            match self.question.own() {
+                Some(own) => own.reconcile(asked, Usual::new(self.bring_about(asked).boxed())).await,
+                None => self.bring_about(asked).await,
+            }
         }
         .boxed()
     }

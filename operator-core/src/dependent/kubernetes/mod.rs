@@ -19,5 +19,5 @@ pub(crate) use jobs::forget_departed;
 pub(in crate::dependent) use of_primary::OfPrimary;
 pub(crate) use retired::retired;
 pub(in crate::dependent) use settings::Managed;
-pub(crate) use settings::{Settings, settings};
+pub(crate) use settings::{Judge, Settings, settings};
 pub(crate) use source::SourceChoice;

@@ -1,6 +1,6 @@
 //! The settings of a dependent in the cluster, whether it is one object or several.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use super::{
     Adoption,
@@ -24,6 +24,7 @@ pub(crate) struct Settings<K: KubeObject> {
     pub(crate) prunes_data: bool,
     pub(crate) recreates: bool,
     pub(crate) matcher: Matcher<K>,
+    pub(crate) judge: Option<Judge>,
     pub(crate) annotations: Option<MappingAnnotations>,
 }
 
@@ -39,6 +40,7 @@ impl<K: KubeObject> Settings<K> {
             prunes_data: false,
             recreates: false,
             matcher: Matcher::Auto,
+            judge: None,
             annotations: None,
         }
     }
@@ -62,8 +64,21 @@ impl<K: KubeObject> Settings<K> {
             // What can't be created is better left alone.
             recreates: self.recreates && self.capabilities.can_create(),
             matcher: matcher.erased(),
+            judge: self.judge,
             annotations: self.annotations.unwrap_or_default(),
         }
+    }
+}
+
+/// A comparison by the user: whether the actual object, the first one, is as desired, for this primary in this run.
+#[derive(Clone)]
+pub(crate) struct Judge(pub(crate) Arc<Judging>);
+
+type Judging = dyn Fn(&dyn Object, &dyn Object, Asked<'_>) -> bool + Send + Sync;
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Judge(..)")
     }
 }
 
@@ -79,6 +94,8 @@ pub(in crate::dependent) struct Managed {
     pub(super) prunes_data: bool,
     pub(super) recreates: bool,
     pub(super) matcher: Matcher<dyn Object>,
+    /// Decides instead of the matcher.
+    pub(super) judge: Option<Judge>,
     pub(super) annotations: MappingAnnotations,
 }
 
@@ -208,6 +225,7 @@ macro_rules! settings {
         /// replaced.
         pub fn matcher(mut self, matcher: $crate::dependent::matcher::Matcher<$resource>) -> Self {
             self.settings.matcher = matcher;
+            self.settings.judge = None;
             self
         }
 

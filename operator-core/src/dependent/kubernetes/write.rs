@@ -148,6 +148,10 @@ impl OfPrimary<'_> {
         if seen.as_ref().is_some_and(Seen::has_matched) {
             return Ok(true);
         }
+        if let Some(judge) = &self.managed.judge {
+            actual.check().map_err(|source| writer.serialize(source))?;
+            return Ok((judge.0)(actual, desired, self.asked));
+        }
         let by_managed_fields =
             self.managed.use_ssa && matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
         let body = writer.body()?;
@@ -183,6 +187,7 @@ impl OfPrimary<'_> {
     /// may depend on something else than the two objects.
     fn told_apart<'d>(&'d self, desired: &'d dyn Object) -> Desired<'d> {
         match self.managed.matcher {
+            _ if self.managed.judge.is_some() => Desired::Known(None),
             Matcher::Custom(_) => Desired::Known(None),
             Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => Desired::Object(&self.marks.node, desired),
         }

@@ -52,7 +52,7 @@ impl Machine {
         }
         let seen = !matches!(outcome, Outcome::Failed { .. } | Outcome::Abandoned);
         if flight.of_end && seen {
-            self.end(key, now, effects);
+            self.end(&key, now, effects);
             return;
         }
         match outcome {
@@ -73,23 +73,23 @@ impl Machine {
             Outcome::Abandoned => core.failed(&key, record, FailureKind::Retryable, now, effects),
         }
         if record.gives_up() {
-            self.end(key, now, effects);
+            self.end(&key, now, effects);
         }
     }
 
     /// A run has seen the end of a primary, or none will: nothing is kept about it, and its successor has its turn.
-    fn end(&mut self, key: ObjectKey, now: Now, effects: &mut Vec<Effect>) {
-        let Some(record) = self.records.get_mut(&key) else { return };
-        self.core.leave(&key, record, effects);
+    fn end(&mut self, key: &ObjectKey, now: Now, effects: &mut Vec<Effect>) {
+        let Some(record) = self.records.get_mut(key) else { return };
+        self.core.leave(key, record, effects);
         effects.push(Effect::Forgotten { key: key.clone() });
         let Some(Successor { uid, arrival, pending }) = record.end.take().and_then(|end| end.successor)
         else {
-            self.records.remove(&key);
+            self.records.remove(key);
             return;
         };
         *record = Record { pending, ..Record::new(uid, arrival) };
         effects.push(Effect::Added { key: key.clone() });
-        self.core.submit(&key, record, now, effects);
+        self.core.submit(key, record, now, effects);
     }
 }
 

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     controller::Controller,
+    environment::Now,
     event_source::Resources,
     operations::Verb,
     reconciler::{
@@ -42,12 +43,13 @@ pub(super) struct End {
     pub(super) resources: Vec<Arc<dyn Any + Send + Sync>>,
     pub(super) lacks: Vec<ResourceType>,
     pub(super) now: Timestamp,
+    /// When it ended, by its own clock.
+    pub(super) ended: Now,
 }
 
 impl End {
     fn carried(&self) -> Carried {
-        let shared = self.context.shared();
-        (Arc::clone(&shared.expectations), shared.writer.environment.now(), self.now)
+        (Arc::clone(&self.context.shared().expectations), self.ended, self.now)
     }
 }
 

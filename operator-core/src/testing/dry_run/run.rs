@@ -163,8 +163,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
 
     let told = told.lock().take();
     let error = heard.0.lock().take();
-    Planned::new(
-        End { controller, world, context, key, next: schedule.next_in(), error, resources, lacks, now },
-        told,
-    )
+    let (next, ended) = (schedule.next_in(), context.shared().writer.environment.now());
+    let end = End { controller, world, context, key, next, error, resources, lacks, now, ended };
+    Planned::new(end, told)
 }

@@ -1,5 +1,7 @@
 //! Runs of small controllers.
 
+mod events;
+
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;

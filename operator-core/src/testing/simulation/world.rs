@@ -256,6 +256,7 @@ impl World {
         let overlaps = Overlaps::new(Arc::clone(&self.record), Arc::clone(&self.exclusive), primaries);
         let builder = declared
             .without_listener()
+            .without_jitter()
             .config(config(&self.server))
             .transport(self.server.clone().into())
             .transport(life.gate())

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Settings, Standalone, declare,
+        AnyDependent, Capabilities, Judge, Settings, Standalone, declare,
         function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
         settings,
     },
     reconciler::{
-        DataType,
+        Context, DataType,
         workflow::{ConditionKind, NodeKey},
     },
     resource::{Access, KubeObject, ResourceType},
@@ -219,6 +219,42 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     }
 
     settings!(S::Item);
+
+    /// Whether an object is as desired, by a function of the actual object, the desired one, the primary and the context,
+    /// instead of the [`matcher`](Self::matcher). If it says no, the object is written. Only what the operator has marked
+    /// as its node's is compared.
+    ///
+    /// ```
+    /// use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
+    /// use operator_core::{node, prelude::*};
+    ///
+    /// fn web(_: &Pod) -> Result<Deployment> {
+    ///     Ok(Deployment::default())
+    /// }
+    ///
+    /// // Whoever pauses the pod may change its Deployment by hand.
+    /// fn is_paused(_: &Deployment, _: &Deployment, pod: &Pod, _: &Context<Pod>) -> bool {
+    ///     pod.metadata.annotations.iter().flatten().any(|(name, _)| name == "example.com/paused")
+    /// }
+    ///
+    /// let controller = Controller::of_existing::<Pod>().workflow((node(web).matches(is_paused),));
+    /// ```
+    ///
+    /// JOSDK: a `Matcher` of a dependent.
+    pub fn matches(
+        mut self,
+        is_as_desired: impl Fn(&S::Item, &S::Item, &P, &Context<P>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.judge = Some(Judge(Arc::new(move |actual, desired, asked| {
+            match (actual.typed_ref(), desired.typed_ref(), asked.typed::<P>()) {
+                (Some(actual), Some(desired), Ok((primary, context))) => {
+                    is_as_desired(actual, desired, &primary, &context)
+                }
+                _ => false,
+            }
+        })));
+        self
+    }
 
     /// A node that is only read is ready even if its object is missing.
     pub fn optional(mut self) -> Self {

@@ -11,7 +11,7 @@ use operator_core::{
 use parking_lot::Mutex;
 use serde_json::json;
 
-use super::{Seen, Told, nothing_is_kept, on_all_events, script};
+use crate::base_api::trigger_reconciler_on_all_event::{Seen, Told, nothing_is_kept, on_all_events, script};
 
 #[operator_test]
 async fn an_end_during_a_run_waits_for_it_and_a_successor_waits_for_the_end() -> Result<()> {
