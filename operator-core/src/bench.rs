@@ -39,6 +39,6 @@ pub fn unread_informer<K: KubeObject>(
     let settings = config.settings();
     let view = Arc::new(View::of_kind(&settings, &config.own_managers, kind_of::<K>(), &environment));
     let handler = Arc::new(Nobody);
-    let informer = AnyInformer::of_kept(settings, view, client, environment, handler, BTreeMap::new());
+    let informer = AnyInformer::of_kept(settings, None, view, client, environment, handler, BTreeMap::new());
     Informer::of_any(informer)
 }

@@ -22,6 +22,11 @@ const SETTINGS: &Keys = &[
     ("namespaces", Form::Texts, "[\"default\"]"),
     ("label_selector", Form::Text, "\"app=web\""),
     ("field_selector", Form::Text, "\"metadata.name=web\""),
+    ("shard_selector", Form::Text, "\"shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')\""),
+    ("bounded", Form::Any, "Bounds::new(1_000)"),
+    ("transform", Form::Any, "shorter"),
+    ("initial_list", Form::Any, "InitialList::Streaming"),
+    ("page_size", Form::Count, "500"),
     ("max_reconciliation_interval", Form::Time, "\"10h\""),
     ("jitter", Form::Factor, "0.1"),
     ("max_concurrent_reconciles", Form::Count, "50"),
@@ -53,6 +58,9 @@ const CALLS: &[(&str, usize, &str)] = &[
 ];
 const REFERS_TO: &str = "refers_to";
 const WITH_CLEANER: &str = "with_cleaner";
+
+/// The keys that are methods of the builder without an argument.
+const FLAGS: &[&str] = &["metadata_only", "unshared"];
 
 /// The keys with their own meaning.
 const OTHERS: &[&str] =
@@ -140,6 +148,10 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
             }
         },
         name if CALLS.iter().any(|(key, ..)| *key == name) => many(entry, errors),
+        name if FLAGS.contains(&name) => {
+            form::flag(entry, errors);
+            quote_spanned!(key.span()=> .#key())
+        }
         name if SETTINGS.iter().any(|(key, ..)| *key == name) => {
             let value = form::read(entry, SETTINGS, errors);
             if value.is_some() {
@@ -149,7 +161,8 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
         }
         _ => {
             let calls = CALLS.iter().map(|(key, ..)| *key);
-            let known = SETTINGS.iter().map(|(key, ..)| *key).chain(OTHERS.iter().copied()).chain(calls);
+            let known = SETTINGS.iter().map(|(key, ..)| *key).chain(FLAGS.iter().copied());
+            let known = known.chain(OTHERS.iter().copied()).chain(calls);
             form::unknown_key(entry, known, errors);
             TokenStream::new()
         }

@@ -78,7 +78,7 @@ const WORKFLOW: &str = "operator-macros/src/workflow/mod.rs";
 const NODE: &str = "operator-macros/src/workflow/wired.rs";
 
 fn keys() -> Words {
-    table(CONTROLLER, &["SETTINGS", "CALLS", "OTHERS"])
+    table(CONTROLLER, &["SETTINGS", "CALLS", "FLAGS", "OTHERS"])
 }
 
 fn of_a_node() -> Words {
@@ -94,7 +94,9 @@ fn a_controller_has_the_same_words_in_builder_and_derive() {
     let mut builder = methods("operator-core/src/controller/builder.rs", "");
     builder.extend(methods("operator-core/src/controller/dependents.rs", ""));
     builder.extend(methods("operator-core/src/controller/when.rs", ""));
+    builder.extend(methods("operator-core/src/controller/keeping.rs", ""));
     builder.extend(methods("operator-core/src/event_source/filter.rs", "macro_rules! filter_methods"));
+    builder.extend(methods("operator-core/src/cache/options.rs", "macro_rules! option_methods"));
     let only_builder = words([
         // The struct itself, and its attribute `workflow`.
         "reconciler",

@@ -53,8 +53,14 @@ impl<K: KubeObject> Bounds<K> {
         self
     }
 
+    /// The same without the type. The error says why there is no template.
+    pub(crate) fn any(&self, resource_type: &ResourceType) -> Result<AnyBounds, String> {
+        let template = self.template(resource_type)?;
+        Ok(AnyBounds { max_objects: self.max_objects, time_to_idle: self.time_to_idle, template })
+    }
+
     /// The given template, or one of nothing but a type and a name, which must decode.
-    pub(super) fn template(&self, resource_type: &ResourceType) -> Result<Value, String> {
+    fn template(&self, resource_type: &ResourceType) -> Result<Value, String> {
         if let Some(template) = &self.template {
             return serde_json::to_value(template).map_err(|error| error.to_string());
         }
@@ -66,6 +72,15 @@ impl<K: KubeObject> Bounds<K> {
         // From text, as all objects are: the type is decoded in one way only.
         serde_json::from_str::<K>(&bare.to_string()).map(|_| bare).map_err(|error| error.to_string())
     }
+}
+
+/// The bounds of an informer of objects of any type.
+#[derive(Clone, Debug)]
+pub(crate) struct AnyBounds {
+    pub(super) max_objects: u64,
+    pub(super) time_to_idle: Option<Duration>,
+    /// An object without any content, into which metadata is put to make a minimal object.
+    pub(super) template: Value,
 }
 
 #[cfg(test)]
@@ -87,8 +102,7 @@ mod tests {
         (map.metadata.name, map.metadata.namespace) = (Some("a".into()), Some("shop".into()));
         let key = ObjectKey::of(&map);
         let store = |bounds: Bounds<ConfigMap>| {
-            let template = bounds.template(&ResourceType::of::<ConfigMap>()).unwrap();
-            let store = BoundedStore::new(&bounds, template);
+            let store = BoundedStore::new(bounds.any(&ResourceType::of::<ConfigMap>()).unwrap());
             store.insert(key.clone(), kept(&map));
             store
         };

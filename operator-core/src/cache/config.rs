@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use crate::resource::{KubeObject, ResourceType};
 
-use super::WatchScope;
+use super::{WatchScope, shard::Shard};
 
 /// Returns the values under which an object is found in an index.
 pub(crate) type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
@@ -64,6 +64,9 @@ pub struct InformerConfig<K: KubeObject> {
     pub indexers: BTreeMap<String, Indexer<K>>,
 }
 
+/// The number of objects in one answer to a list by default.
+const DEFAULT_PAGE_SIZE: u32 = 500;
+
 /// What of it concerns objects of any type.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -72,6 +75,8 @@ pub(crate) struct Settings {
     pub(crate) scope: WatchScope,
     pub(crate) label_selector: Option<String>,
     pub(crate) field_selector: Option<String>,
+    /// The part of the objects that is followed, if it isn't all of them.
+    pub(crate) shard: Option<Shard>,
     pub(crate) metadata_only: bool,
     pub(crate) page_size: u32,
     pub(crate) initial_list: InitialList,
@@ -94,8 +99,9 @@ impl Settings {
             scope: WatchScope::All,
             label_selector: None,
             field_selector: None,
+            shard: None,
             metadata_only: false,
-            page_size: 500,
+            page_size: DEFAULT_PAGE_SIZE,
             initial_list: InitialList::default(),
             watch_timeout: Duration::from_secs(90),
             take_over_metadata: false,
@@ -114,6 +120,7 @@ impl<K: KubeObject> InformerConfig<K> {
             scope: self.scope.clone(),
             label_selector: self.label_selector.clone(),
             field_selector: self.field_selector.clone(),
+            shard: None,
             metadata_only: self.metadata_only,
             page_size: self.page_size,
             initial_list: self.initial_list,

@@ -1,6 +1,7 @@
 //! The public interface of the cache: objects of one type, followed and readable.
 
 mod given;
+mod holding;
 mod making;
 mod synced;
 mod untyped;
@@ -16,7 +17,8 @@ use super::Error;
 #[cfg(test)]
 use super::OwnWrite;
 
-pub(crate) use untyped::{AnyInformer, Unopened};
+pub(crate) use holding::HeldObjects;
+pub(crate) use untyped::{AnyInformer, Unopened, WhyUnopened};
 
 /// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything.
 /// JOSDK: `InformerManager` and `ManagedInformerEventSource`.

@@ -49,6 +49,7 @@ mod bounds;
 mod change;
 mod config;
 pub(crate) mod scopes;
+pub(crate) mod shard;
 
 mod kept;
 mod list_watch;
@@ -66,6 +67,7 @@ mod fetch;
 mod informer;
 mod live;
 mod opening;
+mod options;
 mod own_write;
 #[cfg(feature = "testing")]
 mod planted;
@@ -73,6 +75,7 @@ mod planted;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub(crate) use bounds::AnyBounds;
 pub use bounds::Bounds;
 pub(crate) use change::Follower;
 pub use change::{Change, ChangeHandler, ChangeKind};
@@ -82,11 +85,14 @@ pub use config::{InformerConfig, InitialList};
 pub use error::Error;
 pub use informer::Informer;
 pub(crate) use informer::Sizes;
-pub(crate) use informer::{AnyInformer, Unopened};
-pub(crate) use kept::{Answer, AnyKind, Applied, Kept, Owned, Verdict, View, kind_of, range_within};
-pub(crate) use list_watch::LONGEST_RETRY_AFTER;
+pub(crate) use informer::{AnyInformer, HeldObjects, Unopened, WhyUnopened};
+pub(crate) use kept::{Answer, Applied, Kept, Owned, Verdict, View, kind_of, range_within};
+pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
 pub(crate) use live::{Unread, read_live};
 pub(crate) use opening::{AnyIndexer, opening};
+#[doc(hidden)]
+pub use options::Contradiction;
+pub(crate) use options::{Options, option_methods};
 pub(crate) use own_write::AnyWrite;
 #[cfg(test)]
 pub(crate) use own_write::OwnWrite;

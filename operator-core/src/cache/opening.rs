@@ -64,12 +64,11 @@ pub(crate) fn opening<K: KubeObject>(indexer: Indexer<K>) -> AnyIndexer {
 
 /// The selectors of an informer, as text.
 fn selector(settings: &Settings) -> Option<String> {
-    match (&settings.label_selector, &settings.field_selector) {
-        (Some(labels), Some(fields)) => Some(format!("labels {labels}, fields {fields}")),
-        (Some(labels), None) => Some(format!("labels {labels}")),
-        (None, Some(fields)) => Some(format!("fields {fields}")),
-        (None, None) => None,
-    }
+    let labels = settings.label_selector.as_ref().map(|labels| format!("labels {labels}"));
+    let fields = settings.field_selector.as_ref().map(|fields| format!("fields {fields}"));
+    let shard = settings.shard.as_ref().map(|shard| format!("shard {shard}"));
+    let all: Vec<String> = [labels, fields, shard].into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// Opens changes for a handler of objects of type `K`.

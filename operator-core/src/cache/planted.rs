@@ -105,6 +105,22 @@ impl ItemStore for Secretive {
         self.0.hide(key);
     }
 
+    fn is_bounded(&self) -> bool {
+        self.0.is_bounded()
+    }
+
+    fn pin(&self, key: &ObjectKey) {
+        self.0.pin(key);
+    }
+
+    fn unpin(&self, key: &ObjectKey) {
+        self.0.unpin(key);
+    }
+
+    fn is_readable(&self, key: &ObjectKey) -> bool {
+        self.0.is_readable(key)
+    }
+
     fn tidy(&self) {
         self.0.tidy();
     }

@@ -12,6 +12,29 @@ pub enum WatchScope {
     All,
     /// These namespaces, by one watch each.
     Namespaces(BTreeSet<String>),
+    /// The namespace that the operator runs in: the pod's, by the file of its service account, or the one that the
+    /// kubeconfig's context names. JOSDK: `WatchCurrentNamespace`.
+    ///
+    /// An operator whose configuration names neither doesn't start. One that was given by
+    /// [`OperatorBuilder::config`](crate::OperatorBuilder::config) names its `default_namespace`.
+    Current,
+}
+
+/// These namespaces: `["shop", "bank"].into()`.
+impl<N: Into<String>, I: IntoIterator<Item = N>> From<I> for WatchScope {
+    fn from(namespaces: I) -> Self {
+        Self::Namespaces(namespaces.into_iter().map(Into::into).collect())
+    }
+}
+
+impl WatchScope {
+    /// The same for an operator that runs in this namespace.
+    pub(crate) fn in_place(&self, namespace: &str) -> Self {
+        match self {
+            Self::Current => Self::from([namespace]),
+            Self::All | Self::Namespaces(_) => self.clone(),
+        }
+    }
 }
 
 /// The position of a collection among those that one informer follows.
@@ -31,7 +54,8 @@ impl Scopes {
             WatchScope::Namespaces(names) if resource_type.is_namespaced() => {
                 names.iter().cloned().map(Some).collect()
             }
-            WatchScope::Namespaces(_) | WatchScope::All => Arc::from([None]),
+            // Which one is current was found out before.
+            WatchScope::Namespaces(_) | WatchScope::All | WatchScope::Current => Arc::from([None]),
         };
         Self { namespaces }
     }

@@ -36,6 +36,21 @@ pub(crate) async fn infer() -> Result<Config, InferConfigError> {
     Ok(config)
 }
 
+/// Whether the configuration that the environment suggests names a namespace: a pod's always does. The error is the
+/// kubeconfig's context that names none.
+pub(crate) fn names_namespace() -> Result<(), String> {
+    Kubeconfig::read().map_or(Ok(()), |kubeconfig| context_names_namespace(&kubeconfig))
+}
+
+fn context_names_namespace(kubeconfig: &Kubeconfig) -> Result<(), String> {
+    let Some(current) = &kubeconfig.current_context else { return Ok(()) };
+    let context = kubeconfig.contexts.iter().find(|known| known.name == *current);
+    match context.and_then(|context| context.context.as_ref()) {
+        Some(context) if context.namespace.as_deref().is_none_or(str::is_empty) => Err(current.clone()),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// The file of certificate authorities, unless they are in the kubeconfig itself.
 fn authorities(kubeconfig: &Kubeconfig, options: &KubeConfigOptions) -> Option<PathBuf> {
     let context = options.context.as_ref().or(kubeconfig.current_context.as_ref())?;
@@ -53,6 +68,24 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn only_a_context_that_names_its_namespace_does() {
+        let of = |current: &str| {
+            let context = |name: &str, namespace: serde_json::Value| {
+                json!({ "name": name, "context": { "cluster": "c", "user": "u", "namespace": namespace } })
+            };
+            let kubeconfig: Kubeconfig = serde_json::from_value(json!({
+                "current-context": current,
+                "contexts": [context("named", json!("shop")), context("bare", json!(null)), context("empty", json!(""))],
+            }))
+            .expect("a kubeconfig");
+            context_names_namespace(&kubeconfig)
+        };
+        assert_eq!(of("named"), Ok(()));
+        assert_eq!((of("bare"), of("empty")), (Err("bare".to_owned()), Err("empty".to_owned())));
+        assert_eq!(of("missing"), Ok(()), "another error tells that");
+    }
 
     #[test]
     fn the_authorities_are_those_of_the_context_s_cluster_and_what_stands_inline_counts_more() {

@@ -69,7 +69,7 @@ use fence::Fence;
 pub(crate) use hook::Answer;
 pub use hook::Inner;
 pub use kubeconfig::from_kubeconfig;
-pub(crate) use kubeconfig::infer;
+pub(crate) use kubeconfig::{infer, names_namespace};
 use retry::RetryReads;
 pub(crate) use retry::retry_after;
 pub(crate) use term::Term;

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     cache::opening,
     dispatcher::{CleanupFn, Code},
-    event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
+    event_source::{InformerEventSource, References, SourceDeclaration, filter_methods},
     processor::{FencedRateLimiter, FencedRetry},
     reconciler::{Cleaner, DataType, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
@@ -155,12 +155,6 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// elsewhere.
     pub fn retired_field_managers(mut self, managers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.said.retired_field_managers.extend(managers.into_iter().map(Into::into));
-        self
-    }
-
-    /// Watches these namespaces instead of all.
-    pub fn namespaces<N: Into<String>>(mut self, namespaces: impl IntoIterator<Item = N>) -> Self {
-        self.said.settings.scope = WatchScope::Namespaces(namespaces.into_iter().map(Into::into).collect());
         self
     }
 

@@ -7,7 +7,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use crate::{
     dispatcher::{Dispatcher, RetiredFinalizers, UserCode},
     event_source::{
-        ConditionalSources, EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource,
+        ConditionalSources, EventSink, EventSource, Needs, NoPrimaries, PrimaryFollower, PrimarySource,
         SourceDeclaration, Sources, Subscriber, Wiring,
     },
     observe::{Cause, SourceIndex},
@@ -95,6 +95,14 @@ impl Controller {
     #[cfg(feature = "cli")]
     pub(crate) fn outlines(&self) -> &[crate::workflow::Outline] {
         self.0.outlines()
+    }
+
+    /// What its sources need to be known where the operator starts. `elsewhere`: the operator works in other namespaces
+    /// than its controllers say.
+    pub(crate) fn needs(&self, elsewhere: bool) -> Vec<Needs> {
+        let mut own = self.0.settings.needs();
+        own.current_namespace &= !elsewhere;
+        std::iter::once(own).chain(self.0.all_sources().map(|source| source.needs())).collect()
     }
 
     /// The definition of its primaries, if it belongs to the operator.
@@ -248,7 +256,10 @@ impl Declaration {
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
             primary_type: self.settings.primary_type.clone(),
-            scope: namespaces.clone().unwrap_or_else(|| self.settings.scope.clone()),
+            scope: namespaces
+                .as_ref()
+                .unwrap_or(&self.settings.scope)
+                .in_place(clients.direct.default_namespace()),
             own_managers: self.own_managers(),
             marks: Arc::clone(&marks),
             clients: clients.clone(),
@@ -361,7 +372,7 @@ fn count_kept(
         let primaries = Arc::downgrade(&wiring.primaries);
         wiring.environment.keeps(format!("{}, {what}", wiring.controller), move || {
             let primaries = primaries.upgrade()?;
-            count(&|primary| primaries.get(primary).is_some())
+            count(&|primary| primaries.contains(primary))
         });
     };
     let claims = Arc::downgrade(conditional);

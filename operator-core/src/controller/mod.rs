@@ -11,6 +11,7 @@ pub(crate) mod declaration;
 mod definition;
 mod dependents;
 pub(crate) mod derived;
+mod keeping;
 mod mistake;
 mod names;
 #[cfg(feature = "testing")]

@@ -10,8 +10,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 
 use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 use crate::{
-    cache::{AnyIndexer, AnyKind, kind_of},
-    event_source::{Filters, PrimaryEventSource, PrimaryFilters, RustType, WatchScope},
+    cache::{AnyIndexer, Contradiction, Options},
+    event_source::{Filters, NeededShard, Needs, PrimaryEventSource, PrimaryFilters, References, RustType, WatchScope},
     processor::{DEFAULT_SPREAD, GenericRetry, MachineConfig},
     reconciler::AnyStatus,
     resource::{Access, KubeObject, Nodes, Object, ResourceType},
@@ -22,7 +22,7 @@ use crate::{
 pub(super) struct Settings {
     /// The Rust type of the primaries.
     pub(super) of: RustType,
-    pub(super) kind: AnyKind,
+    pub(super) options: Options,
     pub(super) primary_type: ResourceType,
     /// Makes the definition of the primaries, if it belongs to the operator.
     pub(super) definition: Option<fn() -> CustomResourceDefinition>,
@@ -56,13 +56,13 @@ pub(super) struct Settings {
 impl Settings {
     /// The defaults.
     pub(super) fn new<P: KubeObject>(primary_type: ResourceType) -> Self {
-        Self::of(RustType::of::<P>(), kind_of::<P>(), primary_type)
+        Self::of(RustType::of::<P>(), Options::of::<P>(), primary_type)
     }
 
-    fn of(of: RustType, kind: AnyKind, primary_type: ResourceType) -> Self {
+    fn of(of: RustType, options: Options, primary_type: ResourceType) -> Self {
         Self {
             of,
-            kind,
+            options,
             primary_type,
             definition: None,
             scope: WatchScope::All,
@@ -93,11 +93,31 @@ impl Settings {
         }
     }
 
+    /// What is wrong with how its primaries are followed.
+    pub(super) fn contradictions(&self) -> Vec<Contradiction> {
+        let index = self.indexers.keys().next().map(|index| match index.strip_prefix(References::INDEX) {
+            Some(source) => format!("references to the objects of `{source}`, which take an index"),
+            None => format!("the index `{index}`"),
+        });
+        self.options.contradictions(self.of.name(), index.as_deref())
+    }
+
+    /// What its primaries need to be known where the operator starts.
+    pub(super) fn needs(&self) -> Needs {
+        let namespace = match &self.scope {
+            WatchScope::Namespaces(namespaces) => namespaces.first().cloned(),
+            WatchScope::All | WatchScope::Current => None,
+        };
+        let kind = self.primary_type.clone();
+        let shard = self.options.shard().cloned().map(|shard| NeededShard { kind, namespace, shard });
+        Needs { current_namespace: self.scope == WatchScope::Current, shard }
+    }
+
     /// The source of the primaries, for a controller that uses `finalizer` on them.
     pub(super) fn primary_source(&self, finalizer: Option<&str>) -> PrimaryEventSource {
         PrimaryEventSource {
             of: self.of,
-            kind: Arc::clone(&self.kind),
+            options: self.options.clone(),
             label_selector: self.label_selector.clone(),
             field_selector: self.field_selector.clone(),
             indexers: self.indexers.clone(),

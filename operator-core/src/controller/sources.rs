@@ -84,7 +84,11 @@ pub(super) struct Finished {
 impl Finished {
     /// What the checks of the declaration know of them.
     pub(super) fn facts(&self) -> impl Iterator<Item = check::Source> {
-        let fact = |source: &Declared| check::Source { name: source.name(), contents: source.contents() };
+        let fact = |source: &Declared| check::Source {
+            name: source.name(),
+            contents: source.contents(),
+            contradictions: source.contradictions(),
+        };
         self.always.iter().chain(&self.conditional).map(fact)
     }
 }

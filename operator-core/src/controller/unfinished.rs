@@ -118,6 +118,7 @@ impl Unfinished {
             primary: self.settings.of,
             primary_kind: &self.settings.primary_type,
             scope: &self.settings.scope,
+            contradictions: self.settings.contradictions(),
             max_concurrent: self.settings.machine.max_concurrent,
             reconcile_timeout: self.settings.reconcile_timeout,
             spread: self.settings.spread,

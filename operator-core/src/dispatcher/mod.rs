@@ -119,13 +119,18 @@ impl Dispatcher {
         let because = run.causes.describe(|index| {
             self.source_names.get(usize::from(index.0)).map_or("a further source", String::as_str)
         });
+        let held = context.hold_primary().await;
         let primary = newest::known(&self.shared.primary, &run);
         let kind = self.shared.primary.resource_type();
         let meta = primary.as_deref().map(Object::meta);
         let span = report::span(&self.shared.writer, kind, &run, meta, &because);
         async {
             let mut report = Report::start(&self.shared.writer, &run, &because);
-            let result = match newest::live_if_in_doubt(&self.shared, &run, primary).await {
+            let primary = match held {
+                Ok(()) => newest::live_if_in_doubt(&self.shared, &run, primary).await,
+                Err(error) => Err(error),
+            };
+            let result = match primary {
                 Ok(Some(primary)) => self.work_in_time(primary, context, &mut report).await,
                 Ok(None) => {
                     report.succeeded();

@@ -26,7 +26,7 @@ use tower::{BoxError, service_fn, util::BoxService};
 
 use super::*;
 use crate::{
-    cache::{AnyInformer, WatchScope, kind_of},
+    cache::{AnyInformer, WatchScope, Options},
     client::{Clients, ResponseBody, TransportHook},
     environment::Environment,
     event_source::{
@@ -216,7 +216,7 @@ impl World {
         };
         let declaration = PrimaryEventSource {
             of: RustType::of::<ConfigMap>(),
-            kind: kind_of::<ConfigMap>(),
+            options: Options::of::<ConfigMap>(),
             label_selector: None,
             field_selector: None,
             indexers: BTreeMap::new(),

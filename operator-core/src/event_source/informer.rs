@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
 use super::{
-    AnySecondary, Filters, Primaries, RustType, SecondaryToPrimary, SourceContents, SourceDeclaration,
+    AnySecondary, Filters, Needs, NeededShard, Primaries, RustType, SecondaryToPrimary, SourceContents, SourceDeclaration,
     Sources, WatchScope, Wiring, filter_methods, references::References, relation::Relation,
     secondary::SecondaryEvents,
 };
 use crate::{
     cache::{
-        AnyIndexer, AnyInformer, AnyKind, ChangeHandler, Indexer, Kept, Settings, View, kind_of, opening,
+        AnyIndexer, AnyInformer, ChangeHandler, Contradiction, Indexer, Kept, Options, Settings, View, opening,
+        option_methods,
     },
     observe::SourceIndex,
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
@@ -46,7 +47,7 @@ pub struct InformerEventSource<K: KubeObject> {
 /// The declaration, whatever the type.
 struct Declared {
     of: RustType,
-    kind: AnyKind,
+    options: Options,
     is_built_in: bool,
     name: Option<String>,
     resource_type: ResourceType,
@@ -89,7 +90,7 @@ impl<K: KubeObject> InformerEventSource<K> {
     pub fn of_type(dynamic: K::DynamicType) -> Self {
         let declared = Declared {
             of: RustType::of::<K>(),
-            kind: kind_of::<K>(),
+            options: Options::of::<K>(),
             is_built_in: is_built_in::<K>(),
             name: None,
             resource_type: ResourceType::with::<K>(&dynamic),
@@ -111,9 +112,9 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Watches these namespaces instead of the controller's.
-    pub fn namespaces(mut self, scope: WatchScope) -> Self {
-        self.declared.scope = Some(scope);
+    /// Watches these namespaces instead of the controller's: `["shop", "bank"]`, or a [`WatchScope`].
+    pub fn namespaces(mut self, scope: impl Into<WatchScope>) -> Self {
+        self.declared.scope = Some(scope.into());
         self
     }
 
@@ -200,6 +201,8 @@ impl<K: KubeObject> InformerEventSource<K> {
     }
 
     filter_methods!(declared.filters: K, "secondaries", on_delete);
+
+    option_methods!(declared.options, declared.resource_type: K, "secondaries");
 }
 
 impl<K: KubeObject> fmt::Debug for InformerEventSource<K> {
@@ -234,6 +237,14 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         self.declared.contents()
     }
 
+    fn needs(&self) -> Needs {
+        self.declared.needs()
+    }
+
+    fn contradictions(&self) -> Vec<Contradiction> {
+        self.declared.contradictions()
+    }
+
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
         self.declared.build(index, wiring, sources);
     }
@@ -245,6 +256,16 @@ impl Declared {
         self.mapper.as_ref().is_some_and(SecondaryToPrimary::is_function)
             || !self.indexers.is_empty()
             || !self.filters.is_empty()
+    }
+
+    /// What the server has to know for it.
+    fn shard(&self) -> Option<NeededShard> {
+        let shard = self.options.shard()?.clone();
+        let namespaces = match &self.scope {
+            Some(WatchScope::Namespaces(namespaces)) => namespaces.first().cloned(),
+            _ => None,
+        };
+        Some(NeededShard { kind: self.resource_type.clone(), namespace: namespaces, shard })
     }
 
     /// Whether each object is decoded when it arrives. The cluster's own kinds can always decode what the server
@@ -267,7 +288,10 @@ impl SourceDeclaration for Declared {
     }
 
     fn access(&self) -> Vec<Access> {
-        let verbs = vec!["list", "watch"];
+        let verbs = match self.options.is_bounded() {
+            true => vec!["get", "list", "watch"],
+            false => vec!["list", "watch"],
+        };
         vec![Access { resource_type: self.resource_type.clone(), subresource: None, verbs }]
     }
 
@@ -276,10 +300,20 @@ impl SourceDeclaration for Declared {
         let fields =
             || self.field_selector.as_ref().map(|selector| format!("the field selector `{selector}`"));
         let scope = || self.scope.as_ref().map(|_| "its list of namespaces".to_owned());
-        let selects = labels.or_else(fields).or_else(scope);
+        let shard = || self.options.shard().map(|shard| format!("the shard selector `{shard}`"));
+        let selects = labels.or_else(fields).or_else(shard).or_else(scope);
         let maps = self.mapper.is_some() || self.references.is_some();
         let contents = SourceContents::objects_of(self.of, self.resource_type.clone(), selects, maps);
         if self.marked { contents.marked() } else { contents }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { current_namespace: self.scope == Some(WatchScope::Current), shard: self.shard() }
+    }
+
+    fn contradictions(&self) -> Vec<Contradiction> {
+        let index = self.indexers.keys().next().map(|index| format!("the index `{index}`"));
+        self.options.contradictions(self.of.name(), index.as_deref())
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
@@ -292,7 +326,8 @@ impl SourceDeclaration for Declared {
         };
         settings.field_selector.clone_from(&self.field_selector);
         settings.is_checked = self.is_checked();
-        let kind = Arc::clone(&self.kind);
+        self.options.apply(&mut settings);
+        let kind = Arc::clone(&self.options.kind);
         let view = Arc::new(View::of_kind(&settings, &wiring.own_managers, kind, &wiring.environment));
         let mut indexers = view.opens(self.indexers.clone());
         indexers.insert(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
@@ -310,7 +345,8 @@ impl SourceDeclaration for Declared {
         });
         let (client, environment) = (wiring.clients.direct.clone(), wiring.environment.clone());
         let handler = Arc::clone(&events) as Arc<dyn ChangeHandler<Kept>>;
-        let informer = AnyInformer::of_kept(settings, view, client, environment, handler, indexers);
+        let bounds = self.options.bounds();
+        let informer = AnyInformer::of_kept(settings, bounds, view, client, environment, handler, indexers);
         wiring.fill(&informer);
         let resource_type = self.resource_type.clone();
         sources.add_secondary(Arc::new(AnySecondary { of: self.of, informer, events, resource_type }));

@@ -32,6 +32,7 @@ pub(crate) mod function;
 mod given;
 pub(crate) mod informer;
 mod mapper;
+mod needs;
 mod opening;
 mod parts;
 mod primaries;
@@ -74,6 +75,9 @@ pub(crate) use given::Given;
 pub(crate) use given::Resources;
 pub(crate) use informer::{InformerEventSource, OWNER_INDEX};
 pub(crate) use mapper::SecondaryToPrimary;
+pub(crate) use needs::NeededShard;
+#[doc(hidden)]
+pub use needs::Needs;
 pub(crate) use opening::Opening;
 pub use parts::HeldBack;
 pub(crate) use parts::{Divisions, Opens};
@@ -338,6 +342,18 @@ pub trait SourceDeclaration: fmt::Debug + Send + Sync {
     /// default this is unknown.
     fn contents(&self) -> SourceContents {
         SourceContents::Unknown
+    }
+
+    /// What has to be known where the operator starts.
+    #[doc(hidden)]
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// What is wrong with the declaration.
+    #[doc(hidden)]
+    fn contradictions(&self) -> Vec<cache::Contradiction> {
+        Vec::new()
     }
 
     /// Builds the source and adds it to `sources`; called once for each start of the controller.

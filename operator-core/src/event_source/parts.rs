@@ -56,7 +56,7 @@ impl Divisions {
     pub(crate) fn of_controller(scope: &WatchScope, primary_type: &ResourceType) -> BTreeSet<String> {
         match scope {
             WatchScope::Namespaces(namespaces) if primary_type.is_namespaced() => namespaces.clone(),
-            WatchScope::Namespaces(_) | WatchScope::All => BTreeSet::new(),
+            WatchScope::Namespaces(_) | WatchScope::All | WatchScope::Current => BTreeSet::new(),
         }
     }
 

@@ -24,10 +24,22 @@ pub trait Primaries: Any + Send + Sync {
     /// `ControllerBuilder::index`; an unknown one is empty.
     fn by_index(&self, index: &str, value: &str) -> Vec<ObjectKey>;
 
-    /// The newest known state of a primary; its type is the controller's primary type, to which it can be downcast.
+    /// The newest known state of a primary, if it is held in full; its type is the controller's primary type, to which it
+    /// can be downcast.
     fn get(&self, key: &ObjectKey) -> Option<Arc<dyn Any + Send + Sync>> {
         let _ = key;
         None
+    }
+
+    /// Whether a primary exists as far as is known.
+    fn contains(&self, key: &ObjectKey) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The newest known state of a primary; it is read from the server if it is not held in full, because the controller
+    /// is [bounded](crate::ControllerBuilder::bounded).
+    fn fetch(&self, key: &ObjectKey) -> BoxFuture<'static, Option<Arc<dyn Any + Send + Sync>>> {
+        std::future::ready(self.get(key)).boxed()
     }
 
     /// From now on `follower` is notified of all changes of primaries, for as long as it lives; and, before this
@@ -91,6 +103,20 @@ impl Primaries for AnyInformer {
 
     fn get(&self, key: &ObjectKey) -> Option<Arc<dyn Any + Send + Sync>> {
         Self::get(self, key).map(Object::into_any)
+    }
+
+    fn contains(&self, key: &ObjectKey) -> bool {
+        Self::contains(self, key)
+    }
+
+    fn fetch(&self, key: &ObjectKey) -> BoxFuture<'static, Option<Arc<dyn Any + Send + Sync>>> {
+        let (informer, key) = (self.clone(), key.clone());
+        async move {
+            let read = Self::fetch(&informer, &key).await;
+            let read = read.inspect_err(|error| tracing::warn!(%error, "a primary can't be read"));
+            read.ok().flatten().map(Object::into_any)
+        }
+        .boxed()
     }
 
     fn follow(&self, follower: Weak<dyn PrimaryFollower>) {

@@ -6,7 +6,7 @@ use super::{
     EventSink, Filters, PrimaryChange, RustType, Wiring, unconfirmed_writes::UnconfirmedWrites, updates,
 };
 use crate::{
-    cache::{AnyIndexer, AnyInformer, AnyKind, Change, ChangeHandler, ChangeKind, Kept, Settings, View},
+    cache::{AnyIndexer, AnyInformer, Change, ChangeHandler, ChangeKind, Kept, Options, Settings, View},
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{Departed, Object, ObjectKey, ResourceType},
 };
@@ -18,7 +18,7 @@ const NAME: &str = "primary";
 pub(crate) struct PrimaryEventSource {
     /// The type of the primaries.
     pub of: RustType,
-    pub kind: AnyKind,
+    pub options: Options,
     /// Watches only what this label selector matches.
     pub label_selector: Option<String>,
     /// Watches only what this field selector matches.
@@ -116,7 +116,9 @@ impl PrimarySource {
         settings.take_over_metadata = true;
         let unconfirmed = Arc::new(UnconfirmedWrites::default());
         let environment = wiring.environment.clone();
-        let view = View::of_kind(&settings, &wiring.own_managers, declaration.kind, &environment);
+        declaration.options.apply(&mut settings);
+        let kind = Arc::clone(&declaration.options.kind);
+        let view = View::of_kind(&settings, &wiring.own_managers, kind, &environment);
         let view = Arc::new(view);
         let indexers = view.opens(declaration.indexers);
         let events = Arc::new(PrimaryEvents {
@@ -128,8 +130,8 @@ impl PrimarySource {
             observers: wiring.observers.clone(),
             sink: Arc::clone(&wiring.sink),
         });
-        let client = wiring.clients.direct.clone();
-        let informer = AnyInformer::of_kept(settings, view, client, environment, events, indexers);
+        let (client, bounds) = (wiring.clients.direct.clone(), declaration.options.bounds());
+        let informer = AnyInformer::of_kept(settings, bounds, view, client, environment, events, indexers);
         wiring.fill(&informer);
         let resource_type = wiring.primary_type.clone();
         Self { of: declaration.of, informer, resource_type, unconfirmed, selects }

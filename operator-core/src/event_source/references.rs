@@ -20,6 +20,9 @@ pub(crate) struct References {
 }
 
 impl References {
+    /// How the names of its indexes begin.
+    pub(crate) const INDEX: &str = "references/";
+
     /// The references of primaries of type `P` to the objects of the source called `source`, and the index over the
     /// primaries for the opposite direction.
     pub(crate) fn new<P: KubeObject>(
@@ -28,7 +31,7 @@ impl References {
     ) -> (Self, String, AnyIndexer) {
         let map = Arc::new(map);
         // A slash separates it from the names that users give, which have none by convention.
-        let index = format!("references/{source}");
+        let index = format!("{}{source}", Self::INDEX);
         let lookup: Lookup = Arc::new({
             let map = Arc::clone(&map);
             move |primaries, key| {

@@ -91,8 +91,12 @@ impl AnySecondary {
         &self,
         primary: &ObjectKey,
     ) -> impl Iterator<Item = Result<AnyObject, Unopened>> {
-        let keys = self.events.relation.secondaries_of(primary, &*self.events.primaries);
-        keys.into_iter().filter_map(|key| self.get(&key).transpose())
+        self.keys_of(primary).into_iter().filter_map(|key| self.get(&key).transpose())
+    }
+
+    /// The keys of the objects that belong to `primary`, in their order; some may not exist.
+    pub(crate) fn keys_of(&self, primary: &ObjectKey) -> Vec<ObjectKey> {
+        self.events.relation.secondaries_of(primary, &*self.events.primaries)
     }
 
     /// The object with that key, whichever primary it belongs to.
@@ -148,7 +152,9 @@ impl AnySecondary {
     /// Returns the primaries that it belongs to now or belonged to before.
     fn link(&self, key: &ObjectKey, change: &ChangeKind<Kept>) -> BTreeSet<ObjectKey> {
         let events = &self.events;
-        let newest = || self.informer.kept(key);
+        // One that is not held in full exists all the same.
+        let not_held = || self.informer.contains(key).then(|| Arc::clone(change.object()));
+        let newest = || self.informer.kept(key).or_else(not_held);
         events.relation.written(key, change, &events.view, &events.primary_type, &*events.primaries, newest)
     }
 }

@@ -214,6 +214,7 @@ impl<'c> ResourceOperations<'c> {
 
     async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<State, Error> {
         let (target, key) = self.target(of, desired)?;
+        target.hold(&key).await?;
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
         let is_others = part == Part::Object && !target.is_own_primary;
         let known = if is_others { target.informer().kept(&key) } else { None };
@@ -274,6 +275,7 @@ impl<'c> ResourceOperations<'c> {
 
     async fn delete_any(&self, of: RustType, object: &dyn Object) -> Result<(), Error> {
         let (target, key) = self.target(of, object)?;
+        target.hold(&key).await?;
         let uid = match target.uid().or(object.uid()) {
             Some(uid) => uid.to_owned(),
             None => match self.uid_of_ours(&target, &key).await? {
@@ -321,6 +323,7 @@ impl<'c> ResourceOperations<'c> {
 
     async fn replace(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AnyObject, Error> {
         let (target, key) = self.target(of, desired)?;
+        target.hold(&key).await?;
         let intent = Intent::of(Verb::Update, part, key, body::plain(desired, target.kind())?);
         let intent = intent.made_from(desired.version());
         self.write(&target, &intent, WriteMode::FilterWithOptimisticLocking).await
@@ -348,6 +351,7 @@ impl<'c> ResourceOperations<'c> {
         part: Part,
     ) -> Result<AnyObject, Error> {
         let (target, key) = self.target(of, actual)?;
+        target.hold(&key).await?;
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
         let mut differ = |state: &dyn Object| {
             let Some(edited) = edit(state) else { return Ok(None) };
@@ -366,6 +370,7 @@ impl<'c> ResourceOperations<'c> {
         part: Part,
     ) -> Result<AnyObject, Error> {
         let (target, key) = self.target(of, object)?;
+        target.hold(&key).await?;
         let metadata = patch.get("metadata");
         if !patch.is_object() || metadata.is_some_and(|metadata| !metadata.is_object()) {
             return Err(Error::InvalidPatch { kind: target.kind().clone(), key });

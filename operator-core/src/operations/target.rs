@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures::FutureExt;
 use serde::de::Error as _;
 
 use super::{Error, Findings, Writer, live::live, request::WriteRequest};
 use crate::{
-    cache::{Answer, AnyInformer, AnyWrite},
+    cache::{Answer, AnyInformer, AnyWrite, HeldObjects},
     event_source::{AnySecondary, PrimarySource, RustType, SecondaryWrite, Sources},
     resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
@@ -27,6 +28,8 @@ pub(crate) struct WritingRun<'c> {
     pub(crate) own_fields: &'c [Arc<str>],
     /// What its writes find out about the primary.
     pub(crate) findings: &'c Findings,
+    /// What bounded event sources hold in full for the run.
+    pub(crate) held: &'c HeldObjects,
     pub(crate) primaries: &'c PrimarySource,
     pub(crate) sources: &'c Sources,
     pub(crate) writer: &'c Writer,
@@ -200,6 +203,16 @@ impl<'c> Target<'c> {
             Known::Primary(source) if self.is_own_primary => Doubt(Some((source, self.run.key))),
             _ => Doubt(None),
         }
+    }
+
+    /// Has a bounded event source hold the object in full, so that it can be compared with, and read afterwards.
+    pub(super) async fn hold(&self, key: &ObjectKey) -> Result<(), Error> {
+        let informer = self.informer();
+        if !informer.is_bounded() {
+            return Ok(());
+        }
+        let held = self.run.held.hold(informer, vec![key.clone()]).boxed().await;
+        held.map_err(|source| Error::NotFetched { kind: self.kind().clone(), key: key.clone(), source })
     }
 
     /// The newest known state. If it is the run's own primary, it must be known and still be the same object.

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use super::{StoppedSource, leader::LeaderElectionError};
-use crate::{client, controller::Mistakes, processor, workflow};
+use crate::{client, controller::Mistakes, processor, resource::ResourceType, workflow};
 
 /// The outermost error of the library: of declaring and starting an operator.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,25 @@ pub enum Error {
         timeout: Duration,
         /// The sources, and the reasons.
         sources: Vec<StoppedSource>,
+    },
+    /// A controller or a source follows [`WatchScope::Current`](crate::WatchScope::Current), and nothing says which
+    /// namespace that is.
+    #[error(
+        "no namespace is current: the kubeconfig's context `{context}` names none; `kubectl config set-context {context} --namespace=NAME` sets one, or name the namespaces instead of `WatchScope::Current`"
+    )]
+    NoCurrentNamespace {
+        /// The context.
+        context: String,
+    },
+    /// A controller or a source has a shard selector, and the API server shows all objects in spite of it.
+    #[error("controller {controller} works on a part of all {kind} only: {reason}")]
+    NotSharded {
+        /// The controller's name.
+        controller: String,
+        /// The type of the objects.
+        kind: ResourceType,
+        /// What is missing, and what to do about it.
+        reason: String,
     },
     /// The process can't receive signals.
     #[error("cannot listen to the process's signals")]

@@ -139,6 +139,7 @@ impl Operator {
             Some(config) => config.clone(),
             None => client::infer().await.map_err(|source| Error::NoCluster(Box::new(source)))?,
         };
+        self.check_current_namespace()?;
         let mut environment = (self.settings.environment.0)();
         if let Some(wall_clock) = &self.settings.wall_clock {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
@@ -157,6 +158,7 @@ impl Operator {
             &environment,
             term,
         )?;
+        self.check_shards(&clients).await?;
         // Before the controllers: a port that is taken is found out while nothing runs yet.
         let listener = match &self.http {
             Some(config) => Some(HttpListener::bind(config).await?),

@@ -22,6 +22,7 @@ mod health;
 mod http;
 pub(crate) mod leader;
 pub(crate) mod lifecycle;
+mod needs;
 pub(crate) mod run;
 mod settle;
 mod stopped;

@@ -11,6 +11,7 @@ use super::{
     workflow::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings},
 };
 use crate::{
+    cache::{AnyInformer, HeldObjects},
     client::Clients,
     environment::WallClock,
     event_source::{AnySecondary, PrimarySource, RustType, Sources},
@@ -75,6 +76,8 @@ pub(crate) struct AnyContext {
     memo: Memo,
     /// What user code has put into it for its nodes.
     data: DataOfRun,
+    /// What bounded event sources hold in full for the run.
+    held: HeldObjects,
     /// Its nodes write the primary one after the other, or they would be in one another's way.
     primary_writes: tokio::sync::Mutex<()>,
 }
@@ -89,8 +92,27 @@ impl AnyContext {
             workflow_results: Mutex::default(),
             memo: Memo::default(),
             data: DataOfRun::default(),
+            held: HeldObjects::default(),
             primary_writes: tokio::sync::Mutex::default(),
         })
+    }
+
+    /// Has an informer hold these objects in full until the run ends; nothing to do for most informers.
+    pub(crate) async fn hold(&self, informer: &AnyInformer, keys: Vec<ObjectKey>) -> Result<(), Error> {
+        let Some(key) = keys.first().cloned() else { return Ok(()) };
+        self.held.hold(informer, keys).await.map_err(|source| {
+            let kind = informer.resource_type().clone();
+            Error::NotFetched { kind, key, source }
+        })
+    }
+
+    /// The same for the primary of the run.
+    pub(crate) async fn hold_primary(&self) -> Result<(), Error> {
+        let primaries = self.shared.primary.informer();
+        if !primaries.is_bounded() {
+            return Ok(());
+        }
+        self.hold(primaries, vec![self.run.key.clone()]).boxed().await
     }
 
     pub(crate) fn run(&self) -> &RunContext {
@@ -203,6 +225,7 @@ impl AnyContext {
             done_jobs: self.shared.marks.names().done_jobs(),
             own_fields: self.shared.workflow.as_ref().map_or(&[], |workflow| workflow.own_fields()),
             findings: &self.findings,
+            held: &self.held,
             primaries: &self.shared.primary,
             sources: &self.shared.sources,
             writer: &self.shared.writer,

@@ -149,6 +149,33 @@ impl<P: KubeObject> Context<P> {
         first(self.any.watched(RustType::of::<K>())?, key)
     }
 
+    /// Any object of type `K` that the controller watches, as [`Context::get`]; if its event source is bounded and
+    /// doesn't hold it in full, it is read from the server, by one request. It is held until the run ends.
+    ///
+    /// # Errors
+    /// As [`Context::get`], and if it can't be read.
+    pub async fn fetch<K: KubeObject>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
+        let of = RustType::of::<K>();
+        for source in self.any.watched(of)? {
+            self.any.hold(source.informer(), vec![key.clone()]).await?;
+        }
+        self.get(key)
+    }
+
+    /// All secondaries of type `K` that belong to the primary, as [`Context::secondaries`]; those that a bounded event
+    /// source doesn't hold in full are read from the server, by one request each. They are held until the run ends.
+    ///
+    /// # Errors
+    /// As [`Context::secondaries`], and if they can't be read.
+    pub async fn fetch_secondaries<K: KubeObject>(&self) -> Result<Vec<Arc<K>>, Error> {
+        for source in self.any.watched(RustType::of::<K>())? {
+            if source.informer().is_bounded() {
+                self.any.hold(source.informer(), source.keys_of(self.any.primary_key())).await?;
+            }
+        }
+        self.secondaries()
+    }
+
     /// All secondaries of exactly this kind that belong to the primary. For types such as `DynamicObject`, which stand
     /// for any kind: a controller may have several sources of them, and [`Context::secondaries`] reads them all.
     ///

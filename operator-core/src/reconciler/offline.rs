@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
 
 use super::{AnyContext, Context, ControllerContext, RunContext, workflow::WorkflowSurroundings};
 use crate::{
-    cache::kind_of,
+    cache::Options,
     client::Clients,
     environment::Environment,
     event_source::{
@@ -80,7 +80,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         };
         let declaration = PrimaryEventSource {
             of: RustType::of::<P>(),
-            kind: kind_of::<P>(),
+            options: Options::of::<P>(),
             label_selector: None,
             field_selector: None,
             indexers: BTreeMap::new(),

@@ -1,6 +1,7 @@
-//! The cache against a real server: streamed lists, bounded stores, a type that comes and goes.
+//! The cache against a real server: streamed lists, bounded stores, the options of sources, a type that comes and goes.
 
 mod bounded;
+mod sources;
 mod streaming;
 mod watched;
 

@@ -21,6 +21,21 @@ pub(in crate::cache) enum Held {
 }
 
 impl Engine {
+    /// See [`ItemStore::pin`](crate::cache::store::ItemStore::pin).
+    pub(in crate::cache) fn pin(&self, key: &ObjectKey) {
+        self.store.pin(key);
+    }
+
+    /// See [`ItemStore::unpin`](crate::cache::store::ItemStore::unpin).
+    pub(in crate::cache) fn unpin(&self, key: &ObjectKey) {
+        self.store.unpin(key);
+    }
+
+    /// See [`ItemStore::is_readable`](crate::cache::store::ItemStore::is_readable).
+    pub(in crate::cache) fn is_readable(&self, key: &ObjectKey) -> bool {
+        self.store.is_readable(key)
+    }
+
     pub(in crate::cache) fn held(&self, key: &ObjectKey) -> Held {
         if let Some(object) = self.get(key) {
             return Held::Full(object);

@@ -72,6 +72,14 @@ impl Engine {
         found.filter(|(_, object)| self.indexers.matches(index, value, object)).collect()
     }
 
+    /// The keys of those for which the index gives `value`, and perhaps of others; sorted.
+    pub(in crate::cache) fn keys_by_index(&self, index: &str, value: &str) -> Vec<ObjectKey> {
+        // In this order: see `Recent`.
+        let mut keys = self.recent.keys(index, value);
+        keys.append(&mut self.indexers.keys(index, value));
+        keys.into_iter().collect()
+    }
+
     /// The newest answer to one of the operator's own writes, until the watch has caught up with it.
     pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         self.recent.get(key)

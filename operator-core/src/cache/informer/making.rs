@@ -12,7 +12,7 @@ use kube::Client;
 
 use crate::{
     cache::{
-        Bounds, ChangeHandler, Error, Indexer, InformerConfig,
+        AnyBounds, Bounds, ChangeHandler, Error, Indexer, InformerConfig,
         config::Settings,
         engine::Parts,
         kept::{Kept, View},
@@ -68,14 +68,14 @@ impl<K: KubeObject> Informer<K> {
                  unbounded informer (`Informer::new`), perhaps with a `transform` that drops what is large"
             )));
         }
-        let template = bounds.template(&config.resource_type).map_err(|error| {
+        let bounds = bounds.any(&config.resource_type).map_err(|error| {
             refused(format!(
                 "a {} doesn't decode from metadata alone ({error}); give an object without content by \
                  `Bounds::with_template`",
                 config.resource_type
             ))
         })?;
-        let store = Box::new(BoundedStore::new(bounds, template));
+        let store = Box::new(BoundedStore::new(bounds));
         Ok(Self::with_store(config, client, environment, handler, store))
     }
 
@@ -86,6 +86,7 @@ impl<K: KubeObject> Informer<K> {
         handler: Arc<dyn ChangeHandler<K>>,
         store: Box<dyn ItemStore>,
     ) -> Self {
+        let config = InformerConfig { scope: config.scope.in_place(client.default_namespace()), ..config };
         let (settings, view) = (config.settings(), Arc::new(View::new(&config, &environment)));
         let parts = typed_parts(config, &view, handler, store);
         Self::of_any(AnyInformer::of(settings, client, environment, view, parts))
@@ -93,16 +94,23 @@ impl<K: KubeObject> Informer<K> {
 }
 
 impl AnyInformer {
-    /// An informer whose handler and indexers get objects as they are kept, and open what they need with `view`.
+    /// An informer whose handler and indexers get objects as they are kept, and open what they need with `view`; with
+    /// `bounds` it holds only some in full.
     pub(crate) fn of_kept(
         settings: Settings,
+        bounds: Option<AnyBounds>,
         view: Arc<View>,
         client: Client,
         environment: Environment,
         handler: Arc<dyn ChangeHandler<Kept>>,
         indexers: BTreeMap<String, Indexer<Arc<Kept>>>,
     ) -> Self {
-        let parts = parts(&settings, &view, handler, indexers, Box::new(FullStore::new()));
+        let store: Box<dyn ItemStore> = match bounds {
+            Some(bounds) => Box::new(BoundedStore::new(bounds)),
+            None => Box::new(FullStore::new()),
+        };
+        let settings = Settings { scope: settings.scope.in_place(client.default_namespace()), ..settings };
+        let parts = parts(&settings, &view, handler, indexers, store);
         Self::of(settings, client, environment, view, parts)
     }
 
@@ -113,6 +121,7 @@ impl AnyInformer {
         view: Arc<View>,
         parts: Parts,
     ) -> Self {
+        let is_bounded = parts.store.is_bounded();
         #[cfg(feature = "testing")]
         let engine = crate::cache::planted::engine(parts, &environment);
         #[cfg(not(feature = "testing"))]
@@ -126,6 +135,7 @@ impl AnyInformer {
             engine,
             last_activity: AtomicU64::new(0),
             is_given: AtomicBool::new(false),
+            is_bounded,
         }))
     }
 }

@@ -31,13 +31,21 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct AnyInformer(pub(super) Arc<Inner>);
 
-/// An object that is known can't be decoded.
+/// An object that is known can't be read.
 #[derive(Debug)]
 pub(crate) struct Unopened {
     pub(crate) kind: ResourceType,
     pub(crate) key: ObjectKey,
-    /// Which of its fields isn't as expected.
-    pub(crate) error: String,
+    pub(crate) why: WhyUnopened,
+}
+
+/// Why an object can't be read.
+#[derive(Debug)]
+pub(crate) enum WhyUnopened {
+    /// It can't be decoded: which of its fields isn't as expected.
+    Undecodable(String),
+    /// Its informer is bounded, and no run has asked for it.
+    NotHeld,
 }
 
 pub(super) struct Inner {
@@ -50,6 +58,8 @@ pub(super) struct Inner {
     pub(super) last_activity: AtomicU64,
     /// It was given its objects, and there is nothing to follow.
     pub(super) is_given: AtomicBool,
+    /// It holds only some objects in full.
+    pub(super) is_bounded: bool,
 }
 
 /// How often an object is read again because the watch has shown something newer than the answer. A server that
@@ -109,6 +119,11 @@ impl AnyInformer {
 
     /// The same for a caller that must not treat an object that can't be decoded as missing.
     pub(crate) fn try_get(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Unopened> {
+        // Whether a bounded informer still has it depends on what others have read since: nobody may rely on that.
+        if !self.0.engine.is_readable(key) && self.contains(key) {
+            let (kind, key) = (self.resource_type().clone(), key.clone());
+            return Err(Unopened { kind, key, why: WhyUnopened::NotHeld });
+        }
         self.kept(key).map(|kept| self.try_open(key, &kept)).transpose()
     }
 
@@ -187,7 +202,7 @@ impl AnyInformer {
         self.0.view.try_open(kept).map_err(|error| Unopened {
             kind: self.resource_type().clone(),
             key: key.clone(),
-            error,
+            why: WhyUnopened::Undecodable(error),
         })
     }
 

@@ -51,6 +51,11 @@ pub(crate) fn kind_of<K: KubeObject>() -> AnyKind {
     Arc::new(Of::<K>::new(None))
 }
 
+/// The same, each changed by this function.
+pub(in crate::cache) fn transformed_kind<K: KubeObject>(transform: Transform<K>) -> AnyKind {
+    Arc::new(Of::<K>::new(Some(transform)))
+}
+
 /// Objects of type `K`.
 pub(in crate::cache) struct Of<K> {
     transform: Option<Transform<K>>,

@@ -61,6 +61,8 @@ pub(crate) struct View {
     is_read_at_once: bool,
     /// Whether an object is decoded when it arrives, to check that it can be.
     is_checked: bool,
+    /// Only a part of an answer is kept: what the transform leaves, or the metadata.
+    keeps_part: bool,
     /// Notified of objects that can't be decoded when they are read, if they weren't checked before.
     engine: OnceLock<Weak<Engine>>,
 }
@@ -120,6 +122,7 @@ impl View {
 
     fn of(settings: &Settings, own_managers: &[String], kind: AnyKind, memo: Arc<Memo>) -> Self {
         Self {
+            keeps_part: kind.transforms() || settings.metadata_only,
             resource_type: settings.resource_type.clone(),
             keeping: Keeping::new(&settings.resource_type, own_managers),
             kind,
@@ -181,7 +184,7 @@ impl View {
             return object.map(|object| self.answer_of(object)).map_err(serde_json::Error::custom);
         };
         let key = match key {
-            Some(key) if !self.is_checked && !self.kind.transforms() => {
+            Some(key) if !self.is_checked && !self.keeps_part => {
                 let kept = Arc::new(kept);
                 let object = self.lazy(&key, Arc::clone(&kept));
                 return Ok(Answer { key, kept: Some(kept), object });
@@ -190,7 +193,7 @@ impl View {
         };
         let object = self.decode(&kept).map_err(serde_json::Error::custom)?;
         match key {
-            Some(key) if !self.kind.transforms() => Ok(self.answered(key, Arc::new(kept), object)),
+            Some(key) if !self.keeps_part => Ok(self.answered(key, Arc::new(kept), object)),
             _ => Ok(self.answer_of(object)),
         }
     }

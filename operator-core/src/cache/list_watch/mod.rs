@@ -28,6 +28,7 @@ pub(super) mod failure;
 mod fsm;
 mod health;
 pub(super) mod request;
+mod sharded;
 mod shell;
 mod unreadable;
 
@@ -39,6 +40,7 @@ mod fsm_tests;
 pub(crate) use backoff::LONGEST_RETRY_AFTER;
 pub(super) use decode::Identity;
 pub(super) use request::Collection;
+pub(crate) use sharded::knows_shards;
 pub(super) use shell::{fetch, follow, words};
 pub(super) use unreadable::PANICKED;
 pub(crate) use unreadable::words as unreadable_words;

@@ -9,7 +9,10 @@ use kube::{
 };
 
 use crate::{
-    cache::config::{InitialList, Settings},
+    cache::{
+        config::{InitialList, Settings},
+        shard::Shard,
+    },
     client::LongAnswer,
     resource::ResourceType,
 };
@@ -33,6 +36,8 @@ pub(in crate::cache) struct Collection {
     namespace: Option<String>,
     label_selector: Option<String>,
     field_selector: Option<String>,
+    /// The part of the objects that is followed, if it isn't all of them.
+    pub(super) shard: Option<Shard>,
     page_size: u32,
     metadata_only: bool,
     pub(super) watch_timeout: Duration,
@@ -48,6 +53,7 @@ impl Collection {
             namespace: namespace.map(str::to_owned),
             label_selector: config.label_selector.clone(),
             field_selector: config.field_selector.clone(),
+            shard: config.shard.clone(),
             page_size: config.page_size,
             metadata_only: config.metadata_only,
             watch_timeout: config.watch_timeout.clamp(Duration::from_secs(1), LONGEST_WATCH),
@@ -94,7 +100,8 @@ impl Collection {
             ..ListParams::default()
         };
         let request = kube::core::Request::new(self.path()).list(&params);
-        let mut request = accepting(request.map_err(|error| Failure::new(error.to_string()))?, accept);
+        let request = request.map_err(|error| Failure::new(error.to_string()))?;
+        let mut request = accepting(self.of_shard(request)?, accept);
         request.extensions_mut().insert(LongAnswer);
         Ok(request)
     }
@@ -119,11 +126,33 @@ impl Collection {
             send_initial_events: version.is_none(),
         };
         let request = kube::core::Request::new(self.path()).watch(&params, version.unwrap_or_default());
-        let mut request = accepting(request.map_err(|error| Failure::new(error.to_string()))?, self.accept());
+        let request = request.map_err(|error| Failure::new(error.to_string()))?;
+        let mut request = accepting(self.of_shard(request)?, self.accept());
         // A compressing proxy would hold lines back until its buffer is full.
         request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         Ok(request)
     }
+}
+
+impl Collection {
+    /// The same request for a part of the objects, which kube's parameters don't know.
+    fn of_shard(&self, mut request: Request<Vec<u8>>) -> Result<Request<Vec<u8>>, Failure> {
+        let Some(shard) = &self.shard else { return Ok(request) };
+        let uri = request.uri().to_string();
+        let and = if uri.contains('?') { '&' } else { '?' };
+        let uri = format!("{uri}{and}shardSelector={}", escaped(shard.as_str()));
+        *request.uri_mut() = uri.parse().map_err(|error| Failure::new(format!("{uri} is no address: {error}")))?;
+        Ok(request)
+    }
+}
+
+/// A value in a query.
+fn escaped(text: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    text.bytes().map(escape).collect()
 }
 
 fn accepting(mut request: Request<Vec<u8>>, accept: &'static str) -> Request<Vec<u8>> {

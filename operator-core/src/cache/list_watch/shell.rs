@@ -145,7 +145,7 @@ async fn list(collection: &Collection, continue_token: Option<String>, paged: bo
         Ok(request) => fetch(collection, request).await,
         Err(failure) => Err(failure),
     };
-    let parsed = answer.and_then(|body| {
+    let parsed = answer.and_then(|body| collection.sharded(body)).and_then(|body| {
         let page = Page::parse(body, &collection.resource_type)?;
         let input = Input::Page { continue_token: page.continue_token(), version: page.version() };
         Ok((input, page))
@@ -198,7 +198,10 @@ impl Watch {
         }
         match decode::line(&self.line, &collection.resource_type, &*engine.face, &|key| engine.answered(key))
         {
-            Line::Event(event, version) => (Input::Event { version }, Received::Event(event)),
+            Line::Event(event, version) => match collection.shown_by_shard(&event) {
+                Ok(()) => (Input::Event { version }, Received::Event(event)),
+                Err(failure) => (Input::Broken(failure), Received::Nothing),
+            },
             Line::Bookmark { version, initial_end } => {
                 let received = version.clone().map_or(Received::Nothing, Received::Bookmark);
                 (Input::Bookmark { version, initial_end }, received)

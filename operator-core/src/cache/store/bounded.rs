@@ -11,11 +11,11 @@ use moka::{policy::EvictionPolicy, sync::Cache};
 use serde_json::Value;
 
 use crate::{
-    cache::{Bounds, kept::Kept},
+    cache::{AnyBounds, kept::Kept},
     resource::ObjectKey,
 };
 
-use super::{ItemStore, record::Record};
+use super::{ItemStore, pins::Pins, record::Record};
 
 /// A hash without randomness, so that the dropped objects don't differ from run to run.
 type Hash = BuildHasherDefault<DefaultHasher>;
@@ -27,19 +27,25 @@ type Hash = BuildHasherDefault<DefaultHasher>;
 pub(in crate::cache) struct BoundedStore {
     records: DashMap<ObjectKey, Record>,
     objects: Cache<ObjectKey, Arc<Kept>, Hash>,
+    /// What some run needs, beyond the bounds.
+    pins: Pins,
     /// An object without any content, into which metadata is put to make a minimal object.
     template: Value,
 }
 
 impl BoundedStore {
-    pub(in crate::cache) fn new<K>(bounds: &Bounds<K>, template: Value) -> Self {
+    pub(in crate::cache) fn new(AnyBounds { max_objects, time_to_idle, template }: AnyBounds) -> Self {
         // Not by frequency of use: what the watch has just shown has never been used, and is about to be.
-        let mut objects =
-            Cache::builder().max_capacity(bounds.max_objects).eviction_policy(EvictionPolicy::lru());
-        if let Some(idle) = bounds.time_to_idle {
+        let mut objects = Cache::builder().max_capacity(max_objects).eviction_policy(EvictionPolicy::lru());
+        if let Some(idle) = time_to_idle {
             objects = objects.time_to_idle(idle);
         }
-        Self { records: DashMap::new(), objects: objects.build_with_hasher(Hash::default()), template }
+        let objects = objects.build_with_hasher(Hash::default());
+        Self { records: DashMap::new(), objects, pins: Pins::default(), template }
+    }
+
+    fn held(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+        self.pins.get(key).or_else(|| self.objects.get(key))
     }
 
     fn minimal(&self, key: &ObjectKey, record: &Record) -> Arc<Kept> {
@@ -49,7 +55,7 @@ impl BoundedStore {
 
 impl ItemStore for BoundedStore {
     fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
-        if self.contains(key) { self.objects.get(key) } else { None }
+        if self.contains(key) { self.held(key) } else { None }
     }
 
     fn contains(&self, key: &ObjectKey) -> bool {
@@ -58,7 +64,7 @@ impl ItemStore for BoundedStore {
 
     fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
         let record = self.records.get(key)?.clone();
-        let held = self.objects.get(key);
+        let held = self.held(key);
         held.filter(|held| held.version() == record.version.as_deref())
             .or_else(|| Some(self.minimal(key, &record)))
     }
@@ -71,13 +77,14 @@ impl ItemStore for BoundedStore {
         self.records.insert(key.clone(), Record::of(&object));
         // What was read from the server may be ahead of the watch. It is no use to guess which of the two will last: a
         // list may bring back an older state for good. Whoever needs the object asks the server once more.
-        let ahead = self.objects.get(&key).is_some_and(|held| {
+        let ahead = self.held(&key).is_some_and(|held| {
             let shown = object.resource_version();
             shown.is_some() && held.resource_version() > shown
         });
         if ahead {
             self.objects.invalidate(&key);
         } else {
+            self.pins.put(&key, Some(&object));
             self.objects.insert(key, object);
         }
         self.tidy();
@@ -86,6 +93,7 @@ impl ItemStore for BoundedStore {
     fn remove(&self, key: &ObjectKey) {
         self.records.remove(key);
         self.objects.invalidate(key);
+        self.pins.put(key, None);
     }
 
     fn shown_keys(&self) -> Vec<ObjectKey> {
@@ -119,6 +127,7 @@ impl ItemStore for BoundedStore {
     }
 
     fn fill(&self, key: &ObjectKey, object: Arc<Kept>) {
+        self.pins.put(key, Some(&object));
         self.objects.insert(key.clone(), object);
         self.tidy();
     }
@@ -128,6 +137,24 @@ impl ItemStore for BoundedStore {
             record.hidden = true;
         }
         self.objects.invalidate(key);
+        self.pins.put(key, None);
+    }
+
+    fn is_bounded(&self) -> bool {
+        true
+    }
+
+    fn pin(&self, key: &ObjectKey) {
+        let held = self.objects.get(key);
+        self.pins.add(key, held);
+    }
+
+    fn unpin(&self, key: &ObjectKey) {
+        self.pins.remove(key);
+    }
+
+    fn is_readable(&self, key: &ObjectKey) -> bool {
+        self.pins.has(key)
     }
 
     // The cache counts and lets go in batches of its own. Doing it with each write keeps the bound strict.

@@ -73,6 +73,18 @@ impl ItemStore for FullStore {
 
     fn hide(&self, _: &ObjectKey) {}
 
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
+    fn pin(&self, _: &ObjectKey) {}
+
+    fn unpin(&self, _: &ObjectKey) {}
+
+    fn is_readable(&self, _: &ObjectKey) -> bool {
+        true
+    }
+
     fn tidy(&self) {}
 }
 

@@ -13,6 +13,7 @@
 
 mod bounded;
 mod full;
+mod pins;
 mod record;
 
 use std::{fmt, sync::Arc};
@@ -62,6 +63,19 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
 
     /// Readers don't find the object any more, though the watch hasn't shown its end yet.
     fn hide(&self, key: &ObjectKey);
+
+    /// Whether it holds only some objects in full.
+    fn is_bounded(&self) -> bool;
+
+    /// From now on the object is held in full whenever it was, or is read from the server, until as many calls of
+    /// [`ItemStore::unpin`] have followed.
+    fn pin(&self, key: &ObjectKey);
+
+    /// Takes back one call of [`ItemStore::pin`].
+    fn unpin(&self, key: &ObjectKey);
+
+    /// Whether a reader may rely on finding the object in full if it exists: always, or while it is pinned.
+    fn is_readable(&self, key: &ObjectKey) -> bool;
 
     /// Drops what was not used for too long.
     fn tidy(&self);

@@ -12,6 +12,7 @@ use super::{
     names::{check_field_manager, check_finalizer, check_name, check_retired_field_manager},
 };
 use crate::{
+    cache::Contradiction,
     dependent,
     event_source::{RustType, SourceContents, WatchScope},
     resource::ResourceType,
@@ -28,6 +29,8 @@ pub(super) struct Facts<'d> {
     pub(super) primary: RustType,
     pub(super) primary_kind: &'d ResourceType,
     pub(super) scope: &'d WatchScope,
+    /// What is wrong with how the primaries are followed.
+    pub(super) contradictions: Vec<Contradiction>,
     pub(super) max_concurrent: usize,
     pub(super) reconcile_timeout: Option<Duration>,
     pub(super) max_interval: Option<Duration>,
@@ -46,6 +49,8 @@ pub(super) struct Facts<'d> {
 pub(super) struct Source {
     pub(super) name: String,
     pub(super) contents: SourceContents,
+    /// What is wrong with it by itself.
+    pub(super) contradictions: Vec<Contradiction>,
 }
 
 /// A dependent, in the controller's workflow or outside it.
@@ -83,6 +88,9 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     mistakes.extend(facts.finalizer.and_then(check_finalizer));
     mistakes.extend(numbers(facts));
     mistakes.extend(all_events(facts));
+    mistakes.extend(facts.contradictions.iter().map(|Contradiction([what, why, write])| {
+        Mistake::new(what, why, write)
+    }));
     mistakes.extend(sources::check(facts));
     mistakes.extend(nodes::check(facts));
     mistakes

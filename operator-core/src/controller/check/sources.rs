@@ -1,14 +1,19 @@
 //! Event sources, and what is read from them.
 
 use super::{Facts, Mistake, Source};
-use crate::{dependent::Reading, event_source::SourceContents};
+use crate::{cache::Contradiction, dependent::Reading, event_source::SourceContents};
 
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
     let foreign = facts.sources.iter().filter_map(|source| of_another_primary(source, facts));
     let readings = facts.nodes.iter().flat_map(|node| {
         node.declaration.reads.iter().filter_map(|reading| unread(&node.name, reading, facts))
     });
-    foreign.chain(readings)
+    let contradictions = facts.sources.iter().flat_map(|source| {
+        source.contradictions.iter().map(|Contradiction([what, why, write])| {
+            Mistake::new(format!("event source `{}`: {what}", source.name), why, write)
+        })
+    });
+    foreign.chain(contradictions).chain(readings)
 }
 
 /// A source that queries another system for primaries of another type would never be queried.

@@ -68,6 +68,7 @@ impl Several {
     async fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
         let sought = self.question.sought(asked).await?;
         let Some(sought) = sought.wanted() else { return Ok(Vec::new()) };
+        self.managed.hold(asked, None).await.map_err(Error::boxed)?;
         let mut found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
         found.retain(|object| sought.selects.as_ref().is_none_or(|selects| selects(&**object)));
         Ok(found)
@@ -114,6 +115,7 @@ impl Several {
         let wanted = self.wanted(&own).await?;
         // The workflow calls only a dependent that wants something, be it none.
         let desired = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
+        self.managed.hold(asked, desired.keys()).await.map_err(Error::boxed)?;
         let jobs = own.jobs(desired.values().cloned()).await.map_err(Error::boxed)?;
         let over = AtomicUsize::new(0);
         let mut items = Items::default();
@@ -186,6 +188,7 @@ impl Engine for Several {
             if !self.managed.capabilities.can_delete() {
                 return Ok(Deleted::NOTHING);
             }
+            self.managed.hold(asked, None).await.map_err(Error::boxed)?;
             let made = own.all_removable().map_err(Error::boxed)?;
             let is_gone = made.is_empty() && !own.awaits_some();
             let deletion = if is_gone { Deletion::Gone } else { Deletion::Asked };
@@ -200,7 +203,13 @@ impl Engine for Several {
         async move {
             let actual = match self.managed.is_read_only() {
                 true => self.found(asked).await?,
-                false => self.actual(&self.managed.of_primary(asked).map_err(Error::boxed)?)?,
+                false => {
+                    let wanted = self.question.known::<ByKey>(asked);
+                    let wanted = wanted.as_ref().and_then(|wanted| wanted.wanted());
+                    let keys = wanted.into_iter().flat_map(BTreeMap::keys);
+                    self.managed.hold(asked, keys).await.map_err(Error::boxed)?;
+                    self.actual(&self.managed.of_primary(asked).map_err(Error::boxed)?)?
+                }
             };
             Ok(actual.into_iter().map(|object| self.managed.secondary(object)).collect())
         }

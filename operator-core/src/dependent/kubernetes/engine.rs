@@ -53,7 +53,9 @@ impl Single {
         let sought = self.question.sought(asked).await?;
         let Some(sought) = sought.wanted() else { return Ok(None) };
         let primary = ObjectKey::in_meta(asked.primary.meta());
-        let found = match sought.key(self.managed.kind.is_namespaced(), &primary) {
+        let key = sought.key(self.managed.kind.is_namespaced(), &primary);
+        self.managed.hold(asked, &key).await.map_err(Error::boxed)?;
+        let found = match key {
             Some(key) => self.managed.found(&key, asked),
             None => self.only_one(asked.context),
         };
@@ -81,6 +83,7 @@ impl Single {
     async fn bring_about(&self, asked: Asked<'_>) -> Result<ReconcileResult, BoxError> {
         let (managed, own) = (&self.managed, self.managed.of_primary(asked).map_err(Error::boxed)?);
         let key = ObjectKey::in_meta(self.desired(&own).await?.meta());
+        managed.hold(asked, [&key]).await.map_err(Error::boxed)?;
         let actual = own.there(&key).map_err(Error::boxed)?;
         let jobs = match own.makes_jobs() {
             true => own.jobs([self.desired(&own).await?]).await.map_err(Error::boxed)?,
@@ -143,6 +146,7 @@ impl Engine for Single {
             if !self.managed.capabilities.can_delete() {
                 return Ok(Deleted::NOTHING);
             }
+            self.managed.hold(asked, None).await.map_err(Error::boxed)?;
             let all = own.all_removable().map_err(Error::boxed)?;
             for object in &all {
                 own.remove_and_note(object).await.map_err(Error::boxed)?;
@@ -162,7 +166,10 @@ impl Engine for Single {
                 let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
                 // What is wanted may not have been asked yet, and isn't where the object only has to go.
                 let wanted = self.question.known::<AnyObject>(asked);
-                let found = match wanted.as_ref().and_then(|wanted| wanted.wanted()) {
+                let wanted = wanted.as_ref().and_then(|wanted| wanted.wanted());
+                let key = wanted.map(|desired| ObjectKey::in_meta(desired.meta()));
+                self.managed.hold(asked, &key).await.map_err(Error::boxed)?;
+                let found = match wanted {
                     Some(desired) => own.actual(&ObjectKey::in_meta(desired.meta())).map(Vec::from_iter),
                     None => own.removable(),
                 };

@@ -110,6 +110,7 @@ impl Managed {
         if !self.capabilities.can_delete() || self.source(asked.context).is_err() {
             return Ok(0);
         }
+        self.hold(asked, None).await?;
         self.of_primary(asked)?.prune(None, pruning.data).await
     }
 

@@ -1,14 +1,16 @@
 //! The source from which a dependent's objects are read.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures::FutureExt;
 
 use super::settings::Managed;
 use crate::{
     dependent::{Asked, Capabilities, DependentSource, Error},
-    event_source::{AnySecondary, InformerEventSource, SourceDeclaration},
+    event_source::{AnySecondary, InformerEventSource, OWNER_INDEX, SourceDeclaration},
     operations,
     reconciler::{AnyContext, workflow::Secondary},
-    resource::{AnyObject, KubeObject, MappingAnnotations, ObjectKey, ResourceType},
+    resource::{AnyObject, KubeObject, MappingAnnotations, ObjectKey, ResourceType, label_value},
 };
 
 /// The settings of a dependent's informer.
@@ -74,6 +76,26 @@ impl Managed {
             name: name.to_owned(),
             kind: self.kind.kind().to_owned(),
         })?)
+    }
+
+    /// Has a bounded event source hold what a node reads for the primary, and these keys, until the run ends.
+    pub(in crate::dependent) async fn hold(
+        &self,
+        asked: Asked<'_>,
+        wanted: impl IntoIterator<Item = &ObjectKey> + Send,
+    ) -> Result<(), Error> {
+        // One that doesn't run is the trouble of whoever reads it.
+        let Ok(source) = self.source(asked.context) else { return Ok(()) };
+        let informer = source.informer();
+        if !informer.is_bounded() {
+            return Ok(());
+        }
+        let mut keys: BTreeSet<ObjectKey> = wanted.into_iter().cloned().collect();
+        keys.extend(source.keys_of(asked.context.primary_key()));
+        if let Some(uid) = asked.primary.meta().uid.as_deref() {
+            keys.extend(informer.keys_by_index(OWNER_INDEX, &label_value(uid)));
+        }
+        Ok(asked.context.hold(informer, keys.into_iter().collect()).boxed().await?)
     }
 
     /// The running event source, if it follows that key and has seen what exists.

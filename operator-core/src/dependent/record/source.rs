@@ -82,7 +82,7 @@ impl<R: Send + Sync + 'static> SourceDeclaration for Forgets<R> {
         wiring.primaries.follow(follower);
         let (memory, primaries) = (Arc::downgrade(&self.memory), Arc::clone(&wiring.primaries));
         wiring.environment.keeps(format!("{}/{}, its records", wiring.controller, self.name), move || {
-            let exists = |primary: &ObjectKey| primaries.get(primary).is_some();
+            let exists = |primary: &ObjectKey| primaries.contains(primary);
             Some(memory.upgrade()?.leftovers(&exists))
         });
         if let Some(pushes) = &self.pushes {

@@ -89,7 +89,7 @@ impl EventSource for Used {
     }
 
     fn leftovers(&self) -> usize {
-        let exists = |primary: &ObjectKey| self.primaries.get(primary).is_some();
+        let exists = |primary: &ObjectKey| self.primaries.contains(primary);
         self.system.shared.state.lock().backoff.leftovers(&self.controller, exists)
     }
 }

@@ -27,7 +27,8 @@ impl Error {
             | Self::OwnerGoes { .. }
             | Self::Going { .. }
             | Self::NamespaceTerminating { .. }
-            | Self::Undecodable { .. } => true,
+            | Self::Undecodable { .. }
+            | Self::NotFetched { .. } => true,
             Self::InTheWay { refused, .. } | Self::Immutable { refused } => refused.is_retryable(),
             Self::Serialize { .. }
             | Self::Unnamed { .. }
@@ -38,6 +39,7 @@ impl Error {
             | Self::OwnField { .. }
             | Self::InvalidPatch { .. }
             | Self::PartialApply { .. }
+            | Self::NotHeld { .. }
             | Self::UnknownEventSource { .. }
             | Self::NoEventSource { .. } => false,
         }
@@ -50,6 +52,7 @@ impl Error {
         match self {
             Self::Refused { status, .. } => is_servers(status.code),
             Self::Unanswered { .. } | Self::NotServed { .. } | Self::Fenced { .. } => true,
+            Self::NotFetched { source, .. } => source.status().is_none_or(is_servers),
             _ => false,
         }
     }

@@ -9,7 +9,7 @@ use serde::de::Error as _;
 
 use super::mask;
 use crate::{
-    cache::Unopened,
+    cache::{self, Unopened, WhyUnopened},
     client::{Closed, is_not_served},
     observe::with_sources,
     resource::{ObjectKey, ResourceType},
@@ -242,6 +242,29 @@ pub enum Error {
         /// What is wrong with it, and what to do about that.
         what: String,
     },
+    /// The object exists, and its event source is [bounded](crate::ControllerBuilder::bounded): it is not known in full,
+    /// and a read of the cache can't wait for the server.
+    #[error(
+        "{kind} {key} exists, but its event source is bounded and can't be read without asking the server; first call `context.fetch_secondaries::<{}>().await?`, or `context.fetch::<{}>(&key).await?`", kind.kind(), kind.kind()
+    )]
+    NotHeld {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+    },
+    /// An object of a [bounded](crate::ControllerBuilder::bounded) event source, or the primary of a bounded controller,
+    /// is not held in full, and can't be read from the server.
+    #[error("{kind} {key}: it is not held in full, and can't be read")]
+    NotFetched {
+        /// The object's type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// Why not.
+        #[source]
+        source: cache::Error,
+    },
     /// The controller has no event source of that name for such objects.
     #[error(
         "the controller has no event source `{name}` for {kind}; declare one with `.watches(InformerEventSource::<{kind}>::new().name(\"{name}\"))`"
@@ -300,7 +323,12 @@ impl Error {
 }
 
 impl From<Unopened> for Error {
-    fn from(Unopened { kind, key, error }: Unopened) -> Self {
-        Self::undecodable(kind, key, serde_json::Error::custom(error))
+    fn from(Unopened { kind, key, why }: Unopened) -> Self {
+        match why {
+            WhyUnopened::Undecodable(error) => {
+                Self::undecodable(kind, key, serde_json::Error::custom(error))
+            }
+            WhyUnopened::NotHeld => Self::NotHeld { kind, key },
+        }
     }
 }

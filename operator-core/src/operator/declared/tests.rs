@@ -28,7 +28,7 @@ fn pods() -> ControllerBuilder<Pods> {
 }
 
 fn nowhere() -> ControllerBuilder<Pods> {
-    pods().namespaces::<String>([])
+    pods().namespaces([""; 0])
 }
 
 /// Wrong declarations, each with what is wrong.

@@ -6,7 +6,6 @@ use std::{
 };
 
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
-use serde_json::json;
 
 use crate::{
     cache::{
@@ -104,7 +103,7 @@ impl World {
         let store: Box<dyn ItemStore> = match shape.max_objects {
             None => Box::new(FullStore::new()),
             Some(max) => {
-                Box::new(BoundedStore::new(&Bounds::<ConfigMap>::new(max), json!(ConfigMap::default())))
+                Box::new(BoundedStore::new(Bounds::<ConfigMap>::new(max).any(&ResourceType::of::<ConfigMap>()).unwrap()))
             }
         };
         let engine = Known::with_store(&config, Arc::new(Arc::clone(&recorder)), store);

@@ -2,6 +2,7 @@
 
 mod functions;
 mod kinds;
+mod options;
 mod table;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};

@@ -75,7 +75,7 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ("a jitter that is no number", pods().jitter(f64::NAN)),
         ("all events and a cleaner", pods().trigger_on_all_events(true).with_cleaner()),
         ("all events and a workflow", with((Map("a").node(),)).trigger_on_all_events(true)),
-        ("no namespace", pods().namespaces::<String>([])),
+        ("no namespace", pods().namespaces([""; 0])),
         (
             "a retry without a pause",
             pods().retry(GenericRetry::default().with_initial_interval(Duration::ZERO)),
@@ -144,7 +144,7 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
             with((Map("a").node().event_source("maps"), maps("pages")))
                 .name("Pods")
                 .max_concurrent_reconciles(0)
-                .namespaces::<String>([]),
+                .namespaces([""; 0]),
         ),
     ]
 }

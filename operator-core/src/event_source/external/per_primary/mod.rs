@@ -20,6 +20,7 @@ mod rules;
 mod store;
 
 use std::{
+    any::Any,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -96,7 +97,7 @@ where
         let name = format!("{}/{}, what is known outside", wiring.controller, fetching.name);
         wiring.environment.keeps(name, move || {
             let kept = kept.upgrade()?;
-            let exists = |primary: &ObjectKey| kept.primaries.get(primary).is_some();
+            let exists = |primary: &ObjectKey| kept.primaries.contains(primary);
             Some(kept.members.lock().leftovers(&exists))
         });
         built
@@ -104,8 +105,11 @@ where
 
     /// The newest known state of a primary.
     fn primary(&self, key: &ObjectKey) -> Result<Arc<P>, Error> {
-        let found = self.primaries.get(key).ok_or_else(|| self.gone(key))?;
-        found.downcast().map_err(|_| Error::PrimaryType {
+        self.typed(key, self.primaries.get(key))
+    }
+
+    fn typed(&self, key: &ObjectKey, found: Option<Arc<dyn Any + Send + Sync>>) -> Result<Arc<P>, Error> {
+        found.ok_or_else(|| self.gone(key))?.downcast().map_err(|_| Error::PrimaryType {
             event_source: self.fetching.name.to_string(),
             expected: std::any::type_name::<P>(),
         })
@@ -129,7 +133,7 @@ where
                 }
                 members.cache.version(primary)
             };
-            let object = self.primary(primary)?;
+            let object = self.typed(primary, self.primaries.fetch(primary).await)?;
             let Fetching { name, fetch, timeout, id } = &self.fetching;
             let fetch = async {
                 let set = by_id(fetch(Arc::clone(&object)).await?, id);

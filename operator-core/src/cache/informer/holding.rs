@@ -1,0 +1,85 @@
+//! Objects of bounded informers that are held in full for as long as a run needs them.
+//!
+//! ```text
+//! hold(keys) ──▶ pinned ──▶ held in full? ── no, but known ──▶ one GET
+//!                              └─ yes: nothing is sent
+//! drop ──▶ as bounded as before
+//! ```
+
+use std::fmt;
+
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
+
+use parking_lot::Mutex;
+
+use super::AnyInformer;
+use crate::{
+    cache::Error,
+    resource::ObjectKey,
+};
+
+/// How many objects are read at the same time.
+const READS_AT_ONCE: usize = 16;
+
+/// Objects that a bounded informer holds in full until this is dropped, and after that as long as its bounds allow.
+struct Held {
+    informer: AnyInformer,
+    keys: Vec<ObjectKey>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for key in &self.keys {
+            self.informer.0.engine.unpin(key);
+        }
+    }
+}
+
+/// What is held for one run.
+#[derive(Default)]
+pub(crate) struct HeldObjects(Mutex<Vec<Held>>);
+
+impl HeldObjects {
+    /// Has an informer hold these objects in full for as long as this lives.
+    pub(crate) async fn hold(&self, informer: &AnyInformer, keys: Vec<ObjectKey>) -> Result<(), Error> {
+        let held = informer.hold(keys).await?;
+        self.0.lock().extend(held);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for HeldObjects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeldObjects").finish_non_exhaustive()
+    }
+}
+
+impl AnyInformer {
+    /// Whether it holds only some objects in full.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.0.is_bounded
+    }
+
+    /// Holds these objects in full, reading those that it doesn't: one request for each. Those that don't exist are
+    /// left out. An informer that isn't bounded holds them anyway.
+    ///
+    /// Boxed, as few informers are bounded.
+    async fn hold(&self, keys: Vec<ObjectKey>) -> Result<Option<Held>, Error> {
+        if !self.is_bounded() || keys.is_empty() {
+            return Ok(None);
+        }
+        for key in &keys {
+            self.0.engine.pin(key);
+        }
+        // From here on they are let go even if this future is dropped.
+        let held = Held { informer: self.clone(), keys };
+        let reads = stream::iter(&held.keys).map(|key| self.fetch(key).map(|read| read.map(drop)));
+        reads.buffer_unordered(READS_AT_ONCE).try_collect::<()>().boxed().await?;
+        Ok(Some(held))
+    }
+
+    /// The keys of those for which the named index gives `value`, held in full or not.
+    pub(crate) fn keys_by_index(&self, index: &str, value: &str) -> Vec<ObjectKey> {
+        self.0.engine.keys_by_index(index, value)
+    }
+}
