@@ -22,7 +22,11 @@ const SETTINGS: &Keys = &[
     ("namespaces", Form::Texts, "[\"default\"]"),
     ("label_selector", Form::Text, "\"app=web\""),
     ("field_selector", Form::Text, "\"metadata.name=web\""),
-    ("shard_selector", Form::Text, "\"shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')\""),
+    (
+        "shard_selector",
+        Form::Text,
+        "\"shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')\"",
+    ),
     ("bounded", Form::Any, "Bounds::new(1_000)"),
     ("transform", Form::Any, "shorter"),
     ("initial_list", Form::Any, "InitialList::Streaming"),

@@ -150,8 +150,14 @@ mod tests {
             ("", "is no `shardRange"),
             ("a in (b)", "is no `shardRange"),
             ("shardRange(object.metadata.uid)", "not 1 arguments"),
-            ("shardRange(object.metadata.name, '0x0000000000000000', '0x8000000000000000')", "can't be the field"),
-            ("shardRange(object.metadata.uid, '0x0', '0x8000000000000000')", "'0x0' is no number of 16 digits"),
+            (
+                "shardRange(object.metadata.name, '0x0000000000000000', '0x8000000000000000')",
+                "can't be the field",
+            ),
+            (
+                "shardRange(object.metadata.uid, '0x0', '0x8000000000000000')",
+                "'0x0' is no number of 16 digits",
+            ),
             ("shardRange(object.metadata.uid, '0x00000000000000AA', '0x8000000000000000')", "is no number"),
             ("shardRange(object.metadata.uid, '0x8000000000000000', '0x8000000000000000')", "is empty"),
             (&format!("{LOWER} || {}", UPPER.replace("uid", "namespace")), "same field"),

@@ -72,9 +72,7 @@ mod tests {
     #[test]
     fn only_a_context_that_names_its_namespace_does() {
         let of = |current: &str| {
-            let context = |name: &str, namespace: serde_json::Value| {
-                json!({ "name": name, "context": { "cluster": "c", "user": "u", "namespace": namespace } })
-            };
+            let context = |name: &str, namespace: serde_json::Value| json!({ "name": name, "context": { "cluster": "c", "user": "u", "namespace": namespace } });
             let kubeconfig: Kubeconfig = serde_json::from_value(json!({
                 "current-context": current,
                 "contexts": [context("named", json!("shop")), context("bare", json!(null)), context("empty", json!(""))],

@@ -11,7 +11,9 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 use crate::{
     cache::{AnyIndexer, Contradiction, Options},
-    event_source::{Filters, NeededShard, Needs, PrimaryEventSource, PrimaryFilters, References, RustType, WatchScope},
+    event_source::{
+        Filters, NeededShard, Needs, PrimaryEventSource, PrimaryFilters, References, RustType, WatchScope,
+    },
     processor::{DEFAULT_SPREAD, GenericRetry, MachineConfig},
     reconciler::AnyStatus,
     resource::{Access, KubeObject, Nodes, Object, ResourceType},

@@ -26,7 +26,7 @@ use tower::{BoxError, service_fn, util::BoxService};
 
 use super::*;
 use crate::{
-    cache::{AnyInformer, WatchScope, Options},
+    cache::{AnyInformer, Options, WatchScope},
     client::{Clients, ResponseBody, TransportHook},
     environment::Environment,
     event_source::{

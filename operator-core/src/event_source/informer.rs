@@ -3,14 +3,14 @@
 use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 
 use super::{
-    AnySecondary, Filters, Needs, NeededShard, Primaries, RustType, SecondaryToPrimary, SourceContents, SourceDeclaration,
-    Sources, WatchScope, Wiring, filter_methods, references::References, relation::Relation,
-    secondary::SecondaryEvents,
+    AnySecondary, Filters, NeededShard, Needs, Primaries, RustType, SecondaryToPrimary, SourceContents,
+    SourceDeclaration, Sources, WatchScope, Wiring, filter_methods, references::References,
+    relation::Relation, secondary::SecondaryEvents,
 };
 use crate::{
     cache::{
-        AnyIndexer, AnyInformer, ChangeHandler, Contradiction, Indexer, Kept, Options, Settings, View, opening,
-        option_methods,
+        AnyIndexer, AnyInformer, ChangeHandler, Contradiction, Indexer, Kept, Options, Settings, View,
+        opening, option_methods,
     },
     observe::SourceIndex,
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},

@@ -213,8 +213,7 @@ impl<'c> ResourceOperations<'c> {
     }
 
     async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<State, Error> {
-        let (target, key) = self.target(of, desired)?;
-        target.hold(&key).await?;
+        let (target, key) = self.held(of, desired).await?;
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
         let is_others = part == Part::Object && !target.is_own_primary;
         let known = if is_others { target.informer().kept(&key) } else { None };
@@ -274,8 +273,7 @@ impl<'c> ResourceOperations<'c> {
     }
 
     async fn delete_any(&self, of: RustType, object: &dyn Object) -> Result<(), Error> {
-        let (target, key) = self.target(of, object)?;
-        target.hold(&key).await?;
+        let (target, key) = self.held(of, object).await?;
         let uid = match target.uid().or(object.uid()) {
             Some(uid) => uid.to_owned(),
             None => match self.uid_of_ours(&target, &key).await? {
@@ -322,8 +320,7 @@ impl<'c> ResourceOperations<'c> {
     }
 
     async fn replace(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AnyObject, Error> {
-        let (target, key) = self.target(of, desired)?;
-        target.hold(&key).await?;
+        let (target, key) = self.held(of, desired).await?;
         let intent = Intent::of(Verb::Update, part, key, body::plain(desired, target.kind())?);
         let intent = intent.made_from(desired.version());
         self.write(&target, &intent, WriteMode::FilterWithOptimisticLocking).await
@@ -350,8 +347,7 @@ impl<'c> ResourceOperations<'c> {
         edit: &mut (dyn FnMut(&dyn Object) -> Option<AnyObject> + Send),
         part: Part,
     ) -> Result<AnyObject, Error> {
-        let (target, key) = self.target(of, actual)?;
-        target.hold(&key).await?;
+        let (target, key) = self.held(of, actual).await?;
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
         let mut differ = |state: &dyn Object| {
             let Some(edited) = edit(state) else { return Ok(None) };
@@ -369,8 +365,7 @@ impl<'c> ResourceOperations<'c> {
         patch: Value,
         part: Part,
     ) -> Result<AnyObject, Error> {
-        let (target, key) = self.target(of, object)?;
-        target.hold(&key).await?;
+        let (target, key) = self.held(of, object).await?;
         let metadata = patch.get("metadata");
         if !patch.is_object() || metadata.is_some_and(|metadata| !metadata.is_object()) {
             return Err(Error::InvalidPatch { kind: target.kind().clone(), key });

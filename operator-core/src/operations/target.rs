@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::FutureExt;
 use serde::de::Error as _;
 
-use super::{Error, Findings, Writer, live::live, request::WriteRequest};
+use super::{Error, Findings, ResourceOperations, Writer, live::live, request::WriteRequest};
 use crate::{
     cache::{Answer, AnyInformer, AnyWrite, HeldObjects},
     event_source::{AnySecondary, PrimarySource, RustType, SecondaryWrite, Sources},
@@ -275,5 +275,18 @@ impl<'c> Target<'c> {
     fn gone(&self) -> Error {
         self.run.findings.note_gone();
         Error::Gone { kind: self.kind().clone(), key: self.run.key.clone() }
+    }
+}
+
+impl<'c> ResourceOperations<'c> {
+    /// The target of `object`, which a bounded event source holds in full from then on.
+    pub(super) async fn held(
+        &self,
+        of: RustType,
+        object: &dyn Object,
+    ) -> Result<(Target<'c>, ObjectKey), Error> {
+        let (target, key) = self.target(of, object)?;
+        target.hold(&key).await?;
+        Ok((target, key))
     }
 }

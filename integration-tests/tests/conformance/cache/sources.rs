@@ -29,9 +29,9 @@ use super::map;
 
 /// Config maps with the label `for=test`, all of which belong to the primary `one`.
 fn source() -> InformerEventSource<ConfigMap> {
-    InformerEventSource::new()
-        .label_selector("for=test")
-        .map_to_primary(|map: &ConfigMap| vec![ObjectKey::namespaced(&map.namespace().unwrap_or_default(), "one")])
+    InformerEventSource::new().label_selector("for=test").map_to_primary(|map: &ConfigMap| {
+        vec![ObjectKey::namespaced(&map.namespace().unwrap_or_default(), "one")]
+    })
 }
 
 /// Says in the status what the config maps of its primary hold, after having fetched them.
@@ -85,8 +85,7 @@ async fn a_miss_costs_one_request_and_a_hit_none() -> Result<()> {
     make(&scene, &["a", "b", "c"]).await?;
     let (operator, mut audit) = scene.audited().await?;
     let bounded = fetching().controller().watches(source().bounded(Bounds::new(1)));
-    let operator =
-        TestOperator::start(operator.register(bounded.namespaces([&scene.namespace]))).await?;
+    let operator = TestOperator::start(operator.register(bounded.namespaces([&scene.namespace]))).await?;
     operator.settled().await?;
     assert_eq!(gets(&mut audit, "configmaps").await?, 0, "nothing is read before it is needed");
 
@@ -284,7 +283,10 @@ async fn only_metadata_is_asked_for() -> Result<()> {
     operator.settled().await?;
     assert_eq!(message(&scene).await?, "one");
     let asked = asked.lock();
-    assert!(!asked.is_empty() && asked.iter().all(|accept| accept.contains("PartialObjectMetadata")), "{asked:?}");
+    assert!(
+        !asked.is_empty() && asked.iter().all(|accept| accept.contains("PartialObjectMetadata")),
+        "{asked:?}"
+    );
     Ok(())
 }
 
@@ -295,7 +297,8 @@ async fn lists_come_in_pages_of_that_size_or_as_a_stream() -> Result<()> {
     let lists = async |source: InformerEventSource<ConfigMap>| -> Result<(usize, bool)> {
         let (operator, mut audit) = scene.audited().await?;
         let controller = Script::<TestResource>::idle().controller().watches(source);
-        let operator = TestOperator::start(operator.register(controller.namespaces([&scene.namespace]))).await?;
+        let operator =
+            TestOperator::start(operator.register(controller.namespaces([&scene.namespace]))).await?;
         let is_watched = |calls: &integration_tests::Calls| calls.counts().contains_key("watch configmaps");
         let calls = audit.calls_until("the watch", is_watched).await?;
         operator.stop().await;

@@ -13,10 +13,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use parking_lot::Mutex;
 
 use super::AnyInformer;
-use crate::{
-    cache::Error,
-    resource::ObjectKey,
-};
+use crate::{cache::Error, resource::ObjectKey};
 
 /// How many objects are read at the same time.
 const READS_AT_ONCE: usize = 16;

@@ -141,7 +141,8 @@ impl Collection {
         let uri = request.uri().to_string();
         let and = if uri.contains('?') { '&' } else { '?' };
         let uri = format!("{uri}{and}shardSelector={}", escaped(shard.as_str()));
-        *request.uri_mut() = uri.parse().map_err(|error| Failure::new(format!("{uri} is no address: {error}")))?;
+        *request.uri_mut() =
+            uri.parse().map_err(|error| Failure::new(format!("{uri} is no address: {error}")))?;
         Ok(request)
     }
 }

@@ -88,9 +88,9 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     mistakes.extend(facts.finalizer.and_then(check_finalizer));
     mistakes.extend(numbers(facts));
     mistakes.extend(all_events(facts));
-    mistakes.extend(facts.contradictions.iter().map(|Contradiction([what, why, write])| {
-        Mistake::new(what, why, write)
-    }));
+    mistakes.extend(
+        facts.contradictions.iter().map(|Contradiction([what, why, write])| Mistake::new(what, why, write)),
+    );
     mistakes.extend(sources::check(facts));
     mistakes.extend(nodes::check(facts));
     mistakes

@@ -325,9 +325,7 @@ impl Error {
 impl From<Unopened> for Error {
     fn from(Unopened { kind, key, why }: Unopened) -> Self {
         match why {
-            WhyUnopened::Undecodable(error) => {
-                Self::undecodable(kind, key, serde_json::Error::custom(error))
-            }
+            WhyUnopened::Undecodable(error) => Self::undecodable(kind, key, serde_json::Error::custom(error)),
             WhyUnopened::NotHeld => Self::NotHeld { kind, key },
         }
     }

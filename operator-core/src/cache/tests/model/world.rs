@@ -102,9 +102,9 @@ impl World {
         let recorder = Arc::new(Recorder::default());
         let store: Box<dyn ItemStore> = match shape.max_objects {
             None => Box::new(FullStore::new()),
-            Some(max) => {
-                Box::new(BoundedStore::new(Bounds::<ConfigMap>::new(max).any(&ResourceType::of::<ConfigMap>()).unwrap()))
-            }
+            Some(max) => Box::new(BoundedStore::new(
+                Bounds::<ConfigMap>::new(max).any(&ResourceType::of::<ConfigMap>()).unwrap(),
+            )),
         };
         let engine = Known::with_store(&config, Arc::new(Arc::clone(&recorder)), store);
         for scope in engine.scopes.indexes() {

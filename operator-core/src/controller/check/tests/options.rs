@@ -28,12 +28,18 @@ fn what_a_bounded_source_cannot_have_is_said() {
         told(watching(maps().bounded(Bounds::new(10)).index("names", by_name))),
         told(watching(maps().index("names", by_name).bounded(Bounds::new(10)))),
     ] {
-        assert!(told.contains("event source `ConfigMap`: it is bounded, and has the index `names`"), "{told}");
+        assert!(
+            told.contains("event source `ConfigMap`: it is bounded, and has the index `names`"),
+            "{told}"
+        );
         assert!(told.contains("write `.transform(…)`"), "{told}");
     }
     let references = |_: &Pod| Vec::<ObjectKey>::new();
     let told = told(pods().bounded(Bounds::new(10)).refers_to::<Secret>(references));
-    assert!(told.contains("it is bounded, and has references to the objects of `Secret referred to`"), "{told}");
+    assert!(
+        told.contains("it is bounded, and has references to the objects of `Secret referred to`"),
+        "{told}"
+    );
 }
 
 #[test]
