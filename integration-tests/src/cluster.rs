@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use operator_core::testing::{Error, Profile, TestCluster};
+use operator_core::testing::{Error, Part, Profile, TestCluster};
 use tokio::sync::OnceCell;
 
 use crate::test_resource::shared_crds;
@@ -25,6 +25,23 @@ pub async fn cluster_with(profile: Profile) -> Result<TestCluster> {
     let Some(cluster) = TestCluster::of_this_test() else { return Ok(shared(profile).await?) };
     cluster.install_crds(shared_crds()).await?;
     Ok(cluster)
+}
+
+/// A cluster whose server shows parts of all objects: inside the process each does, and a real one needs a feature gate.
+///
+/// # Errors
+/// As [`cluster`].
+pub async fn cluster_with_shards() -> Result<TestCluster> {
+    static SHARED: OnceCell<Result<TestCluster, Arc<Error>>> = OnceCell::const_new();
+    if TestCluster::of_this_test().is_some() {
+        return cluster().await;
+    }
+    let start = async || {
+        let builder = Profile::ApiServer.builder().crds(shared_crds());
+        let builder = builder.flag(Part::ApiServer, "--feature-gates=ShardedListAndWatch=true");
+        builder.start().await.map(TestCluster::new).map_err(Arc::new)
+    };
+    Ok(SHARED.get_or_init(start).await.clone().map_err(Error::Shared)?)
 }
 
 /// A control plane whose garbage collector knows the shared types from its start: of others it learns up to half a

@@ -39,7 +39,7 @@ mod writing;
 
 pub use assertions::{Assertions, assertions};
 pub use audit::{Audit, Calls};
-pub use cluster::{cluster, cluster_with};
+pub use cluster::{cluster, cluster_with, cluster_with_shards};
 pub use command::command;
 pub use dependent::{
     accepted, count_and_value, counted_maps, map_of, meta_of, standalone, untyped_map, values_in, wanted,

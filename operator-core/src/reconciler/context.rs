@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use kube::Client;
 
-use super::{AnyContext, Data, RetryInfo};
+use super::{AnyContext, Data, RetryInfo, distinct::distinct};
 use crate::{
     cache::{Informer, Unopened},
     environment::WallClock,
@@ -132,7 +132,8 @@ impl<P: KubeObject> Context<P> {
     }
 
     /// All secondaries of type `K` that belong to the primary, from all event sources for `K`, in the order of their
-    /// keys within each source.
+    /// keys within each source. One that several sources have comes once, in the newest state that one of them has.
+    /// JOSDK: `getSecondaryResources(type, true)`.
     ///
     /// # Errors
     /// If the controller has no event source for `K`.
@@ -146,7 +147,7 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// If the controller has no event source for `K`.
     pub fn get<K: KubeObject>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
-        first(self.any.watched(RustType::of::<K>())?, key)
+        newest(self.any.watched(RustType::of::<K>())?, key)
     }
 
     /// Any object of type `K` that the controller watches, as [`Context::get`]; if its event source is bounded and
@@ -195,7 +196,7 @@ impl<P: KubeObject> Context<P> {
         kind: &ResourceType,
         key: &ObjectKey,
     ) -> Result<Option<Arc<K>>, Error> {
-        first(self.any.watched_kind(RustType::of::<K>(), kind)?, key)
+        newest(self.any.watched_kind(RustType::of::<K>(), kind)?, key)
     }
 
     /// All objects of type `K` for which the named index gives `value`, whatever they belong to, from all event sources
@@ -313,25 +314,21 @@ impl<P: KubeObject> Context<P> {
     }
 }
 
-/// What `read` finds in each of the sources.
+/// What `read` finds in the sources.
 fn typed<K: KubeObject>(
     sources: impl Iterator<Item = Arc<AnySecondary>>,
     read: impl Fn(&AnySecondary) -> Result<Vec<AnyObject>, Unopened>,
 ) -> Result<Vec<Arc<K>>, Error> {
-    let mut all = Vec::new();
-    for source in sources {
-        all.extend(read(&source)?.into_iter().filter_map(|object| object.typed()));
-    }
-    Ok(all)
+    Ok(distinct(sources, read)?.into_iter().filter_map(|object| object.typed()).collect())
 }
 
-/// The object of that key in the first source that has it.
-fn first<K: KubeObject>(
-    mut sources: impl Iterator<Item = Arc<AnySecondary>>,
+/// The object of that key, in the newest state that one of the sources has.
+fn newest<K: KubeObject>(
+    sources: impl Iterator<Item = Arc<AnySecondary>>,
     key: &ObjectKey,
 ) -> Result<Option<Arc<K>>, Error> {
-    let found = sources.find_map(|source| source.get(key).transpose()).transpose()?;
-    Ok(found.and_then(|object| object.typed()))
+    let found = distinct(sources, |source| Ok(source.get(key)?.into_iter().collect()))?;
+    Ok(found.into_iter().find_map(|object| object.typed()))
 }
 
 /// User code is called for a primary that is not of its type.

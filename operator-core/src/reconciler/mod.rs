@@ -8,6 +8,7 @@ mod any_context;
 pub(crate) mod context;
 pub(crate) mod control;
 pub(crate) mod data;
+mod distinct;
 pub(crate) mod expectation;
 pub(crate) mod failure_kind;
 mod invoke;

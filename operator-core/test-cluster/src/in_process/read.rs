@@ -76,6 +76,9 @@ impl State {
             .collect();
         let version = from.version.unwrap_or(self.store.version());
         let mut metadata = json!({ "resourceVersion": version.to_string() });
+        if let Some(shard) = selector.shard() {
+            metadata["shardInfo"] = json!({ "selector": shard.text() });
+        }
         let shown = match limit.filter(|limit| *limit < objects.len() && !from.ignores_limit) {
             Some(limit) => {
                 metadata["continue"] = token(Some(version), objects[limit - 1].0).into();
@@ -165,7 +168,7 @@ pub(super) fn selector(request: &Request, kind: &Kind, target: &Target) -> Resul
     let by_name = target.name.as_ref().map(|name| format!("metadata.name={name}"));
     let fields = [query.get("fieldSelector"), by_name.as_deref()];
     let fields = fields.into_iter().flatten().collect::<Vec<_>>().join(",");
-    Selector::new(kind, query.get("labelSelector"), Some(&fields))
+    Selector::new(kind, query.get("labelSelector"), Some(&fields))?.within(query.get("shardSelector"))
 }
 
 /// 422 for a list's parameter.

@@ -1,16 +1,19 @@
 //! Label and field selectors.
 
 mod labels;
+mod shard;
 
 use serde_json::Value;
 
 use super::{failure::Failure, kinds::Kind};
+use shard::Shard;
 
 /// The objects to which a list, a watch or a deletion of a collection applies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selector {
     labels: Vec<LabelTerm>,
     fields: Vec<FieldTerm>,
+    shard: Option<Shard>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +48,17 @@ impl Selector {
         let labels = labels::parse(labels.unwrap_or_default()).map_err(Failure::bad_request)?;
         let fields = fields.unwrap_or_default().split(',').filter(|term| !term.is_empty());
         let fields = fields.map(|term| field(kind, term));
-        Ok(Self { labels, fields: fields.collect::<Result<_, _>>()? })
+        Ok(Self { labels, fields: fields.collect::<Result<_, _>>()?, shard: None })
+    }
+
+    /// The same for a part of the objects.
+    pub(super) fn within(self, shard: Option<&str>) -> Result<Self, Failure> {
+        Ok(Self { shard: shard.map(Shard::parse).transpose()?, ..self })
+    }
+
+    /// The part of the objects, if it isn't all of them.
+    pub(super) fn shard(&self) -> Option<&Shard> {
+        self.shard.as_ref()
     }
 
     /// Whether it selects everything.
@@ -55,6 +68,9 @@ impl Selector {
 
     /// Whether it selects `object`.
     pub(super) fn matches(&self, object: &Value) -> bool {
+        if self.shard.as_ref().is_some_and(|shard| !shard.includes(object)) {
+            return false;
+        }
         let labels = &object["metadata"]["labels"];
         let number = |value: Option<&str>| value?.parse::<i64>().ok();
         let label = |term: &LabelTerm| {

@@ -1,0 +1,142 @@
+//! Two operators with the halves of the uids' hashes: each resource is handled by exactly one of them. A server that
+//! doesn't know the parameter is told at the start.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use anyhow::{Context as _, Result};
+use futures::FutureExt;
+use integration_tests::{Scene, Script, TestResource, cluster_with_shards};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::PostParams;
+use operator_core::{
+    ControllerBuilder, InformerEventSource, ObjectKey, OperatorBuilder, UpdateControl,
+    client::TransportHook,
+    testing::{Settled, TestOperator, operator_test},
+};
+use parking_lot::Mutex;
+use serde_json::json;
+
+const LOWER: &str = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
+const UPPER: &str = "shardRange(object.metadata.uid, '0x8000000000000000', '0x10000000000000000')";
+
+fn half(scene: &Scene, script: &Script, selector: &str) -> ControllerBuilder<Script> {
+    scene.controller(script).name("half").with_cleaner().shard_selector(selector)
+}
+
+fn handled(settled: &Settled) -> BTreeSet<ObjectKey> {
+    settled.runs.keys().cloned().collect()
+}
+
+#[operator_test]
+async fn each_resource_is_handled_by_one_of_two_operators() -> Result<()> {
+    let scene = Scene::on(cluster_with_shards().await?, "shard-selector").await?;
+    let names: Vec<String> = (0..24).map(|number| format!("one-{number:02}")).collect();
+    let (before, after) = names.split_at(12);
+    for name in before {
+        scene.create(name, "value").await?;
+    }
+    let (one, two) = (Script::idle(), Script::idle());
+    let first = scene.start(half(&scene, &one, LOWER)).await?;
+    let second = scene.start(half(&scene, &two, UPPER)).await?;
+    for name in after {
+        scene.create(name, "value").await?;
+    }
+    let (by_first, by_second) = (first.settled().await?, second.settled().await?);
+    let (lower, upper) = (handled(&by_first), handled(&by_second));
+    assert!(
+        !lower.is_empty() && !upper.is_empty(),
+        "24 random uids are in both halves: {lower:?}, {upper:?}"
+    );
+    assert!(lower.is_disjoint(&upper), "{lower:?}, {upper:?}");
+    let all: BTreeSet<ObjectKey> = names.iter().map(|name| scene.key(name)).collect();
+    assert_eq!(lower.union(&upper).cloned().collect::<BTreeSet<_>>(), all);
+    assert!(by_first.runs.values().chain(by_second.runs.values()).all(|runs| *runs == 1));
+
+    // Changes and ends are seen by the same one.
+    for name in &names {
+        scene.set(name, "changed").await?;
+    }
+    assert_eq!((handled(&first.settled().await?), handled(&second.settled().await?)), (lower, upper));
+    for name in &names {
+        scene.delete(name).await?;
+    }
+    for name in &names {
+        scene.until_gone(name).await?;
+    }
+    first.settled().await?;
+    second.settled().await?;
+    assert_eq!(one.cleanups.count() + two.cleanups.count(), names.len());
+    Ok(())
+}
+
+#[operator_test]
+async fn a_source_may_follow_a_part_of_the_secondaries() -> Result<()> {
+    let scene = Scene::on(cluster_with_shards().await?, "shard-source").await?;
+    let source = |name: &str, selector: &str| {
+        InformerEventSource::<ConfigMap>::new().name(name).shard_selector(selector).map_to_primary(|_| vec![])
+    };
+    let maps = scene.api::<ConfigMap>();
+    for number in 0..20 {
+        let map = integration_tests::from_json(&json!({ "metadata": { "name": format!("map-{number}") } }))?;
+        maps.create(&PostParams::default(), &map).await?;
+    }
+    let counted = Arc::new(Mutex::new((0, 0, 0)));
+    let counts = Arc::clone(&counted);
+    let script = Script::new(move |_, _: Arc<TestResource>, context| {
+        let counts = Arc::clone(&counts);
+        Box::pin(async move {
+            let of = |name: &str| {
+                context.event_source::<ConfigMap>(name).map_or(0, |of| of.informer().keys().len())
+            };
+            let key = |number| {
+                ObjectKey::namespaced(
+                    context.primary_key().namespace().unwrap_or_default(),
+                    &format!("map-{number}"),
+                )
+            };
+            let mut found = 0;
+            for number in 0..20 {
+                found += usize::from(context.get::<ConfigMap>(&key(number))?.is_some());
+            }
+            *counts.lock() = (of("lower"), of("upper"), found);
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let controller =
+        scene.controller(&script).watches(source("lower", LOWER)).watches(source("upper", UPPER));
+    let operator = scene.start(controller).await?;
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    let (lower, upper, found) = *counted.lock();
+    assert!(lower > 0 && upper > 0, "{lower} and {upper}");
+    // The root certificates of the namespace are a further one, where there is a controller that makes them.
+    assert!(lower + upper >= 20 && found == 20, "{lower} and {upper}, {found}");
+    Ok(())
+}
+
+/// As a server without the feature: the parameter is ignored.
+fn without_the_feature(operator: OperatorBuilder) -> OperatorBuilder {
+    operator.transport(TransportHook::around(|mut request, inner| {
+        let (path, query) = (request.uri().path(), request.uri().query().unwrap_or_default());
+        let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("shardSelector=")).collect();
+        let uri = format!("{path}?{}", kept.join("&"));
+        if let (true, Ok(uri)) = (kept.len() < query.split('&').count(), uri.parse()) {
+            *request.uri_mut() = uri;
+        }
+        async move { inner.send(request).await }.boxed()
+    }))
+}
+
+#[operator_test]
+async fn a_server_without_the_feature_is_told_at_the_start() -> Result<()> {
+    let scene = Scene::new("shard-missing").await?;
+    let script = Script::idle();
+    scene.create("one", "value").await?;
+    let operator = without_the_feature(scene.operator()).register(half(&scene, &script, LOWER));
+    let error = TestOperator::start(operator).await.err().context("it must not start")?;
+    let words = format!("{:#}", anyhow::Error::from(error));
+    assert!(words.contains("ignores the shard selector"), "{words}");
+    assert!(words.contains("--feature-gates=ShardedListAndWatch=true") && words.contains("half"), "{words}");
+    assert_eq!(script.runs.count(), 0, "nothing falls back to all objects");
+    Ok(())
+}
