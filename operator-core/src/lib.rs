@@ -16,6 +16,7 @@
 //! - [`dependent`]: what should exist for a primary.
 //! - [`workflow`]: dependents in their order, with their conditions.
 //! - [`controller`]: one primary type, wired together.
+//! - [`configuration`]: settings from files, the environment and the command line.
 //! - [`operator`]: many controllers, one process.
 //! - [`prelude`]: the names that most operators use.
 //! - `testing` (feature): a real control plane on demand, an operator inside a test, faults and simulation.
@@ -50,6 +51,7 @@ pub mod workflow;
 
 pub mod controller;
 
+pub mod configuration;
 pub mod operator;
 
 pub mod prelude;

@@ -1,6 +1,7 @@
 //! The README's operator is built literally: its dependency lines, its code, in an empty folder beside the clone.
 
 mod all_events;
+mod configuration;
 mod derives;
 mod first_test;
 mod lines;

@@ -24,6 +24,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("dependent", 5),
     ("workflow", 6),
     ("controller", 7),
+    ("configuration", 8),
     ("operator", 8),
     ("prelude", 9),
     ("cli", 9),
@@ -43,6 +44,8 @@ const SAME_FLOOR: &[(&str, &str)] = &[
     ("operations", "event_source"),
     // A budget of requests is counted in the operator's own time.
     ("client", "environment"),
+    // An operator takes over what was set from outside.
+    ("operator", "configuration"),
     // The command `dev` starts a control plane.
     ("cli", "testing"),
 ];

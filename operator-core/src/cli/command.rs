@@ -1,8 +1,8 @@
 //! The command line as clap sees it.
 
-use std::path::PathBuf;
 #[cfg(feature = "testing")]
 use std::time::Duration;
+use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{
     ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum,
@@ -103,6 +103,13 @@ pub(super) struct RunArgs {
     /// Work in these namespaces only, with a comma between them; by default in those that the controllers declare
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(super) namespaces: Vec<String>,
+    /// Take settings from this file of YAML; environment variables that begin with OPERATOR_ win over it, and other options
+    /// over both
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Serve /metrics, /healthz and /readyz at this address, as `0.0.0.0:8080`; by default as the operator declares it
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) http: Option<SocketAddr>,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
     pub(super) style: Option<String>,

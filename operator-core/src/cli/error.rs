@@ -68,6 +68,7 @@ impl Error {
                 ExitStatus::Forbidden
             }
             Self::Operator(operator::Error::LeaderElection(_)) => ExitStatus::Configuration,
+            Self::Operator(operator::Error::Definitions { forbidden: true, .. }) => ExitStatus::Forbidden,
             Self::Stale { .. } => ExitStatus::Stale,
             Self::NoSuchStyle { .. } => ExitStatus::Usage,
             #[cfg(feature = "testing")]

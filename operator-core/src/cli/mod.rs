@@ -38,7 +38,7 @@ use std::{process::ExitCode, time::Duration};
 
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::operator::OperatorBuilder;
+use crate::operator::{self, OperatorBuilder};
 
 pub use command::OperatorCommand;
 pub use output::OutputStyle;
@@ -146,7 +146,7 @@ impl CommandLine {
     ) -> ExitStatus {
         let output = Output::new(output);
         let operator = self.operator.in_style(command.style());
-        let result = match operator.and_then(|operator| sound(&operator).map(|()| operator)) {
+        let result = match operator.and_then(|operator| prepared(operator, &command)) {
             Err(error) => Err(error),
             Ok(builder) => match command {
                 Command::Run(args) => Box::pin(run::run(builder, &args, output, runs)).await,
@@ -157,6 +157,16 @@ impl CommandLine {
             },
         };
         ended(result, output)
+    }
+}
+
+/// The operator for this command: declared well, and with its settings where something of it runs.
+fn prepared(operator: OperatorBuilder, command: &Command) -> Result<OperatorBuilder, Error> {
+    match command {
+        Command::Run(args) => run::configured(operator, args),
+        #[cfg(feature = "testing")]
+        Command::Dev(_) => operator.resolved().map_err(Error::Declaration),
+        Command::Crd(_) | Command::Graph(_) => sound(&operator).map(|()| operator),
     }
 }
 
@@ -182,7 +192,13 @@ impl OperatorBuilder {
 
 /// Three lines: what failed, why, what to type next; for a wrong declaration three for each mistake.
 fn report(error: &Error, output: Output) {
-    if let Error::Declaration(mistakes) = error {
+    let mistakes = match error {
+        Error::Declaration(mistakes) | Error::Operator(operator::Error::Definitions { mistakes, .. }) => {
+            Some(mistakes)
+        }
+        _ => None,
+    };
+    if let Some(mistakes) = mistakes {
         for mistake in mistakes {
             output.note(&format!("{} {}", output.mark(output::Mark::Error), mistake.what()));
             output.note(&format!("  why   {}", mistake.why()));

@@ -10,7 +10,8 @@ use kube::{
 use super::{Error, ExitStatus, RunArgs, log, output::Output};
 use crate::{
     client::from_kubeconfig,
-    operator::{LeaderElection, OperatorBuilder},
+    configuration::{ConfigEntry, ConfigLoader},
+    operator::OperatorBuilder,
 };
 
 pub(super) async fn run(
@@ -22,14 +23,42 @@ pub(super) async fn run(
     let target = Target::find(&builder, args.context.as_deref()).await?;
     output.note(&format!("{target}{}", only_in(&args.namespaces)));
     let _log = log::start(args.log, "info", output);
-    let mut builder = builder.config(target.config);
+    until_told(builder.config(target.config), runs).await
+}
+
+/// The operator with the settings of the file, the environment and these arguments, each of which wins over the ones before.
+pub(super) fn configured(builder: OperatorBuilder, args: &RunArgs) -> Result<OperatorBuilder, Error> {
+    let mut settings = ConfigLoader::new();
+    if let Some(file) = &args.config {
+        settings = settings.file(file);
+    }
+    builder.configured_by(settings.environment().said(said(args))).resolved().map_err(Error::Declaration)
+}
+
+/// What the arguments say, as settings.
+fn said(args: &RunArgs) -> Vec<ConfigEntry> {
+    let mut said = Vec::new();
+    let mut say = |option: &str, key: &str, value: &str| {
+        said.push(ConfigEntry::new(format!("operator.{key}"), value, format!("--{option}")));
+    };
     if let Some(lease) = &args.leader_election {
-        builder = builder.leader_election(election(lease));
+        let (namespace, name) = match lease.split_once('/') {
+            Some((namespace, name)) => (Some(namespace), name),
+            None => (None, &**lease),
+        };
+        say("leader-election", "leader-election.enabled", "true");
+        say("leader-election", "leader-election.lease-name", name);
+        if let Some(namespace) = namespace {
+            say("leader-election", "leader-election.lease-namespace", namespace);
+        }
     }
     if !args.namespaces.is_empty() {
-        builder = builder.namespaces(&args.namespaces);
+        say("namespaces", "namespaces", &args.namespaces.join(","));
     }
-    until_told(builder, runs).await
+    if let Some(address) = args.http {
+        say("http", "http-address", &address.to_string());
+    }
+    said
 }
 
 /// Runs the operator until it receives a signal to stop, or can't start. `runs` is called with the time that it may
@@ -44,14 +73,6 @@ async fn until_told(builder: OperatorBuilder, runs: impl FnOnce(Duration)) -> Re
 /// What the first line says about the requested namespaces.
 fn only_in(namespaces: &[String]) -> String {
     if namespaces.is_empty() { String::new() } else { format!("  only in: {}", namespaces.join(", ")) }
-}
-
-/// The election for a lease that is named as `name` or `namespace/name`.
-fn election(lease: &str) -> LeaderElection {
-    match lease.split_once('/') {
-        Some((namespace, name)) => LeaderElection::new(name).namespace(namespace),
-        None => LeaderElection::new(lease),
-    }
 }
 
 /// The cluster that a command is about to use.

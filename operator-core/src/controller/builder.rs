@@ -217,6 +217,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
 
     /// How failures are retried; by default five times with growing delays.
     pub fn retry(mut self, retry: impl IntoRetry) -> Self {
+        self.said.settings.retry = retry.generic();
         match retry.into_retry() {
             Ok(retry) => self.said.settings.machine.retry = Arc::new(FencedRetry(retry)),
             Err(error) => self.said.mistakes.extend(Mistakes::from(error)),

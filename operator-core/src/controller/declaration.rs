@@ -246,6 +246,9 @@ impl Declaration {
         } = parts;
         let mut config = self.settings.machine.clone();
         config.spread = self.settings.spread.unwrap_or(*spread);
+        if let Some(places) = &parts.places {
+            config.max_concurrent = config.max_concurrent.min(places.all());
+        }
         let never_retries = config.retry.is_last(&config.retry.begin());
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);

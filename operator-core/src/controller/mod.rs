@@ -6,6 +6,7 @@
 pub(crate) mod builder;
 mod check;
 pub(crate) mod configuration;
+mod configured;
 pub(crate) mod declaration;
 #[doc(hidden)]
 mod definition;
@@ -14,6 +15,7 @@ pub(crate) mod derived;
 mod keeping;
 mod mistake;
 mod names;
+mod permitted;
 #[cfg(feature = "testing")]
 mod planted;
 mod policy;
@@ -30,9 +32,11 @@ mod wired;
 mod without;
 
 pub(crate) use builder::ControllerBuilder;
+pub(crate) use configured::{ControllerSettings, Setting};
 pub(crate) use declaration::Controller;
 pub use declaration::IntoController;
 pub use mistake::{Mistake, Mistakes};
+pub(crate) use permitted::Places;
 #[doc(hidden)]
 pub use policy::{IntoRateLimiter, IntoRetry};
 pub(crate) use running::{Ailing, RunningController};

@@ -1,8 +1,8 @@
 //! What a controller accepts as its retry and its rate limiter.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
-use crate::processor::{Error, RateLimiter, Retry};
+use crate::processor::{Error, GenericRetry, RateLimiter, Retry};
 
 /// What a controller accepts as a retry: a [`Retry`], or the result of making one. Its mistakes are reported with all
 /// others of the controller.
@@ -16,17 +16,28 @@ pub trait IntoRetry {
     /// # Errors
     /// If its settings can't work.
     fn into_retry(self) -> Result<Arc<dyn Retry>, Error>;
+
+    /// The same, if it is the library's own.
+    fn generic(&self) -> Option<GenericRetry>;
 }
 
 impl<R: Retry + 'static> IntoRetry for R {
     fn into_retry(self) -> Result<Arc<dyn Retry>, Error> {
         Ok(Arc::new(self))
     }
+
+    fn generic(&self) -> Option<GenericRetry> {
+        (self as &dyn Any).downcast_ref().copied()
+    }
 }
 
 impl<R: Retry + 'static> IntoRetry for Result<R, Error> {
     fn into_retry(self) -> Result<Arc<dyn Retry>, Error> {
         Ok(Arc::new(self?))
+    }
+
+    fn generic(&self) -> Option<GenericRetry> {
+        self.as_ref().ok().and_then(IntoRetry::generic)
     }
 }
 

@@ -40,6 +40,8 @@ pub(super) struct Settings {
     pub(super) spread: Option<f64>,
     /// Whether the reconciler is called for all events.
     pub(super) all_events: bool,
+    /// The retry, if it is the library's own, whose settings can be changed one by one.
+    pub(super) retry: Option<GenericRetry>,
     pub(super) use_ssa_to_patch_primary: bool,
     pub(super) reconcile_timeout: Option<Duration>,
     /// Makes the status of each run.
@@ -84,6 +86,7 @@ impl Settings {
             },
             spread: None,
             all_events: false,
+            retry: Some(GenericRetry::default()),
             use_ssa_to_patch_primary: true,
             reconcile_timeout: None,
             status: None,

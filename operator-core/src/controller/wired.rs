@@ -6,7 +6,11 @@ use futures::FutureExt;
 
 #[cfg(feature = "testing")]
 use super::planted::Planted;
-use super::{running::RunningController, starting::Start};
+use super::{
+    permitted::{Permitted, Places},
+    running::RunningController,
+    starting::Start,
+};
 #[cfg(feature = "testing")]
 use crate::processor::MachineConfig;
 use crate::{
@@ -35,6 +39,8 @@ pub(crate) struct OperatorParts {
     pub(crate) workflows: WorkflowSurroundings,
     /// The share by which regular delays are spread where a controller says nothing else.
     pub(crate) spread: f64,
+    /// Those of the runs of all controllers together, if there is a limit.
+    pub(crate) places: Option<Places>,
     /// The keys of the marks on what dependents write.
     pub(crate) marks: MarkNames,
     /// Whether writes are sent, or only planned.
@@ -70,7 +76,8 @@ pub(crate) struct Wired {
 impl Wired {
     /// Starts everything.
     pub(super) fn start(self, parts: &OperatorParts) -> RunningController {
-        let runs: Arc<dyn RunExecutor> = Arc::new(Runs(Arc::new(self.dispatcher)));
+        let runs = Arc::new(Runs(Arc::new(self.dispatcher)));
+        let runs = in_their_places(runs, &self.name, parts);
         #[cfg(feature = "testing")]
         let runs = self.planted.around_runs(runs);
         let own = match parts.starts_as_a_whole {
@@ -86,5 +93,18 @@ impl Wired {
             parts.observers.clone(),
             Start { term: parts.clients.term().cloned(), cache_sync_timeout: parts.cache_sync_timeout, own },
         )
+    }
+}
+
+/// The same runs, each of which waits for one of the operator's places, if it has a limit.
+fn in_their_places(runs: Arc<Runs>, controller: &Arc<str>, parts: &OperatorParts) -> Arc<dyn RunExecutor> {
+    match &parts.places {
+        Some(places) => Arc::new(Permitted {
+            runs,
+            places: places.clone(),
+            controller: Arc::clone(controller),
+            observers: parts.observers.clone(),
+        }),
+        None => runs,
     }
 }

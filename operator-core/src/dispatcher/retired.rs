@@ -10,7 +10,7 @@ use super::{Dispatcher, failure::Failure};
 use crate::{operations::matcher::owned_fields, reconciler::AnyContext, resource::AnyObject};
 
 /// The finalizers that the controller no longer uses.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct RetiredFinalizers {
     /// Those listed in the declaration.
     named: BTreeSet<String>,
@@ -24,6 +24,21 @@ impl RetiredFinalizers {
     pub(crate) fn new(named: BTreeSet<String>, default: Option<String>, used: Option<&str>) -> Self {
         let named = named.into_iter().filter(|name| used != Some(name)).collect();
         Self { named, default: default.filter(|default| used != Some(default)) }
+    }
+
+    /// Another finalizer is used instead of the `declared` one.
+    pub(crate) fn succeed(&mut self, declared: &str, default: String, used: &str) {
+        let mut named = std::mem::take(&mut self.named);
+        // Another controller of the same kind may use the default one, so it has to be this one that has added it.
+        if declared != default {
+            named.insert(declared.to_owned());
+        }
+        *self = Self::new(named, Some(default), Some(used));
+    }
+
+    /// Whether the default one, which nobody uses, is retired.
+    pub(crate) fn retire_default(&mut self, default: Option<String>) {
+        self.default = default;
     }
 
     /// Those of them that are on an object with this metadata; `managers` are the field managers with which this

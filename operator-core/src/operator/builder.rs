@@ -1,6 +1,6 @@
 //! The declaration of an operator.
 
-use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, net::SocketAddr, sync::Arc, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Config;
@@ -11,14 +11,15 @@ use super::{
 };
 use crate::{
     client::{RequestBudget, TransportHook},
+    configuration::ConfigLoader,
     controller::{Controller, Mistake},
     environment::{Environment, WallClock},
     event_source::WatchScope,
     metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
     processor::DEFAULT_SPREAD,
-    reconciler::workflow::DEFAULT_MAX_CONCURRENT_DEPENDENTS,
-    resource::MarkNames,
+    reconciler::workflow::{Applying, DEFAULT_MAX_CONCURRENT_DEPENDENTS},
+    resource::{MarkNames, ResourceType},
 };
 
 /// The default for how long a stop waits for runs in progress. Kubernetes kills a pod 30 s after asking it to stop;
@@ -40,7 +41,9 @@ pub struct OperatorBuilder {
     pub(super) crds: Vec<CustomResourceDefinition>,
     observers: Vec<Arc<dyn Observer>>,
     metrics: Arc<dyn Metrics>,
-    http_address: Option<SocketAddr>,
+    pub(super) http_address: Option<SocketAddr>,
+    /// Where settings come from beside the code.
+    pub(super) configuration: ConfigLoader,
 }
 
 impl Default for OperatorBuilder {
@@ -53,6 +56,7 @@ impl Default for OperatorBuilder {
             observers: Vec::new(),
             metrics: Arc::new(MetricsFacade),
             http_address: None,
+            configuration: ConfigLoader::new(),
         }
     }
 }
@@ -71,12 +75,19 @@ pub(super) struct Settings {
     pub(super) stop_on_source_error_at_start: bool,
     /// The share by which controllers spread regular delays by default.
     pub(super) spread: f64,
+    pub(super) check_definitions_at_start: bool,
     pub(super) max_concurrent_dependents: usize,
+    /// How dependents are written that don't say so themselves.
+    pub(super) applying: Applying,
+    /// Of all controllers together.
+    pub(super) max_concurrent_reconciles: Option<usize>,
     pub(super) leader_election: Option<LeaderElection>,
     /// Used instead of the namespaces that the controllers declare.
     pub(super) namespaces: Option<WatchScope>,
     /// The prefix of the keys of the marks.
     pub(super) mark_prefix: String,
+    /// The keys that were set from outside, and where.
+    pub(super) configured: BTreeMap<String, String>,
 }
 
 impl Default for Settings {
@@ -92,10 +103,14 @@ impl Default for Settings {
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             stop_on_source_error_at_start: false,
             spread: DEFAULT_SPREAD,
+            check_definitions_at_start: false,
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
+            applying: Applying::default(),
+            max_concurrent_reconciles: None,
             leader_election: None,
             namespaces: None,
             mark_prefix: MarkNames::PREFIX.to_owned(),
+            configured: BTreeMap::new(),
         }
     }
 }
@@ -209,6 +224,19 @@ impl OperatorBuilder {
         self
     }
 
+    /// Whether the start fails if the definition of a primary, as it is in the cluster, is not that of its type; by default
+    /// nothing is checked. JOSDK: `checkCRDAndValidateLocalModel`, which compares the names of fields.
+    ///
+    /// It has to exist, and to have the type's scope and kind; it has to serve the type's version; and its schema must drop
+    /// no field of the type and refuse none of its values. [`Operator::start`] then returns [`Error::Definitions`] with all
+    /// differences of all definitions. Of a kind whose definition doesn't belong to the operator
+    /// ([`Controller::of_existing`]) only scope, kind and version are checked. The operator needs the right to `get`
+    /// customresourcedefinitions.
+    pub fn check_definitions_at_start(mut self, check: bool) -> Self {
+        self.settings.check_definitions_at_start = check;
+        self
+    }
+
     /// Calls `callback` when an event source stops for good: its task has panicked, or it is the reason why a start
     /// fails with [`OperatorBuilder::stop_on_source_error_at_start`], once for each missing namespace. A source that
     /// has failed and is retrying has not stopped. JOSDK: `InformerStoppedHandler`, whose default ends the process.
@@ -218,12 +246,44 @@ impl OperatorBuilder {
         self
     }
 
+    /// How many runs of all controllers together may be in progress at the same time; by default only each controller has
+    /// a limit, its [`max_concurrent_reconciles`](crate::ControllerBuilder::max_concurrent_reconciles). Runs that wait get
+    /// their places in the order in which they asked, and none of them has started: its deadline has not begun. JOSDK:
+    /// `concurrentReconciliationThreads`, whose default is 50.
+    pub fn max_concurrent_reconciles(mut self, runs: usize) -> Self {
+        self.settings.max_concurrent_reconciles = Some(runs);
+        self
+    }
+
     /// How many creates, updates and deletions of dependents may be in progress at the same time, for all workflows of
     /// a controller; by default 50. The limit is per controller, so a slow controller doesn't hold up another. Each
     /// resource of a bulk dependent counts; a dependent that only reads doesn't. Within this limit, a run does in
     /// parallel what it can. JOSDK: `concurrentWorkflowExecutorThreads`.
     pub fn max_concurrent_dependents(mut self, dependents: usize) -> Self {
         self.settings.max_concurrent_dependents = dependents;
+        self
+    }
+
+    /// Whether dependents that don't say so themselves, by `use_ssa`, are written by server-side apply; by default they are.
+    /// Otherwise they are created by POST and replaced by PUT, and the operator's role needs `update` where
+    /// [`Controller::access`] says `patch`. JOSDK: `ssaBasedCreateUpdateMatchForDependentResources`.
+    pub fn use_ssa_for_dependents(mut self, use_ssa: bool) -> Self {
+        self.settings.applying.by_default = use_ssa;
+        self
+    }
+
+    /// Kinds whose objects are not applied unless their dependent says so, whatever
+    /// [`use_ssa_for_dependents`](Self::use_ssa_for_dependents) says; by default there are none. The version of a type
+    /// doesn't matter. JOSDK: `defaultNonSSAResource`, which has ConfigMaps and Secrets.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// use operator_core::{Operator, ResourceType};
+    ///
+    /// let operator = Operator::builder().default_non_ssa_resources([ResourceType::of::<ConfigMap>()]);
+    /// ```
+    pub fn default_non_ssa_resources(mut self, kinds: impl IntoIterator<Item = ResourceType>) -> Self {
+        kinds.into_iter().for_each(|kind| self.settings.applying.except(&kind));
         self
     }
 
@@ -242,13 +302,6 @@ impl OperatorBuilder {
     /// writing and has to be restarted: see [`Operator::run`] and [`Operator::leadership_lost`].
     pub fn leader_election(mut self, election: LeaderElection) -> Self {
         self.settings.leader_election = Some(election);
-        self
-    }
-
-    /// Works in these namespaces, whatever the controllers declare. Event sources with their own namespaces keep them.
-    #[cfg(feature = "cli")]
-    pub(crate) fn namespaces(mut self, namespaces: &[String]) -> Self {
-        self.settings.namespaces = Some(WatchScope::Namespaces(namespaces.iter().cloned().collect()));
         self
     }
 
@@ -300,24 +353,25 @@ impl OperatorBuilder {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// If no controller is registered, or something contradicts itself. The error has all mistakes.
+    /// If no controller is registered, something contradicts itself, or a setting from outside can't be. The error has
+    /// all mistakes.
     pub fn build(self) -> Result<Operator, Error> {
-        self.validate()?;
-        let http = self
+        let built = self.resolved()?;
+        let http = built
             .http_address
             .map(|address| HttpConfig { address, metrics: Arc::new(PrometheusMetrics::new()) });
         let metrics = match &http {
-            None => self.metrics,
+            None => built.metrics,
             Some(http) => Arc::new(AggregatedMetrics::new([
-                self.metrics,
+                built.metrics,
                 Arc::clone(&http.metrics) as Arc<dyn Metrics>,
             ])),
         };
         let mut observers: Vec<Arc<dyn Observer>> =
             vec![Arc::new(MetricsObserver::new(metrics)), Arc::new(HealthLog::default())];
-        observers.extend(self.observers);
+        observers.extend(built.observers);
         Ok(Operator {
-            settings: self.settings,
+            settings: built.settings,
             observers: Observers::new(observers),
             http,
             running: Mutex::new(None),

@@ -65,6 +65,13 @@ impl OperatorBuilder {
                 "`.cache_sync_timeout(Duration::from_secs(…))`, or `.stop_on_source_error_at_start(false)`",
             ));
         }
+        if self.settings.max_concurrent_reconciles == Some(0) {
+            mistakes.push(Mistake::new(
+                "the operator allows 0 runs at the same time",
+                "no run of any controller could ever start",
+                "`.max_concurrent_reconciles(1)` or more, or leave it out for no common limit",
+            ));
+        }
         let prefix = &self.settings.mark_prefix;
         if !MarkNames::is_prefix(prefix) {
             mistakes.push(Mistake::new(

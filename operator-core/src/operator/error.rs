@@ -30,6 +30,15 @@ pub enum Error {
     /// The operator can't take part in the election of a leader.
     #[error("the operator can't take part in leader election")]
     LeaderElection(#[from] LeaderElectionError),
+    /// The definitions in the cluster are not those of the primaries' types, or can't be read, and the operator
+    /// [checks them](crate::OperatorBuilder::check_definitions_at_start). JOSDK: `OperatorException` of its check.
+    #[error("the definitions in the cluster are not those of this operator:\n{mistakes}")]
+    Definitions {
+        /// All differences.
+        mistakes: Mistakes,
+        /// Whether the operator may not read one of them.
+        forbidden: bool,
+    },
     /// Some event sources were not synced in time, and with
     /// [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) no operator starts
     /// without them. JOSDK: `OperatorException` of an informer's start.

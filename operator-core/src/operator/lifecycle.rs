@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     client::{self, Clients},
-    controller::{Ailing, Controller, OperatorParts, RunningController},
+    controller::{Ailing, Controller, OperatorParts, Places, RunningController},
     environment::Environment,
     event_source::{Discovery, HeldBack},
     observe::{Observers, SourceHealth},
@@ -27,6 +27,7 @@ use crate::{
 use super::{
     Error, Leadership, LostLeadership, OperatorBuilder,
     builder::Settings,
+    definitions,
     http::{HttpConfig, HttpListener, HttpServer},
     leader::{Candidate, Leader},
 };
@@ -45,6 +46,8 @@ const LAST_AWAIT: Duration = Duration::from_secs(1);
 /// What exists between a start and a stop.
 pub(crate) struct Running {
     pub(super) controllers: Vec<RunningController>,
+    /// Those of the runs of all controllers together.
+    pub(super) places: Option<Places>,
     pub(super) discovery: Discovery,
     pub(super) clients: Clients,
     pub(super) environment: Environment,
@@ -120,7 +123,7 @@ impl Operator {
     ///
     /// # Errors
     /// If there is no usable configuration for a cluster, the HTTP address can't be used, the operator may not take
-    /// part in its leader election, or event sources that all have to be synced are not synced in time.
+    /// part in its leader election, definitions that are checked differ, or event sources that all have to be synced are not synced in time.
     pub async fn start(&self) -> Result<(), Error> {
         self.launch().await?;
         if let Some(error) = self.failed_at_start().await {
@@ -140,6 +143,11 @@ impl Operator {
             None => client::infer().await.map_err(|source| Error::NoCluster(Box::new(source)))?,
         };
         self.check_current_namespace()?;
+        if !self.settings.configured.is_empty() {
+            let listed = |(key, place): (&String, &String)| format!("{key} ({place})");
+            let settings = self.settings.configured.iter().map(listed).collect::<Vec<_>>().join(", ");
+            tracing::info!(settings, "these settings are not the code's");
+        }
         let mut environment = (self.settings.environment.0)();
         if let Some(wall_clock) = &self.settings.wall_clock {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
@@ -159,6 +167,9 @@ impl Operator {
             term,
         )?;
         self.check_shards(&clients).await?;
+        if self.settings.check_definitions_at_start {
+            definitions::check(&self.settings.controllers, &clients).await?;
+        }
         // Before the controllers: a port that is taken is found out while nothing runs yet.
         let listener = match &self.http {
             Some(config) => Some(HttpListener::bind(config).await?),
@@ -166,6 +177,7 @@ impl Operator {
         };
         let observers = self.observers.clone();
         let discovery = Discovery::new(clients.clone(), environment.clone(), observers.clone());
+        let places = self.settings.max_concurrent_reconciles.map(Places::new);
         let parts = OperatorParts {
             clients: clients.clone(),
             environment: environment.clone(),
@@ -174,8 +186,10 @@ impl Operator {
             starts_as_a_whole: self.settings.stop_on_source_error_at_start,
             namespaces: self.settings.namespaces.clone(),
             workflows: WorkflowSurroundings::new(self.settings.max_concurrent_dependents)
+                .with_applying(self.settings.applying.clone())
                 .with_discovery(discovery.clone()),
             spread: self.settings.spread,
+            places: places.clone(),
             marks: MarkNames::new(&self.settings.mark_prefix),
             mode: Mode::Apply,
             given: None,
@@ -184,6 +198,7 @@ impl Operator {
             self.settings.controllers.iter().map(|controller| controller.start(&parts)).collect();
         *running = Some(Arc::new_cyclic(|running| Running {
             controllers,
+            places,
             discovery,
             clients,
             stopping: AtomicBool::new(false),
@@ -212,7 +227,8 @@ impl Operator {
         let stops =
             running.controllers.iter().map(|controller| controller.stop(self.settings.termination_timeout));
         running.stopping.store(true, Ordering::Relaxed);
-        let drained = join_all(stops).await.into_iter().all(|drained| drained);
+        let (drained, ()) = tokio::join!(join_all(stops), running.start_no_more());
+        let drained = drained.into_iter().all(|drained| drained);
         running.clients.close();
         if let Some(leader) = &running.leader {
             leader.stop(drained).await;
@@ -266,8 +282,19 @@ impl Operator {
 }
 
 impl Running {
+    /// Takes the hope for a place from the runs that wait for one, once no controller starts any more.
+    async fn start_no_more(&self) {
+        let Some(places) = &self.places else { return };
+        // Each answers behind the stop that it has been told of.
+        join_all(self.controllers.iter().map(RunningController::snapshot)).await;
+        places.close();
+    }
+
     /// Starts no more runs and drops those in progress.
     pub(super) async fn drop_runs(&self) {
+        if let Some(places) = &self.places {
+            places.close();
+        }
         join_all(self.controllers.iter().map(|controller| controller.stop(Duration::ZERO))).await;
     }
 

@@ -16,7 +16,9 @@
 //!   the primaries in other namespaces. [`OperatorBuilder::stop_on_source_error_at_start`] changes this for the start.
 
 pub(crate) mod builder;
+mod configured;
 mod declared;
+mod definitions;
 pub(crate) mod error;
 mod health;
 mod http;

@@ -7,6 +7,7 @@ mod cleanup_conflict;
 mod cluster_scoped_resource;
 mod concurrency;
 mod concurrent_finalizer_removal;
+mod config_loader;
 mod crd_mapping_in_test_extension;
 mod create_update_informer_event_source_event_filter;
 mod deletion_during_status_update;

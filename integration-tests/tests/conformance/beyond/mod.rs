@@ -4,6 +4,8 @@ mod all_events;
 mod cleaner_keeps_finalizer;
 mod crd_installed_while_waiting;
 mod crd_missing_at_start;
+mod defaults;
+mod definitions_checked;
 mod deserialisation_problem;
 mod external_sources;
 mod external_state_in_status;

@@ -16,7 +16,7 @@ impl OfPrimary<'_> {
         mut actual: Option<AnyObject>,
     ) -> Result<Option<AnyObject>, Error> {
         // Who replaces an object takes away whatever was applied; who may not change it has nothing to take away.
-        if !self.managed.use_ssa || !self.managed.capabilities.can_update() {
+        if !self.applies() || !self.managed.capabilities.can_update() {
             return Ok(actual);
         }
         for _ in 0..ATTEMPTS {

@@ -46,6 +46,12 @@ impl Managed {
 }
 
 impl OfPrimary<'_> {
+    /// Whether the node's objects are applied: as it says, or else as the operator does.
+    pub(super) fn applies(&self) -> bool {
+        let Managed { use_ssa, kind, .. } = self.managed;
+        use_ssa.unwrap_or_else(|| self.asked.context.shared().workflows.applies(kind))
+    }
+
     /// The object known under that key, whatever its owner.
     pub(in crate::dependent) fn there(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         Ok(self.managed.followed(key, self.asked.context)?.informer().lazy(key))

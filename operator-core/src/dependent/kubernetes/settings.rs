@@ -19,7 +19,8 @@ pub(crate) struct Settings<K: KubeObject> {
     pub(crate) cluster_scoped: bool,
     pub(crate) capabilities: Capabilities,
     pub(crate) source: SourceChoice<K>,
-    pub(crate) use_ssa: bool,
+    /// As the operator says, if the dependent says nothing.
+    pub(crate) use_ssa: Option<bool>,
     pub(crate) adoption: Adoption,
     pub(crate) prunes_data: bool,
     pub(crate) recreates: bool,
@@ -35,7 +36,7 @@ impl<K: KubeObject> Settings<K> {
             cluster_scoped: false,
             capabilities: Capabilities::CRUD,
             source: SourceChoice::OfKind,
-            use_ssa: true,
+            use_ssa: None,
             adoption: Adoption::default(),
             prunes_data: false,
             recreates: false,
@@ -52,7 +53,8 @@ impl<K: KubeObject> Settings<K> {
         let source =
             self.source.finish(&self.name, &kind, dynamic, self.annotations.as_ref(), self.capabilities);
         // What is replaced has no fields that were applied.
-        let matcher = if !self.use_ssa && self.matcher.needs_apply() { Matcher::Auto } else { self.matcher };
+        let replaces = self.use_ssa == Some(false);
+        let matcher = if replaces && self.matcher.needs_apply() { Matcher::Auto } else { self.matcher };
         Managed {
             of: RustType::of::<K>(),
             kind,
@@ -89,7 +91,7 @@ pub(in crate::dependent) struct Managed {
     pub(in crate::dependent) kind: ResourceType,
     pub(in crate::dependent) capabilities: Capabilities,
     pub(in crate::dependent) source: Source,
-    pub(super) use_ssa: bool,
+    pub(super) use_ssa: Option<bool>,
     pub(super) adoption: Adoption,
     pub(super) prunes_data: bool,
     pub(super) recreates: bool,
@@ -140,19 +142,19 @@ impl Managed {
         !self.capabilities.can_write()
     }
 
-    /// The rights that are needed to write. Written objects are also read, if a creation meets an existing object, or a
+    /// The rights that are needed to write, as it is written unless the operator says otherwise. Written objects are also read, if a creation meets an existing object, or a
     /// deletion is refused.
     fn access(&self) -> Vec<Access> {
-        let capabilities = self.capabilities;
+        let (capabilities, use_ssa) = (self.capabilities, self.use_ssa.unwrap_or(true));
         let mut verbs = Vec::new();
         if capabilities.can_write() || capabilities.can_delete() {
             verbs.push("get");
         }
         // An apply may create as well, whatever it is meant for.
-        if capabilities.can_create() || (capabilities.can_update() && self.use_ssa) {
+        if capabilities.can_create() || (capabilities.can_update() && use_ssa) {
             verbs.push("create");
         }
-        if self.use_ssa && verbs.contains(&"create") {
+        if use_ssa && verbs.contains(&"create") {
             verbs.push("patch");
         } else if capabilities.can_update() {
             verbs.push("update");
@@ -191,10 +193,12 @@ macro_rules! settings {
             self
         }
 
-        /// Whether it is written by server-side apply, as it is by default for every kind; otherwise it is created by POST
-        /// and replaced by PUT. JOSDK's `useSSA`, whose default is `false` for ConfigMaps and Secrets.
+        /// Whether it is written by server-side apply; otherwise it is created by POST and replaced by PUT. By default as the
+        /// operator says, which is by apply for every kind: see
+        /// [`OperatorBuilder::use_ssa_for_dependents`](crate::OperatorBuilder::use_ssa_for_dependents). JOSDK's `useSSA`, whose
+        /// default is `false` for ConfigMaps and Secrets.
         pub fn use_ssa(mut self, use_ssa: bool) -> Self {
-            self.settings.use_ssa = use_ssa;
+            self.settings.use_ssa = Some(use_ssa);
             self
         }
 

@@ -93,7 +93,7 @@ impl OfPrimary<'_> {
     }
 
     async fn create(&self, writer: &DependentWriter<'_>) -> Result<AnyObject, operations::Error> {
-        if self.managed.use_ssa { writer.apply_new().await } else { writer.create().await }
+        if self.applies() { writer.apply_new().await } else { writer.create().await }
     }
 
     async fn update(
@@ -101,7 +101,7 @@ impl OfPrimary<'_> {
         writer: &DependentWriter<'_>,
         actual: &dyn Object,
     ) -> Result<AnyObject, operations::Error> {
-        if self.managed.use_ssa {
+        if self.applies() {
             return writer.apply(actual).await;
         }
         let plain = actual.to_value().map_err(|source| writer.serialize(source))?;
@@ -121,7 +121,7 @@ impl OfPrimary<'_> {
                 writer.delete_to_recreate(live, refused).await
             }
             true => Err(refused.unless_recreated()),
-            false if self.managed.use_ssa => writer.put_back(live, refused).await,
+            false if self.applies() => writer.put_back(live, refused).await,
             false => Err(refused),
         }
     }
@@ -140,7 +140,8 @@ impl OfPrimary<'_> {
         if !self.marks.of.names().stand_as(desired.meta(), actual.meta()) {
             return Ok(false);
         }
-        let written = match self.managed.use_ssa {
+        let applies = self.applies();
+        let written = match applies {
             true => Written::Applied { manager: writer.field_manager() },
             false => Written::Replaced,
         };
@@ -152,8 +153,7 @@ impl OfPrimary<'_> {
             actual.check().map_err(|source| writer.serialize(source))?;
             return Ok((judge.0)(actual, desired, self.asked));
         }
-        let by_managed_fields =
-            self.managed.use_ssa && matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
+        let by_managed_fields = applies && matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
         let body = writer.body()?;
         let seen_by_managed_fields = seen.as_ref().filter(|_| by_managed_fields);
         let look = seen_by_managed_fields.map_or(Look::Unsure, |seen| seen.look(body));
@@ -161,7 +161,11 @@ impl OfPrimary<'_> {
             Look::Equal => Match::Equal,
             Look::Another if words_decide(body) => Match::Differs(Vec::new()),
             Look::Another | Look::Unsure => {
-                let found = self.managed.matcher.matches_any(actual, desired, body, written);
+                let found = match &self.managed.matcher {
+                    // What the operator has replaced has no fields that were applied.
+                    Matcher::Ssa if !applies => Matcher::Auto.matches_any(actual, desired, body, written),
+                    matcher => matcher.matches_any(actual, desired, body, written),
+                };
                 found.map_err(|source| writer.serialize(source))?
             }
         };

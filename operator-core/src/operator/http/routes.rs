@@ -80,6 +80,7 @@ mod tests {
         let clients = Clients::new(&nowhere, &[], None, &environment).unwrap();
         Arc::new(Running {
             controllers: Vec::new(),
+            places: None,
             discovery: Discovery::new(clients.clone(), environment.clone(), Observers::default()),
             clients,
             environment,

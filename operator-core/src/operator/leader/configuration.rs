@@ -113,6 +113,12 @@ impl LeaderElection {
         }
     }
 
+    /// The same with another lease.
+    pub(in crate::operator) fn named(mut self, lease_name: String) -> Self {
+        self.lease_name = lease_name;
+        self
+    }
+
     /// The namespace of the lease; by default the one of the cluster's configuration, which in a pod is the pod's.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = Some(namespace.into());

@@ -10,6 +10,7 @@
 //! ```
 
 mod adoption;
+mod applying;
 pub(crate) mod condition;
 mod dependent_error;
 mod handle;
@@ -24,6 +25,7 @@ mod token;
 
 pub use crate::observe::node::{NodeState, Operation};
 pub use adoption::Adoption;
+pub(crate) use applying::Applying;
 pub use condition::ConditionKind;
 pub(crate) use condition::HoldCode;
 pub(crate) use condition::Verdict;

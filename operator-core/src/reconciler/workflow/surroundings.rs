@@ -5,8 +5,11 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 
-use super::{LatestResults, Leaving};
-use crate::event_source::{Discovery, Subscriber};
+use super::{Applying, LatestResults, Leaving};
+use crate::{
+    event_source::{Discovery, Subscriber},
+    resource::ResourceType,
+};
 
 tokio::task_local! {
     /// Calls in this scope have their permit already: a dependent may call another one.
@@ -24,6 +27,7 @@ pub(crate) struct WorkflowSurroundings {
     /// doesn't hold up another.
     pub(crate) dependents: Arc<Semaphore>,
     permits: usize,
+    applying: Arc<Applying>,
     discovery: Option<Arc<Discovery>>,
     subscriber: Option<Subscriber>,
     /// What the workflow of one controller did last.
@@ -39,6 +43,7 @@ impl WorkflowSurroundings {
         Self {
             dependents: Arc::new(Semaphore::new(permits)),
             permits,
+            applying: Arc::default(),
             discovery: None,
             subscriber: None,
             latest: Arc::default(),
@@ -52,12 +57,24 @@ impl WorkflowSurroundings {
         self
     }
 
+    /// With what holds for dependents that don't say themselves how they are written.
+    pub(crate) fn with_applying(mut self, applying: Applying) -> Self {
+        self.applying = Arc::new(applying);
+        self
+    }
+
+    /// Whether dependents of that kind are applied, unless they say otherwise.
+    pub(crate) fn applies(&self, kind: &ResourceType) -> bool {
+        self.applying.applies(kind)
+    }
+
     /// For the workflows of one controller.
     pub(crate) fn subscribed_by(&self, subscriber: Subscriber) -> Self {
         Self {
             dependents: Arc::new(Semaphore::new(self.permits)),
             permits: self.permits,
             discovery: self.discovery.clone(),
+            applying: Arc::clone(&self.applying),
             subscriber: Some(subscriber),
             latest: Arc::default(),
             leaving: Arc::default(),

@@ -134,6 +134,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         namespaces: None,
         workflows: WorkflowSurroundings::new(DEFAULT_MAX_CONCURRENT_DEPENDENTS).with_discovery(discovery),
         spread: 0.0,
+        places: None,
         marks: MarkNames::default(),
         mode: Mode::Plan(Arc::clone(&world) as Arc<dyn Planner>),
         given: Some(Arc::clone(&world) as Arc<dyn Given>),

@@ -3,6 +3,7 @@
 mod canary;
 mod chaos;
 mod commands;
+mod configured;
 mod dev;
 mod dry;
 mod life;

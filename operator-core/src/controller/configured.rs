@@ -1,0 +1,236 @@
+//! What settings from outside change in a finished declaration.
+
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use super::{
+    Controller, Mistake,
+    declaration::Declaration,
+    names::{check_field_manager, check_finalizer, default_finalizer, retired_field_managers},
+};
+use crate::processor::{self, GenericRetry, GovernorRateLimiter};
+
+/// A value from outside, and where it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setting<T> {
+    pub(crate) value: T,
+    pub(crate) place: String,
+}
+
+impl<T> Setting<T> {
+    pub(crate) fn new(value: T, place: &str) -> Self {
+        Self { value, place: place.to_owned() }
+    }
+}
+
+/// The settings of a controller that came from outside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ControllerSettings {
+    pub(crate) finalizer: Option<Setting<String>>,
+    pub(crate) generation_aware: Option<Setting<bool>>,
+    pub(crate) label_selector: Option<Setting<String>>,
+    pub(crate) max_reconciliation_interval: Option<Setting<Duration>>,
+    pub(crate) field_manager: Option<Setting<String>>,
+    pub(crate) all_events: Option<Setting<bool>>,
+    pub(crate) retry: RetrySettings,
+    pub(crate) rate_limiter: RateLimiterSettings,
+}
+
+/// Those of its retry.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RetrySettings {
+    pub(crate) max_attempts: Option<Setting<u32>>,
+    pub(crate) initial_interval: Option<Setting<Duration>>,
+    pub(crate) multiplier: Option<Setting<f64>>,
+    pub(crate) max_interval: Option<Setting<Duration>>,
+}
+
+/// Those of its rate limiter.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RateLimiterSettings {
+    pub(crate) limit: Option<Setting<u32>>,
+    pub(crate) period: Option<Setting<Duration>>,
+}
+
+impl Controller {
+    /// Takes over what was set from outside. What can't be is told, and stays as it was declared.
+    pub(crate) fn configure(&mut self, settings: &ControllerSettings, mistakes: &mut Vec<Mistake>) {
+        let declaration = &mut *self.0;
+        let name = Arc::clone(&declaration.name);
+        let mut wrong = Wrong { controller: &name, mistakes };
+        declaration.configure(settings, &mut wrong);
+    }
+
+    /// Whether primaries are written by server-side apply.
+    pub(crate) fn use_ssa_to_patch_primary(&mut self, use_ssa: bool) {
+        self.0.settings.use_ssa_to_patch_primary = use_ssa;
+    }
+}
+
+/// Collects what can't be.
+struct Wrong<'m> {
+    controller: &'m Arc<str>,
+    mistakes: &'m mut Vec<Mistake>,
+}
+
+impl Wrong<'_> {
+    fn tell(
+        &mut self,
+        place: &str,
+        what: impl fmt::Display,
+        why: impl Into<String>,
+        write: impl Into<String>,
+    ) {
+        let what = format!("{place}: controller `{}`: {what}", self.controller);
+        self.mistakes.push(Mistake::new(what, why, write));
+    }
+
+    /// The mistake of a name, as the builder would have told it.
+    fn tell_of(&mut self, place: &str, mistake: &Mistake, write: &str) {
+        self.tell(place, mistake.what(), mistake.why(), write);
+    }
+
+    fn tell_of_policy(&mut self, place: &str, error: &processor::Error) {
+        self.tell(place, error, "the settings of all sources together can't work", "other values");
+    }
+}
+
+impl Declaration {
+    fn configure(&mut self, settings: &ControllerSettings, wrong: &mut Wrong<'_>) {
+        if let Some(Setting { value, place }) = &settings.finalizer {
+            self.configure_finalizer(value, place, wrong);
+        }
+        if let Some(Setting { value, place }) = &settings.field_manager {
+            match check_field_manager(value) {
+                Some(mistake) => {
+                    wrong.tell_of(place, &mistake, "a name like `web-pages`, or leave the key out")
+                }
+                None => self.rename_field_manager(value),
+            }
+        }
+        if let Some(Setting { value, place }) = &settings.all_events {
+            self.configure_all_events(*value, place, wrong);
+        }
+        if let Some(generation_aware) = &settings.generation_aware {
+            self.settings.generation_aware = generation_aware.value;
+        }
+        if let Some(selector) = &settings.label_selector {
+            self.settings.label_selector = Some(selector.value.clone());
+        }
+        if let Some(interval) = &settings.max_reconciliation_interval {
+            self.settings.machine.max_reconciliation_interval = Some(interval.value);
+        }
+        self.configure_retry(&settings.retry, wrong);
+        self.configure_rate_limiter(&settings.rate_limiter, wrong);
+    }
+
+    fn configure_finalizer(&mut self, finalizer: &str, place: &str, wrong: &mut Wrong<'_>) {
+        let Some(declared) = self.finalizer.clone() else {
+            wrong.tell(
+                place,
+                format!("it has no finalizer that could be called `{finalizer}`"),
+                "nothing of it has to be cleaned up before a primary is gone, so that no primary gets a finalizer",
+                "nothing: leave the key out",
+            );
+            return;
+        };
+        if let Some(mistake) = check_finalizer(finalizer) {
+            wrong.tell_of(place, &mistake, "a name like `webpages.example.com/finalizer`");
+            return;
+        }
+        let default = default_finalizer(&self.settings.primary_type);
+        // The declared one is on primaries that the operator has met without this setting.
+        Arc::make_mut(&mut self.retired_finalizers).succeed(&declared, default, finalizer);
+        self.finalizer = Some(Arc::from(finalizer));
+    }
+
+    fn configure_all_events(&mut self, all: bool, place: &str, wrong: &mut Wrong<'_>) {
+        if all && (self.code.cleans_up() || self.settings.workflow.is_some()) {
+            wrong.tell(
+                place,
+                "it can't be triggered on all events",
+                "it has a cleaner or a workflow, and its reconciler would get primaries that those take care of",
+                "nothing: leave the key out",
+            );
+            return;
+        }
+        self.settings.all_events = all;
+        // Where the reconciler handles finalizers, the default one may be its own.
+        let default = default_finalizer(&self.settings.primary_type);
+        let unused = !all && self.finalizer.as_deref() != Some(&*default);
+        Arc::make_mut(&mut self.retired_finalizers).retire_default(unused.then_some(default));
+    }
+
+    /// What was applied under the declared one is taken over.
+    fn rename_field_manager(&mut self, field_manager: &str) {
+        let declared = self.field_manager.to_string();
+        let earlier = self.retired_managers.iter().cloned().chain([declared]);
+        self.retired_managers = retired_field_managers(earlier, &self.name, field_manager);
+        self.field_manager = Arc::from(field_manager);
+    }
+
+    fn configure_retry(&mut self, settings: &RetrySettings, wrong: &mut Wrong<'_>) {
+        let RetrySettings { max_attempts, initial_interval, multiplier, max_interval } = settings;
+        let places = [
+            max_attempts.as_ref().map(|setting| &*setting.place),
+            initial_interval.as_ref().map(|setting| &*setting.place),
+            multiplier.as_ref().map(|setting| &*setting.place),
+            max_interval.as_ref().map(|setting| &*setting.place),
+        ];
+        let Some(place) = places.into_iter().flatten().next() else { return };
+        let Some(declared) = self.settings.retry else {
+            wrong.tell(
+                place,
+                "its retry can't be set from outside",
+                "the code declares a policy of its own, which has none of these settings",
+                "nothing: leave the keys out, or a `GenericRetry` in the code",
+            );
+            return;
+        };
+        let changed = || {
+            let mut retry = declared;
+            if let Some(attempts) = max_attempts {
+                retry = retry.with_max_attempts(attempts.value);
+            }
+            if let Some(interval) = initial_interval {
+                retry = retry.with_initial_interval(interval.value)?;
+            }
+            if let Some(multiplier) = multiplier {
+                retry = retry.with_multiplier(multiplier.value)?;
+            }
+            if let Some(interval) = max_interval {
+                retry = retry.with_max_interval(interval.value)?;
+            }
+            Ok::<GenericRetry, processor::Error>(retry)
+        };
+        match changed() {
+            Ok(retry) => {
+                self.settings.retry = Some(retry);
+                self.settings.machine.retry = Arc::new(retry);
+            }
+            Err(error) => wrong.tell_of_policy(place, &error),
+        }
+    }
+
+    fn configure_rate_limiter(&mut self, settings: &RateLimiterSettings, wrong: &mut Wrong<'_>) {
+        let (limit, period) = match (&settings.limit, &settings.period) {
+            (None, None) => return,
+            (Some(limit), Some(period)) => (limit, period),
+            (Some(Setting { place, .. }), None) | (None, Some(Setting { place, .. })) => {
+                wrong.tell(
+                    place,
+                    "half of a rate limit",
+                    "a limit is a number of runs in a time, and one of the two is missing",
+                    "`rate-limiter.limit-for-period` and `rate-limiter.refresh-period`",
+                );
+                return;
+            }
+        };
+        match GovernorRateLimiter::new(limit.value, period.value) {
+            Ok(limiter) => self.settings.machine.rate_limiter = Some(Arc::new(limiter)),
+            Err(error) => wrong.tell_of_policy(&limit.place, &error),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What settings change in a controller.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+
+use super::*;
+use crate::{
+    controller::ControllerBuilder,
+    environment::Now,
+    error::BoxError,
+    reconciler::{Cleaner, Context, Reconciler, Removal, UpdateControl},
+};
+
+struct Pods;
+
+impl Reconciler for Pods {
+    type Primary = Pod;
+
+    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+        Ok(UpdateControl::no_update())
+    }
+}
+
+impl Cleaner for Pods {
+    async fn cleanup(&self, _: &Pod, _: &mut Context<Pod>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
+    }
+}
+
+fn pods() -> ControllerBuilder<Pods> {
+    Controller::builder(Pods).with_cleaner()
+}
+
+fn set<T>(value: T) -> Option<Setting<T>> {
+    Some(Setting::new(value, "here"))
+}
+
+fn configured(builder: ControllerBuilder<Pods>, settings: &ControllerSettings) -> Declaration {
+    let mut controller = builder.build().expect("it is sound");
+    let mut mistakes = Vec::new();
+    controller.configure(settings, &mut mistakes);
+    assert_eq!(mistakes, []);
+    *controller.0
+}
+
+#[test]
+fn a_declared_name_that_is_replaced_is_retired() {
+    let settings = ControllerSettings {
+        finalizer: set("outside.example.com/pods".to_owned()),
+        field_manager: set("outside".to_owned()),
+        ..ControllerSettings::default()
+    };
+    let builder = pods().finalizer("code.example.com/pods").field_manager("code");
+    let declaration = configured(builder, &settings);
+    assert_eq!(declaration.finalizer.as_deref(), Some("outside.example.com/pods"));
+    assert_eq!(&*declaration.field_manager, "outside");
+    assert_eq!(*declaration.retired_managers, ["code", "pods"].map(str::to_owned));
+    let retired = format!("{:?}", declaration.retired_finalizers);
+    assert!(retired.contains("code.example.com/pods") && !retired.contains("outside"), "{retired}");
+    // The default one may be another controller's: only where this one has added it is it taken off.
+    let retired = configured(pods(), &settings).retired_finalizers;
+    let expected = "RetiredFinalizers { named: {}, default: Some(\"pods.core.operator-core.io/finalizer\") }";
+    assert_eq!(format!("{retired:?}"), expected);
+}
+
+#[test]
+fn what_is_not_set_of_a_retry_stays_as_it_was_declared() {
+    let settings = ControllerSettings {
+        retry: RetrySettings { multiplier: set(3.0), ..RetrySettings::default() },
+        ..ControllerSettings::default()
+    };
+    let declared = GenericRetry::exponential(Duration::from_secs(1), 2.0, 4).expect("it can be");
+    for builder in [pods().retry(declared), pods().retry(Ok(declared))] {
+        let retry = configured(builder, &settings).settings.machine.retry;
+        let mut state = retry.begin();
+        let delays = std::iter::from_fn(|| retry.next_delay(&mut state, Now::START));
+        assert_eq!(delays.map(|delay| delay.as_secs()).collect::<Vec<_>>(), [1, 1, 3, 9]);
+    }
+}
+
+#[test]
+fn all_events_are_for_a_reconciler_without_a_cleaner() {
+    let settings = ControllerSettings { all_events: set(true), ..ControllerSettings::default() };
+    let declaration = configured(Controller::builder(Pods), &settings);
+    assert!(declaration.settings.all_events);
+    let retired = "RetiredFinalizers { named: {}, default: None }";
+    assert_eq!(
+        format!("{:?}", declaration.retired_finalizers),
+        retired,
+        "the default one may be the reconciler's own"
+    );
+    let (mut cleaning, mut mistakes) = (pods().build().expect("it is sound"), Vec::new());
+    cleaning.configure(&settings, &mut mistakes);
+    assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+    assert!(!cleaning.0.settings.all_events);
+    let declared = Controller::builder(Pods).trigger_on_all_events(true);
+    let settings = ControllerSettings { all_events: set(false), ..ControllerSettings::default() };
+    let declaration = configured(declared, &settings);
+    assert!(!declaration.settings.all_events);
+    assert!(format!("{:?}", declaration.retired_finalizers).contains("Some"), "the default one is nobody's");
+}
+
+#[test]
+fn the_rest_is_as_it_is_set() {
+    let settings = ControllerSettings {
+        generation_aware: set(false),
+        label_selector: set("a=1".to_owned()),
+        max_reconciliation_interval: set(Duration::from_secs(5)),
+        rate_limiter: RateLimiterSettings { limit: set(2), period: set(Duration::from_secs(5)) },
+        ..ControllerSettings::default()
+    };
+    let declaration = configured(pods().label_selector("b=1"), &settings);
+    assert!(!declaration.settings.generation_aware);
+    assert_eq!(declaration.settings.label_selector.as_deref(), Some("a=1"));
+    let machine = declaration.settings.machine;
+    assert_eq!(machine.max_reconciliation_interval, Some(Duration::from_secs(5)));
+    assert!(format!("{machine:?}").contains("GovernorRateLimiter"), "{machine:?}");
+}

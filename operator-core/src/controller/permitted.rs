@@ -1,0 +1,97 @@
+//! Runs of all controllers of an operator together, of which only so many may be in progress.
+//!
+//! ```text
+//! machine of each controller ─run─▶ HandedOut ─▶ Permitted ─ a place is free ─▶ dispatcher
+//!                                                    │ the operator stops
+//!                                                    └──▶ Abandoned: it has never started
+//! ```
+//!
+//! # Guarantees
+//! - Places are given in the order in which runs asked, whatever their controllers: one with a long queue has no more runs
+//!   waiting here than there are places, so that it holds up no other one.
+//! - A run that waits hasn't started: nobody has been told of it, and its deadline hasn't begun.
+//! - Once the operator stops, no run that waits starts any more.
+
+use std::sync::Arc;
+
+use futures::{FutureExt, future::BoxFuture};
+use tokio::sync::Semaphore;
+
+use crate::{
+    observe::{Observation, Observers},
+    processor::{Outcome, Run, RunExecutor},
+    resource::ObjectKey,
+};
+
+/// The places of all runs of an operator.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    free: Arc<Semaphore>,
+    all: usize,
+}
+
+impl Places {
+    pub(crate) fn new(all: usize) -> Self {
+        let all = all.clamp(1, Semaphore::MAX_PERMITS);
+        Self { free: Arc::new(Semaphore::new(all)), all }
+    }
+
+    /// How many there are.
+    pub(super) fn all(&self) -> usize {
+        self.all
+    }
+
+    /// Lets no run start from now on.
+    pub(crate) fn close(&self) {
+        self.free.close();
+    }
+}
+
+/// The runs of one controller, each of which needs a place.
+pub(super) struct Permitted {
+    pub(super) runs: Arc<dyn RunExecutor>,
+    pub(super) places: Places,
+    pub(super) controller: Arc<str>,
+    pub(super) observers: Observers,
+}
+
+impl RunExecutor for Permitted {
+    fn execute(&self, run: Run) -> BoxFuture<'static, Outcome> {
+        let (runs, free) = (Arc::clone(&self.runs), Arc::clone(&self.places.free));
+        let waiting = Waiting {
+            controller: Arc::clone(&self.controller),
+            observers: self.observers.clone(),
+            key: run.key.clone(),
+            starts: false,
+        };
+        async move {
+            let Ok(_place) = free.acquire().await else { return Outcome::Abandoned };
+            waiting.starts();
+            runs.execute(run).await
+        }
+        .boxed()
+    }
+}
+
+/// Tells that a run no longer waits, if it goes without having started.
+struct Waiting {
+    controller: Arc<str>,
+    observers: Observers,
+    key: ObjectKey,
+    starts: bool,
+}
+
+impl Waiting {
+    fn starts(mut self) {
+        self.starts = true;
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.starts {
+            let (controller, key) = (&*self.controller, &self.key);
+            self.observers.observe(&Observation::RunWithdrawn { controller, key });
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What settings from outside change in an operator.
+
+#[cfg(test)]
+mod tests;
+
+use std::mem;
+
+use super::{LeaderElection, OperatorBuilder};
+use crate::{
+    configuration::{ConfigLoader, ElectionSettings, OperatorSettings, Resolved},
+    controller::{Mistake, Mistakes, Setting},
+    event_source::WatchScope,
+};
+
+impl OperatorBuilder {
+    /// Takes settings from outside: they win over what this builder and its controllers declare, and those of a later
+    /// call over those of an earlier one. They are read when the operator is built, and everything that is wrong with
+    /// them is told then. JOSDK: `ConfigLoader`.
+    ///
+    /// ```
+    /// use operator_core::{Operator, configuration::ConfigLoader};
+    ///
+    /// let operator = Operator::builder().configured_by(ConfigLoader::new().file("operator.yaml").environment());
+    /// ```
+    pub fn configured_by(mut self, settings: ConfigLoader) -> Self {
+        self.configuration = self.configuration.and(settings);
+        self
+    }
+
+    /// Takes over what the sources of settings say, after which there are none.
+    ///
+    /// # Errors
+    /// With all mistakes of the declaration and of the settings.
+    pub(crate) fn resolved(mut self) -> Result<Self, Mistakes> {
+        let mut mistakes: Vec<Mistake> =
+            self.validate().err().map(|mistakes| mistakes.into_iter().collect()).unwrap_or_default();
+        let mut names = self.names.clone();
+        names.sort();
+        names.dedup();
+        let Resolved { operator, controllers, places } =
+            mem::take(&mut self.configuration).load(&names, &mut mistakes);
+        for controller in &mut self.settings.controllers {
+            if let Some(settings) = controllers.get(controller.name()) {
+                controller.configure(settings, &mut mistakes);
+            }
+        }
+        self.configure(operator, &mut mistakes);
+        Mistakes::check(mistakes)?;
+        self.settings.configured.extend(places);
+        self.validate()?;
+        Ok(self)
+    }
+
+    fn configure(&mut self, settings: OperatorSettings, mistakes: &mut Vec<Mistake>) {
+        let own = &mut self.settings;
+        take(&mut own.termination_timeout, settings.termination_timeout);
+        take(&mut own.max_concurrent_dependents, settings.max_concurrent_dependents);
+        take(&mut own.check_definitions_at_start, settings.check_definitions);
+        take(&mut own.stop_on_source_error_at_start, settings.stop_on_source_error_at_start);
+        if let Some(timeout) = settings.cache_sync_timeout {
+            own.cache_sync_timeout = Some(timeout.value);
+        }
+        if let Some(runs) = settings.max_concurrent_reconciles {
+            own.max_concurrent_reconciles = Some(runs.value);
+        }
+        take(&mut own.applying.by_default, settings.use_ssa_for_dependents);
+        if let Some(use_ssa) = settings.use_ssa_to_patch_primary {
+            for controller in &mut own.controllers {
+                controller.use_ssa_to_patch_primary(use_ssa.value);
+            }
+        }
+        if let Some(namespaces) = settings.namespaces {
+            own.namespaces = Some(WatchScope::Namespaces(namespaces.value.into_iter().collect()));
+        }
+        if let Some(address) = settings.http_address {
+            self.http_address = Some(address.value);
+        }
+        self.elect(settings.election, mistakes);
+    }
+
+    fn elect(&mut self, settings: ElectionSettings, mistakes: &mut Vec<Mistake>) {
+        let ElectionSettings {
+            enabled,
+            lease_name,
+            lease_namespace,
+            identity,
+            lease_duration,
+            renew_deadline,
+            retry_period,
+        } = settings;
+        if enabled.as_ref().is_some_and(|enabled| !enabled.value) {
+            self.settings.leader_election = None;
+            return;
+        }
+        let places = [
+            place(enabled.as_ref()),
+            place(lease_name.as_ref()),
+            place(lease_namespace.as_ref()),
+            place(identity.as_ref()),
+            place(lease_duration.as_ref()),
+            place(renew_deadline.as_ref()),
+            place(retry_period.as_ref()),
+        ];
+        let Some(first) = places.into_iter().flatten().next().map(str::to_owned) else { return };
+        let mut election = match (self.settings.leader_election.take(), lease_name) {
+            (Some(declared), Some(name)) => declared.named(name.value),
+            (Some(declared), None) => declared,
+            (None, Some(name)) => LeaderElection::new(name.value),
+            (None, None) => {
+                mistakes.push(Mistake::new(
+                    format!("{first}: the leader election has no lease"),
+                    "replicas elect a leader by a lease, and neither the settings nor the code name one",
+                    "`operator.leader-election.lease-name: web-page-operator`",
+                ));
+                return;
+            }
+        };
+        if let Some(namespace) = lease_namespace {
+            election = election.namespace(namespace.value);
+        }
+        if let Some(identity) = identity {
+            election = election.identity(identity.value);
+        }
+        if let Some(duration) = lease_duration {
+            election = election.lease_duration(duration.value);
+        }
+        if let Some(deadline) = renew_deadline {
+            election = election.renew_deadline(deadline.value);
+        }
+        if let Some(period) = retry_period {
+            election = election.retry_period(period.value);
+        }
+        if let Err(error) = election.validate() {
+            mistakes.push(Mistake::new(
+                format!("{first}: the leader election can't work with these settings"),
+                error.to_string(),
+                "other values below `operator.leader-election`",
+            ));
+            return;
+        }
+        self.settings.leader_election = Some(election);
+    }
+}
+
+fn take<T>(own: &mut T, setting: Option<Setting<T>>) {
+    if let Some(setting) = setting {
+        *own = setting.value;
+    }
+}
+
+fn place<T>(setting: Option<&Setting<T>>) -> Option<&str> {
+    Some(&*setting?.place)
+}
