@@ -42,7 +42,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
                 node if documents < 2 => self.root(node, &span)?,
                 node => {
                     self.wrong(&span, "a second document", "a file has one", "its keys in the first one");
-                    self.skip(node)?;
+                    self.skip(&node)?;
                 }
             }
         }
@@ -59,7 +59,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
             "settings are keys with values",
             "`operator: { check-crd: true }`",
         );
-        self.skip(event)
+        self.skip(&event)
     }
 
     /// After its start.
@@ -75,9 +75,9 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
                         "keys are names",
                         "a name with dots or nested names",
                     );
-                    self.skip(other)?;
+                    self.skip(&other)?;
                     let Some((value, _)) = self.next()? else { break };
-                    self.skip(value)?;
+                    self.skip(&value)?;
                     continue;
                 }
             };
@@ -109,7 +109,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
             other => {
                 let what = format!("`{path}` is no plain value");
                 self.wrong(key, &what, "aliases are not followed here", "the value itself");
-                self.skip(other)
+                self.skip(&other)
             }
         }
     }
@@ -124,7 +124,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
                 other => {
                     let what = format!("`{path}` has an item that is no plain value");
                     self.wrong(&span, &what, "a list has names", "names");
-                    self.skip(other)?;
+                    self.skip(&other)?;
                 }
             }
         }
@@ -133,13 +133,13 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
     }
 
     /// Passes by the rest of a node that has begun.
-    fn skip(&mut self, event: Event<'t>) -> Result<(), ScanError> {
+    fn skip(&mut self, event: &Event<'t>) -> Result<(), ScanError> {
         let depth_of = |event: &Event<'t>| match event {
             Event::MappingStart(..) | Event::SequenceStart(..) => 1,
             Event::MappingEnd | Event::SequenceEnd => -1,
             _ => 0,
         };
-        let mut depth = depth_of(&event);
+        let mut depth = depth_of(event);
         while depth > 0
             && let Some((event, _)) = self.next()?
         {

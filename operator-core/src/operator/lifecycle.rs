@@ -168,7 +168,8 @@ impl Operator {
         )?;
         self.check_shards(&clients).await?;
         if self.settings.check_definitions_at_start {
-            definitions::check(&self.settings.controllers, &clients).await?;
+            // Seldom asked for, and large.
+            Box::pin(definitions::check(&self.settings.controllers, &clients)).await?;
         }
         // Before the controllers: a port that is taken is found out while nothing runs yet.
         let listener = match &self.http {

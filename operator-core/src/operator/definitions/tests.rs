@@ -12,13 +12,13 @@ fn told(own: &Value, live: &Value) -> Vec<String> {
     differences(own, live).into_iter().map(tell).collect()
 }
 
-fn spec(fields: Value) -> Value {
+fn spec(fields: &Value) -> Value {
     json!({ "type": "object", "properties": { "spec": { "type": "object", "properties": fields } } })
 }
 
 #[test]
 fn a_schema_is_like_itself_and_like_one_that_takes_more() {
-    let own = spec(json!({
+    let own = spec(&json!({
         "name": { "type": "string", "maxLength": 10, "pattern": "^a" },
         "number": { "type": "integer", "minimum": 1 },
         "either": { "x-kubernetes-int-or-string": true },
@@ -28,7 +28,7 @@ fn a_schema_is_like_itself_and_like_one_that_takes_more() {
         "any": { "type": "object", "x-kubernetes-preserve-unknown-fields": true },
     }));
     assert_eq!(told(&own, &own), [""; 0]);
-    let wider = spec(json!({
+    let wider = spec(&json!({
         "name": { "type": "string", "maxLength": 20 },
         "number": { "type": "number" },
         "either": { "x-kubernetes-int-or-string": true },
@@ -45,13 +45,13 @@ fn a_schema_is_like_itself_and_like_one_that_takes_more() {
 
 #[test]
 fn what_is_dropped_is_named_with_its_path() {
-    let own = spec(json!({
+    let own = spec(&json!({
         "gone": { "type": "string" },
         "list": { "type": "array", "items": { "type": "object", "properties": { "a": { "type": "string" } } } },
         "map": { "type": "object", "additionalProperties": { "type": "string" } },
         "any": { "type": "object", "x-kubernetes-preserve-unknown-fields": true },
     }));
-    let live = spec(json!({
+    let live = spec(&json!({
         "list": { "type": "array", "items": { "type": "object" } },
         "map": { "type": "object" },
         "any": { "type": "object" },
@@ -101,7 +101,7 @@ fn what_is_refused_is_named_with_its_reason() {
 
 #[test]
 fn a_map_of_any_names_takes_the_fields_of_the_type_if_their_values_fit() {
-    let own = spec(json!({ "a": { "type": "string" }, "b": { "type": "integer" } }));
+    let own = spec(&json!({ "a": { "type": "string" }, "b": { "type": "integer" } }));
     let live = json!({ "type": "object", "properties": { "spec": {
         "type": "object", "additionalProperties": { "type": "string" },
     }}});
