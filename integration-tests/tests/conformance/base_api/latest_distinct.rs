@@ -40,7 +40,7 @@ async fn what_two_sources_have_comes_once_and_newest() -> Result<()> {
             // Through the second one: the first one has the old state until its watch shows the new one.
             let operations = context.resource_operations().event_source("b");
             operations
-                .json_patch(&*both, |map| map.data = Some([("value".to_owned(), wanted)].into()))
+                .json_patch(&*both, |map| map.data = Some([("value".to_owned(), wanted.clone())].into()))
                 .await?;
             let all = context.secondaries::<ConfigMap>()?;
             let all: Vec<String> = all
