@@ -115,10 +115,11 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
         let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
         for key in &keys {
             let want = wanted.and_then(|wanted| wanted.get(key));
-            let one = One::new(self, asked, context, start, key, want);
             let going = &going;
             let work_on_it = async move {
-                let left = one.work().await?;
+                let completed = want.map(|want| self.external.complete(want, context)).transpose()?.flatten();
+                let want = completed.as_ref().or(want);
+                let left = One::new(self, asked, context, start, key, want).work().await?;
                 if left.done == Done::Going {
                     going.fetch_add(1, Ordering::Relaxed);
                 }

@@ -43,7 +43,10 @@ use std::future::Future;
 
 use super::Deletion;
 pub use crate::reconciler::workflow::Token;
-use crate::{reconciler::BoxError, resource::KubeObject};
+use crate::{
+    reconciler::{BoxError, Context},
+    resource::KubeObject,
+};
 
 pub use declared::Records;
 pub use shape::{ManyOf, OneOf, Resources};
@@ -126,6 +129,21 @@ pub trait External<P: KubeObject>: Send + Sync + 'static {
 
     /// What should exist: a function of the primary, without side effects.
     fn want(&self, primary: &P) -> Self::Want;
+
+    /// Adds to what is wanted what other nodes have made in the cluster, such as a password in a Secret: the result is what is compared,
+    /// created and updated. It is called when what the node comes after is ready, for each record that is wanted. By default,
+    /// and with `None`, nothing is added. JOSDK: the context of `desired`.
+    ///
+    /// # Errors
+    /// If something is missing. Then the record is left as it is.
+    fn complete(
+        &self,
+        want: &Self::Resource,
+        context: &Context<P>,
+    ) -> Result<Option<Self::Resource>, BoxError> {
+        let _ = (want, context);
+        Ok(None)
+    }
 
     /// What the other system has under this id; `None` if there is nothing: then a record that is wanted is created again, after a
     /// search by its token.

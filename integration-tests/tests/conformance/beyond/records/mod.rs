@@ -1,5 +1,6 @@
 //! Records in another system: their ids are kept by the framework, none is made twice, and none is forgotten.
 
+mod complete;
 mod crash;
 mod doubt;
 mod dry;
