@@ -1,0 +1,49 @@
+//! What `dev` needs besides the operator: its account and role, an example, and the life of a schema as a scenario.
+
+use operator_core::cli::dev::{Scenario, Step, Target, Workbench};
+use serde_json::json;
+
+/// The account and the role that the operator runs with.
+pub const RBAC: &str = include_str!("../deploy/rbac.yaml");
+
+const ORDERS: &str = include_str!("../examples/orders.yaml");
+
+/// The workbench of `mysql-schema dev`.
+pub fn workbench() -> Workbench {
+    let orders = Target::new("sample.operator-core.io/v1", "MySqlSchema", "orders");
+    let secret = Target::new("v1", "Secret", "orders-credentials");
+    let life = Scenario::new()
+        .step(Step::new("create a schema").apply(ORDERS).until_ready(orders.clone()))
+        .step(
+            Step::new("change its encoding")
+                .patch(orders.clone(), json!({ "spec": { "encoding": "latin1" } }))
+                .until(orders.clone(), "to be seen", |orders| {
+                    let seen = &orders["status"]["observedGeneration"];
+                    if *seen == orders["metadata"]["generation"] {
+                        Ok(())
+                    } else {
+                        Err(format!("{seen} is seen"))
+                    }
+                })
+                .until_ready(orders.clone()),
+        )
+        .step(
+            Step::new("replace user and password")
+                .delete(secret.clone())
+                .until_replaced(secret.clone())
+                .until_ready(orders.clone()),
+        )
+        .step(
+            Step::new("drop the schema with its resource")
+                .delete(orders.clone())
+                .until_gone(orders)
+                .until_gone(secret),
+        );
+    Workbench::new()
+        .manifests(RBAC)
+        .example(ORDERS)
+        .hint("get secret orders-credentials -o yaml")
+        .hint("delete secret orders-credentials")
+        .hint(r#"patch mysqlschema orders --type merge -p '{"spec": {"encoding": "latin1"}}'"#)
+        .scenario(life)
+}
