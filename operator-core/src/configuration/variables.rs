@@ -17,7 +17,7 @@ pub(super) fn variable(key: &str) -> String {
 
 /// Whether it is one of those that a kubelet sets in each pod for each Service, here for one whose name begins with
 /// `operator`: `OPERATOR_SERVICE_HOST`, `OPERATOR_WEBHOOK_PORT_443_TCP_ADDR`.
-fn is_service_link(name: &str) -> bool {
+fn is_service_link(name: &str, value: &str) -> bool {
     let is_port = |rest: &str| {
         let mut parts = rest.split('_');
         parts.next().is_some_and(|number| number.parse::<u16>().is_ok())
@@ -27,8 +27,7 @@ fn is_service_link(name: &str) -> bool {
     name.ends_with("_SERVICE_HOST")
         || name.ends_with("_SERVICE_PORT")
         || name.contains("_SERVICE_PORT_")
-        || name.ends_with("_PORT")
-        || name.rsplit_once("_PORT_").is_some_and(|(_, rest)| is_port(rest))
+        || name.ends_with("_PORT") && value.contains("://")
         || name.match_indices("_PORT_").any(|(at, found)| is_port(&name[at + found.len()..]))
 }
 
@@ -54,7 +53,7 @@ pub(super) fn read(
                 format!("it could be `{}`", keys.join("` or `")),
                 "the key in a file instead, or another name for one of the controllers",
             )),
-            None if is_service_link(&name) || OF_OTHERS.contains(&&*name) => {}
+            None if is_service_link(&name, &value) || OF_OTHERS.contains(&&*name) => {}
             None => mistakes.push(Mistake::new(
                 format!("variable {name}: no key has this variable"),
                 "nothing would read it, so that it would have no effect",

@@ -64,6 +64,8 @@ fn wrong_variables_are_told_by_their_names() {
         &[
             ("OPERATOR_CHECK_CRDS", "true"),
             ("OPERATOR_REPLICAS", "3"),
+            // Of a Service it would be `tcp://…`.
+            ("OPERATOR_HTTP_PORT", "8080"),
             ("OPERATOR_CONTROLLER_WEB_PAGE_FINALIZER", "a.b/c"),
             ("OPERATOR_WORKFLOW_EXECUTOR_THREADS", ""),
         ],
@@ -71,6 +73,23 @@ fn wrong_variables_are_told_by_their_names() {
     );
     mistakes.extend(resolved(&[entries]).1);
     insta::assert_snapshot!("wrong_variables", told(&mistakes));
+}
+
+#[test]
+fn what_is_set_twice_in_one_source_is_told_with_both_places() {
+    let entry = |key: &str, value: &str, place: &str| ConfigEntry::new(key, value, place);
+    let source = vec![
+        entry("operator.controller.web.label-selector", "a=1", "first"),
+        entry("operator.controller.web.informer.label-selector", "a=2", "second"),
+        entry("operator.check-crd", "true", "third"),
+        entry("operator.check-crd", "true", "fourth"),
+    ];
+    let (_, mistakes) = resolved(&[source]);
+    let told: Vec<String> =
+        mistakes.iter().map(|mistake| format!("{}; {}", mistake.what(), mistake.why())).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("second:") && told[0].contains("first sets the same"), "{told:?}");
+    assert!(told[1].starts_with("fourth:") && told[1].contains("third sets it as well"), "{told:?}");
 }
 
 #[test]

@@ -246,7 +246,8 @@ impl World {
         if number > 1 {
             self.record.tell(format_args!("operator {number} starts"));
         }
-        let declared = factory();
+        // What settings from outside say is a listener or an election, too, which are taken away below.
+        let declared = factory().resolved()?;
         let alone = !self.record.leases.elects();
         let declared = if alone { declared.without_leader_election() } else { declared };
         if number == 1 {
