@@ -47,7 +47,7 @@ async fn what_was_patched_stays() -> Result<()> {
     assert_eq!(entries(&one), [("sample", "Apply"), ("sample", "Update")]);
     scene.set("one", "quiet").await?;
     operator.settled().await?;
-    assert_eq!(counted(&scene).await?, (3, true), "the message should be gone");
+    assert_eq!(counted(&scene).await?, (3, true), "the server leaves it, as another entry has it");
     Ok(())
 }
 
