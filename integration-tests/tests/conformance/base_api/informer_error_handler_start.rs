@@ -28,8 +28,9 @@ async fn a_start_succeeds_without_any_right() -> Result<()> {
         .config(scene.cluster.config_as("user-with-no-rights", &[]))
         .cache_sync_timeout(Duration::from_secs(2))
         .register(scene.controller(&script));
-    let operator =
-        tokio::time::timeout(Duration::from_secs(5), TestOperator::start_unsynced(builder)).await??;
+    let started = tokio::time::timeout(Duration::from_secs(5), TestOperator::start_unsynced(builder)).await?;
+    assert!(started.is_ok(), "{:?}", started.err());
+    let operator = started?;
     eventually("the primaries to be forbidden", async || {
         let unhealthy = operator.unhealthy_sources().await;
         Ok((unhealthy.len() == 1 && refused(&unhealthy[0].health)).then_some(()))

@@ -13,6 +13,7 @@ use operator_core::{
     testing::operator_test,
 };
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 const PERIOD: Duration = Duration::from_millis(100);
 
@@ -46,6 +47,7 @@ async fn each_is_polled_and_run_again_until_it_is_gone() -> Result<()> {
         Box::pin(async { Ok(operator_core::UpdateControl::no_update()) })
     });
     let operator = scene.start(scene.controller(&script).watches(source)).await?;
+    let begun = Instant::now();
     scene.create("one", "value").await?;
     scene.create("two", "value").await?;
     let times = |name: &str| asked.lock().get(name).copied().unwrap_or_default();
@@ -54,6 +56,8 @@ async fn each_is_polled_and_run_again_until_it_is_gone() -> Result<()> {
         Ok(["one", "two"].iter().all(enough).then_some(()))
     })
     .await?;
+    let (polls, periods) = (times("one") as u128, begun.elapsed().as_millis() / PERIOD.as_millis());
+    assert!(polls <= periods, "{polls} polls in {periods} periods");
     let by_the_poll = script.runs.of("one").into_iter().skip(1);
     let expected = Cause::Source(SourceIndex(0)).into();
     assert!(by_the_poll.clone().all(|run| run.causes == expected), "{:?}", by_the_poll.collect::<Vec<_>>());

@@ -10,7 +10,7 @@ use std::sync::{
 use anyhow::Result;
 use integration_tests::{
     LateTestResource, LogCapture, NumberedTestResource, NumberedTestResourceSpec, Said, Scene, Script,
-    eventually, late_in_two_versions, said,
+    late_in_two_versions, said,
 };
 use kube::{
     Api,
@@ -60,7 +60,8 @@ async fn check(stop_on_source_error_at_start: bool) -> Result<()> {
     let settled = operator.settled().await?;
     assert_eq!(settled.written(), ["PATCH latetestresources/beside/status -> 200"]);
     numbered.delete("number", &DeleteParams::default()).await?;
-    eventually("the end of the report", async || Ok(undecodable().await.is_empty().then_some(()))).await?;
+    operator.settled().await?;
+    assert_eq!(undecodable().await, [], "it is forgotten");
     scene.create("after", "text").await?;
     let settled = operator.settled().await?;
     assert_eq!(settled.written(), ["PATCH latetestresources/after/status -> 200"], "without a restart");
