@@ -125,6 +125,6 @@ async fn a_reconciler_keeps_the_id_in_the_status() -> Result<()> {
 
 #[operator_test]
 async fn a_node_keeps_the_id_in_the_status() -> Result<()> {
-    // Its id as soon as it is known, and the status function's own.
+    // Before the first record is made it is tried out whether the status can keep an id.
     check(by_a_node, 2).await
 }
