@@ -115,6 +115,9 @@ pub(super) const OF_CONTROLLER: &[Key<ControllerSettings>] = &[
     key!("generation-aware", generation_aware, flag),
     key!("label-selector", label_selector, selector),
     Key { same_as: Some("label-selector"), ..key!("informer.label-selector", label_selector, selector) },
+    key!("shard-selector", shard_selector, text),
+    Key { same_as: Some("shard-selector"), ..key!("informer.shard-selector", shard_selector, text) },
+    key!("informer.list-limit", page_size, limit),
     key!("max-reconciliation-interval", max_reconciliation_interval, time),
     key!("field-manager", field_manager, text),
     key!("trigger-reconciler-on-all-events", all_events, flag),
@@ -124,9 +127,6 @@ pub(super) const OF_CONTROLLER: &[Key<ControllerSettings>] = &[
     key!("retry.max-interval", retry.max_interval, time),
     key!("rate-limiter.limit-for-period", rate_limiter.limit, limit),
     key!("rate-limiter.refresh-period", rate_limiter.period, time),
-    refused::SHARD_SELECTOR,
-    refused::INFORMER_SHARD_SELECTOR,
-    refused::LIST_LIMIT,
 ];
 
 /// All keys that an operator with these controllers has, whether they have a meaning or not.

@@ -32,7 +32,7 @@ pub(super) fn at_once(text: &str) -> Result<usize, Wrong> {
 /// How many of something there may be in a time.
 pub(super) fn limit(text: &str) -> Result<u32, Wrong> {
     match text.parse() {
-        Ok(0) => Err(wrong("with 0 runs nothing would ever happen", "1 or more, for example `10`")),
+        Ok(0) => Err(wrong("with 0 of them nothing would ever happen", "1 or more, for example `10`")),
         Ok(number) => Ok(number),
         Err(_) => Err(wrong("it is no whole number from 1 to 4294967295", "1 or more, for example `10`")),
     }

@@ -39,7 +39,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
                 Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
                 // An empty file sets nothing.
                 Event::Scalar(text, style, ..) if is_null(&text, style) && documents < 2 => {}
-                node if documents < 2 => self.root(node, &span)?,
+                node if documents < 2 => self.root(&node, &span)?,
                 node => {
                     self.wrong(&span, "a second document", "a file has one", "its keys in the first one");
                     self.skip(&node)?;
@@ -49,7 +49,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
         Ok(())
     }
 
-    fn root(&mut self, event: Event<'t>, span: &Span) -> Result<(), ScanError> {
+    fn root(&mut self, event: &Event<'t>, span: &Span) -> Result<(), ScanError> {
         if matches!(event, Event::MappingStart(..)) {
             return self.mapping("");
         }
@@ -59,7 +59,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
             "settings are keys with values",
             "`operator: { check-crd: true }`",
         );
-        self.skip(&event)
+        self.skip(event)
     }
 
     /// After its start.

@@ -10,7 +10,10 @@ use super::{
     declaration::Declaration,
     names::{check_field_manager, check_finalizer, default_finalizer, retired_field_managers},
 };
-use crate::processor::{self, GenericRetry, GovernorRateLimiter};
+use crate::{
+    cache::Contradiction,
+    processor::{self, GenericRetry, GovernorRateLimiter},
+};
 
 /// A value from outside, and where it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub(crate) struct ControllerSettings {
     pub(crate) max_reconciliation_interval: Option<Setting<Duration>>,
     pub(crate) field_manager: Option<Setting<String>>,
     pub(crate) all_events: Option<Setting<bool>>,
+    pub(crate) shard_selector: Option<Setting<String>>,
+    pub(crate) page_size: Option<Setting<u32>>,
     pub(crate) retry: RetrySettings,
     pub(crate) rate_limiter: RateLimiterSettings,
 }
@@ -122,6 +127,7 @@ impl Declaration {
         if let Some(interval) = &settings.max_reconciliation_interval {
             self.settings.machine.max_reconciliation_interval = Some(interval.value);
         }
+        self.configure_lists(settings, wrong);
         self.configure_retry(&settings.retry, wrong);
         self.configure_rate_limiter(&settings.rate_limiter, wrong);
     }
@@ -161,6 +167,23 @@ impl Declaration {
         let default = default_finalizer(&self.settings.primary_type);
         let unused = !all && self.finalizer.as_deref() != Some(&*default);
         Arc::make_mut(&mut self.retired_finalizers).retire_default(unused.then_some(default));
+    }
+
+    /// How its primaries are listed.
+    fn configure_lists(&mut self, settings: &ControllerSettings, wrong: &mut Wrong<'_>) {
+        let ControllerSettings { shard_selector, page_size, .. } = settings;
+        if let Some(selector) = shard_selector {
+            self.settings.options.select_shard(&selector.value);
+        }
+        if let Some(objects) = page_size {
+            self.settings.options.limit_pages(objects.value);
+        }
+        let places = [shard_selector.as_ref().map(|it| &*it.place), page_size.as_ref().map(|it| &*it.place)];
+        let Some(place) = places.into_iter().flatten().next() else { return };
+        // Those of the code have been told before.
+        for Contradiction([what, why, write]) in self.settings.contradictions() {
+            wrong.tell(place, what, why, write);
+        }
     }
 
     /// What was applied under the declared one is taken over.

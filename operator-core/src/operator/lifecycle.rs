@@ -123,9 +123,10 @@ impl Operator {
     ///
     /// # Errors
     /// If there is no usable configuration for a cluster, the HTTP address can't be used, the operator may not take
-    /// part in its leader election, definitions that are checked differ, or event sources that all have to be synced are not synced in time.
+    /// part in its leader election, definitions that are checked differ, or event sources that all have to be synced
+    /// are not synced in time.
     pub async fn start(&self) -> Result<(), Error> {
-        self.launch().await?;
+        Box::pin(self.launch()).await?;
         if let Some(error) = self.failed_at_start().await {
             self.stop().await;
             return Err(error);

@@ -51,7 +51,7 @@ impl Operator {
     pub async fn run(&self) -> Result<Exit, Error> {
         let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
-        self.launch().await?;
+        Box::pin(self.launch()).await?;
         let failed = async {
             match self.failed_at_start().await {
                 Some(error) => error,

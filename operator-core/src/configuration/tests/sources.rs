@@ -34,6 +34,8 @@ operator:   # nested, dotted, in flow style
       label-selector: app=web,tier in (front, back)
       max-reconciliation-interval: P1D
       field-manager: pager
+      informer.list-limit: 100
+      shard-selector: shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')
       trigger-reconciler-on-all-events: true
       retry: { max-attempts: 3, initial-interval: 100ms, interval-multiplier: 2, max-interval: 1h }
       rate-limiter: { limit-for-period: 10, refresh-period: 1m }
@@ -69,6 +71,8 @@ fn nested_and_dotted_keys_of_a_file_are_the_same() {
     assert_eq!(value(&pages.max_reconciliation_interval), Some(24 * 60 * 60 * SECOND));
     assert_eq!(value(&pages.field_manager).as_deref(), Some("pager"));
     assert_eq!(value(&pages.all_events), Some(true));
+    assert_eq!(value(&pages.page_size), Some(100));
+    assert!(value(&pages.shard_selector).is_some_and(|selector| selector.starts_with("shardRange(")));
     assert_eq!(value(&pages.retry.max_attempts), Some(3));
     assert_eq!(value(&pages.retry.initial_interval), Some(Duration::from_millis(100)));
     assert_eq!(value(&pages.retry.multiplier), Some(2.0));
@@ -77,7 +81,7 @@ fn nested_and_dotted_keys_of_a_file_are_the_same() {
     assert_eq!(value(&pages.rate_limiter.period), Some(60 * SECOND));
     // A name may have dots, and be the beginning of another one.
     assert_eq!(value(&all.controllers["pages.old"].retry.max_attempts), Some(0));
-    assert_eq!(all.places["operator.controller.pages.retry.max-attempts"], "operator.yaml:29");
+    assert_eq!(all.places["operator.controller.pages.retry.max-attempts"], "operator.yaml:31");
 }
 
 #[test]

@@ -22,7 +22,7 @@ const WRONG: &str = "operator:
       label-selector: a=1
       informer.label-selector: a=2
       retry: { max-attemps: 3, initial-interval: 0s, interval-multiplier: 0.5, max-interval: 1 month }
-      informer.list-limit: 100
+      informer.list-limit: 0
 josdk:
   check-crd: true
 controller.pages.finalizer: a/b

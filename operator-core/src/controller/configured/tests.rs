@@ -6,6 +6,7 @@ use k8s_openapi::api::core::v1::Pod;
 
 use super::*;
 use crate::{
+    cache::InitialList,
     controller::ControllerBuilder,
     environment::Now,
     error::BoxError,
@@ -99,6 +100,27 @@ fn all_events_are_for_a_reconciler_without_a_cleaner() {
     let declaration = configured(declared, &settings);
     assert!(!declaration.settings.all_events);
     assert!(format!("{:?}", declaration.retired_finalizers).contains("Some"), "the default one is nobody's");
+}
+
+#[test]
+fn shards_are_followed_or_told_to_be_none() {
+    let half = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
+    let of = |selector: &str| ControllerSettings {
+        shard_selector: set(selector.to_owned()),
+        page_size: set(7),
+        ..ControllerSettings::default()
+    };
+    let options = configured(pods(), &of(half)).settings.options;
+    assert!(options.shard().is_some());
+    assert!(format!("{options:?}").contains("page_size: Some(7)"), "{options:?}");
+    for (builder, selector) in
+        [(pods(), "the first half"), (pods().initial_list(InitialList::Streaming), half)]
+    {
+        let (mut controller, mut mistakes) = (builder.build().expect("it is sound"), Vec::new());
+        controller.configure(&of(selector), &mut mistakes);
+        assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+        assert!(mistakes[0].what().starts_with("here: controller `pods`: it"), "{mistakes:?}");
+    }
 }
 
 #[test]
