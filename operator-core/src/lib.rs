@@ -79,6 +79,7 @@ pub use event_source::{
     },
     function::FunctionEventSource,
     informer::InformerEventSource,
+    remote::RemoteCluster,
 };
 pub use operator::{
     builder::OperatorBuilder, error::Error, leader::LeaderElection, lifecycle::Operator, run::Exit,

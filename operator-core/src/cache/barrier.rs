@@ -50,7 +50,7 @@ async fn list_once(collection: &Collection) -> Result<(String, Vec<(ObjectKey, S
                 && let Some(key) = identity.key()
                 && let Some(version) = identity.version()
             {
-                listed.push((key, version));
+                listed.push((key.within(&collection.cluster), version));
             }
         }
         if continue_token.is_none() {

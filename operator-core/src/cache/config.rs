@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use crate::resource::{KubeObject, ResourceType};
+use crate::resource::{Cluster, KubeObject, ResourceType};
 
 use super::{WatchScope, shard::Shard};
 
@@ -71,6 +71,8 @@ const DEFAULT_PAGE_SIZE: u32 = 500;
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) name: String,
+    /// The cluster that the objects live in.
+    pub(crate) cluster: Cluster,
     pub(crate) resource_type: ResourceType,
     pub(crate) scope: WatchScope,
     pub(crate) label_selector: Option<String>,
@@ -95,6 +97,7 @@ impl Settings {
     pub(crate) fn new(name: impl Into<String>, resource_type: ResourceType) -> Self {
         Self {
             name: name.into(),
+            cluster: Cluster::local(),
             resource_type,
             scope: WatchScope::All,
             label_selector: None,
@@ -116,6 +119,7 @@ impl<K: KubeObject> InformerConfig<K> {
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             name: self.name.clone(),
+            cluster: Cluster::local(),
             resource_type: self.resource_type.clone(),
             scope: self.scope.clone(),
             label_selector: self.label_selector.clone(),

@@ -31,7 +31,7 @@ pub(super) fn parts(
 ) -> Parts {
     Parts {
         name: settings.name.clone(),
-        scopes: Scopes::new(&settings.scope, &settings.resource_type),
+        scopes: Scopes::new(&settings.scope, &settings.resource_type).within(settings.cluster.clone()),
         face: Arc::clone(view) as _,
         store,
         indexers: Indexers::new(indexers),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::resource::{ObjectKey, ResourceType};
+use crate::resource::{Cluster, ObjectKey, ResourceType};
 
 /// The namespaces that are watched. Cluster-scoped types are always watched as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub(super) struct ScopeIndex(pub(super) usize);
 pub(super) struct Scopes {
     /// Sorted; only `None` means "everything".
     namespaces: Arc<[Option<String>]>,
+    /// The cluster that they are in.
+    cluster: Cluster,
 }
 
 impl Scopes {
@@ -57,11 +59,23 @@ impl Scopes {
             // Which one is current was found out before.
             WatchScope::Namespaces(_) | WatchScope::All | WatchScope::Current => Arc::from([None]),
         };
-        Self { namespaces }
+        Self { namespaces, cluster: Cluster::local() }
+    }
+
+    /// The same in another cluster.
+    pub(super) fn within(self, cluster: Cluster) -> Self {
+        Self { cluster, ..self }
+    }
+
+    pub(super) fn cluster(&self) -> &Cluster {
+        &self.cluster
     }
 
     /// The collection that an object belongs to; `None` if it is not followed.
     pub(super) fn of(&self, key: &ObjectKey) -> Option<ScopeIndex> {
+        if *key.cluster() != self.cluster {
+            return None;
+        }
         if let [None] = &*self.namespaces {
             return Some(ScopeIndex(0));
         }

@@ -167,8 +167,7 @@ impl Clients {
         term: Option<Term>,
     ) -> Result<Self, Error> {
         let clock = environment.clock();
-        let (deadline, fence) =
-            (DeadlineLayer::new(REQUEST_DEADLINE, LIST_SILENCE), Fence::new(term, *clock));
+        let (deadline, fence) = (deadline(), Fence::new(term, *clock));
         let budget = budget.map(|budget| BudgetLayer::new(budget, *clock));
         // A retry and a budget call their service later, and a boxed one can't be cloned for that: hence the buffer.
         let buffer = BufferLayer::new(REQUESTS_IN_FLIGHT);
@@ -187,6 +186,11 @@ impl Clients {
         Ok(Self { reads, direct, fence })
     }
 
+    /// A client for lists and watches in another cluster, which stops with these.
+    pub(crate) fn elsewhere(&self, config: &Config, hooks: &[TransportHook]) -> Result<Client, Error> {
+        Ok(transport(config, hooks, &self.fence)?.with_layer(&deadline()).build())
+    }
+
     /// Stops sending. Requests that were sent before may still be answered.
     pub fn close(&self) {
         self.fence.close();
@@ -196,6 +200,10 @@ impl Clients {
     pub(crate) fn term(&self) -> Option<&Term> {
         self.fence.term()
     }
+}
+
+fn deadline() -> DeadlineLayer {
+    DeadlineLayer::new(REQUEST_DEADLINE, LIST_SILENCE)
 }
 
 /// Marks the requests about the lease, for code that observes what an operator does for its primaries.

@@ -282,6 +282,8 @@ impl Declaration {
             let index = SourceIndex(u8::try_from(index).unwrap_or(u8::MAX));
             sources.add_conditional(Arc::clone(declaration), index, &wiring);
         }
+        // Behind these, and behind that of definitions.
+        sources.accept_more(&wiring, self.all_sources().count() + 1);
         let conditional = Arc::clone(sources.conditional());
         // Behind all event sources: it is none of the controller's, but wakes its primaries.
         let discovery = u8::try_from(self.all_sources().count()).unwrap_or(u8::MAX);

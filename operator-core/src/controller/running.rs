@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures::future::{BoxFuture, join_all};
+use futures::{
+    FutureExt,
+    future::{BoxFuture, join_all},
+};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
@@ -59,6 +62,8 @@ pub(crate) struct RunningController {
     name: Arc<str>,
     sources: Vec<Arc<dyn EventSource>>,
     divisions: Divisions,
+    /// No run starts before everything is synced.
+    as_a_whole: bool,
     conditional: Arc<ConditionalSources>,
     processor: Processor,
     tasks: Mutex<Tasks>,
@@ -83,7 +88,11 @@ impl RunningController {
         }
         let serves = Some("the processor".to_owned());
         tasks.0.push(Task { serves, handle: environment.spawn(processing) });
-        let opening = Opening::new(start.own.clone(), &sources);
+        let as_a_whole = start.as_a_whole;
+        let opening = match as_a_whole {
+            true => Opening::new(start.own.clone(), &sources),
+            false => Opening::of_first_runs(start.own.clone(), &sources),
+        };
         let divisions = opening.divisions().clone();
         let starting = Starting {
             controller: Arc::clone(&name),
@@ -94,7 +103,7 @@ impl RunningController {
             observers,
         };
         tasks.0.push(Task { serves: None, handle: environment.spawn(starting.run(start)) });
-        Self { name, sources, divisions, conditional, processor, tasks: Mutex::new(tasks) }
+        Self { name, sources, divisions, as_a_whole, conditional, processor, tasks: Mutex::new(tasks) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -109,8 +118,10 @@ impl RunningController {
     /// The parts of event sources that run and are not healthy, or have not seen everything.
     pub(crate) fn unhealthy(&self) -> Vec<Ailing> {
         let always = self.sources.iter().enumerate().flat_map(|(position, source)| {
+            let given_up = || !self.as_a_whole && source.not_waited_for().now_or_never().is_some();
             ailing(source, |part| match part {
                 (_, true) => HeldBack::Nobody,
+                _ if given_up() => HeldBack::Nobody,
                 (namespace, false) => self.divisions.held_back_by(position, namespace),
             })
         });
@@ -209,8 +220,6 @@ fn ailing(
 
 #[cfg(test)]
 mod tests {
-    use futures::FutureExt;
-
     use super::*;
     use crate::{
         observe::{Observation, Observer},

@@ -22,6 +22,8 @@ pub(super) struct Start {
     pub(super) cache_sync_timeout: Option<Duration>,
     /// The namespaces that start one by one; without any, no run starts before everything is synced.
     pub(super) own: BTreeSet<String>,
+    /// No run starts before everything is synced.
+    pub(super) as_a_whole: bool,
 }
 
 /// Lets primaries run as soon as what concerns them has been seen.

@@ -91,7 +91,12 @@ impl Wired {
             self.processing.run(runs).boxed(),
             &parts.environment,
             parts.observers.clone(),
-            Start { term: parts.clients.term().cloned(), cache_sync_timeout: parts.cache_sync_timeout, own },
+            Start {
+                term: parts.clients.term().cloned(),
+                cache_sync_timeout: parts.cache_sync_timeout,
+                own,
+                as_a_whole: parts.starts_as_a_whole,
+            },
         )
     }
 }

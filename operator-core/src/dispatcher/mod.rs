@@ -116,8 +116,12 @@ impl Dispatcher {
 
     /// One run, for a caller that looks at its context afterwards.
     pub(crate) async fn dispatch_in(&self, context: &Arc<AnyContext>, run: Run) -> Outcome {
-        let because = run.causes.describe(|index| {
-            self.source_names.get(usize::from(index.0)).map_or("a further source", String::as_str)
+        let because = run.causes.describe(|index| match self.source_names.get(usize::from(index.0)) {
+            Some(name) => name.clone(),
+            None => {
+                let late = self.shared.sources.conditional().late_name(index);
+                late.unwrap_or_else(|| "a further source".to_owned())
+            }
         });
         let held = context.hold_primary().await;
         let primary = newest::known(&self.shared.primary, &run);

@@ -1,12 +1,12 @@
-//! Errors when resources of another system are fetched.
+//! Errors when resources of another system are fetched, and when a run adds a source.
 
 use std::time::Duration;
 
 pub(super) use crate::error::BoxError;
 use crate::resource::ObjectKey;
 
-/// An error of an event source that reads another system. Polls that fail report it as the source's health and
-/// continue.
+/// An error of an event source that reads another system, or that a run adds. Polls that fail report it as the source's
+/// health and continue.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -53,6 +53,16 @@ pub enum Error {
         /// The type that it was declared for.
         expected: &'static str,
     },
+    /// A source that a run adds has the name of another one.
+    #[error(
+        "the name `{event_source}` of an event source is taken {by}; give the new one another by `.name(…)`"
+    )]
+    NameTaken {
+        /// The name.
+        event_source: String,
+        /// By whom.
+        by: String,
+    },
 }
 
 impl Error {
@@ -61,7 +71,7 @@ impl Error {
     pub const fn is_retryable(&self) -> bool {
         match self {
             Self::Fetch { .. } | Self::Panicked { .. } | Self::TimedOut { .. } => true,
-            Self::PrimaryGone { .. } | Self::PrimaryType { .. } => false,
+            Self::PrimaryGone { .. } | Self::PrimaryType { .. } | Self::NameTaken { .. } => false,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
 use super::{
     AnySecondary, Filters, NeededShard, Needs, Primaries, RustType, SecondaryToPrimary, SourceContents,
     SourceDeclaration, Sources, WatchScope, Wiring, filter_methods, references::References,
-    relation::Relation, secondary::SecondaryEvents,
+    relation::Relation, remote::RemoteCluster, secondary::SecondaryEvents,
 };
 use crate::{
     cache::{
@@ -52,6 +52,8 @@ struct Declared {
     name: Option<String>,
     resource_type: ResourceType,
     scope: Option<WatchScope>,
+    /// Another cluster than the operator's.
+    remote: Option<RemoteCluster>,
     label_selector: Option<String>,
     field_selector: Option<String>,
     /// Only what the controller's dependents have written.
@@ -95,6 +97,7 @@ impl<K: KubeObject> InformerEventSource<K> {
             name: None,
             resource_type: ResourceType::with::<K>(&dynamic),
             scope: None,
+            remote: None,
             label_selector: None,
             field_selector: None,
             marked: false,
@@ -115,6 +118,23 @@ impl<K: KubeObject> InformerEventSource<K> {
     /// Watches these namespaces instead of the controller's: `["shop", "bank"]`, or a [`WatchScope`].
     pub fn namespaces(mut self, scope: impl Into<WatchScope>) -> Self {
         self.declared.scope = Some(scope.into());
+        self
+    }
+
+    /// Watches objects in another cluster, by default in namespaces of the same names as the controller's.
+    ///
+    /// Their keys carry its name: `context.get` finds one by
+    /// [`ObjectKey::in_cluster`], and [`watches_referenced`](crate::ControllerBuilder::watches_referenced) takes such
+    /// keys. Primaries are in the operator's own cluster, so a mapper returns keys without it. By default objects are
+    /// mapped by the [`MappingAnnotations`] alone: their owners are in the other cluster.
+    ///
+    /// An outage of that cluster stops nothing else. Primaries wait with their first runs until its objects are listed,
+    /// or until that has failed once; a run that reads before they are listed finds none of them, and they trigger their
+    /// primaries when they are. The source counts as unhealthy in the meantime, with the name of the cluster in the
+    /// reason. With [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) the
+    /// operator doesn't start without it.
+    pub fn on(mut self, cluster: &RemoteCluster) -> Self {
+        self.declared.remote = Some(cluster.clone());
         self
     }
 
@@ -260,12 +280,19 @@ impl Declared {
 
     /// What the server has to know for it.
     fn shard(&self) -> Option<NeededShard> {
-        let shard = self.options.shard()?.clone();
+        // Another server isn't asked before the start.
+        let shard = self.options.shard().filter(|_| self.remote.is_none())?.clone();
         let namespaces = match &self.scope {
             Some(WatchScope::Namespaces(namespaces)) => namespaces.first().cloned(),
             _ => None,
         };
         Some(NeededShard { kind: self.resource_type.clone(), namespace: namespaces, shard })
+    }
+
+    fn mapper(&self) -> Option<SecondaryToPrimary> {
+        // Who owns an object there is there, too.
+        let annotations = || SecondaryToPrimary::Annotations(MappingAnnotations::default());
+        self.mapper.clone().or_else(|| self.remote.as_ref().map(|_| annotations()))
     }
 
     /// Whether each object is decoded when it arrives. The cluster's own kinds can always decode what the server
@@ -288,6 +315,10 @@ impl SourceDeclaration for Declared {
     }
 
     fn access(&self) -> Vec<Access> {
+        // Rights in another cluster are none in this one.
+        if self.remote.is_some() {
+            return Vec::new();
+        }
         let verbs = match self.options.is_bounded() {
             true => vec!["get", "list", "watch"],
             false => vec!["list", "watch"],
@@ -301,7 +332,8 @@ impl SourceDeclaration for Declared {
             || self.field_selector.as_ref().map(|selector| format!("the field selector `{selector}`"));
         let scope = || self.scope.as_ref().map(|_| "its list of namespaces".to_owned());
         let shard = || self.options.shard().map(|shard| format!("the shard selector `{shard}`"));
-        let selects = labels.or_else(fields).or_else(shard).or_else(scope);
+        let remote = self.remote.as_ref().map(|remote| format!("the cluster `{}`", remote.name()));
+        let selects = remote.or(labels).or_else(fields).or_else(shard).or_else(scope);
         let maps = self.mapper.is_some() || self.references.is_some();
         let contents = SourceContents::objects_of(self.of, self.resource_type.clone(), selects, maps);
         if self.marked { contents.marked() } else { contents }
@@ -319,6 +351,9 @@ impl SourceDeclaration for Declared {
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
         let mut settings = Settings::new(self.name(), self.resource_type.clone());
         settings.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
+        if let Some(remote) = &self.remote {
+            settings.cluster = remote.cluster().clone();
+        }
         settings.is_asked = self.is_asked();
         settings.label_selector = match self.marked {
             true => Some(wiring.marks.selector()),
@@ -337,13 +372,17 @@ impl SourceDeclaration for Declared {
             controller: Arc::clone(&wiring.controller),
             primary_type: wiring.primary_type.clone(),
             view: Arc::clone(&view),
-            relation: Relation::new(self.mapper.clone(), self.references.clone()),
+            relation: Relation::new(self.mapper(), self.references.clone()),
             primaries: Arc::clone(&wiring.primaries),
             filters: self.filters.clone(),
             observers: wiring.observers.clone(),
             sink: Arc::clone(&wiring.sink),
         });
-        let (client, environment) = (wiring.clients.direct.clone(), wiring.environment.clone());
+        let (environment, direct) = (wiring.environment.clone(), &wiring.clients.direct);
+        let client = match &self.remote {
+            Some(remote) => remote.client(&wiring.clients, &environment),
+            None => direct.clone(),
+        };
         let handler = Arc::clone(&events) as Arc<dyn ChangeHandler<Kept>>;
         let bounds = self.options.bounds();
         let informer = AnyInformer::of_kept(settings, bounds, view, client, environment, handler, indexers);

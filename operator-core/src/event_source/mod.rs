@@ -39,6 +39,7 @@ mod primaries;
 mod primary;
 mod references;
 mod relation;
+pub(crate) mod remote;
 mod secondary;
 mod sources;
 mod stopped;
@@ -60,6 +61,7 @@ use crate::{
 };
 
 pub(crate) use cache::WatchScope;
+pub use conditional::EventSources;
 pub(crate) use conditional::{Claimant, ConditionalSources};
 pub(crate) use contents::RustType;
 pub use contents::SourceContents;
@@ -169,6 +171,13 @@ pub trait EventSource: Send + Sync {
         self.synced()
     }
 
+    /// Resolves once the first runs no longer wait for the source although it isn't synced, because what has failed is
+    /// none of the controller's: an informer of a [`RemoteCluster`](crate::RemoteCluster) that can't be reached. By
+    /// default never.
+    fn not_waited_for(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
     /// The parts that the source sees independently of each other: one for each namespace that it follows separately,
     /// or one for everything. The set of parts doesn't change. By default there is one, with the source's own health.
     ///
@@ -232,6 +241,11 @@ impl EventSource for AnyInformer {
     fn synced_in(&self, namespace: &str) -> BoxFuture<'static, ()> {
         let (informer, namespace) = (self.clone(), namespace.to_owned());
         Box::pin(async move { Self::synced_in(&informer, &namespace).await })
+    }
+
+    fn not_waited_for(&self) -> BoxFuture<'static, ()> {
+        let informer = self.clone();
+        Box::pin(async move { informer.failed_elsewhere().await })
     }
 
     fn parts(&self) -> Vec<SourcePart> {

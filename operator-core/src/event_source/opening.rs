@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use futures::{
+    FutureExt, StreamExt,
+    future::{self, BoxFuture},
+    stream::FuturesUnordered,
+};
 
 use super::{
     EventSource, SourcePart,
@@ -18,8 +22,23 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// For primaries that are followed in `own`, each namespace separately.
+    /// For primaries that are followed in `own`, each namespace separately. Everything is waited for.
     pub(crate) fn new(own: BTreeSet<String>, sources: &[Arc<dyn EventSource>]) -> Self {
+        Self::waiting(own, sources, |_, synced| synced)
+    }
+
+    /// The same without a source that [isn't waited for](EventSource::not_waited_for).
+    pub(crate) fn of_first_runs(own: BTreeSet<String>, sources: &[Arc<dyn EventSource>]) -> Self {
+        Self::waiting(own, sources, |source, synced| {
+            future::select(synced, source.not_waited_for()).map(drop).boxed()
+        })
+    }
+
+    fn waiting(
+        own: BTreeSet<String>,
+        sources: &[Arc<dyn EventSource>],
+        until: impl Fn(&dyn EventSource, BoxFuture<'static, ()>) -> BoxFuture<'static, ()>,
+    ) -> Self {
         let parts: Vec<Vec<SourcePart>> = sources.iter().map(|source| source.parts()).collect();
         let divisions = Divisions::new(own, parts.iter().map(Vec::as_slice));
         let named: Vec<Part> = parts
@@ -35,7 +54,7 @@ impl Opening {
                 Some(namespace) => source.synced_in(namespace),
                 None => source.synced(),
             };
-            synced.map(|()| part).boxed()
+            until(&**source, synced).map(|()| part).boxed()
         };
         Self { divisions, awaited, parts: named.into_iter().map(wait).collect(), at_once }
     }

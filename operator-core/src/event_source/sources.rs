@@ -100,6 +100,18 @@ impl Sources {
         conditional.add(declaration, index, wiring.clone());
     }
 
+    /// Lets runs add further ones, whose positions begin with `first`.
+    pub(crate) fn accept_more(&mut self, wiring: &Wiring, first: usize) {
+        if let Some(conditional) = Arc::get_mut(&mut self.conditional) {
+            conditional.accept_more(wiring.clone(), first);
+        }
+    }
+
+    /// Whether one of that name is declared.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.all().any(|source| source.name() == name) || self.conditional.declares(name)
+    }
+
     /// Those that run only while some primary needs them.
     pub(crate) fn conditional(&self) -> &Arc<ConditionalSources> {
         &self.conditional

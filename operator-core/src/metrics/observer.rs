@@ -55,6 +55,10 @@ impl Observer for MetricsObserver {
             | Observation::SourceStopped { .. }
             | Observation::NodeState { .. }
             | Observation::RetryScheduled { .. } => {}
+            Observation::SourceRemoved { controller, source } => {
+                let labels = [("controller_name", controller), ("event", source)];
+                metrics.record(&table::UNDECODABLE_OBJECTS, &labels, 0.0);
+            }
             Observation::UndecodableObjects { controller, source, objects } => {
                 let labels = [("controller_name", controller), ("event", source)];
                 metrics.record(&table::UNDECODABLE_OBJECTS, &labels, count(objects));

@@ -110,7 +110,7 @@ impl Causes {
     }
 
     /// Describes the reasons; `source_name` names an event source by its index.
-    pub fn describe<'n>(self, source_name: impl Fn(SourceIndex) -> &'n str) -> String {
+    pub fn describe<N: fmt::Display>(self, source_name: impl Fn(SourceIndex) -> N) -> String {
         const WORDS: [(u16, &str); 8] = [
             (CREATED, "created"),
             (INITIAL_LIST, "found at start"),

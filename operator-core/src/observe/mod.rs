@@ -87,6 +87,13 @@ pub enum Observation<'a> {
         /// Why, in the server's own words if the server refused, and what can be done about it.
         error: &'a str,
     },
+    /// An event source that a run had added was removed by one: nothing about it matters any more.
+    SourceRemoved {
+        /// The controller's name.
+        controller: &'a str,
+        /// The event source's name.
+        source: &'a str,
+    },
     /// The number of objects that an event source can't decode has changed.
     UndecodableObjects {
         /// The controller's name.

@@ -18,6 +18,9 @@ impl Observer for HealthLog {
             Observation::SourceStopped { controller, source, namespace, error } => {
                 tracing::error!(controller, source, namespace, error, "event source has stopped for good");
             }
+            Observation::SourceRemoved { controller, source } => {
+                self.failing.lock().remove(&((*controller).to_owned(), (*source).to_owned()));
+            }
             Observation::SourceHealth { controller, source, health } => {
                 let id = ((*controller).to_owned(), (*source).to_owned());
                 match health {

@@ -14,7 +14,7 @@ use crate::{
     cache::{AnyInformer, HeldObjects},
     client::Clients,
     environment::WallClock,
-    event_source::{AnySecondary, PrimarySource, RustType, Sources},
+    event_source::{AnySecondary, EventSources, PrimarySource, RustType, Sources},
     observe::Causes,
     operations::{Error, Findings, ResourceOperations, Writer, WritingRun},
     processor::Processor,
@@ -156,6 +156,12 @@ impl AnyContext {
     /// The event source of that name for objects of this type.
     pub(crate) fn event_source(&self, of: RustType, name: &str) -> Option<Arc<AnySecondary>> {
         self.shared.sources.named_of(of, name, &self.run.key)
+    }
+
+    /// Adds and removes event sources.
+    pub(crate) fn event_sources(&self) -> EventSources<'_> {
+        let shared = &self.shared;
+        EventSources { sources: &shared.sources, primaries: &shared.primary, primary: &self.run.key }
     }
 
     /// Writes secondaries, and the primary in addition to what the run returns.

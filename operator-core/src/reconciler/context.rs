@@ -8,7 +8,7 @@ use super::{AnyContext, Data, RetryInfo, distinct::distinct};
 use crate::{
     cache::{Informer, Unopened},
     environment::WallClock,
-    event_source::{AnySecondary, ExternalSource, RustType, SecondarySource},
+    event_source::{AnySecondary, EventSources, ExternalSource, RustType, SecondarySource},
     observe::Causes,
     operations::{Applied, Error, ResourceOperations},
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType, owner_reference},
@@ -221,6 +221,23 @@ impl<P: KubeObject> Context<P> {
     #[must_use]
     pub fn event_source<K: KubeObject>(&self, name: &str) -> Option<Arc<SecondarySource<K>>> {
         self.any.shared().sources.named(name, self.any.primary_key())
+    }
+
+    /// Adds and removes event sources while the controller runs: for kinds that are known only at run time.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::Pod;
+    /// use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+    /// use operator_core::{BoxError, Context, InformerEventSource};
+    ///
+    /// fn follow(context: &Context<Pod>, kind: &GroupVersionKind) -> Result<bool, BoxError> {
+    ///     let source = InformerEventSource::<DynamicObject>::of_type(ApiResource::from_gvk(kind));
+    ///     // If not, this run ends here: the next one comes when everything has been seen.
+    ///     Ok(context.event_sources().add(source)?)
+    /// }
+    /// ```
+    pub fn event_sources(&self) -> EventSources<'_> {
+        self.any.event_sources()
     }
 
     /// The known resources of type `R` in another system that belong to the primary, from all event sources for `R`, in

@@ -7,8 +7,7 @@ use kube::Resource;
 
 /// Which cluster an object lives in.
 ///
-/// There is only one today. The key contains it anyway, because adding it later would change the meaning of every map
-/// in the library.
+/// Primaries, and all that the operator writes, are in the local one; an informer may follow another.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Cluster(Option<Arc<str>>);
 
@@ -20,7 +19,6 @@ impl Cluster {
     }
 
     /// Another cluster, known to the operator as `name`.
-    #[cfg(test)]
     pub(crate) fn named(name: &str) -> Self {
         Self(Some(Arc::from(name)))
     }
@@ -74,6 +72,27 @@ impl ObjectKey {
     /// The same of an object that has this metadata.
     pub(crate) fn in_meta(meta: &ObjectMeta) -> Self {
         Self::new(Cluster::local(), meta.namespace.as_deref(), meta.name.as_deref().unwrap_or_default())
+    }
+
+    /// The key of the object of the same namespace and name in the cluster that a
+    /// [`RemoteCluster`](crate::RemoteCluster) calls `name`.
+    #[must_use]
+    pub fn in_cluster(self, name: &str) -> Self {
+        self.within(&Cluster::named(name))
+    }
+
+    /// The same in this cluster.
+    pub(crate) fn within(self, cluster: &Cluster) -> Self {
+        if self.cluster() == cluster {
+            return self;
+        }
+        Self::new(cluster.clone(), self.namespace(), self.name())
+    }
+
+    /// The name of the cluster that holds the object; `None` for the operator's own.
+    #[must_use]
+    pub fn cluster_name(&self) -> Option<&str> {
+        self.cluster().name()
     }
 
     /// The cluster that holds the object.

@@ -4,6 +4,7 @@ mod fetches;
 mod handlers;
 mod lists;
 mod reads;
+mod synced;
 mod undecodable;
 mod writes;
 
@@ -55,6 +56,8 @@ pub(super) struct Engine {
     state: Mutex<State>,
     /// By collection: set once it was listed for the first time.
     synced: Box<[SetOnce<()>]>,
+    /// Set once it was in trouble.
+    failed: SetOnce<()>,
 }
 
 struct State {
@@ -170,6 +173,7 @@ impl Engine {
             }),
             scopes,
             synced,
+            failed: SetOnce::new(),
         }
     }
 
@@ -245,6 +249,10 @@ impl Engine {
         let health = unhealthy.or(syncing).cloned().unwrap_or(SourceHealth::Healthy);
         if state.health != health {
             state.health = health.clone();
+            if matches!(health, SourceHealth::Unhealthy { .. }) {
+                // Later trouble changes nothing.
+                let _ = self.failed.set(());
+            }
             self.handlers.on_health(&self.name, &health);
         }
     }
@@ -357,30 +365,6 @@ impl Engine {
 
     fn hand_over(&self, change: Change<Kept>) {
         self.handlers.on_change(&self.name, change);
-    }
-
-    pub(super) fn is_synced(&self) -> bool {
-        self.synced.iter().all(SetOnce::initialized)
-    }
-
-    /// Resolves when all collections have been listed once.
-    pub(super) async fn synced(&self) {
-        for collection in &self.synced {
-            collection.wait().await;
-        }
-    }
-
-    pub(super) fn is_collection_synced(&self, scope: ScopeIndex) -> bool {
-        self.synced[scope.0].initialized()
-    }
-
-    /// Resolves when this one has been listed once.
-    pub(super) async fn collection_synced(&self, scope: ScopeIndex) {
-        self.synced[scope.0].wait().await;
-    }
-
-    pub(super) fn collection_health(&self, scope: ScopeIndex) -> SourceHealth {
-        self.state.lock().collections[scope.0].health.clone()
     }
 }
 

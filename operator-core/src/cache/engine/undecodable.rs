@@ -75,7 +75,7 @@ impl Engine {
     /// A read found an object that is not checked when it arrives, and that can't be decoded.
     pub(in crate::cache) fn not_opened(&self, kept: &Kept, error: &str) {
         let Some(identity) = Identity::of(kept.text()) else { return };
-        let Some(key) = identity.key() else { return };
+        let Some(key) = identity.key().map(|key| key.within(self.scopes.cluster())) else { return };
         let (state, version) = (&mut *self.state.lock(), identity.version());
         let is_newest = self.get(&key).is_some_and(|newest| newest.version() == version.as_deref());
         if !is_newest || state.undecodable.get(&key).is_some_and(|known| known.version == version) {

@@ -46,6 +46,14 @@ impl AnyInformer {
         })
     }
 
+    /// Resolves when it was in trouble for the first time; never for objects of the operator's own cluster.
+    pub(crate) async fn failed_elsewhere(&self) {
+        match self.0.settings.cluster.name() {
+            Some(_) => self.0.engine.failed().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Whether it can follow its objects; the worst of its namespaces counts.
     pub(crate) fn health(&self) -> SourceHealth {
         self.0.engine.health()

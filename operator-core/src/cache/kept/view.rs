@@ -16,7 +16,7 @@ use crate::{
         list_watch::Identity,
     },
     environment::Environment,
-    resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType},
+    resource::{AnyObject, Cluster, KubeObject, Object, ObjectKey, ResourceType},
 };
 
 use super::{
@@ -53,6 +53,8 @@ pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
 
 /// Objects of one type as one informer keeps them.
 pub(crate) struct View {
+    /// The cluster that the objects live in.
+    cluster: Cluster,
     resource_type: ResourceType,
     keeping: Keeping,
     kind: AnyKind,
@@ -123,6 +125,7 @@ impl View {
     fn of(settings: &Settings, own_managers: &[String], kind: AnyKind, memo: Arc<Memo>) -> Self {
         Self {
             keeps_part: kind.transforms() || settings.metadata_only,
+            cluster: settings.cluster.clone(),
             resource_type: settings.resource_type.clone(),
             keeping: Keeping::new(&settings.resource_type, own_managers),
             kind,
@@ -256,7 +259,7 @@ impl View {
     }
 
     fn understand(&self, item: &Item<'_>, is_read_soon: bool, known: Answered<'_>) -> Decoded {
-        let key = item.key();
+        let key = item.key().map(|key| key.within(&self.cluster));
         if let Some(key) = &key
             && let Some(answer) = known(key)
             && item.is_state(&answer)
@@ -267,7 +270,7 @@ impl View {
             let error = self.kind.check(item.text).err().unwrap_or_else(|| UNREADABLE.to_owned());
             let identity = Identity::of(item.text);
             return Decoded::Undecodable(Undecodable {
-                key: identity.as_ref().and_then(Identity::key),
+                key: identity.as_ref().and_then(Identity::key).map(|key| key.within(&self.cluster)),
                 version: identity.and_then(Identity::version),
                 kept: None,
                 error: self.resource_type.masked(error),

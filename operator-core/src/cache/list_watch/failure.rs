@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::resource::ResourceType;
+use crate::resource::{Cluster, ResourceType};
 
 /// A request that failed, or an error that a watch showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,11 +60,31 @@ impl Failure {
 pub(super) struct Subject {
     pub(super) resource_type: ResourceType,
     pub(super) namespace: Option<String>,
+    pub(super) cluster: Cluster,
 }
 
 impl Subject {
+    /// What went wrong, with the name of the cluster if it is another one.
+    pub(super) fn reason(&self, failure: &Failure) -> String {
+        match self.cluster.name() {
+            Some(cluster) => format!("cluster {cluster}: {}", failure.reason),
+            None => failure.reason.clone(),
+        }
+    }
+
     /// What the user can do about a failure, if that is known.
     pub(super) fn advice(&self, failure: &Failure) -> Option<String> {
+        let Some(cluster) = self.cluster.name() else { return self.advice_here(failure) };
+        match failure.status {
+            None | Some(401 | 500..) => Some(format!(
+                "check that this process can reach cluster {cluster}, and the address, the certificates and the \
+                 credentials in the configuration that `RemoteCluster::new(\"{cluster}\", …)` is given; it is tried again"
+            )),
+            Some(_) => self.advice_here(failure).map(|advice| format!("in cluster {cluster}: {advice}")),
+        }
+    }
+
+    fn advice_here(&self, failure: &Failure) -> Option<String> {
         let name = self.resource_type.full_name();
         match failure.status? {
             404 if self.is_built_in() => Some(format!(

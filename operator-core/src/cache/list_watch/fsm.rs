@@ -378,7 +378,7 @@ impl Fsm {
         self.failures = self.failures.saturating_add(1);
         let wait = wait_after(failure, self.failures);
         let advice = self.subject.advice(failure);
-        let unhealthy = SourceHealth::Unhealthy { reason: failure.reason.clone(), advice };
+        let unhealthy = SourceHealth::Unhealthy { reason: self.subject.reason(failure), advice };
         self.health.failed(since, now + wait, unhealthy);
         self.state = match (mem::replace(&mut self.state, State::Empty), failure.status) {
             // The type is gone, and what comes back under its name is another one. The objects stay in the store: a

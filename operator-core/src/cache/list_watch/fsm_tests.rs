@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 
-use crate::{environment::Now, observe::SourceHealth, resource::ResourceType};
+use crate::{
+    environment::Now,
+    observe::SourceHealth,
+    resource::{Cluster, ResourceType},
+};
 
 use super::{
     failure::{Failure, Subject},
@@ -18,7 +22,7 @@ fn fsm() -> Fsm {
 }
 
 fn subject() -> Subject {
-    Subject { resource_type: ResourceType::of::<ConfigMap>(), namespace: None }
+    Subject { resource_type: ResourceType::of::<ConfigMap>(), namespace: None, cluster: Cluster::local() }
 }
 
 fn page(version: &str, continue_token: Option<&str>) -> Input {

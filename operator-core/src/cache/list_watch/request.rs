@@ -14,7 +14,7 @@ use crate::{
         shard::Shard,
     },
     client::LongAnswer,
-    resource::ResourceType,
+    resource::{Cluster, ResourceType},
 };
 
 use super::failure::{Failure, Subject};
@@ -32,6 +32,7 @@ pub(super) const WATCH_SPREAD: f64 = 0.2;
 #[derive(Clone)]
 pub(in crate::cache) struct Collection {
     pub(in crate::cache) client: Client,
+    pub(in crate::cache) cluster: Cluster,
     pub(in crate::cache) resource_type: ResourceType,
     namespace: Option<String>,
     label_selector: Option<String>,
@@ -49,6 +50,7 @@ impl Collection {
     pub(in crate::cache) fn new(config: &Settings, client: Client, namespace: Option<&str>) -> Self {
         Self {
             client,
+            cluster: config.cluster.clone(),
             resource_type: config.resource_type.clone(),
             namespace: namespace.map(str::to_owned),
             label_selector: config.label_selector.clone(),
@@ -66,7 +68,11 @@ impl Collection {
     }
 
     pub(super) fn subject(&self) -> Subject {
-        Subject { resource_type: self.resource_type.clone(), namespace: self.namespace.clone() }
+        Subject {
+            resource_type: self.resource_type.clone(),
+            namespace: self.namespace.clone(),
+            cluster: self.cluster.clone(),
+        }
     }
 
     /// A page of a list: without a version, so that the answer is the newest there is.

@@ -22,6 +22,8 @@ pub(super) struct Start(u64);
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     active: BTreeMap<ObjectKey, BTreeSet<Claimant>>,
+    /// It is needed whatever the answers are, and concerns all primaries.
+    pinned: bool,
     phase: Phase,
     starts: u64,
 }
@@ -43,6 +45,11 @@ impl Claims {
     /// A node was found active for a primary.
     pub(super) fn claim(&mut self, primary: &ObjectKey, claimant: Claimant) {
         self.active.entry(primary.clone()).or_default().insert(claimant);
+    }
+
+    /// It is needed from now on, whatever primaries say.
+    pub(super) fn pin(&mut self) {
+        self.pinned = true;
     }
 
     /// A node was found inactive for a primary.
@@ -74,12 +81,12 @@ impl Claims {
 
     /// Whether any primary needs it.
     pub(super) fn is_needed(&self) -> bool {
-        !self.active.is_empty()
+        self.pinned || !self.active.is_empty()
     }
 
     /// Whether this primary needs it, so that its changes concern it.
     pub(super) fn concerns(&self, primary: &ObjectKey) -> bool {
-        self.active.contains_key(primary)
+        self.pinned || self.active.contains_key(primary)
     }
 
     /// Whether a change triggers this primary now. Until everything has been seen it only waits for that.
@@ -199,6 +206,17 @@ mod tests {
         claims.gone(&key("a"));
         assert!(!claims.is_needed());
         assert!(claims.synced(start).is_empty(), "nobody waits any more");
+    }
+
+    #[test]
+    fn one_that_is_pinned_concerns_all_and_is_needed_without_them() {
+        let mut claims = Claims::default();
+        claims.pin();
+        let start = claims.started();
+        assert!(!claims.wakes(&key("a")), "not before everything has been seen");
+        claims.gone(&key("b"));
+        assert_eq!(claims.synced(start), [key("a")].into());
+        assert!(claims.wakes(&key("b")) && claims.is_needed());
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Event sources that run only while some primary needs them: those of workflow nodes with a condition `needs`.
+//! Event sources that run only while some primary needs them: those of workflow nodes with a condition `needs`, and
+//! those that runs add.
 //!
 //! ```text
 //!                 claim (first)            everything seen
@@ -15,12 +16,14 @@
 //!   other.
 //! - It can be read only once it is synced, or synced for the namespace of the reading primary if it follows the
 //!   controller's namespaces separately; each start begins with nothing.
+//! - A source that a run has added runs until one removes it, and triggers all primaries that it concerns.
 //! - Each call changes everything or nothing, so a run that is dropped leaves nothing half-registered.
 //!
 //! # Assumptions
 //! - The caller reports that a primary is gone after the cache of primaries has forgotten it.
 
 mod claims;
+mod late;
 mod slot;
 
 use std::{fmt, sync::Arc};
@@ -35,12 +38,15 @@ use crate::{
 };
 
 pub(crate) use claims::Claimant;
+pub use late::EventSources;
+use late::Late;
 use slot::Slot;
 
 /// The conditional sources of one controller.
 #[derive(Default)]
 pub(crate) struct ConditionalSources {
-    slots: Vec<Slot>,
+    slots: Vec<Arc<Slot>>,
+    late: Late,
 }
 
 impl ConditionalSources {
@@ -51,12 +57,34 @@ impl ConditionalSources {
         index: SourceIndex,
         wiring: Wiring,
     ) {
-        self.slots.push(Slot::new(declaration, index, wiring));
+        self.slots.push(Arc::new(Slot::new(declaration, index, wiring)));
+    }
+
+    /// Lets runs add further ones, whose positions begin with `first`.
+    pub(super) fn accept_more(&mut self, wiring: Wiring, first: usize) {
+        self.late = Late::new(wiring, first);
+    }
+
+    /// All of them.
+    fn each(&self) -> impl Iterator<Item = Arc<Slot>> {
+        let late = self.late.all();
+        let late = (0..late.len()).map(move |position| Arc::clone(&late[position]));
+        self.slots.iter().cloned().chain(late)
+    }
+
+    /// Whether one of that name is declared.
+    pub(super) fn declares(&self, name: &str) -> bool {
+        self.slot(name).is_some()
+    }
+
+    /// The name of the one with that position, if a run has added it.
+    pub(crate) fn late_name(&self, index: SourceIndex) -> Option<String> {
+        self.late.name_of(index)
     }
 
     /// Whether the declaration of one of them is true for its contents.
     pub(super) fn declare(&self, says: impl Fn(&SourceContents) -> bool) -> bool {
-        self.slots.iter().any(|slot| says(&slot.contents()))
+        self.each().any(|slot| says(&slot.contents()))
     }
 
     /// A node is active for a primary: its source runs from now on. Returns what the run has to wait for; the primary
@@ -103,17 +131,17 @@ impl ConditionalSources {
 
     /// The number of claims of primaries that don't exist.
     pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.slots.iter().map(|slot| slot.leftovers(exists)).sum()
+        self.each().map(|slot| slot.leftovers(exists)).sum()
     }
 
     /// Those that a run of this primary can read.
     pub(super) fn readable(&self, primary: &ObjectKey) -> Vec<Arc<Sources>> {
-        self.slots.iter().filter_map(|slot| slot.readable(primary)).collect()
+        self.each().filter_map(|slot| slot.readable(primary)).collect()
     }
 
     /// Those that run, synced or not.
     pub(crate) fn running(&self) -> Vec<Arc<dyn EventSource>> {
-        let running = self.slots.iter().filter_map(Slot::sources);
+        let running = self.each().filter_map(|slot| slot.sources());
         running.flat_map(|sources| sources.all().cloned().collect::<Vec<_>>()).collect()
     }
 
@@ -125,22 +153,24 @@ impl ConditionalSources {
                 return Ok(false);
             }
         }
-        Ok(self.slots.iter().all(Slot::has_told))
+        Ok(self.each().all(|slot| slot.has_told()))
     }
 
     /// The names of those that don't work any more because their task has ended.
     pub(crate) fn ended_tasks(&self) -> Vec<String> {
-        self.slots.iter().filter(|slot| slot.has_ended()).map(|slot| slot.name().to_owned()).collect()
+        self.each().filter(|slot| slot.has_ended()).map(|slot| slot.name().to_owned()).collect()
     }
 
     /// Stops all of them, for good.
     pub(crate) fn close(&self) {
-        for slot in &self.slots {
+        // Before the rest: none is added behind it.
+        self.late.close();
+        for slot in self.each() {
             slot.close();
         }
     }
 
-    fn slot(&self, source: &str) -> Option<&Slot> {
+    fn slot(&self, source: &str) -> Option<&Arc<Slot>> {
         self.slots.iter().find(|slot| slot.name() == source)
     }
 }
@@ -148,7 +178,7 @@ impl ConditionalSources {
 /// Releases what a primary that is gone has claimed.
 impl PrimaryFollower for ConditionalSources {
     fn primary_gone(&self, primary: &ObjectKey) {
-        for slot in &self.slots {
+        for slot in self.each() {
             slot.primary_gone(primary);
         }
     }
@@ -156,6 +186,6 @@ impl PrimaryFollower for ConditionalSources {
 
 impl fmt::Debug for ConditionalSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.slots.iter().map(Slot::name)).finish()
+        f.debug_list().entries(self.each().map(|slot| slot.name().to_owned())).finish()
     }
 }

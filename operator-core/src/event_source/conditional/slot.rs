@@ -69,8 +69,25 @@ impl Slot {
         self.declaration.contents()
     }
 
+    pub(super) fn index(&self) -> SourceIndex {
+        self.index
+    }
+
+    pub(super) fn wiring(&self) -> &Wiring {
+        &self.wiring
+    }
+
     /// Returns whether everything has been seen; otherwise the primary is triggered when it has been.
     pub(super) fn claim(&self, primary: &ObjectKey, claimant: Claimant, exists: impl Fn() -> bool) -> bool {
+        self.need(primary, exists, |claims| claims.claim(primary, claimant))
+    }
+
+    /// The same for all primaries, until it is closed.
+    pub(super) fn pin(&self, primary: &ObjectKey, exists: impl Fn() -> bool) -> bool {
+        self.need(primary, exists, Claims::pin)
+    }
+
+    fn need(&self, primary: &ObjectKey, exists: impl Fn() -> bool, change: impl Fn(&mut Claims)) -> bool {
         let mut built = None;
         loop {
             let mut state = self.state.lock();
@@ -92,7 +109,7 @@ impl Slot {
                     state.claims.synced(start);
                 }
             }
-            state.claims.claim(primary, claimant);
+            change(&mut state.claims);
             return state.claims.is_synced_or_waits(primary);
         }
     }
@@ -182,6 +199,8 @@ impl Slot {
     pub(super) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
+        // From now on it concerns nobody.
+        state.claims = Claims::default();
         let running = state.running.take();
         drop(state);
         drop(running);
@@ -205,8 +224,10 @@ impl EventSink for Concerned {
     }
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
-        let wakes = self.of.upgrade().is_some_and(|of| of.lock().claims.wakes(primary));
-        if wakes {
+        let Some(of) = self.of.upgrade() else { return };
+        // Under the lock, so that one that was closed causes nothing any more. The processor only takes note.
+        let mut state = of.lock();
+        if state.claims.wakes(primary) {
             self.sink.related_changed(primary, cause);
         }
     }

@@ -1,0 +1,203 @@
+//! Objects of another cluster are read, and trigger primaries here. What happens to that cluster stops nothing else.
+//! On both servers the other cluster is one inside the process.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result};
+use integration_tests::{Said, Scene, Script, TestObject, TestResource, TestStatus, eventually, value_of};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::{
+    Api, Client,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use operator_core::{
+    InformerEventSource, ObjectKey, RemoteCluster, WatchScope,
+    client::TransportHook,
+    event_source::HeldBack,
+    observe::SourceHealth,
+    testing::{TestCluster, TestOperator, operator_test},
+};
+use parking_lot::Mutex;
+use serde_json::json;
+
+const TARGET: &str = "io.javaoperatorsdk/primary-name";
+
+/// The other cluster, with what was asked of it.
+struct Edge {
+    cluster: TestCluster,
+    client: Client,
+    is_down: Arc<AtomicBool>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Edge {
+    async fn new(scene: &Scene) -> Result<Self> {
+        let cluster = TestCluster::in_process();
+        let client = cluster.client()?;
+        let namespace = integration_tests::from_json(&json!({ "metadata": { "name": scene.namespace } }))?;
+        Api::<Namespace>::all(client.clone()).create(&PostParams::default(), &namespace).await?;
+        Ok(Self { cluster, client, is_down: Arc::default(), asked: Arc::default() })
+    }
+
+    fn remote(&self) -> Result<RemoteCluster> {
+        let (is_down, asked) = (Arc::clone(&self.is_down), Arc::clone(&self.asked));
+        let switch = TransportHook::around(move |request, inner| {
+            let is_down = is_down.load(Ordering::SeqCst);
+            let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+            let what = if watches { "WATCH" } else { request.method().as_str() };
+            asked.lock().push(format!("{what} {}", request.uri().path()));
+            async move { if is_down { Err("connection refused".into()) } else { inner.send(request).await } }
+        });
+        let server = self.cluster.server_hook().context("it is inside the process")?;
+        Ok(RemoteCluster::new("edge", self.cluster.config()).transport(server).transport(switch))
+    }
+
+    fn maps(&self, scene: &Scene) -> Api<ConfigMap> {
+        Api::namespaced(self.client.clone(), &scene.namespace)
+    }
+
+    async fn create(&self, scene: &Scene, name: &str, value: &str) -> Result<()> {
+        self.maps(scene).create(&PostParams::default(), &map(name, value)?).await?;
+        Ok(())
+    }
+
+    async fn change(&self, scene: &Scene, name: &str, value: &str) -> Result<()> {
+        let patch = Patch::Merge(json!({ "data": { "value": value } }));
+        self.maps(scene).patch(name, &PatchParams::default(), &patch).await?;
+        Ok(())
+    }
+}
+
+/// A config map that names the primary `one`.
+fn map(name: &str, value: &str) -> Result<ConfigMap> {
+    Ok(integration_tests::from_json(&json!({
+        "metadata": { "name": name, "annotations": { TARGET: "one" } },
+        "data": { "value": value },
+    }))?)
+}
+
+fn source(edge: &Edge) -> Result<InformerEventSource<ConfigMap>> {
+    Ok(InformerEventSource::new().name("maps at the edge").on(&edge.remote()?))
+}
+
+/// Says what the config map called `map` holds, in both clusters.
+fn script() -> Script {
+    Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let key = ObjectKey::namespaced(primary.metadata.namespace.as_deref().unwrap_or_default(), "map");
+            let value =
+                |map: Option<Arc<ConfigMap>>| map.as_deref().and_then(value_of).unwrap_or("-").to_owned();
+            let (here, there) = (context.get(&key)?, context.get(&key.in_cluster("edge"))?);
+            let message = format!("{} {} {}", value(here), value(there), primary.value());
+            Ok(Said::status(TestStatus { message: Some(message), ..TestStatus::default() }))
+        })
+    })
+}
+
+async fn until_said(scene: &Scene, message: &str) -> Result<()> {
+    let says = |one: &TestResource| {
+        one.status.as_ref().and_then(|status| status.message.as_deref()) == Some(message)
+    };
+    scene.until(message, "one", says).await?;
+    Ok(())
+}
+
+/// What the source at the edge reports, and who waits for it.
+async fn trouble(operator: &TestOperator) -> Option<(String, String, HeldBack)> {
+    let ailing =
+        operator.unhealthy_sources().await.into_iter().find(|source| source.source == "maps at the edge")?;
+    match ailing.health {
+        SourceHealth::Unhealthy { reason, advice } => {
+            Some((reason, advice.unwrap_or_default(), ailing.holds_back))
+        }
+        SourceHealth::Syncing | SourceHealth::Healthy => None,
+    }
+}
+
+#[operator_test]
+async fn an_object_elsewhere_triggers_its_primary_and_is_not_mistaken_for_one_here() -> Result<()> {
+    let (scene, script) = (Scene::new("remote").await?, script());
+    let edge = Edge::new(&scene).await?;
+    let controller = scene.controller(&script).watches(source(&edge)?).owns::<ConfigMap>();
+    edge.create(&scene, "map", "there").await?;
+    scene.create("one", "first").await?;
+    let operator = scene.start(controller).await?;
+    let started = operator.settled().await?;
+    assert_eq!(started.runs, [(scene.key("one"), 1)].into(), "it was listed before the first run");
+    until_said(&scene, "- there first").await?;
+
+    // One of the same name here is another one.
+    scene.api::<ConfigMap>().create(&PostParams::default(), &map("map", "here")?).await?;
+    assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), 1);
+    until_said(&scene, "here there first").await?;
+    edge.change(&scene, "map", "changed").await?;
+    assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), 1);
+    until_said(&scene, "here changed first").await?;
+    edge.maps(&scene).delete("map", &DeleteParams::default()).await?;
+    let deleted = operator.settled().await?;
+    assert_eq!(deleted.runs_of(&scene.key("one")), 1);
+    until_said(&scene, "here - first").await?;
+    let maps = format!("/api/v1/namespaces/{}/configmaps", scene.namespace);
+    assert!(deleted.writes().all(|request| !request.to_string().contains(&maps)));
+    let asked = edge.asked.lock().clone();
+    let (list, watch) = (format!("GET {maps}"), format!("WATCH {maps}"));
+    assert!(asked.iter().all(|request| [&list, &watch].contains(&request)), "{asked:?}");
+    assert_eq!(asked.iter().filter(|request| **request == watch).count(), 1, "{asked:?}");
+    assert_eq!(operator.operator().footprint().await.leftovers, []);
+    Ok(())
+}
+
+#[operator_test]
+async fn another_clusters_outage_stops_nothing_else() -> Result<()> {
+    let (scene, script) = (Scene::new("remote-down").await?, script());
+    let edge = Edge::new(&scene).await?;
+    edge.is_down.store(true, Ordering::SeqCst);
+    edge.create(&scene, "map", "there").await?;
+    scene.create("one", "first").await?;
+    let controller = scene.controller(&script).watches(source(&edge)?).owns::<ConfigMap>();
+    let operator = TestOperator::start_unsynced(scene.operator().register(controller)).await?;
+    // Its cluster is down, so the primaries run without it, and it is said which cluster, and what to look at.
+    until_said(&scene, "- - first").await?;
+    let (reason, advice, holds_back) =
+        eventually("the trouble", async || Ok(trouble(&operator).await)).await?;
+    assert!(reason.starts_with("cluster edge: ") && reason.contains("connection refused"), "{reason}");
+    assert!(advice.contains("`RemoteCluster::new(\"edge\", …)`") && advice.contains("can reach"), "{advice}");
+    assert_eq!(holds_back, HeldBack::Nobody);
+    scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    until_said(&scene, "- - second").await?;
+
+    // It comes back by itself, and its objects trigger what they belong to.
+    edge.is_down.store(false, Ordering::SeqCst);
+    until_said(&scene, "- there second").await?;
+    operator.settled().await?;
+    assert_eq!(trouble(&operator).await, None);
+
+    // Down once more: what was seen stays readable, and everything else goes on.
+    edge.is_down.store(true, Ordering::SeqCst);
+    scene.patch("one", json!({ "spec": { "value": "third" } })).await?;
+    until_said(&scene, "- there third").await?;
+    Ok(())
+}
+
+#[operator_test]
+async fn an_operator_that_needs_all_its_sources_does_not_start_without_the_other_cluster() -> Result<()> {
+    let (scene, script) = (Scene::new("remote-strict").await?, script());
+    let edge = Edge::new(&scene).await?;
+    edge.is_down.store(true, Ordering::SeqCst);
+    scene.create("one", "first").await?;
+    let controller = scene.controller(&script).watches(source(&edge)?.namespaces(WatchScope::All));
+    let builder = scene.operator().register(controller);
+    let builder = builder.cache_sync_timeout(Duration::from_secs(2)).stop_on_source_error_at_start(true);
+    let Err(error) = TestOperator::start_unsynced(builder).await else { panic!("it needs all of them") };
+    let error = error.to_string();
+    let advice = "check that this process can reach cluster edge";
+    assert!(error.contains("maps at the edge") && error.contains(advice), "{error}");
+    assert_eq!(script.runs.count(), 0);
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Another cluster, whose objects an informer follows.
+
+use std::{fmt, sync::Arc};
+
+use kube::{Client, Config};
+use parking_lot::Mutex;
+use tower::BoxError;
+
+use crate::{
+    client::{self, Clients, TransportHook},
+    environment::Environment,
+    observe::error_chain,
+    resource::Cluster,
+};
+
+/// Another cluster than the operator's own. An informer follows objects there with
+/// [`InformerEventSource::on`](crate::InformerEventSource::on). JOSDK: `withKubernetesClient` of an
+/// `InformerEventSourceConfiguration`.
+///
+/// All sources with clones of one value share a client. The rights that they need, `list` and `watch`, are granted in
+/// that cluster: [`Controller::access`](crate::Controller::access) lists those in the operator's own.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+/// use operator_core::{Controller, InformerEventSource, ObjectKey, Reconciler, RemoteCluster};
+///
+/// # fn declared(reconciler: impl Reconciler<Primary = Pod>, edge: kube::Config) {
+/// let edge = RemoteCluster::new("edge", edge);
+/// let maps = InformerEventSource::<ConfigMap>::new()
+///     .name("maps at the edge")
+///     .on(&edge)
+///     .map_to_primary(|map| vec![ObjectKey::of(map)]);
+/// # let _ =
+/// Controller::builder(reconciler).watches(maps);
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct RemoteCluster(Arc<Remote>);
+
+struct Remote {
+    cluster: Cluster,
+    config: Config,
+    hooks: Vec<TransportHook>,
+}
+
+impl RemoteCluster {
+    /// The cluster that `config` reaches, for example from
+    /// [`from_kubeconfig`](crate::client::from_kubeconfig). `name` stands in the keys of its objects, and in what is
+    /// reported about it.
+    #[must_use]
+    pub fn new(name: &str, config: Config) -> Self {
+        Self(Arc::new(Remote { cluster: Cluster::named(name), config, hooks: Vec::new() }))
+    }
+
+    /// Wraps the transport of its client; a later hook wraps an earlier one. Those of the operator are not used here.
+    #[must_use]
+    pub fn transport(self, hook: TransportHook) -> Self {
+        let Remote { cluster, config, hooks } = &*self.0;
+        let hooks = hooks.iter().cloned().chain([hook]).collect();
+        Self(Arc::new(Remote { cluster: cluster.clone(), config: config.clone(), hooks }))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.cluster.name().unwrap_or_default()
+    }
+
+    pub(super) fn cluster(&self) -> &Cluster {
+        &self.0.cluster
+    }
+
+    /// The operator's client for it. If there can't be one, each request fails with the reason, so that the sources
+    /// that need it report that, and nothing else does.
+    pub(super) fn client(&self, clients: &Clients, environment: &Environment) -> Client {
+        let known = environment.shared::<Known>();
+        let mut known = known.0.lock();
+        if let Some((_, client)) = known.iter().find(|(remote, _)| Arc::ptr_eq(remote, &self.0)) {
+            return client.clone();
+        }
+        let client = clients.elsewhere(&self.0.config, &self.0.hooks);
+        let client = client.unwrap_or_else(|error| without(&error));
+        known.push((Arc::clone(&self.0), client.clone()));
+        client
+    }
+}
+
+/// The clients of one operator for other clusters.
+#[derive(Default)]
+struct Known(Mutex<Vec<(Arc<Remote>, Client)>>);
+
+/// A client that sends nothing.
+fn without(error: &client::Error) -> Client {
+    let error = error_chain(error);
+    let service = tower::service_fn(move |_: http::Request<kube::client::Body>| {
+        let error = BoxError::from(error.clone());
+        async move { Err::<http::Response<kube::client::Body>, _>(error) }
+    });
+    Client::new(service, "default")
+}
+
+impl fmt::Debug for RemoteCluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RemoteCluster").field(&self.name()).finish()
+    }
+}
