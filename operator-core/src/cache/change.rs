@@ -93,6 +93,12 @@ pub trait ChangeHandler<K>: Send + Sync {
         let _ = key;
     }
 
+    /// An object isn't followed any more, because its namespace isn't. It may well exist; nothing more is reported
+    /// about it.
+    fn on_left(&self, key: &ObjectKey, uid: &str) {
+        let _ = (key, uid);
+    }
+
     /// A list shows an object in an older state than was seen before, or an object that was seen to be gone. The
     /// server's storage may have been restored from a backup, or the list comes from a replica that lags behind. This
     /// is called before the change itself is reported.

@@ -75,6 +75,8 @@ pub(crate) struct Settings {
     pub(crate) cluster: Cluster,
     pub(crate) resource_type: ResourceType,
     pub(crate) scope: WatchScope,
+    /// Whether it follows its controller's namespaces when they change.
+    pub(crate) follows_controller: bool,
     pub(crate) label_selector: Option<String>,
     pub(crate) field_selector: Option<String>,
     /// The part of the objects that is followed, if it isn't all of them.
@@ -100,6 +102,7 @@ impl Settings {
             cluster: Cluster::local(),
             resource_type,
             scope: WatchScope::All,
+            follows_controller: false,
             label_selector: None,
             field_selector: None,
             shard: None,
@@ -122,6 +125,7 @@ impl<K: KubeObject> InformerConfig<K> {
             cluster: Cluster::local(),
             resource_type: self.resource_type.clone(),
             scope: self.scope.clone(),
+            follows_controller: false,
             label_selector: self.label_selector.clone(),
             field_selector: self.field_selector.clone(),
             shard: None,

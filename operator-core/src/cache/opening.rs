@@ -157,6 +157,10 @@ impl<K: KubeObject> ChangeHandler<Kept> for Opening<K> {
         self.handler.on_not_selected(key);
     }
 
+    fn on_left(&self, key: &ObjectKey, uid: &str) {
+        self.handler.on_left(key, uid);
+    }
+
     fn on_outdated(&self, key: &ObjectKey) {
         self.handler.on_outdated(key);
     }

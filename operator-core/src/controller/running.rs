@@ -1,6 +1,10 @@
 //! A controller that has been started.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use futures::{
     FutureExt,
@@ -13,20 +17,21 @@ use super::starting::{Start, Starting};
 use crate::{
     cache,
     environment::Environment,
-    event_source::{ConditionalSources, Divisions, EventSource, HeldBack, Opening, run_and_tell},
+    event_source::{ConditionalSources, Divisions, EventSource, HeldBack, Opening, WatchScope, run_and_tell},
     observe::{Observers, SourceHealth},
-    processor::{Processor, Snapshot},
-    resource::ObjectKey,
+    processor::{Input, Processor, Snapshot},
+    resource::{ObjectKey, ResourceType},
 };
 
-/// Tasks that end when this is dropped, and conditional sources that start and stop their own.
+/// Tasks that end when this is dropped, conditional sources that start and stop their own, and the task that lets runs
+/// start, which ends by itself.
 #[derive(Debug, Default)]
-struct Tasks(Vec<Task>, Arc<ConditionalSources>);
+struct Tasks(Vec<Task>, Arc<ConditionalSources>, Option<JoinHandle<()>>);
 
 #[derive(Debug)]
 struct Task {
-    /// What doesn't work any more once the task has ended; `None` for a task that is meant to end.
-    serves: Option<String>,
+    /// What doesn't work any more once the task has ended.
+    serves: String,
     handle: JoinHandle<()>,
 }
 
@@ -34,6 +39,9 @@ impl Drop for Tasks {
     fn drop(&mut self) {
         for task in &self.0 {
             task.handle.abort();
+        }
+        if let Some(starting) = &self.2 {
+            starting.abort();
         }
         self.1.close();
     }
@@ -61,7 +69,14 @@ pub(crate) struct Ailing {
 pub(crate) struct RunningController {
     name: Arc<str>,
     sources: Vec<Arc<dyn EventSource>>,
-    divisions: Divisions,
+    divisions: Mutex<Divisions>,
+    /// The namespaces that it works in.
+    scope: Mutex<WatchScope>,
+    primary_type: ResourceType,
+    environment: Environment,
+    observers: Observers,
+    start: Start,
+    has_begun: Arc<AtomicBool>,
     /// No run starts before everything is synced.
     as_a_whole: bool,
     conditional: Arc<ConditionalSources>,
@@ -73,37 +88,90 @@ impl RunningController {
     pub(super) fn start(
         name: Arc<str>,
         (sources, conditional): (Vec<Arc<dyn EventSource>>, Arc<ConditionalSources>),
+        (scope, primary_type): (WatchScope, ResourceType),
         processor: Processor,
         processing: BoxFuture<'static, ()>,
         environment: &Environment,
         observers: Observers,
         start: Start,
     ) -> Self {
-        let mut tasks = Tasks(Vec::new(), Arc::clone(&conditional));
+        let mut tasks = Tasks(Vec::new(), Arc::clone(&conditional), None);
         // One task for each source: one that can't reach its kind slows down nothing else.
         for source in &sources {
-            let serves = Some(format!("event source {}", source.name()));
+            let serves = format!("event source {}", source.name());
             let run = run_and_tell(source, &name, &observers);
             tasks.0.push(Task { serves, handle: environment.spawn(run) });
         }
-        let serves = Some("the processor".to_owned());
+        let serves = "the processor".to_owned();
         tasks.0.push(Task { serves, handle: environment.spawn(processing) });
-        let as_a_whole = start.as_a_whole;
-        let opening = match as_a_whole {
-            true => Opening::new(start.own.clone(), &sources),
-            false => Opening::of_first_runs(start.own.clone(), &sources),
-        };
-        let divisions = opening.divisions().clone();
-        let starting = Starting {
-            controller: Arc::clone(&name),
-            sources: sources.clone(),
-            opening,
-            processor: processor.clone(),
+        let running = Self {
+            name,
+            divisions: Mutex::new(Divisions::new(start.own.clone(), [])),
+            scope: Mutex::new(scope),
+            primary_type,
             environment: environment.clone(),
             observers,
+            as_a_whole: start.as_a_whole,
+            start,
+            has_begun: Arc::default(),
+            sources,
+            conditional,
+            processor,
+            tasks: Mutex::new(tasks),
         };
-        tasks.0.push(Task { serves: None, handle: environment.spawn(starting.run(start)) });
-        Self { name, sources, divisions, as_a_whole, conditional, processor, tasks: Mutex::new(tasks) }
+        running.let_start(&mut running.tasks.lock(), running.start.own.clone());
+        running
+    }
+
+    /// Lets runs start as soon as what concerns them has been seen, also in the namespaces that are new.
+    fn let_start(&self, tasks: &mut Tasks, own: BTreeSet<String>) {
+        let opening = match self.as_a_whole {
+            true => Opening::new(own, &self.sources),
+            false => Opening::of_first_runs(own, &self.sources),
+        };
+        *self.divisions.lock() = opening.divisions().clone();
+        let starting = Starting {
+            controller: Arc::clone(&self.name),
+            sources: self.sources.clone(),
+            opening,
+            processor: self.processor.clone(),
+            environment: self.environment.clone(),
+            observers: self.observers.clone(),
+            has_begun: Arc::clone(&self.has_begun),
+        };
+        let starting = self.environment.spawn(starting.run(self.start.clone()));
+        if let Some(before) = tasks.2.replace(starting) {
+            before.abort();
+        }
+    }
+
+    /// Works in these namespaces from now on, and has the sources follow that don't have their own. Returns false if it
+    /// has stopped.
+    ///
+    /// What is kept about primaries in namespaces that are left goes; their runs in progress end by themselves. Those
+    /// in new ones run once what concerns them has been seen. The others notice nothing.
+    pub(crate) fn change_namespaces(&self, scope: WatchScope) -> bool {
+        // Held to the end: neither another change nor a stop comes in between.
+        let mut tasks = self.tasks.lock();
+        if tasks.0.is_empty() {
+            return false;
+        }
+        let before = std::mem::replace(&mut *self.scope.lock(), scope.clone());
+        if before == scope {
+            return true;
+        }
+        let own = |scope| Divisions::of_controller(scope, &self.primary_type);
+        if self.primary_type.is_namespaced() {
+            let of = |scope| Some(own(scope)).filter(|own| !own.is_empty());
+            self.processor.send(Input::Rescoped { before: of(&before), now: of(&scope) });
+        }
+        // The primaries come first: what is kept for them goes with them, before their secondaries do.
+        for source in &self.sources {
+            source.change_namespaces(&scope);
+        }
+        self.conditional.change_namespaces(&scope);
+        self.let_start(&mut tasks, own(&scope));
+        true
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -122,7 +190,7 @@ impl RunningController {
             ailing(source, |part| match part {
                 (_, true) => HeldBack::Nobody,
                 _ if given_up() => HeldBack::Nobody,
-                (namespace, false) => self.divisions.held_back_by(position, namespace),
+                (namespace, false) => self.divisions.lock().held_back_by(position, namespace),
             })
         });
         // Nobody's first run waits for these: a node does.
@@ -152,7 +220,7 @@ impl RunningController {
         let ended = tasks.0.iter().filter(|task| task.handle.is_finished());
         let conditional =
             self.conditional.ended_tasks().into_iter().map(|name| format!("event source {name}"));
-        ended.filter_map(|task| task.serves.clone()).chain(conditional).collect()
+        ended.map(|task| task.serves.clone()).chain(conditional).collect()
     }
 
     /// The amount of data that is kept about secondaries and primaries that don't exist, by source; empty if nothing
@@ -285,6 +353,7 @@ mod tests {
         RunningController::start(
             Arc::from("web"),
             (sources, Arc::default()),
+            (WatchScope::All, ResourceType::of::<k8s_openapi::api::core::v1::Pod>()),
             processor,
             processing.run(Arc::new(NoRuns)).boxed(),
             &environment,

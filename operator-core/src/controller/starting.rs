@@ -1,6 +1,16 @@
 //! From the start of a controller until runs of all its primaries may start.
 
-use std::{collections::BTreeSet, future::pending, mem, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    future::pending,
+    mem,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use crate::{
     client::Term,
@@ -14,7 +24,7 @@ use crate::{
 pub(crate) const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// When runs may start, and what is reported while they may not.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Start {
     /// The time in which this replica leads, if there is an election.
     pub(super) term: Option<Term>,
@@ -34,6 +44,8 @@ pub(super) struct Starting {
     pub(super) processor: Processor,
     pub(super) environment: Environment,
     pub(super) observers: Observers,
+    /// Whether runs of some primaries have started, perhaps before the namespaces were changed.
+    pub(super) has_begun: Arc<AtomicBool>,
 }
 
 impl Starting {
@@ -47,12 +59,12 @@ impl Starting {
                 None => pending().await,
             }
         });
-        let (mut waited, mut has_begun, mut due) = (Duration::ZERO, false, Vec::new());
+        let (mut waited, mut due) = (Duration::ZERO, Vec::new());
         let mut warning = pin!(sleep(timeout));
         loop {
             if leads {
                 for opens in mem::take(&mut due) {
-                    has_begun |= self.open(&opens, has_begun);
+                    self.open(&opens);
                     if opens == Opens::Everything {
                         return;
                     }
@@ -64,19 +76,18 @@ impl Starting {
                 Some(opens) = self.opening.next() => due.push(opens),
                 () = &mut warning, if !self.opening.is_over() => {
                     waited += timeout.unwrap_or_default();
-                    self.warn(waited, has_begun);
+                    self.warn(waited, self.has_begun.load(Ordering::Relaxed));
                     warning.set(sleep(timeout));
                 }
             }
         }
     }
 
-    /// Returns whether runs may start from now on; before that, `has_begun` is not set.
-    fn open(&self, opens: &Opens, has_begun: bool) -> bool {
+    fn open(&self, opens: &Opens) {
         let controller = &*self.controller;
         let after = self.environment.now() - Now::START;
         let some = !matches!(opens, Opens::Namespaces(namespaces) if namespaces.is_empty());
-        if some && !has_begun {
+        if some && !self.has_begun.swap(true, Ordering::Relaxed) {
             self.observers.observe(&Observation::ProcessingStarted { controller, after });
         }
         let after_ms = after.as_millis();
@@ -97,7 +108,6 @@ impl Starting {
                 }
             }
         }
-        some
     }
 
     /// Logs which sources are not synced, and why.

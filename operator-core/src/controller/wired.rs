@@ -80,6 +80,7 @@ impl Wired {
         let runs = in_their_places(runs, &self.name, parts);
         #[cfg(feature = "testing")]
         let runs = self.planted.around_runs(runs);
+        let (scope, primary_type) = (self.scope.clone(), self.primary_type.clone());
         let own = match parts.starts_as_a_whole {
             true => BTreeSet::new(),
             false => Divisions::of_controller(&self.scope, &self.primary_type),
@@ -87,6 +88,7 @@ impl Wired {
         RunningController::start(
             self.name,
             (self.sources, self.conditional),
+            (scope, primary_type),
             self.processor,
             self.processing.run(runs).boxed(),
             &parts.environment,

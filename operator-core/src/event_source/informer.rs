@@ -52,6 +52,8 @@ struct Declared {
     name: Option<String>,
     resource_type: ResourceType,
     scope: Option<WatchScope>,
+    /// Whether it follows the controller's namespaces when they change.
+    follows: bool,
     /// Another cluster than the operator's.
     remote: Option<RemoteCluster>,
     label_selector: Option<String>,
@@ -97,6 +99,7 @@ impl<K: KubeObject> InformerEventSource<K> {
             name: None,
             resource_type: ResourceType::with::<K>(&dynamic),
             scope: None,
+            follows: true,
             remote: None,
             label_selector: None,
             field_selector: None,
@@ -118,6 +121,13 @@ impl<K: KubeObject> InformerEventSource<K> {
     /// Watches these namespaces instead of the controller's: `["shop", "bank"]`, or a [`WatchScope`].
     pub fn namespaces(mut self, scope: impl Into<WatchScope>) -> Self {
         self.declared.scope = Some(scope.into());
+        self
+    }
+
+    /// Whether the source follows when the controller's namespaces are changed while it runs; by default it does, unless
+    /// it has its own. JOSDK: `followControllerNamespaceChanges`.
+    pub fn follow_namespace_changes(mut self, follow: bool) -> Self {
+        self.declared.follows = follow;
         self
     }
 
@@ -351,6 +361,7 @@ impl SourceDeclaration for Declared {
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
         let mut settings = Settings::new(self.name(), self.resource_type.clone());
         settings.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
+        settings.follows_controller = self.follows && self.scope.is_none();
         if let Some(remote) = &self.remote {
             settings.cluster = remote.cluster().clone();
         }

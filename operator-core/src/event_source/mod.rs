@@ -179,13 +179,20 @@ pub trait EventSource: Send + Sync {
     }
 
     /// The parts that the source sees independently of each other: one for each namespace that it follows separately,
-    /// or one for everything. The set of parts doesn't change. By default there is one, with the source's own health.
+    /// or one for everything. The set of parts changes only with the controller's namespaces. By default there is one,
+    /// with the source's own health.
     ///
     /// Primaries don't wait for the parts of other namespaces, if the source follows the same namespaces as the
     /// controller.
     fn parts(&self) -> Vec<SourcePart> {
         let synced = self.synced().now_or_never().is_some();
         vec![SourcePart { namespace: None, synced, health: self.health() }]
+    }
+
+    /// The controller works in other namespaces from now on, and the source follows them, unless it has its own. By
+    /// default it has, and this does nothing.
+    fn change_namespaces(&self, scope: &WatchScope) {
+        let _ = scope;
     }
 
     /// The source's current health. By default it is always healthy.
@@ -249,12 +256,12 @@ impl EventSource for AnyInformer {
     }
 
     fn parts(&self) -> Vec<SourcePart> {
-        let part = |(namespace, synced, health): (Option<&str>, _, _)| SourcePart {
-            namespace: namespace.map(str::to_owned),
-            synced,
-            health,
-        };
+        let part = |(namespace, synced, health)| SourcePart { namespace, synced, health };
         self.collections().map(part).collect()
+    }
+
+    fn change_namespaces(&self, scope: &WatchScope) {
+        Self::change_namespaces(self, scope);
     }
 
     fn health(&self) -> SourceHealth {

@@ -110,6 +110,7 @@ impl PrimarySource {
         let mut settings = Settings::new(NAME, wiring.primary_type.clone());
         settings.scope = wiring.scope.clone();
         let selects = declaration.label_selector.is_some() || declaration.field_selector.is_some();
+        settings.follows_controller = true;
         settings.label_selector = declaration.label_selector;
         settings.field_selector = declaration.field_selector;
         // It must be able to go.
@@ -226,6 +227,12 @@ impl ChangeHandler<Kept> for PrimaryEvents {
                 self.sink.primary_changed(PrimaryChange { key: &key, uid: uid(new), cause, deleting });
             }
         }
+    }
+
+    fn on_left(&self, key: &ObjectKey, uid: &str) {
+        // To this controller it is as if it had never been.
+        self.unconfirmed.clear(key);
+        self.sink.primary_deleted(key, uid);
     }
 
     fn on_outdated(&self, key: &ObjectKey) {

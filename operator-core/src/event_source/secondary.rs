@@ -233,6 +233,11 @@ impl ChangeHandler<Kept> for SecondaryEvents {
         self.relation.not_selected(key);
     }
 
+    fn on_left(&self, key: &ObjectKey, _: &str) {
+        // It is not gone, so it wakes nobody.
+        self.relation.not_selected(key);
+    }
+
     fn on_health(&self, health: &SourceHealth) {
         let (controller, source) = (&*self.controller, &*self.name);
         self.observers.observe(&Observation::SourceHealth { controller, source, health });

@@ -68,6 +68,9 @@ pub enum Error {
         /// What is missing, and what to do about it.
         reason: String,
     },
+    /// The operator isn't running, or has lost its leadership, so nothing of it can be changed.
+    #[error("the operator is not running; start it first, or again if it is no longer the leader")]
+    NotRunning,
     /// The process can't receive signals.
     #[error("cannot listen to the process's signals")]
     Signals(#[source] std::io::Error),

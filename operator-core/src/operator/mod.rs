@@ -24,6 +24,7 @@ mod health;
 mod http;
 pub(crate) mod leader;
 pub(crate) mod lifecycle;
+mod namespaces;
 mod needs;
 pub(crate) mod run;
 mod settle;

@@ -2,6 +2,7 @@
 
 mod add_finalizer_no_ssa;
 mod built_in_resource_cleaner;
+mod change_namespace;
 mod cleaner_for_reconciler;
 mod cleanup_conflict;
 mod cluster_scoped_resource;

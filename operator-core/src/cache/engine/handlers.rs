@@ -72,6 +72,10 @@ impl Handlers {
         guarded(informer, || self.main.on_not_selected(key));
     }
 
+    pub(super) fn on_left(&self, informer: &str, key: &ObjectKey, uid: &str) {
+        guarded(informer, || self.main.on_left(key, uid));
+    }
+
     pub(super) fn on_outdated(&self, informer: &str, key: &ObjectKey) {
         guarded(informer, || self.main.on_outdated(key));
     }

@@ -9,13 +9,16 @@ use super::{Change, ChangeKind, Decoded, Engine, Listing, ScopeIndex, State, Wat
 impl Engine {
     /// A list starts from its first page, perhaps for the second time.
     pub(in crate::cache) fn list_started(&self, scope: ScopeIndex) {
-        self.lock().collections[scope.0].listing = Some(Listing::default());
+        if let Some(collection) = self.lock().collections.get_mut(&scope) {
+            collection.listing = Some(Listing::default());
+        }
     }
 
     /// A list showed an item. It is processed at once, page by page, so that no list is ever held as a whole.
     pub(in crate::cache) fn listed(&self, scope: ScopeIndex, item: Decoded) {
         let state = &mut *self.lock();
-        let listing = state.collections[scope.0].listing.get_or_insert_default();
+        let Some(collection) = state.collections.get_mut(&scope) else { return };
+        let listing = collection.listing.get_or_insert_default();
         match item {
             Decoded::Object { key, kept } => {
                 listing.keys.insert(key.clone());
@@ -37,7 +40,8 @@ impl Engine {
             WatchEvent::Applied(item) => self.listed(scope, item),
             WatchEvent::Deleted(item) => {
                 let state = &mut *self.lock();
-                if let (Some(key), Some(listing)) = (item.key(), &mut state.collections[scope.0].listing) {
+                let Some(collection) = state.collections.get_mut(&scope) else { return };
+                if let (Some(key), Some(listing)) = (item.key(), &mut collection.listing) {
                     listing.keys.remove(&key);
                 }
                 // The collection isn't there yet: objects with lower versions may still be shown.
@@ -49,7 +53,8 @@ impl Engine {
     /// The list is complete as of `version`: what it didn't show is gone.
     pub(in crate::cache) fn list_finished(&self, scope: ScopeIndex, version: &str) {
         let state = &mut *self.lock();
-        let listing = state.collections[scope.0].listing.take().unwrap_or_default();
+        let Some(collection) = state.collections.get_mut(&scope) else { return };
+        let listing = collection.listing.take().unwrap_or_default();
         let version = ResourceVersion::parse(version);
         // With an item whose name is unknown, nothing can be said to be missing. The next list will tell.
         if !listing.blind {
@@ -78,12 +83,12 @@ impl Engine {
         }
         self.count_undecodable(state);
         // A later list changes nothing.
-        let _ = self.synced[scope.0].set(());
+        let _ = self.scopes.synced(scope).map(|synced| synced.set(()));
     }
 
     /// The keys of what is stored of a collection, sorted.
     fn stored_keys(&self, state: &State, scope: ScopeIndex) -> Vec<ObjectKey> {
-        match &state.collections[scope.0].stored {
+        match state.collections.get(&scope).and_then(|collection| collection.stored.as_ref()) {
             Some(stored) => stored.iter().cloned().collect(),
             // There is no other one.
             None => self.store.shown_keys(),
@@ -99,7 +104,7 @@ impl Engine {
         listed: &[(ObjectKey, String)],
     ) -> bool {
         let state = &mut *self.lock();
-        let collection = &state.collections[scope.0];
+        let Some(collection) = state.collections.get(&scope) else { return true };
         // While a list is taken in, what it deletes is still to come. Events that wait for the end of an own write have
         // been seen but not handed over.
         if !self.is_collection_synced(scope)
@@ -165,7 +170,7 @@ mod tests {
             engine.list_started(scope);
             for name in ["a", "b"] {
                 let mut map = object(name, "uid", 5);
-                map.metadata.namespace = engine.scopes.namespace(scope).map(str::to_owned);
+                map.metadata.namespace = engine.scopes.namespace(scope);
                 engine.listed(scope, decoded(&map));
             }
             engine.list_finished(scope, "10");

@@ -4,6 +4,7 @@ mod fetches;
 mod handlers;
 mod lists;
 mod reads;
+mod scope;
 mod synced;
 mod undecodable;
 mod writes;
@@ -54,15 +55,14 @@ pub(super) struct Engine {
     /// The number of objects that exist and can't be decoded.
     undecodable: AtomicUsize,
     state: Mutex<State>,
-    /// By collection: set once it was listed for the first time.
-    synced: Box<[SetOnce<()>]>,
     /// Set once it was in trouble.
     failed: SetOnce<()>,
 }
 
 struct State {
     overlay: Overlay,
-    collections: Vec<Collection>,
+    /// Those that are followed.
+    collections: BTreeMap<ScopeIndex, Collection>,
     /// Objects that exist and can't be decoded.
     undecodable: BTreeMap<ObjectKey, Known>,
     /// The number of them that the handler was last notified of.
@@ -85,7 +85,15 @@ pub(super) struct Parts {
     pub(super) takes_metadata: bool,
 }
 
+impl State {
+    /// The keys of what is stored of a collection, if they are kept apart.
+    fn stored_in(&mut self, scope: ScopeIndex) -> Option<&mut BTreeSet<ObjectKey>> {
+        self.collections.get_mut(&scope)?.stored.as_mut()
+    }
+}
+
 /// What is known of one list-watch.
+#[derive(Debug)]
 struct Collection {
     /// A list is being processed; what it has shown so far.
     listing: Option<Listing>,
@@ -95,7 +103,13 @@ struct Collection {
     health: SourceHealth,
 }
 
-#[derive(Default)]
+impl Default for Collection {
+    fn default() -> Self {
+        Self { listing: None, stored: None, health: SourceHealth::Syncing }
+    }
+}
+
+#[derive(Debug, Default)]
 struct Listing {
     keys: BTreeSet<ObjectKey>,
     /// An item was listed whose name couldn't be read: it could be any stored object.
@@ -144,13 +158,11 @@ impl Engine {
         let Parts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
         let overlay = Overlay::new(scopes.clone(), &indexers);
         let several = scopes.indexes().count() > 1;
-        let collection = |_| Collection {
-            listing: None,
-            stored: several.then(BTreeSet::new),
-            health: SourceHealth::Syncing,
+        let collection = |scope| {
+            let stored = several.then(BTreeSet::new);
+            (scope, Collection { stored, ..Collection::default() })
         };
-        let collections: Vec<Collection> = scopes.indexes().map(collection).collect();
-        let synced = collections.iter().map(|_| SetOnce::new()).collect();
+        let collections: BTreeMap<_, _> = scopes.indexes().map(collection).collect();
         // An informer without any namespace has nothing to wait for.
         let idle = collections.is_empty();
         Self {
@@ -172,7 +184,6 @@ impl Engine {
                 health: if idle { SourceHealth::Healthy } else { SourceHealth::Syncing },
             }),
             scopes,
-            synced,
             failed: SetOnce::new(),
         }
     }
@@ -180,6 +191,9 @@ impl Engine {
     /// A watch showed an event.
     pub(super) fn watched(&self, scope: ScopeIndex, event: WatchEvent) {
         let state = &mut *self.state.lock();
+        if !state.collections.contains_key(&scope) {
+            return;
+        }
         let version = match event {
             WatchEvent::Applied(Decoded::Object { key, kept }) => {
                 let version = kept.resource_version();
@@ -242,8 +256,15 @@ impl Engine {
     /// A list-watch changed its health.
     pub(super) fn health_changed(&self, scope: ScopeIndex, health: SourceHealth) {
         let state = &mut *self.state.lock();
-        state.collections[scope.0].health = health;
-        let all = || state.collections.iter().map(|collection| &collection.health);
+        if let Some(collection) = state.collections.get_mut(&scope) {
+            collection.health = health;
+            self.tell_health(state);
+        }
+    }
+
+    /// Reports the health of all collections together, if it has changed.
+    fn tell_health(&self, state: &mut State) {
+        let all = || state.collections.values().map(|collection| &collection.health);
         let unhealthy = all().find(|health| matches!(health, SourceHealth::Unhealthy { .. }));
         let syncing = all().find(|health| matches!(health, SourceHealth::Syncing));
         let health = unhealthy.or(syncing).cloned().unwrap_or(SourceHealth::Healthy);
@@ -315,7 +336,7 @@ impl Engine {
         }
         let values = self.indexers.add(key, &new);
         self.store.insert(key.clone(), Arc::clone(&new));
-        if let Some(stored) = &mut state.collections[scope.0].stored {
+        if let Some(stored) = state.stored_in(scope) {
             stored.insert(key.clone());
         }
         if let Some(old) = old.as_ref().or(replaced.as_ref()) {
@@ -346,7 +367,7 @@ impl Engine {
             self.store.remove(key);
             self.indexers.remove(key, &stored, &Values::default());
             if let Some(scope) = self.scopes.of(key)
-                && let Some(stored) = &mut state.collections[scope.0].stored
+                && let Some(stored) = state.stored_in(scope)
             {
                 stored.remove(key);
             }

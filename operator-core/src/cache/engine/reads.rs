@@ -116,7 +116,7 @@ impl Engine {
     /// The number of keys that a collection counts as its own and that no reader finds.
     pub(in crate::cache) fn collection_leftovers(&self) -> usize {
         let state = self.lock();
-        let keys = state.collections.iter().filter_map(|collection| collection.stored.as_ref()).flatten();
+        let keys = state.collections.values().filter_map(|collection| collection.stored.as_ref()).flatten();
         keys.filter(|key| self.store.shown(key).is_none()).count()
     }
 

@@ -1,5 +1,8 @@
 //! How far the collections of an informer are.
 
+use std::pin::pin;
+
+use futures::future::{Either, select};
 use tokio::sync::SetOnce;
 
 use super::{Engine, ScopeIndex};
@@ -7,13 +10,13 @@ use crate::observe::SourceHealth;
 
 impl Engine {
     pub(in crate::cache) fn is_synced(&self) -> bool {
-        self.synced.iter().all(SetOnce::initialized)
+        self.scopes.indexes().all(|scope| self.is_collection_synced(scope))
     }
 
-    /// Resolves when all collections have been listed once.
+    /// Resolves when all collections have been listed once; those that are followed then.
     pub(in crate::cache) async fn synced(&self) {
-        for collection in &self.synced {
-            collection.wait().await;
+        while let Some(lagging) = self.scopes.indexes().find(|scope| !self.is_collection_synced(*scope)) {
+            self.collection_synced(lagging).await;
         }
     }
 
@@ -23,15 +26,22 @@ impl Engine {
     }
 
     pub(in crate::cache) fn is_collection_synced(&self, scope: ScopeIndex) -> bool {
-        self.synced[scope.0].initialized()
+        self.scopes.synced(scope).is_none_or(|synced| synced.initialized())
     }
 
-    /// Resolves when this one has been listed once.
+    /// Resolves when this one has been listed once, or isn't followed any more.
     pub(in crate::cache) async fn collection_synced(&self, scope: ScopeIndex) {
-        self.synced[scope.0].wait().await;
+        loop {
+            let changed = self.scopes.changed();
+            let Some(synced) = self.scopes.synced(scope) else { return };
+            if let Either::Left(_) = select(pin!(SetOnce::wait(&synced)), pin!(changed)).await {
+                return;
+            }
+        }
     }
 
     pub(in crate::cache) fn collection_health(&self, scope: ScopeIndex) -> SourceHealth {
-        self.state.lock().collections[scope.0].health.clone()
+        let state = self.state.lock();
+        state.collections.get(&scope).map_or(SourceHealth::Healthy, |collection| collection.health.clone())
     }
 }

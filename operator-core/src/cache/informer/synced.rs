@@ -26,16 +26,15 @@ impl AnyInformer {
         }
     }
 
-    /// Whether the collection that this object belongs to has been listed once. Until then, everything that is read
-    /// about the object is uncertain.
+    /// Whether the collection that this object belongs to has been listed once, or another one to which it belonged before
+    /// the namespaces changed. Until then, everything that is read about the object is uncertain.
     pub(crate) fn is_synced_for(&self, key: &ObjectKey) -> bool {
-        let engine = &self.0.engine;
-        engine.scopes.of(key).is_none_or(|scope| engine.is_collection_synced(scope))
+        self.0.engine.scopes.is_known(key)
     }
 
     /// The collections that it follows: their namespaces (`None` for everything), whether they have been listed once,
     /// and their health.
-    pub(crate) fn collections(&self) -> impl Iterator<Item = (Option<&str>, bool, SourceHealth)> {
+    pub(crate) fn collections(&self) -> impl Iterator<Item = (Option<String>, bool, SourceHealth)> {
         let engine = &self.0.engine;
         engine.scopes.indexes().map(|scope| {
             (

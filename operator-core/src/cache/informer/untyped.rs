@@ -1,6 +1,7 @@
 //! The informer as it is compiled once for all types: it returns objects as they are kept.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     future::Future,
     pin::pin,
@@ -11,7 +12,11 @@ use std::{
     time::Duration,
 };
 
-use futures::future::{self, join_all};
+use futures::{
+    StreamExt,
+    future::{self, AbortHandle, abortable},
+    stream::FuturesUnordered,
+};
 use kube::Client;
 
 use crate::{
@@ -22,6 +27,7 @@ use crate::{
         fetch,
         kept::{Answer, Kept, View},
         list_watch::{Collection, follow},
+        scopes::{ScopeIndex, WatchScope},
     },
     environment::{Environment, Now},
     resource::{AnyObject, Object, ObjectKey, ResourceType, ResourceVersion},
@@ -82,19 +88,46 @@ impl AnyInformer {
         if self.0.is_given.load(Ordering::Relaxed) {
             return cancelled.await;
         }
-        let loops = self.0.engine.scopes.indexes().map(|scope| {
-            let collection = self.collection(self.0.engine.scopes.namespace(scope));
-            let inner = &*self.0;
-            Box::pin(async move {
-                let active = || inner.note_activity();
-                follow(&collection, &inner.engine, scope, &inner.environment, &active).await;
-            })
-        });
-        let everything = join_all(loops);
-        // Without any namespace to follow there is nothing to do but to wait for the end.
-        let for_ever = future::join(everything, future::pending::<()>());
         let cancelled = pin!(cancelled);
-        future::select(cancelled, pin!(for_ever)).await;
+        future::select(cancelled, pin!(self.follow_all())).await;
+    }
+
+    /// One list-watch for each collection that is followed now.
+    async fn follow_all(&self) {
+        let scopes = &self.0.engine.scopes;
+        let mut loops = FuturesUnordered::new();
+        let mut running: BTreeMap<ScopeIndex, AbortHandle> = BTreeMap::new();
+        loop {
+            let changed = scopes.changed();
+            let mut left = std::mem::take(&mut running);
+            for scope in scopes.indexes() {
+                let handle = left.remove(&scope).unwrap_or_else(|| {
+                    let (list_watch, handle) = abortable(self.follow(scope));
+                    loops.push(Box::pin(list_watch));
+                    handle
+                });
+                running.insert(scope, handle);
+            }
+            left.values().for_each(AbortHandle::abort);
+            // They end only when they are aborted.
+            let ended = async { while loops.next().await.is_some() {} };
+            // Without any of them there is nothing to do but to wait.
+            future::select(pin!(changed), pin!(future::join(ended, future::pending::<()>()))).await;
+        }
+    }
+
+    async fn follow(&self, scope: ScopeIndex) {
+        let inner = &*self.0;
+        let collection = self.collection(inner.engine.scopes.namespace(scope).as_deref());
+        let active = || inner.note_activity();
+        follow(&collection, &inner.engine, scope, &inner.environment, &active).await;
+    }
+
+    /// Follows the namespaces of its controller, which have changed, unless it has its own.
+    pub(crate) fn change_namespaces(&self, scope: &WatchScope) {
+        if self.0.settings.follows_controller {
+            self.0.engine.follow_in(scope);
+        }
     }
 
     /// The configured name.
@@ -254,7 +287,7 @@ impl AnyInformer {
     /// The list was refused, or failed.
     pub(crate) async fn caught_up(&self) -> Result<bool, Error> {
         for scope in self.0.engine.scopes.indexes() {
-            let collection = self.collection(self.0.engine.scopes.namespace(scope));
+            let collection = self.collection(self.0.engine.scopes.namespace(scope).as_deref());
             let (version, listed) = barrier::list_metadata(&collection).await?;
             if !self.0.engine.has_seen(scope, &version, &listed) {
                 return Ok(false);
@@ -274,7 +307,7 @@ impl AnyInformer {
         engine
             .scopes
             .indexes()
-            .map(|scope| (engine.scopes.namespace(scope).map(str::to_owned), engine.last_sync(scope)))
+            .map(|scope| (engine.scopes.namespace(scope), engine.last_sync(scope)))
             .collect()
     }
 

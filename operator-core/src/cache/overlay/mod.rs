@@ -41,7 +41,7 @@ use super::{
     Change,
     indexers::Indexers,
     kept::Kept,
-    scopes::{ScopeIndex, Scopes},
+    scopes::{Changed, ScopeIndex, Scopes},
 };
 
 pub(super) use recent::Recent;
@@ -54,7 +54,7 @@ pub(super) struct Overlay {
     scopes: Scopes,
     recent: Arc<Recent>,
     windows: BTreeMap<ObjectKey, Window>,
-    collections: Vec<Collection>,
+    collections: BTreeMap<ScopeIndex, Collection>,
 }
 
 /// What is known about one list-watch.
@@ -85,7 +85,7 @@ pub(super) struct Advanced {
 impl Overlay {
     /// `indexers` are those of the store; written objects are found by them, too.
     pub(super) fn new(scopes: Scopes, indexers: &Indexers) -> Self {
-        let collections = scopes.indexes().map(|_| Collection::default()).collect();
+        let collections = scopes.indexes().map(|scope| (scope, Collection::default())).collect();
         Self { scopes, recent: Arc::new(Recent::new(indexers.anew())), windows: BTreeMap::new(), collections }
     }
 
@@ -96,7 +96,7 @@ impl Overlay {
 
     /// The version up to which a collection has been seen.
     pub(super) fn last_sync(&self, scope: ScopeIndex) -> Option<ResourceVersion> {
-        self.collections[scope.0].last_sync
+        self.collections.get(&scope)?.last_sync
     }
 
     /// Whether an event of this collection waits for an own write to end.
@@ -113,7 +113,7 @@ impl Overlay {
 
     /// The number of own versions that the collections have not passed yet.
     pub(super) fn awaited(&self) -> usize {
-        self.collections.iter().map(|collection| collection.own.len()).sum()
+        self.collections.values().map(|collection| collection.own.len()).sum()
     }
 
     /// One of the operator's own writes starts: from now on, events of the object wait. Each call is paired with one of
@@ -135,9 +135,11 @@ impl Overlay {
         };
         let changed = base != Some(version);
         let mut changes = Vec::new();
-        if changed && let Some(window) = self.windows.get_mut(key) {
+        if changed
+            && let Some(window) = self.windows.get_mut(key)
+            && let Some(collection) = self.collections.get_mut(&scope)
+        {
             window.own(version, answer.uid().map(Box::from));
-            let collection = &mut self.collections[scope.0];
             let mut given_up = None;
             if collection.last_sync.is_some_and(|last| last >= version) {
                 window.passed(version);
@@ -160,7 +162,7 @@ impl Overlay {
         let (Some(version), Some(scope)) = (answer.resource_version(), self.scopes.of(key)) else {
             return;
         };
-        let collection = &mut self.collections[scope.0];
+        let Some(collection) = self.collections.get_mut(&scope) else { return };
         let entry = self.recent.get(key).and_then(|entry| entry.resource_version());
         let known = [collection.last_sync, stored.and_then(Kept::resource_version), entry];
         if known.into_iter().flatten().all(|known| known < version) {
@@ -208,9 +210,9 @@ impl Overlay {
     /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. What was
     /// kept for earlier versions is dropped. The events themselves were given to [`Overlay::observed`] before.
     pub(super) fn advance(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced {
-        let collection = &mut self.collections[scope.0];
-        collection.last_sync = collection.last_sync.max(Some(version));
         let mut advanced = Advanced { changes: Vec::new(), not_shown: Vec::new() };
+        let Some(collection) = self.collections.get_mut(&scope) else { return advanced };
+        collection.last_sync = collection.last_sync.max(Some(version));
         for (_, key) in take_passed(&mut collection.recent, version) {
             self.recent.remove(&key);
             advanced.not_shown.push(key);
@@ -224,7 +226,9 @@ impl Overlay {
     /// A complete list of version `version` was processed, item by item. It counts even if the version is lower than
     /// what was seen before, which happens when the server's storage was restored from a backup.
     pub(super) fn relisted(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced {
-        self.collections[scope.0].last_sync = None;
+        if let Some(collection) = self.collections.get_mut(&scope) {
+            collection.last_sync = None;
+        }
         self.advance(scope, version)
     }
 
@@ -257,8 +261,49 @@ impl Overlay {
         let entry = self.recent.get(key).and_then(|entry| entry.resource_version());
         if let Some(entry) = entry.filter(|entry| *entry <= version) {
             self.recent.remove(key);
-            if let Some(scope) = self.scopes.of(key) {
-                self.collections[scope.0].recent.remove(&(entry, key.clone()));
+            if let Some(collection) = self.collection_of(key) {
+                collection.recent.remove(&(entry, key.clone()));
+            }
+        }
+    }
+
+    /// The collection that an object belongs to.
+    fn collection_of(&mut self, key: &ObjectKey) -> Option<&mut Collection> {
+        self.collections.get_mut(&self.scopes.of(key)?)
+    }
+
+    /// The collections have changed. What is awaited of an object goes with it to its new one.
+    pub(super) fn rescoped(&mut self, changed: &Changed) {
+        self.collections.extend(changed.new.iter().map(|new| (*new, Collection::default())));
+        for left in &changed.left {
+            let Collection { recent, own, .. } = self.collections.remove(left).unwrap_or_default();
+            for (version, key) in recent {
+                if let Some(collection) = self.collection_of(&key) {
+                    collection.recent.insert((version, key));
+                }
+            }
+            for (version, key) in own {
+                if let Some(collection) = self.collection_of(&key) {
+                    collection.own.insert((version, key));
+                }
+            }
+        }
+    }
+
+    /// The objects that have something here and belong to no collection any more.
+    pub(super) fn not_followed(&self) -> Vec<ObjectKey> {
+        let recent = self.recent.entries().into_iter().map(|(key, _)| key);
+        let keys = recent.chain(self.windows.keys().cloned());
+        keys.filter(|key| self.scopes.of(key).is_none()).collect()
+    }
+
+    /// An object isn't followed any more. A write of it that is in progress still ends.
+    pub(super) fn left(&mut self, key: &ObjectKey) {
+        self.recent.remove(key);
+        if let Some(window) = self.windows.get_mut(key) {
+            window.deleted();
+            if window.is_over() {
+                self.windows.remove(key);
             }
         }
     }

@@ -75,10 +75,10 @@ impl OfPrimary<'_> {
         // What has an owner reference is where its owner is.
         let may_hide = |namespace: Option<&str>| own.is_none() || namespace.is_none() || namespace == own;
         let mut collections = source.informer().collections();
-        let hidden = collections.find(|(namespace, synced, _)| !synced && may_hide(*namespace));
+        let hidden = collections.find(|(namespace, synced, _)| !synced && may_hide(namespace.as_deref()));
         if let Some((namespace, ..)) = hidden {
             let (kind, source_name) = (self.managed.kind.clone(), Arc::clone(&self.managed.source.name));
-            let key = ObjectKey::new(Cluster::local(), namespace, "*");
+            let key = ObjectKey::new(Cluster::local(), namespace.as_deref(), "*");
             return Err(Error::NotSynced { kind, key, source_name });
         }
         self.removable()

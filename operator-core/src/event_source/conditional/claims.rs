@@ -101,6 +101,21 @@ impl Claims {
         Start(self.starts)
     }
 
+    /// The source follows other namespaces from now on; `seen` are those for which everything has been seen already.
+    pub(super) fn rescoped(
+        &mut self,
+        seen: impl FnOnce(Option<&BTreeSet<String>>) -> BTreeSet<String>,
+    ) -> Start {
+        self.starts += 1;
+        let (waiting, seen) = match &mut self.phase {
+            Phase::Synced => (BTreeSet::new(), seen(None)),
+            Phase::Syncing { waiting, seen: before } => (std::mem::take(waiting), seen(Some(before))),
+            Phase::Stopped => return Start(self.starts),
+        };
+        self.phase = Phase::Syncing { waiting, seen };
+        Start(self.starts)
+    }
+
     /// The source stops, and forgets.
     pub(super) fn stopped(&mut self) {
         self.phase = Phase::Stopped;

@@ -7,11 +7,11 @@
 
 use std::{fmt, sync::Arc};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::slot::Slot;
 use crate::{
-    event_source::{Error, PrimarySource, SourceContents, SourceDeclaration, Sources, Wiring},
+    event_source::{Error, PrimarySource, SourceContents, SourceDeclaration, Sources, WatchScope, Wiring},
     observe::{Observation, SourceIndex},
     resource::ObjectKey,
 };
@@ -22,6 +22,8 @@ pub(super) struct Late {
     /// With what they are built, and the first of their positions; `None` where there can be none.
     base: Option<(Wiring, usize)>,
     slots: RwLock<Slots>,
+    /// Held while one is added, and while namespaces change: each has them, or gets them.
+    scope: Mutex<Option<WatchScope>>,
 }
 
 #[derive(Default)]
@@ -33,7 +35,7 @@ struct Slots {
 
 impl Late {
     pub(super) fn new(wiring: Wiring, first: usize) -> Self {
-        Self { base: Some((wiring, first)), slots: RwLock::default() }
+        Self { base: Some((wiring, first)), ..Self::default() }
     }
 
     pub(super) fn all(&self) -> Arc<[Arc<Slot>]> {
@@ -47,6 +49,7 @@ impl Late {
     /// The one of that name; a new one, which doesn't run yet, if there is none.
     fn slot(&self, declaration: Arc<dyn SourceDeclaration>) -> Option<Arc<Slot>> {
         let name = declaration.name();
+        let scope = self.scope.lock();
         let slots = &mut *self.slots.write();
         if let Some(slot) = slots.all.iter().find(|slot| slot.name() == name) {
             return Some(Arc::clone(slot));
@@ -56,9 +59,20 @@ impl Late {
         let taken = |index: &u8| slots.all.iter().any(|slot| slot.index() == SourceIndex(*index));
         let mut free = (u8::try_from(*first).unwrap_or(u8::MAX)..=u8::MAX).filter(|index| !taken(index));
         let index = SourceIndex(free.next().unwrap_or(u8::MAX));
-        let slot = Arc::new(Slot::new(declaration, index, wiring.clone()));
+        let mut wiring = wiring.clone();
+        wiring.scope = scope.clone().unwrap_or(wiring.scope);
+        let slot = Arc::new(Slot::new(declaration, index, wiring));
         slots.all = slots.all.iter().cloned().chain([Arc::clone(&slot)]).collect();
         Some(slot)
+    }
+
+    /// The controller works in other namespaces from now on.
+    pub(super) fn change_namespaces(&self, scope: &WatchScope) {
+        let mut current = self.scope.lock();
+        *current = Some(scope.clone());
+        for slot in &*self.all() {
+            slot.change_namespaces(scope);
+        }
     }
 
     fn take(&self, name: &str) -> Option<Arc<Slot>> {

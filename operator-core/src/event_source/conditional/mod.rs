@@ -30,7 +30,9 @@ use std::{fmt, sync::Arc};
 
 use futures::FutureExt;
 
-use super::{EventSource, PrimaryFollower, SourceContents, SourceDeclaration, SourcePart, Sources, Wiring};
+use super::{
+    EventSource, PrimaryFollower, SourceContents, SourceDeclaration, SourcePart, Sources, WatchScope, Wiring,
+};
 use crate::{
     cache,
     observe::{SourceHealth, SourceIndex},
@@ -137,6 +139,14 @@ impl ConditionalSources {
     /// Those that a run of this primary can read.
     pub(super) fn readable(&self, primary: &ObjectKey) -> Vec<Arc<Sources>> {
         self.each().filter_map(|slot| slot.readable(primary)).collect()
+    }
+
+    /// The controller works in other namespaces from now on.
+    pub(crate) fn change_namespaces(&self, scope: &WatchScope) {
+        for slot in &self.slots {
+            slot.change_namespaces(scope);
+        }
+        self.late.change_namespaces(scope);
     }
 
     /// Those that run, synced or not.

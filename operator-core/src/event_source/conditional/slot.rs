@@ -12,7 +12,7 @@ use super::{
 use crate::{
     event_source::{
         Divisions, EventSink, Opening, Opens, PrimaryChange, SourceContents, SourceDeclaration, Sources,
-        Wiring, run_and_tell,
+        WatchScope, Wiring, run_and_tell,
     },
     observe::{Cause, SourceIndex},
     resource::{Departed, ObjectKey},
@@ -32,6 +32,8 @@ pub(super) struct Slot {
 struct State {
     claims: Claims,
     running: Option<Running>,
+    /// The namespaces of the controller, if they have changed.
+    scope: Option<WatchScope>,
     /// The controller has stopped.
     closed: bool,
 }
@@ -96,12 +98,14 @@ impl Slot {
                 return false;
             }
             if state.running.is_none() {
-                let Some((sources, opening, seen)) = built.take() else {
+                let fits = |built: &mut (_, _, _, Option<WatchScope>)| built.3 == state.scope;
+                let Some((sources, opening, seen, _)) = built.take_if(fits) else {
+                    let scope = state.scope.clone();
                     drop(state);
-                    let (sources, mut opening) = self.build();
+                    let (sources, mut opening) = self.build(scope.clone());
                     // What is given by hand is complete at once; all else is waited for.
                     let seen = self.wiring.given.is_some() && opening.is_open_at_once();
-                    built = Some((sources, opening, seen));
+                    built = Some((sources, opening, seen, scope));
                     continue;
                 };
                 let start = self.start(&mut state, sources, opening);
@@ -116,23 +120,71 @@ impl Slot {
 
     /// Called without the lock, and before anything is recorded: this may be user code, which may panic, or trigger
     /// other primaries.
-    fn build(&self) -> (Sources, Opening) {
-        let mut sources = Sources::none_in(&self.wiring);
-        self.declaration.build(self.index, &self.wiring, &mut sources);
-        let all: Vec<_> = sources.all().cloned().collect();
-        let own = Divisions::of_controller(&self.wiring.scope, &self.wiring.primary_type);
-        (sources, Opening::new(own, &all))
+    fn build(&self, scope: Option<WatchScope>) -> (Sources, Opening) {
+        let wiring = match scope {
+            Some(scope) => &Wiring { scope, ..self.wiring.clone() },
+            None => &self.wiring,
+        };
+        let mut sources = Sources::none_in(wiring);
+        self.declaration.build(self.index, wiring, &mut sources);
+        let opening = self.opening(&sources, &wiring.scope);
+        (sources, opening)
     }
 
-    fn start(&self, state: &mut State, sources: Sources, mut opening: Opening) -> Start {
+    fn opening(&self, sources: &Sources, scope: &WatchScope) -> Opening {
+        let all: Vec<_> = sources.all().cloned().collect();
+        Opening::new(Divisions::of_controller(scope, &self.wiring.primary_type), &all)
+    }
+
+    /// The controller works in other namespaces from now on.
+    pub(super) fn change_namespaces(&self, scope: &WatchScope) {
+        let mut state = self.state.lock();
+        let before = state.scope.replace(scope.clone()).unwrap_or_else(|| self.wiring.scope.clone());
+        let Some(sources) = state.running.as_ref().map(|running| Arc::clone(&running.sources)) else {
+            return;
+        };
+        drop(state);
+        // Not under the lock: a source tells of what it leaves under a lock of its own.
+        for source in sources.all() {
+            source.change_namespaces(scope);
+        }
+        let opening = self.opening(&sources, scope);
+        let mut state = self.state.lock();
+        if !state.running.as_ref().is_some_and(|running| Arc::ptr_eq(&running.sources, &sources)) {
+            return;
+        }
+        let own = |scope| Divisions::of_controller(scope, &self.wiring.primary_type);
+        let (before, now, is_all) = (own(&before), own(scope), *scope == WatchScope::All);
+        let start = state.claims.rescoped(|seen| match (seen, before.is_empty()) {
+            (None, true) => now.clone(),
+            (seen, _) => {
+                let seen = seen.unwrap_or(&before).iter();
+                seen.filter(|namespace| is_all || now.contains(*namespace)).cloned().collect()
+            }
+        });
+        let telling = self.tell(opening, start);
+        if let Some(running) = &mut state.running {
+            std::mem::replace(&mut running.telling, telling).abort();
+        }
+    }
+
+    fn start(&self, state: &mut State, sources: Sources, opening: Opening) -> Start {
         let start = state.claims.started();
         let environment = &self.wiring.environment;
         let (controller, observers) = (&self.wiring.controller, &self.wiring.observers);
         let run = |source| environment.spawn(run_and_tell(source, controller, observers));
         let tasks = sources.all().map(run).collect();
+        let telling = self.tell(opening, start);
+        tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
+        state.running = Some(Running { sources: Arc::new(sources), tasks, telling });
+        start
+    }
+
+    /// Tells those that wait, as the source sees more and more.
+    fn tell(&self, mut opening: Opening, start: Start) -> JoinHandle<()> {
         let (of, sink, cause) =
             (Arc::downgrade(&self.state), Arc::clone(&self.wiring.sink), Cause::Source(self.index));
-        let telling = environment.spawn(async move {
+        self.wiring.environment.spawn(async move {
             while let Some(opens) = opening.next().await {
                 let Some(of) = of.upgrade() else { return };
                 let waiting = match opens {
@@ -145,10 +197,7 @@ impl Slot {
                     sink.related_changed(&primary, cause);
                 }
             }
-        });
-        tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
-        state.running = Some(Running { sources: Arc::new(sources), tasks, telling });
-        start
+        })
     }
 
     pub(super) fn release(&self, primary: &ObjectKey, claimant: Claimant) {

@@ -1,6 +1,6 @@
 //! The inputs of the machine.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use crate::{
     environment::Now,
@@ -65,6 +65,14 @@ pub enum Input {
     StartIn {
         /// The namespace.
         namespace: Arc<str>,
+    },
+    /// The primaries are followed in other namespaces; `None` for all. Runs in those that were not followed before start
+    /// only with an [`Input::StartIn`] or an [`Input::Start`] that comes after this.
+    Rescoped {
+        /// Those before.
+        before: Option<BTreeSet<String>>,
+        /// Those from now on.
+        now: Option<BTreeSet<String>>,
     },
     /// No run starts from now on; those in progress may finish. What arrives is kept for the next [`Input::Start`].
     Stop,

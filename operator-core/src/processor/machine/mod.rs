@@ -123,6 +123,7 @@ impl Machine {
             Input::Finished { run, key, outcome } => self.finished(run, key, outcome, now, effects),
             Input::Start => self.start(None, now, effects),
             Input::StartIn { namespace } => self.start(Some(namespace), now, effects),
+            Input::Rescoped { before, now } => self.core.gate.rescope(before.as_ref(), now.as_ref()),
             Input::Stop => self.core.started = false,
         }
         self.core.hand_out(&mut self.records, effects);

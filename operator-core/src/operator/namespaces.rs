@@ -1,0 +1,114 @@
+//! The namespaces of a controller, changed while it runs.
+
+use super::{Error, Operator};
+use crate::{
+    controller::{Mistake, Mistakes},
+    event_source::WatchScope,
+};
+
+/// What stands for all namespaces elsewhere.
+const WORDS_FOR_ALL: [&str; 3] = ["", "*", "JOSDK_ALL_NAMESPACES"];
+
+impl Operator {
+    /// Has the controller called `controller` work in these namespaces from now on, as long as the operator runs. Event
+    /// sources without namespaces of their own follow it. JOSDK: `RegisteredController.changeNamespaces`.
+    ///
+    /// In a namespace that is left, nothing runs any more: retries, timers and whatever else is kept about its
+    /// primaries is dropped, and a run in progress ends by itself. Its primaries keep their finalizers, as another
+    /// operator may care for them. Primaries in a namespace that is new run once what concerns them has been seen, as
+    /// after a start; this doesn't wait for that: see [`Operator::synced`]. The others notice nothing, even if the
+    /// change is from some namespaces to all, or back. A standby replica changes what it knows, and runs nothing.
+    ///
+    /// ```
+    /// # async fn change(operator: &operator_core::Operator) -> Result<(), operator_core::Error> {
+    /// use operator_core::WatchScope;
+    ///
+    /// let namespaces = ["shop", "bank"].map(str::to_owned).into();
+    /// operator.change_namespaces("webpages", WatchScope::Namespaces(namespaces)).await?;
+    /// operator.change_namespaces("webpages", WatchScope::All).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Declaration`] if there is no such controller, or these can't be changed to: none at all, all of them
+    /// among others, or the current one, whose name is to be given instead. [`Error::NotRunning`] if the operator isn't running, or no longer leads.
+    pub async fn change_namespaces(&self, controller: &str, scope: WatchScope) -> Result<(), Error> {
+        let mistakes = unknown(controller, self.controllers().iter().map(|controller| controller.name()));
+        let mistakes = mistakes.into_iter().chain(wrong(&scope)).collect();
+        Mistakes::check(mistakes)?;
+        let running = self.running().await.ok_or(Error::NotRunning)?;
+        let found = running.controllers.iter().find(|running| running.name() == controller);
+        let changed = found.is_some_and(|running| running.change_namespaces(scope.clone()));
+        if !changed {
+            return Err(Error::NotRunning);
+        }
+        tracing::info!(controller, ?scope, "the controller's namespaces have changed");
+        Ok(())
+    }
+}
+
+fn unknown<'n>(controller: &str, mut known: impl Iterator<Item = &'n str> + Clone) -> Option<Mistake> {
+    if known.clone().any(|name| name == controller) {
+        return None;
+    }
+    let known: Vec<String> = known.by_ref().map(|name| format!("`{name}`")).collect();
+    Some(Mistake::new(
+        format!("there is no controller called `{controller}`"),
+        format!("the operator has {}", known.join(", ")),
+        "the name of one of them",
+    ))
+}
+
+/// What is wrong with these namespaces.
+fn wrong(scope: &WatchScope) -> Option<Mistake> {
+    let names = match scope {
+        WatchScope::All => return None,
+        WatchScope::Current => {
+            return Some(Mistake::new(
+                "the controller is given the current namespace",
+                "which one that is was found out when the operator started, and can't change while it runs",
+                "its name, in `WatchScope::Namespaces(…)`; or `WatchScope::Current` in the declaration",
+            ));
+        }
+        WatchScope::Namespaces(names) => names,
+    };
+    if names.is_empty() {
+        return Some(Mistake::new(
+            "the controller is given no namespace to work in",
+            "nothing would ever run",
+            "`WatchScope::All`, or the names of namespaces",
+        ));
+    }
+    let all = names.iter().find(|name| WORDS_FOR_ALL.contains(&name.as_str()))?;
+    Some(Mistake::new(
+        format!("`{all}` is among the namespaces that the controller is given"),
+        "it stands for all of them, and no namespace is called that",
+        "`WatchScope::All` alone, or only the names of namespaces",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of<const N: usize>(names: [&str; N]) -> Option<String> {
+        let scope = WatchScope::Namespaces(names.map(str::to_owned).into());
+        wrong(&scope).map(|mistake| mistake.what())
+    }
+
+    #[test]
+    fn mixtures_and_nothing_are_refused() {
+        assert_eq!((of(["shop", "bank"]), wrong(&WatchScope::All)), (None, None));
+        assert!(of([]).is_some_and(|what| what.contains("no namespace")));
+        assert!(of(["shop", "*"]).is_some_and(|what| what.contains("`*` is among")));
+        assert!(of([""]).is_some() && wrong(&WatchScope::Current).is_some());
+    }
+
+    #[test]
+    fn an_unknown_controller_is_told_with_those_that_are_known() {
+        assert_eq!(unknown("web", ["web", "shop"].into_iter()), None);
+        let mistake = unknown("wbe", ["web", "shop"].into_iter());
+        assert!(mistake.is_some_and(|mistake| mistake.why().contains("`web`, `shop`")));
+    }
+}
