@@ -55,6 +55,7 @@ const FLAGS: &[&str] = &[
     "cluster_scoped",
     "prune_data",
     "recreate_when_immutable",
+    "detect_api_version_change",
 ];
 const NAMED: &str = "named";
 const CONFIGURE: &str = "configure";

@@ -43,6 +43,11 @@ impl OfPrimary<'_> {
             let annotations = managed.annotations.of(owner, self.marks.owner_type);
             desired.meta_mut().annotations.get_or_insert_default().extend(annotations);
         }
+        if managed.detects_version {
+            let (key, version) = (self.marks.of.names().api_version(), managed.kind.api_version());
+            let annotations = desired.meta_mut().annotations.get_or_insert_default();
+            annotations.insert(key.to_owned(), version);
+        }
         self.marks.put_on(desired.meta_mut());
         Ok(desired.finish())
     }

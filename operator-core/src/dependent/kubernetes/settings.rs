@@ -24,6 +24,7 @@ pub(crate) struct Settings<K: KubeObject> {
     pub(crate) adoption: Adoption,
     pub(crate) prunes_data: bool,
     pub(crate) recreates: bool,
+    pub(crate) detects_version: bool,
     pub(crate) matcher: Matcher<K>,
     pub(crate) judge: Option<Judge>,
     pub(crate) annotations: Option<MappingAnnotations>,
@@ -40,6 +41,7 @@ impl<K: KubeObject> Settings<K> {
             adoption: Adoption::default(),
             prunes_data: false,
             recreates: false,
+            detects_version: false,
             matcher: Matcher::Auto,
             judge: None,
             annotations: None,
@@ -65,6 +67,7 @@ impl<K: KubeObject> Settings<K> {
             prunes_data: self.prunes_data,
             // What can't be created is better left alone.
             recreates: self.recreates && self.capabilities.can_create(),
+            detects_version: self.detects_version,
             matcher: matcher.erased(),
             judge: self.judge,
             annotations: self.annotations.unwrap_or_default(),
@@ -95,6 +98,7 @@ pub(in crate::dependent) struct Managed {
     pub(super) adoption: Adoption,
     pub(super) prunes_data: bool,
     pub(super) recreates: bool,
+    pub(super) detects_version: bool,
     pub(super) matcher: Matcher<dyn Object>,
     /// Decides instead of the matcher.
     pub(super) judge: Option<Judge>,
@@ -222,6 +226,15 @@ macro_rules! settings {
         /// that names this setting. What the object holds is lost: don't use it for volume claims.
         pub fn recreate_when_immutable(mut self) -> Self {
             self.settings.recreates = true;
+            self
+        }
+
+        /// Writes an object once more if it was last written in another version of its API, or if that isn't known,
+        /// whatever the matcher says: its fields may mean something else now. The version is kept in the object, in the
+        /// annotation [`MarkNames::api_version`](crate::resource::MarkNames::api_version). JOSDK:
+        /// `detectApiVersionChange`.
+        pub fn detect_api_version_change(mut self) -> Self {
+            self.settings.detects_version = true;
             self
         }
 

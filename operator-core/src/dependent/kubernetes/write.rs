@@ -140,6 +140,10 @@ impl OfPrimary<'_> {
         if !self.marks.of.names().stand_as(desired.meta(), actual.meta()) {
             return Ok(false);
         }
+        // Nor does it know in which version the object was written.
+        if !self.marks.of.names().same_api_version(desired.meta(), actual.meta()) {
+            return Ok(false);
+        }
         let applies = self.applies();
         let written = match applies {
             true => Written::Applied { manager: writer.field_manager() },

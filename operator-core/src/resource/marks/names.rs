@@ -17,6 +17,8 @@ pub struct MarkNames {
     pub(super) owner: Arc<str>,
     /// The annotation that is never valid on a copy of the object.
     pub(super) mark: Arc<str>,
+    /// The annotation with the version of the API in which the object was written last.
+    api_version: Arc<str>,
     /// The annotation of a primary that records which of its Jobs were done.
     done_jobs: Arc<str>,
     /// The annotation of a primary that notes creates of records in other systems.
@@ -37,6 +39,7 @@ impl MarkNames {
             node: key("node"),
             owner: key("owner"),
             mark: key("mark"),
+            api_version: key("last-applied-api-version"),
             done_jobs: key("done-jobs"),
             attempts: key("attempts"),
             forget_attempt: key("forget-attempt"),
@@ -95,6 +98,22 @@ impl MarkNames {
     #[must_use]
     pub fn mark(&self) -> &str {
         &self.mark
+    }
+
+    /// The key of the annotation with the version of the API in which a node with `detect_api_version_change()` has
+    /// written the object last. JOSDK: `javaoperatorsdk.io/last-applied-api-version`.
+    #[must_use]
+    pub fn api_version(&self) -> &str {
+        &self.api_version
+    }
+
+    /// Whether an object with metadata `actual` was last written in the same version as `desired`, as far as that says
+    /// one.
+    pub(crate) fn same_api_version(&self, desired: &ObjectMeta, actual: &ObjectMeta) -> bool {
+        let version = |meta: &ObjectMeta| {
+            meta.annotations.as_ref().and_then(|all| all.get(&*self.api_version)).cloned()
+        };
+        version(desired).is_none_or(|wanted| version(actual) == Some(wanted))
     }
 
     /// The key of the annotation of a primary that records which of its Jobs have succeeded, and for which content.
