@@ -232,7 +232,7 @@ impl ChangeHandler<Kept> for PrimaryEvents {
     fn on_left(&self, key: &ObjectKey, uid: &str) {
         // To this controller it is as if it had never been.
         self.unconfirmed.clear(key);
-        self.sink.primary_deleted(key, uid);
+        self.sink.primary_deleted(key, uid, None);
     }
 
     fn on_outdated(&self, key: &ObjectKey) {
