@@ -299,12 +299,6 @@ impl Declared {
         Some(NeededShard { kind: self.resource_type.clone(), namespace: namespaces, shard })
     }
 
-    fn mapper(&self) -> Option<SecondaryToPrimary> {
-        // Who owns an object there is there, too.
-        let annotations = || SecondaryToPrimary::Annotations(MappingAnnotations::default());
-        self.mapper.clone().or_else(|| self.remote.as_ref().map(|_| annotations()))
-    }
-
     /// Whether each object is decoded when it arrives. The cluster's own kinds can always decode what the server
     /// stores, so they are decoded when they are read; objects with which the user's functions are called are decoded
     /// anyway.
@@ -383,17 +377,17 @@ impl SourceDeclaration for Declared {
             controller: Arc::clone(&wiring.controller),
             primary_type: wiring.primary_type.clone(),
             view: Arc::clone(&view),
-            relation: Relation::new(self.mapper(), self.references.clone()),
+            relation: Relation::new(
+                self.mapper.clone().or_else(|| self.remote.as_ref().map(RemoteCluster::mapper)),
+                self.references.clone(),
+            ),
             primaries: Arc::clone(&wiring.primaries),
             filters: self.filters.clone(),
             observers: wiring.observers.clone(),
             sink: Arc::clone(&wiring.sink),
         });
-        let (environment, direct) = (wiring.environment.clone(), &wiring.clients.direct);
-        let client = match &self.remote {
-            Some(remote) => remote.client(&wiring.clients, &environment),
-            None => direct.clone(),
-        };
+        let environment = wiring.environment.clone();
+        let client = RemoteCluster::client_for(self.remote.as_ref(), wiring);
         let handler = Arc::clone(&events) as Arc<dyn ChangeHandler<Kept>>;
         let bounds = self.options.bounds();
         let informer = AnyInformer::of_kept(settings, bounds, view, client, environment, handler, indexers);

@@ -10,8 +10,10 @@ use crate::{
     client::{self, Clients, TransportHook},
     environment::Environment,
     observe::error_chain,
-    resource::Cluster,
+    resource::{Cluster, MappingAnnotations},
 };
+
+use super::{SecondaryToPrimary, Wiring};
 
 /// Another cluster than the operator's own. An informer follows objects there with
 /// [`InformerEventSource::on`](crate::InformerEventSource::on). JOSDK: `withKubernetesClient` of an
@@ -70,9 +72,22 @@ impl RemoteCluster {
         &self.0.cluster
     }
 
+    /// How its objects are mapped by default: who owns one of them is there, too.
+    pub(super) fn mapper(&self) -> SecondaryToPrimary {
+        SecondaryToPrimary::Annotations(MappingAnnotations::default())
+    }
+
+    /// The client for a source there, or in the operator's own cluster.
+    pub(super) fn client_for(remote: Option<&Self>, wiring: &Wiring) -> Client {
+        match remote {
+            Some(remote) => remote.client(&wiring.clients, &wiring.environment),
+            None => wiring.clients.direct.clone(),
+        }
+    }
+
     /// The operator's client for it. If there can't be one, each request fails with the reason, so that the sources
     /// that need it report that, and nothing else does.
-    pub(super) fn client(&self, clients: &Clients, environment: &Environment) -> Client {
+    fn client(&self, clients: &Clients, environment: &Environment) -> Client {
         let known = environment.shared::<Known>();
         let mut known = known.0.lock();
         if let Some((_, client)) = known.iter().find(|(remote, _)| Arc::ptr_eq(remote, &self.0)) {

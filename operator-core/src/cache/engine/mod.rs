@@ -253,31 +253,6 @@ impl Engine {
         }
     }
 
-    /// A list-watch changed its health.
-    pub(super) fn health_changed(&self, scope: ScopeIndex, health: SourceHealth) {
-        let state = &mut *self.state.lock();
-        if let Some(collection) = state.collections.get_mut(&scope) {
-            collection.health = health;
-            self.tell_health(state);
-        }
-    }
-
-    /// Reports the health of all collections together, if it has changed.
-    fn tell_health(&self, state: &mut State) {
-        let all = || state.collections.values().map(|collection| &collection.health);
-        let unhealthy = all().find(|health| matches!(health, SourceHealth::Unhealthy { .. }));
-        let syncing = all().find(|health| matches!(health, SourceHealth::Syncing));
-        let health = unhealthy.or(syncing).cloned().unwrap_or(SourceHealth::Healthy);
-        if state.health != health {
-            state.health = health.clone();
-            if matches!(health, SourceHealth::Unhealthy { .. }) {
-                // Later trouble changes nothing.
-                let _ = self.failed.set(());
-            }
-            self.handlers.on_health(&self.name, &health);
-        }
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }

@@ -1,14 +1,39 @@
-//! How far the collections of an informer are.
+//! How far the collections of an informer are, and their health.
 
 use std::pin::pin;
 
 use futures::future::{Either, select};
 use tokio::sync::SetOnce;
 
-use super::{Engine, ScopeIndex};
+use super::{Engine, ScopeIndex, State};
 use crate::observe::SourceHealth;
 
 impl Engine {
+    /// A list-watch changed its health.
+    pub(in crate::cache) fn health_changed(&self, scope: ScopeIndex, health: SourceHealth) {
+        let state = &mut *self.lock();
+        if let Some(collection) = state.collections.get_mut(&scope) {
+            collection.health = health;
+            self.tell_health(state);
+        }
+    }
+
+    /// Reports the health of all collections together, if it has changed.
+    pub(super) fn tell_health(&self, state: &mut State) {
+        let all = || state.collections.values().map(|collection| &collection.health);
+        let unhealthy = all().find(|health| matches!(health, SourceHealth::Unhealthy { .. }));
+        let syncing = all().find(|health| matches!(health, SourceHealth::Syncing));
+        let health = unhealthy.or(syncing).cloned().unwrap_or(SourceHealth::Healthy);
+        if state.health != health {
+            state.health = health.clone();
+            if matches!(health, SourceHealth::Unhealthy { .. }) {
+                // Later trouble changes nothing.
+                let _ = self.failed.set(());
+            }
+            self.handlers.on_health(&self.name, &health);
+        }
+    }
+
     pub(in crate::cache) fn is_synced(&self) -> bool {
         self.scopes.indexes().all(|scope| self.is_collection_synced(scope))
     }
