@@ -34,6 +34,7 @@ const KEPT: &[(&str, &str, How)] = &[
     ("cache/overlay/mod.rs", "Collection.recent", Counted("engine.recent()")),
     ("cache/overlay/mod.rs", "Overlay.windows", Counted("engine.windows()")),
     ("cache/overlay/recent.rs", "Recent.objects", Counted("engine.recent()")),
+    ("cache/store/pins.rs", "Pins.0", Passing("a run gives its pins back when it ends, by a guard")),
     ("cache/secondary_index.rs", "SecondaryIndex.primaries", Counted("links.lock().secondaries()")),
     ("cache/secondary_index.rs", "SecondaryIndex.secondaries", Counted("links.lock().secondaries()")),
     ("cache/store/bounded.rs", "BoundedStore.records", Passing("the store itself: objects that exist")),

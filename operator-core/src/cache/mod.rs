@@ -56,6 +56,7 @@ mod list_watch;
 
 mod indexers;
 mod secondary_index;
+mod signals;
 mod store;
 
 mod overlay;

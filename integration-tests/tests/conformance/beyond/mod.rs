@@ -7,6 +7,7 @@ mod crd_missing_at_start;
 mod defaults;
 mod definitions_checked;
 mod deserialisation_problem;
+mod detect_api_version_change;
 mod external_sources;
 mod external_state_in_status;
 mod fixed_point;

@@ -15,7 +15,6 @@ mod dependent_re_initialization;
 mod dependent_resource_cross_ref;
 mod dependent_ssa_matching;
 mod dependent_ssa_migration;
-mod detect_api_version_change;
 mod external_state;
 mod external_state_bulk;
 mod external_state_dependent;
