@@ -39,6 +39,7 @@ const SETTINGS: &Keys = &[
     ("generation_aware", Form::Switch, "false"),
     ("default_filters", Form::Switch, "false"),
     ("trigger_on_all_events", Form::Switch, "true"),
+    ("records_events", Form::Switch, "true"),
     ("on_add", Form::Any, "|page| …"),
     ("on_update", Form::Any, "|new, old| …"),
     ("generic_filter", Form::Any, "|page| …"),

@@ -3,11 +3,11 @@
 //! An object is made from a template, in which `{"?": [..]}` is one of several values, `{"~": [..]}` some of them in any
 //! order, and a field whose name ends in `?` may be absent.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use integration_tests::Random;
 
-use crate::templates::*;
+use crate::{NAMESPACE, templates::*};
 
 /// A kind, and where it is served.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,7 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("batch/v1", "CronJob", "cronjobs", true, cron_job),
     kind("batch/v1", "Job", "jobs", true, job),
     kind("discovery.k8s.io/v1", "EndpointSlice", "endpointslices", false, endpoint_slice),
+    kind("v1", "Event", "events", false, event),
     Kind {
         namespaced: false,
         ..kind("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", false, cluster_role)
@@ -80,6 +81,24 @@ pub(crate) const KINDS: &[Kind] = &[
         ..kind("storage.k8s.io/v1", "StorageClass", "storageclasses", false, storage_class)
     },
 ];
+
+/// It is about an object of its own namespace, or the real server refuses it.
+fn event() -> Value {
+    json!({
+        "involvedObject": {"kind": "Pod", "name": {"?": ["a", "b"]}, "namespace": NAMESPACE, "uid?": "u", "apiVersion?": "v1"},
+        "reason?": {"?": ["Created", "Changed"]},
+        "message?": {"?": ["a", "b", ""]},
+        "type?": {"?": ["Normal", "Warning"]},
+        "count?": {"?": [0, 1, 2]},
+        "firstTimestamp?": {"?": ["2024-01-01T00:00:00Z", "2024-01-01T00:00:00.5Z"]},
+        "lastTimestamp?": {"?": [null, "2024-01-01T01:00:00+01:00"]},
+        "source?": {"component?": {"?": ["web", "other"]}, "host?": "h"},
+        "reportingComponent?": {"?": ["web", ""]},
+        "reportingInstance?": "i",
+        "series?": {"count?": 2, "lastObservedTime?": "2024-01-01T00:00:00.123456Z"},
+        "related?": {"kind": "Pod", "name?": "c"},
+    })
+}
 
 impl Kind {
     /// A random object, without a name. Its status is part of it.

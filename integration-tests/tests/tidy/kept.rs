@@ -58,6 +58,7 @@ const KEPT: &[(&str, &str, How)] = &[
         Counted("self.unconfirmed.leftovers(exists)"),
     ),
     ("reconciler/expectation.rs", "Expectations.0", Counted(r#"keeps("expectations""#)),
+    ("operations/events/spam.rs", "Quotas.of", Counted("quotas.leftovers(exists)")),
     ("processor/machine/mod.rs", "Machine.records", Counted("controller.snapshot().await.keys")),
     (
         "processor/machine/ready.rs",

@@ -46,6 +46,8 @@ const SAME_FLOOR: &[(&str, &str)] = &[
     ("client", "environment"),
     // An operator takes over what was set from outside.
     ("operator", "configuration"),
+    // Each request is told to the observers.
+    ("client", "observe"),
     // The command `dev` starts a control plane.
     ("cli", "testing"),
 ];

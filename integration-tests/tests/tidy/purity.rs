@@ -44,6 +44,8 @@ const PURE: &[&str] = &[
     "event_source/external/schedule.rs",
     "event_source/external/unconfirmed.rs",
     "event_source/parts.rs",
+    "operations/events/note.rs",
+    "operations/events/spam.rs",
     "operations/matcher/",
     "operations/plan/",
     "operator/definitions/compare.rs",

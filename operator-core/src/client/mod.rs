@@ -3,7 +3,7 @@
 //! ```text
 //! kube's transport (TLS, authentication; its own retry off), or a server inside the process
 //!   └─ fence                      closed when the operator has stopped; to writes, when it doesn't lead
-//!        └─ the user's transport hooks: faults, request logs
+//!        └─ the user's transport hooks: faults, request logs; above them the measurement of each request
 //!             └─ who asks: user agent and other headers, impersonation
 //!                  ├─ deadline ─ budget               `direct`
 //!                  └─ budget ─ retry ─ deadline       `reads`
@@ -32,10 +32,12 @@ mod error;
 mod fence;
 mod hook;
 mod kubeconfig;
+mod measure;
 mod retry;
 mod term;
 #[cfg(test)]
 mod tests;
+pub(crate) mod verb;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -70,9 +72,12 @@ pub(crate) use hook::Answer;
 pub use hook::Inner;
 pub use kubeconfig::from_kubeconfig;
 pub(crate) use kubeconfig::{infer, names_namespace};
+pub(crate) use measure::measuring;
 use retry::RetryReads;
 pub(crate) use retry::retry_after;
 pub(crate) use term::Term;
+#[cfg(feature = "testing")]
+pub(crate) use verb::Place;
 
 /// How long any request but a watch or a list may take, including reading its answer.
 pub(crate) const REQUEST_DEADLINE: Duration = Duration::from_secs(30);

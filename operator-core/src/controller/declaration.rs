@@ -11,7 +11,7 @@ use crate::{
         SourceDeclaration, Sources, Subscriber, Wiring,
     },
     observe::{Cause, SourceIndex},
-    operations::Writer,
+    operations::{Writer, access_to_events},
     processor::Processor,
     reconciler::{
         ControllerContext, Expectations, Reconciler,
@@ -223,6 +223,7 @@ impl Declaration {
         access.extend(self.all_sources().flat_map(|source| source.access()));
         access.extend(of_workflow);
         access.extend(self.settings.further_access.iter().cloned());
+        access.extend(self.settings.records_events.then(access_to_events));
         access
     }
 
@@ -311,19 +312,21 @@ impl Declaration {
         let workflow =
             self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
         count_kept(&wiring, &conditional, &expectations, &workflows, workflow.clone());
+        let writer = Writer {
+            clients: clients.clone(),
+            controller: Arc::clone(&self.name),
+            field_manager: Arc::clone(&self.field_manager),
+            retired_managers: Arc::clone(&self.retired_managers),
+            environment: environment.clone(),
+            observers: observers.clone(),
+            mode: mode.clone(),
+        };
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
             sources,
-            writer: Writer {
-                clients: clients.clone(),
-                controller: Arc::clone(&self.name),
-                field_manager: Arc::clone(&self.field_manager),
-                retired_managers: Arc::clone(&self.retired_managers),
-                environment: environment.clone(),
-                observers: observers.clone(),
-                mode: mode.clone(),
-            },
+            events: self.recorder(&writer, &wiring),
+            writer,
             clients: clients.clone(),
             all_events: self.settings.all_events,
             applies: self.settings.use_ssa_to_patch_primary,

@@ -19,6 +19,7 @@ mod permitted;
 #[cfg(feature = "testing")]
 mod planted;
 mod policy;
+mod recording;
 mod running;
 mod settings;
 mod sink;

@@ -16,12 +16,16 @@ use tokio::task::JoinHandle;
 use super::starting::{Start, Starting};
 use crate::{
     cache,
-    environment::Environment,
+    environment::{Environment, Now},
     event_source::{ConditionalSources, Divisions, EventSource, HeldBack, Opening, WatchScope, run_and_tell},
-    observe::{Observers, SourceHealth},
+    observe::{Observation, Observers, SourceHealth},
+    operations::Recorder,
     processor::{Input, Processor, Snapshot},
     resource::{ObjectKey, ResourceType},
 };
+
+/// How long a stop waits for the last Events, which nobody's work depends on.
+const LAST_EVENTS: Duration = Duration::from_secs(2);
 
 /// Tasks that end when this is dropped, conditional sources that start and stop their own, and the task that lets runs
 /// start, which ends by itself.
@@ -81,6 +85,7 @@ pub(crate) struct RunningController {
     as_a_whole: bool,
     conditional: Arc<ConditionalSources>,
     processor: Processor,
+    events: Option<Arc<Recorder>>,
     tasks: Mutex<Tasks>,
 }
 
@@ -112,6 +117,7 @@ impl RunningController {
             environment: environment.clone(),
             observers,
             as_a_whole: start.as_a_whole,
+            events: start.events.clone(),
             start,
             has_begun: Arc::default(),
             sources,
@@ -232,6 +238,17 @@ impl RunningController {
         all.filter(|(_, leftovers)| *leftovers > 0).collect()
     }
 
+    /// Tells the observers how the sources, and the runs that wait, are at this moment.
+    pub(crate) fn tell_of_now(&self, observers: &Observers, now: Now) {
+        let controller = &*self.name;
+        for source in self.sources.iter().chain(&self.conditional.running()) {
+            let (source, objects) = (source.name(), source.held());
+            observers.observe(&Observation::SourceSeen { controller, source, objects });
+        }
+        let longest_wait = self.processor.longest_wait(now);
+        observers.observe(&Observation::ControllerSeen { controller, longest_wait });
+    }
+
     /// The state of the processor, after everything that its sources have delivered so far.
     pub(crate) async fn snapshot(&self) -> Snapshot {
         self.processor.snapshot().await
@@ -247,10 +264,20 @@ impl RunningController {
         self.conditional.caught_up().await
     }
 
-    /// Starts no more runs, waits up to `timeout` for those in progress, and stops everything. Returns whether all of
-    /// them ended by themselves.
+    /// Whether it writes Events at this moment.
+    pub(crate) fn records(&self) -> bool {
+        self.events.as_ref().is_some_and(|events| events.is_busy())
+    }
+
+    /// Starts no more runs, waits up to `timeout` for those in progress, and for their Events if they have ended in
+    /// time, and stops everything. Returns whether all of them ended by themselves.
     pub(crate) async fn stop(&self, timeout: Duration) -> bool {
+        let began = tokio::time::Instant::now();
         let drained = self.processor.drain(timeout).await;
+        if let Some(events) = &self.events {
+            let left = timeout.saturating_sub(began.elapsed());
+            events.finish(left.min(LAST_EVENTS)).await;
+        }
         drop(std::mem::take(&mut *self.tasks.lock()));
         drained
     }
@@ -290,7 +317,7 @@ fn ailing(
 mod tests {
     use super::*;
     use crate::{
-        observe::{Observation, Observer},
+        observe::Observer,
         processor::{MachineConfig, Outcome, Run, RunExecutor},
     };
 

@@ -55,6 +55,8 @@ pub(super) struct Settings {
     pub(super) former_names: BTreeSet<String>,
     /// What standalone workflows need to write.
     pub(super) further_access: Vec<Access>,
+    /// Whether it writes Events about its primaries.
+    pub(super) records_events: bool,
 }
 
 impl Settings {
@@ -95,6 +97,7 @@ impl Settings {
             nodes: Nodes::default(),
             former_names: BTreeSet::new(),
             further_access: Vec::new(),
+            records_events: false,
         }
     }
 

@@ -17,6 +17,7 @@ use crate::{
     environment::{Environment, Now},
     event_source::{EventSource, Opening, Opens, SourcePart},
     observe::{Observation, Observers, SourceHealth},
+    operations::Recorder,
     processor::Processor,
 };
 
@@ -34,6 +35,8 @@ pub(super) struct Start {
     pub(super) own: BTreeSet<String>,
     /// No run starts before everything is synced.
     pub(super) as_a_whole: bool,
+    /// Writes Events; a stop waits for it.
+    pub(super) events: Option<Arc<Recorder>>,
 }
 
 /// Lets primaries run as soon as what concerns them has been seen.

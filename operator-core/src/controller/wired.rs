@@ -76,6 +76,7 @@ pub(crate) struct Wired {
 impl Wired {
     /// Starts everything.
     pub(super) fn start(self, parts: &OperatorParts) -> RunningController {
+        let events = Some(Arc::clone(&self.dispatcher.shared.events));
         let runs = Arc::new(Runs(Arc::new(self.dispatcher)));
         let runs = in_their_places(runs, &self.name, parts);
         #[cfg(feature = "testing")]
@@ -98,6 +99,7 @@ impl Wired {
                 cache_sync_timeout: parts.cache_sync_timeout,
                 own,
                 as_a_whole: parts.starts_as_a_whole,
+                events,
             },
         )
     }

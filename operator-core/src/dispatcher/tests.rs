@@ -34,7 +34,7 @@ use crate::{
         PrimaryFilters, PrimarySource, RustType, SourceDeclaration, Sources, Wiring,
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
-    operations::{Mode, Writer},
+    operations::{Mode, Recorder, Writer},
     processor::{FailureKind, MachineConfig, Processor, RunId},
     reconciler::{
         Context, ControllerContext, Reconciler, UpdateControl, erased, run, workflow::WorkflowSurroundings,
@@ -245,6 +245,7 @@ impl World {
             controller: "writes".into(),
             primary,
             sources,
+            events: Recorder::new(writer.clone(), Arc::new(NoPrimaries), true),
             writer,
             clients,
             applies: true,

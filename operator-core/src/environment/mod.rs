@@ -37,6 +37,7 @@ pub struct Environment {
     jitter: Jitter,
     tasks: TaskTracker,
     hook: Option<Arc<dyn TaskHook>>,
+    host: Arc<str>,
     kept: Keepers,
     shared: Shared,
     #[cfg(feature = "testing")]
@@ -53,6 +54,7 @@ impl Environment {
             jitter: Jitter::from_entropy(),
             tasks: TaskTracker::new(),
             hook: None,
+            host: std::env::var("HOSTNAME").unwrap_or_default().into(),
             kept: Keepers::default(),
             shared: Shared::default(),
             #[cfg(feature = "testing")]
@@ -79,6 +81,18 @@ impl Environment {
     pub(crate) fn with_task_hook(mut self, hook: Arc<dyn TaskHook>) -> Self {
         self.hook = Some(hook);
         self
+    }
+
+    /// The same environment on a machine, or in a pod, of that name.
+    #[cfg(feature = "testing")]
+    pub(crate) fn on_host(mut self, host: &str) -> Self {
+        self.host = host.into();
+        self
+    }
+
+    /// The machine or the pod, for those who look for its logs; empty if that is unknown.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
     }
 
     /// Time since the operator's start.

@@ -216,6 +216,11 @@ pub trait EventSource: Send + Sync {
     fn leftovers(&self) -> usize {
         0
     }
+
+    /// The number of objects that it holds in memory, for the metric `objects_held`; by default it doesn't count them.
+    fn held(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// A part that a source sees independently of all others; see [`EventSource::parts`].
@@ -279,6 +284,10 @@ impl EventSource for AnyInformer {
 
     fn leftovers(&self) -> usize {
         Self::leftovers(self)
+    }
+
+    fn held(&self) -> Option<usize> {
+        Some(Self::held(self))
     }
 }
 

@@ -1,6 +1,10 @@
 //! Turns observations into measurements: the only code that decides which metric changes when.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use http::StatusCode;
+use parking_lot::Mutex;
+use tokio::time::Instant;
 
 use super::{Metrics, table};
 use crate::{
@@ -15,13 +19,37 @@ const NO_NAMESPACE: &str = "no_namespace";
 #[derive(Debug)]
 pub(crate) struct MetricsObserver {
     metrics: Arc<dyn Metrics>,
+    last_events: LastEvents,
+}
+
+/// When each source of each controller had its last event.
+#[derive(Debug, Default)]
+struct LastEvents(Mutex<BTreeMap<String, BTreeMap<String, Instant>>>);
+
+impl LastEvents {
+    fn note(&self, controller: &str, source: &str) {
+        let mut all = self.0.lock();
+        if let Some(last) = all.get_mut(controller).and_then(|of| of.get_mut(source)) {
+            *last = Instant::now();
+            return;
+        }
+        all.entry(controller.to_owned()).or_default().insert(source.to_owned(), Instant::now());
+    }
+
+    fn age(&self, controller: &str, source: &str) -> Option<Duration> {
+        Some(self.0.lock().get(controller)?.get(source)?.elapsed())
+    }
+
+    fn forget(&self, controller: &str) {
+        self.0.lock().remove(controller);
+    }
 }
 
 impl MetricsObserver {
     /// Records into `metrics`.
     #[must_use]
     pub(crate) fn new(metrics: Arc<dyn Metrics>) -> Self {
-        Self { metrics }
+        Self { metrics, last_events: LastEvents::default() }
     }
 }
 
@@ -45,6 +73,8 @@ impl Observer for MetricsObserver {
             ),
             Observation::ProcessingStopped { controller, queued, primaries } => {
                 let labels = [("controller_name", controller)];
+                self.last_events.forget(controller);
+                metrics.record(&table::LONGEST_WAIT, &labels, 0.0);
                 metrics.add(&table::RECONCILIATIONS_QUEUE, &labels, -count(queued));
                 metrics.add(&table::CUSTOM_RESOURCES, &labels, -count(primaries));
             }
@@ -67,15 +97,35 @@ impl Observer for MetricsObserver {
                 let labels = [("controller_name", controller), ("event", source)];
                 metrics.increment(&table::WATCHES_REPLACED, &labels);
             }
-            Observation::EventReceived { controller, source, key, action } => metrics.increment(
-                &table::EVENTS_RECEIVED,
-                &[
+            Observation::EventReceived { controller, source, key, action } => {
+                self.last_events.note(controller, source);
+                let labels = [
                     ("controller_name", controller),
                     ("namespace", namespace(key)),
                     ("event", source),
                     ("action", action.as_str()),
-                ],
-            ),
+                ];
+                metrics.increment(&table::EVENTS_RECEIVED, &labels);
+            }
+            Observation::Requested { verb, code, took } => {
+                let code = code.and_then(|code| StatusCode::from_u16(code).ok());
+                let labels = [("verb", verb), ("code", code.as_ref().map_or("none", StatusCode::as_str))];
+                metrics.increment(&table::REQUESTS, &labels);
+                metrics.record(&table::REQUEST_DURATION, &labels[..1], took.as_secs_f64());
+            }
+            Observation::SourceSeen { controller, source, objects } => {
+                let labels = [("controller_name", controller), ("event", source)];
+                if let Some(age) = self.last_events.age(controller, source) {
+                    metrics.record(&table::LAST_EVENT_AGE, &labels, age.as_secs_f64());
+                }
+                if let Some(objects) = objects {
+                    metrics.record(&table::OBJECTS_HELD, &labels, count(objects));
+                }
+            }
+            Observation::ControllerSeen { controller, longest_wait } => {
+                let labels = [("controller_name", controller)];
+                metrics.record(&table::LONGEST_WAIT, &labels, longest_wait.as_secs_f64());
+            }
             Observation::PrimaryAdded { controller, .. } => {
                 metrics.add(&table::CUSTOM_RESOURCES, &[("controller_name", controller)], 1.0);
             }
@@ -113,6 +163,10 @@ impl Observer for MetricsObserver {
                     }
                 }
             }
+            Observation::EventRecorded { controller, outcome, .. } => {
+                let labels = [("controller_name", controller), ("result", outcome.as_str())];
+                metrics.increment(&table::EVENTS_RECORDED, &labels);
+            }
             Observation::Wrote { controller, target_type, effect, .. } => {
                 let result = match effect {
                     WriteEffect::Created => "created",
@@ -132,12 +186,12 @@ impl Observer for MetricsObserver {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeSet, time::Duration};
+    use std::collections::BTreeSet;
 
     use super::*;
     use crate::{
         metrics::{Metric, Recorded},
-        observe::{Action, RunKind},
+        observe::{Action, EventOutcome, RunKind},
         resource::ResourceType,
     };
 
@@ -159,11 +213,20 @@ mod tests {
             Observation::UndecodableObjects { controller, source: "Pod", objects: 1 },
             Observation::EventReceived { controller, source: "Pod", key, action: Action::Added },
             Observation::Leadership { lease: "web", identity: "one", leads: true },
+            Observation::Requested { verb: "get", code: Some(200), took },
+            Observation::SourceSeen { controller, source: "Pod", objects: Some(1) },
+            Observation::ControllerSeen { controller, longest_wait: took },
             Observation::PrimaryAdded { controller, key },
             Observation::RunSubmitted { controller, key, attempt: 1 },
             Observation::RunStarted { controller, key, because: "", attempt: 1 },
             finished(RunEnd::Succeeded),
             finished(RunEnd::Failed { error: "", panicked: true }),
+            Observation::EventRecorded {
+                controller,
+                primary: key,
+                reason: "Created",
+                outcome: EventOutcome::Created,
+            },
             Observation::Wrote {
                 controller,
                 primary: key,

@@ -199,6 +199,44 @@ pub enum Observation<'a> {
         /// When it is due, from now.
         after: Duration,
     },
+    /// A request to the API server was answered, or failed; each attempt of a read counts. Of a watch it is told when it
+    /// begins.
+    Requested {
+        /// The verb, as in role rules: `get`, `list`, `watch`, `create`, `update`, `patch`, `apply`, `delete`,
+        /// `deletecollection`.
+        verb: &'static str,
+        /// The code of the answer; `None` if there was none.
+        code: Option<u16>,
+        /// How long it took until the answer began.
+        took: Duration,
+    },
+    /// An event source at this moment. Told before metrics are read, and from time to time.
+    SourceSeen {
+        /// The controller's name.
+        controller: &'a str,
+        /// The event source's name.
+        source: &'a str,
+        /// The number of objects that it holds in memory, if it counts them.
+        objects: Option<usize>,
+    },
+    /// A controller at this moment. Told before metrics are read, and from time to time.
+    ControllerSeen {
+        /// The controller's name.
+        controller: &'a str,
+        /// How long the run that has waited longest for a free place has waited; zero if none waits.
+        longest_wait: Duration,
+    },
+    /// An Event of Kubernetes was written about a primary, or was not.
+    EventRecorded {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary that it is about.
+        primary: &'a ObjectKey,
+        /// Its reason, such as `Created`.
+        reason: &'a str,
+        /// What became of it.
+        outcome: EventOutcome,
+    },
     /// A write to the API server was answered, or failed, or was found to be unnecessary.
     Wrote {
         /// The controller's name.
@@ -298,6 +336,35 @@ pub enum WriteEffect<'a> {
         /// The server's own words.
         error: &'a str,
     },
+}
+
+/// What became of an Event of Kubernetes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventOutcome {
+    /// It was written for the first time.
+    Created,
+    /// It was there already, and was counted up.
+    Repeated,
+    /// It was dropped: its primary has had too many.
+    Suppressed,
+    /// It was dropped: too many waited to be written.
+    Overflowed,
+    /// The server refused, or didn't answer.
+    Failed,
+}
+
+impl EventOutcome {
+    /// The name used in metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Repeated => "repeated",
+            Self::Suppressed => "suppressed",
+            Self::Overflowed => "overflowed",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// What an event source reports about itself.

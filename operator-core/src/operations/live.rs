@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use super::{Error, Writer};
 use crate::{
     cache::{AnyInformer, Unread, read_live},
-    resource::{AnyObject, ObjectKey},
+    resource::{AnyObject, ObjectKey, ResourceType},
 };
 
 /// The live object, complete, including the managed fields of others. `None` if it doesn't exist.
@@ -22,20 +22,24 @@ pub(crate) fn live<'r>(
 }
 
 async fn look(writer: &Writer, informer: &AnyInformer, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
-    const VERB: &str = "get";
     let kind = informer.resource_type();
     let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
+    let Some(object) = read.map_err(|error| unread(error, kind, key))? else { return Ok(None) };
+    // None of the object's values is repeated, whatever its kind.
+    let whole = informer.view().whole(object.get());
+    whole
+        .map(Some)
+        .map_err(|words| Error::undecodable(kind.clone(), key.clone(), serde_json::Error::custom(words)))
+}
+
+/// Why an object couldn't be read.
+pub(super) fn unread(error: Unread, kind: &ResourceType, key: &ObjectKey) -> Error {
+    const VERB: &str = "get";
     let (kind, key) = (kind.clone(), key.clone());
-    match read {
-        Ok(Some(object)) => match informer.view().whole(object.get()) {
-            Ok(object) => Ok(Some(object)),
-            // None of the object's values is repeated, whatever its kind.
-            Err(words) => Err(Error::undecodable(kind, key, serde_json::Error::custom(words))),
-        },
-        Ok(None) => Ok(None),
-        Err(Unread::InvalidName) => Err(Error::InvalidName { kind, key }),
-        Err(Unread::Unanswered(source)) => Err(Error::unanswered(VERB, kind, key, source)),
-        Err(Unread::Refused(status)) => Err(Error::refused(VERB, kind, key, status)),
-        Err(Unread::NoObject(source)) => Err(Error::undecodable(kind, key, source)),
+    match error {
+        Unread::InvalidName => Error::InvalidName { kind, key },
+        Unread::Unanswered(source) => Error::unanswered(VERB, kind, key, source),
+        Unread::Refused(status) => Error::refused(VERB, kind, key, status),
+        Unread::NoObject(source) => Error::undecodable(kind, key, source),
     }
 }

@@ -22,6 +22,8 @@
 //! `live` is the only read: it bypasses the caches if an answer, or none, leaves open what exists now, and before an
 //! object that has lost its owner gets it back (`owning`).
 //!
+//! `events` writes Events of Kubernetes beside all this, through the same `Writer`.
+//!
 //! # Guarantees
 //! - A write whose watch event is filtered carries the version it builds on. So the version in its answer can't be one
 //!   that someone else has made, and filtering it can't hide anyone else's change.
@@ -43,6 +45,7 @@ mod body;
 mod dependent;
 mod drift;
 mod error;
+mod events;
 mod findings;
 mod intent;
 mod live;
@@ -68,6 +71,8 @@ pub use applied::Applied;
 pub(crate) use dependent::DependentWriter;
 pub use error::Error;
 pub(crate) use error::is_servers;
+pub use events::Events;
+pub(crate) use events::{About, Recorder, access as access_to_events};
 pub(crate) use findings::Findings;
 pub(crate) use live::live;
 pub(crate) use matcher::Look;

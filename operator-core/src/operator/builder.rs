@@ -41,6 +41,8 @@ pub struct OperatorBuilder {
     pub(super) crds: Vec<CustomResourceDefinition>,
     observers: Vec<Arc<dyn Observer>>,
     metrics: Arc<dyn Metrics>,
+    /// Whether it was said where they go.
+    measures: bool,
     pub(super) http_address: Option<SocketAddr>,
     /// Where settings come from beside the code.
     pub(super) configuration: ConfigLoader,
@@ -55,6 +57,7 @@ impl Default for OperatorBuilder {
             crds: Vec::new(),
             observers: Vec::new(),
             metrics: Arc::new(MetricsFacade),
+            measures: false,
             http_address: None,
             configuration: ConfigLoader::new(),
         }
@@ -158,10 +161,12 @@ impl OperatorBuilder {
         self
     }
 
-    /// Records metrics here instead of passing them to the `metrics` crate. For several recorders use
-    /// [`AggregatedMetrics`].
+    /// Records metrics here instead of passing them to the `metrics` crate; with `MetricsFacade` also there. For several
+    /// recorders use [`AggregatedMetrics`]. Ages and numbers that change without an event are measured every five
+    /// seconds, or, with an HTTP address, when `/metrics` is read.
     pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
         self.metrics = metrics;
+        self.measures = true;
         self
     }
 
@@ -373,6 +378,7 @@ impl OperatorBuilder {
         Ok(Operator {
             settings: built.settings,
             observers: Observers::new(observers),
+            tells: built.measures && http.is_none(),
             http,
             running: Mutex::new(None),
         })

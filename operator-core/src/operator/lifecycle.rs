@@ -14,7 +14,7 @@ use futures::future::join_all;
 use tokio::sync::Mutex;
 
 use crate::{
-    client::{self, Clients},
+    client::{self, Clients, measuring},
     controller::{Ailing, Controller, OperatorParts, Places, RunningController},
     environment::Environment,
     event_source::{Discovery, HeldBack},
@@ -30,6 +30,7 @@ use super::{
     definitions,
     http::{HttpConfig, HttpListener, HttpServer},
     leader::{Candidate, Leader},
+    telling::Telling,
 };
 
 /// A set of controllers that start and stop together. JOSDK: `Operator`.
@@ -37,6 +38,8 @@ pub struct Operator {
     pub(super) settings: Settings,
     pub(super) observers: Observers,
     pub(super) http: Option<HttpConfig>,
+    /// Whether it tells its observers from time to time how everything is, because metrics were asked for.
+    pub(super) tells: bool,
     pub(super) running: Mutex<Option<Arc<Running>>>,
 }
 
@@ -55,6 +58,8 @@ pub(crate) struct Running {
     pub(super) stopping: AtomicBool,
     pub(super) http: Option<HttpServer>,
     pub(super) leader: Option<Leader>,
+    pub(super) observers: Observers,
+    pub(super) telling: Option<Telling>,
 }
 
 impl Drop for Running {
@@ -153,20 +158,15 @@ impl Operator {
         if let Some(wall_clock) = &self.settings.wall_clock {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
         }
+        let mut hooks = self.settings.hooks.clone();
+        // The last one: what the others do to a request is what the operator gets.
+        hooks.push(measuring(self.observers.clone(), *environment.clock()));
         let candidate = match &self.settings.leader_election {
-            Some(election) => {
-                Some(Candidate::new(election, &config, &self.settings.hooks, &environment).await?)
-            }
+            Some(election) => Some(Candidate::new(election, &config, &hooks, &environment).await?),
             None => None,
         };
         let term = candidate.as_ref().map(|candidate| candidate.term().clone());
-        let clients = Clients::in_term(
-            &config,
-            &self.settings.hooks,
-            self.settings.request_budget,
-            &environment,
-            term,
-        )?;
+        let clients = Clients::in_term(&config, &hooks, self.settings.request_budget, &environment, term)?;
         self.check_shards(&clients).await?;
         if self.settings.check_definitions_at_start {
             // Seldom asked for, and large.
@@ -205,7 +205,10 @@ impl Operator {
             clients,
             stopping: AtomicBool::new(false),
             http: listener.map(|listener| listener.serve(running.clone(), &environment)),
-            leader: candidate.map(|candidate| candidate.start(running.clone(), &environment, observers)),
+            leader: candidate
+                .map(|candidate| candidate.start(running.clone(), &environment, observers.clone())),
+            telling: self.tells.then(|| Telling::start(running.clone(), &environment)),
+            observers,
             environment,
         }));
         Ok(())
@@ -237,6 +240,9 @@ impl Operator {
         }
         if let Some(server) = &running.http {
             server.close();
+        }
+        if let Some(telling) = &running.telling {
+            telling.end();
         }
         if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
             tracing::warn!("a run blocks its thread and can't be dropped; it can no longer send anything");

@@ -29,6 +29,7 @@ mod needs;
 pub(crate) mod run;
 mod settle;
 mod stopped;
+mod telling;
 
 pub(crate) use builder::OperatorBuilder;
 pub(crate) use error::Error;

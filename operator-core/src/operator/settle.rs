@@ -174,6 +174,9 @@ impl Running {
             if !stands_by && let Some(busy) = busy(&snapshot, self.environment.now(), no_timer_within) {
                 return Err(format!("{name}: {busy}"));
             }
+            if controller.records() {
+                return Err(format!("{name}: Events are being written"));
+            }
             inputs.push(snapshot.inputs);
         }
         Ok(inputs)

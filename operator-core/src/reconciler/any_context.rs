@@ -16,7 +16,7 @@ use crate::{
     environment::WallClock,
     event_source::{AnySecondary, EventSources, PrimarySource, RustType, Sources},
     observe::Causes,
-    operations::{Error, Findings, ResourceOperations, Writer, WritingRun},
+    operations::{About, Error, Events, Findings, Recorder, ResourceOperations, Writer, WritingRun},
     processor::Processor,
     resource::{AnyObject, ControllerMarks, Departed, ObjectKey, ResourceType, Uid},
 };
@@ -29,6 +29,7 @@ pub(crate) struct ControllerContext {
     pub(crate) sources: Sources,
     pub(crate) writer: Writer,
     pub(crate) clients: Clients,
+    pub(crate) events: Arc<Recorder>,
     /// Whether primaries are written by server-side apply; otherwise by JSON patch.
     pub(crate) applies: bool,
     /// Whether all that happens to primaries is the reconciler's: their marks and ends, and finalizers.
@@ -167,6 +168,14 @@ impl AnyContext {
     /// Writes secondaries, and the primary in addition to what the run returns.
     pub(crate) fn resource_operations(&self) -> ResourceOperations<'_> {
         ResourceOperations::new(self.writing_run())
+    }
+
+    /// Events about the primary, also when it is gone.
+    pub(crate) fn events(&self) -> Events<'_> {
+        let version = self.own_primary().and_then(|primary| primary.meta().resource_version.clone());
+        let kind = self.shared.primary.resource_type().clone();
+        let about = About { kind, key: self.run.key.clone(), uid: self.run.uid.clone(), version };
+        Events::new(&self.shared.events, about)
     }
 
     /// The controller's workflow.

@@ -10,7 +10,7 @@ use crate::{
     environment::WallClock,
     event_source::{AnySecondary, EventSources, ExternalSource, RustType, SecondarySource},
     observe::Causes,
-    operations::{Applied, Error, ResourceOperations},
+    operations::{Applied, Error, Events, ResourceOperations},
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType, owner_reference},
 };
 
@@ -292,6 +292,13 @@ impl<P: KubeObject> Context<P> {
     /// Writes secondaries, and the primary in addition to what the run returns.
     pub fn resource_operations(&self) -> ResourceOperations<'_> {
         self.any.resource_operations()
+    }
+
+    /// Writes Events of Kubernetes about the primary, for `kubectl describe`. The controller declares that with
+    /// [`records_events`](crate::ControllerBuilder::records_events). JOSDK: `eventRecorder`.
+    #[must_use]
+    pub fn events(&self) -> Events<'_> {
+        self.any.events()
     }
 
     /// Puts data into the run, for dependents and conditions that take it as [`Data`]. Earlier data of this type is

@@ -12,7 +12,7 @@ use crate::{
         RustType, SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Causes, Observers, SourceIndex},
-    operations::{Mode, Writer},
+    operations::{Mode, Recorder, Writer},
     processor::{MachineConfig, Processor},
     resource::{Departed, KubeObject, ObjectKey, ResourceType, Uid},
 };
@@ -99,19 +99,21 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             Observers::default(),
             Arc::from("offline"),
         );
+        let writer = Writer {
+            clients: clients.clone(),
+            controller: Arc::from("offline"),
+            field_manager: Arc::from("offline"),
+            retired_managers: Arc::default(),
+            environment,
+            observers: parts.observers,
+            mode: Mode::Apply,
+        };
         let shared = Arc::new(ControllerContext {
             controller: Arc::from("offline"),
             primary,
             sources,
-            writer: Writer {
-                clients: clients.clone(),
-                controller: Arc::from("offline"),
-                field_manager: Arc::from("offline"),
-                retired_managers: Arc::default(),
-                environment,
-                observers: parts.observers,
-                mode: Mode::Apply,
-            },
+            events: Recorder::new(writer.clone(), Arc::new(NoPrimaries), true),
+            writer,
             clients,
             applies: true,
             all_events: false,

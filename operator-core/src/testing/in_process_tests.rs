@@ -133,7 +133,7 @@ async fn life() -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_small_operator_lives_on_the_server() {
-    let written = life().await;
+    let written = Box::pin(life()).await;
     let expected = [
         "PATCH greetings/hello -> 200",
         "PATCH configmaps/hello -> 201",

@@ -8,6 +8,7 @@ mod defaults;
 mod definitions_checked;
 mod deserialisation_problem;
 mod detect_api_version_change;
+mod event_recorder;
 mod external_sources;
 mod external_state_in_status;
 mod fixed_point;

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::{Result, bail};
-use integration_tests::{LogCapture, Said, Scene, Script, TestResource, TestStatus};
+use integration_tests::{Gate, LogCapture, Said, Scene, Script, TestResource, TestStatus, eventually};
+use k8s_openapi::api::core::v1::Secret;
 use kube::ResourceExt;
 use operator_core::{
     GenericRetry,
@@ -107,5 +108,55 @@ async fn the_metrics_count_what_has_happened() -> Result<()> {
     let effects = ["updated", "deleted", "unchanged", "matched", "created", "failed"];
     assert_eq!(effects.map(writes), [5.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
     assert!(numbers.series().iter().all(|series| !series.contains("\"one\"") && !series.contains("\"two\"")));
+    Ok(())
+}
+
+#[operator_test]
+async fn requests_ages_and_what_is_held_are_measured() -> Result<()> {
+    let scene = Scene::new("observability").await?;
+    let gate = Gate::new();
+    let numbers = Arc::new(Recorded::new());
+    let script = Script::new({
+        let gate = gate.clone();
+        move |_, primary: Arc<TestResource>, _| {
+            let gate = gate.clone();
+            Box::pin(async move {
+                gate.pass().await;
+                let message = Some(primary.spec.value.clone());
+                Ok(Said::status(TestStatus { message, ..TestStatus::default() }))
+            })
+        }
+    });
+    let controller = script.controller().name("measured").max_concurrent_reconciles(1);
+    let controller = controller.owns::<Secret>().namespaces([&scene.namespace]);
+    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>).register(controller);
+    let operator = TestOperator::start(builder).await?;
+
+    let measured = ("controller_name", "measured");
+    let of = |name, event| numbers.value(name, &[measured, ("event", event)]);
+    scene.create("one", "value").await?;
+    scene.create("two", "value").await?;
+    // One runs, and the other waits for it; what is measured every five seconds shows that.
+    eventually("a wait of a second", async || {
+        Ok((numbers.value("reconciliations_oldest_waiting_seconds", &[measured]) >= 1.0).then_some(()))
+    })
+    .await?;
+    eventually("the age of the last event", async || {
+        Ok((of("last_event_age_seconds", "primary") >= 1.0).then_some(()))
+    })
+    .await?;
+    assert_eq!([of("objects_held", "primary"), of("objects_held", "Secret")], [2.0, 0.0]);
+    gate.let_through(10);
+    operator.settled().await?;
+    eventually("nothing to wait", async || {
+        Ok((numbers.value("reconciliations_oldest_waiting_seconds", &[measured]) == 0.0).then_some(()))
+    })
+    .await?;
+    let requests = |verb, code| numbers.value("api_requests_total", &[("verb", verb), ("code", code)]);
+    assert_eq!([requests("apply", "200"), requests("watch", "200")], [2.0, 2.0], "{:#?}", numbers.series());
+    assert!(requests("list", "200") >= 2.0);
+    let took = numbers.values("api_request_duration_seconds", &[("verb", "apply")]);
+    assert!(took.len() == 2 && took.iter().all(|took| *took < 30.0), "{took:?}");
+    operator.stop().await;
     Ok(())
 }

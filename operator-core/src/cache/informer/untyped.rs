@@ -330,6 +330,11 @@ impl AnyInformer {
     }
 
     /// How much is held.
+    /// The number of objects that are held in full.
+    pub(crate) fn held(&self) -> usize {
+        self.0.engine.full()
+    }
+
     pub(crate) fn sizes(&self) -> Sizes {
         let engine = &self.0.engine;
         Sizes {

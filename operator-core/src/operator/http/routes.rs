@@ -20,8 +20,12 @@ use crate::metrics::PrometheusMetrics;
 const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) fn router(running: Weak<Running>, metrics: Arc<PrometheusMetrics>) -> Router {
-    let metrics: MethodRouter<Weak<Running>> =
-        get(async move || ([(CONTENT_TYPE, PROMETHEUS_TEXT)], metrics.render()));
+    let metrics: MethodRouter<Weak<Running>> = get(async move |State(running): State<Weak<Running>>| {
+        if let Some(running) = running.upgrade() {
+            running.tell_of_now();
+        }
+        ([(CONTENT_TYPE, PROMETHEUS_TEXT)], metrics.render())
+    });
     Router::new()
         .route("/metrics", metrics)
         .route("/healthz", get(healthz))
@@ -87,6 +91,8 @@ mod tests {
             stopping: AtomicBool::new(false),
             http: None,
             leader: None,
+            observers: Observers::default(),
+            telling: None,
         })
     }
 

@@ -88,7 +88,7 @@ impl Core {
                 return;
             }
         }
-        record.place = Place::Queued(self.ready.push(key.clone(), record.pending));
+        record.place = Place::Queued(self.ready.push(key.clone(), record.pending, now));
         let attempt = record.retry.map_or(0, |retry| retry.attempt);
         effects.push(Effect::Submitted { key: key.clone(), attempt });
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    environment::Now,
     observe::{Cause, Causes},
     resource::ObjectKey,
 };
@@ -24,8 +25,8 @@ pub(super) const FOREGROUND_IN_A_ROW: u32 = 4;
 /// a trace.
 #[derive(Debug, Default)]
 pub(super) struct Ready {
-    foreground: BTreeMap<u64, ObjectKey>,
-    background: BTreeMap<u64, ObjectKey>,
+    foreground: BTreeMap<u64, (ObjectKey, Now)>,
+    background: BTreeMap<u64, (ObjectKey, Now)>,
     next: u64,
     in_a_row: u32,
 }
@@ -57,11 +58,15 @@ impl Lane {
 }
 
 impl Ready {
-    /// Appends a primary.
-    pub(super) fn push(&mut self, key: ObjectKey, causes: Causes) -> Ticket {
+    /// Appends a primary, which waits from `now` on.
+    pub(super) fn push(&mut self, key: ObjectKey, causes: Causes, now: Now) -> Ticket {
+        self.append((key, now), causes)
+    }
+
+    fn append(&mut self, waiting: (ObjectKey, Now), causes: Causes) -> Ticket {
         let ticket = Ticket { lane: Lane::of(causes), number: self.next };
         self.next += 1;
-        self.lane(ticket.lane).insert(ticket.number, key);
+        self.lane(ticket.lane).insert(ticket.number, waiting);
         ticket
     }
 
@@ -71,7 +76,7 @@ impl Ready {
             return ticket;
         }
         match self.lane(ticket.lane).remove(&ticket.number) {
-            Some(key) => self.push(key, causes),
+            Some(waiting) => self.append(waiting, causes),
             None => ticket,
         }
     }
@@ -84,11 +89,11 @@ impl Ready {
     /// Takes the next primary.
     pub(super) fn pop(&mut self) -> Option<ObjectKey> {
         let turn_of_background = self.in_a_row >= FOREGROUND_IN_A_ROW || self.foreground.is_empty();
-        if turn_of_background && let Some((_, key)) = self.background.pop_first() {
+        if turn_of_background && let Some((_, (key, _))) = self.background.pop_first() {
             self.in_a_row = 0;
             return Some(key);
         }
-        let (_, key) = self.foreground.pop_first()?;
+        let (_, (key, _)) = self.foreground.pop_first()?;
         self.in_a_row = if self.background.is_empty() { 0 } else { self.in_a_row + 1 };
         Some(key)
     }
@@ -98,7 +103,12 @@ impl Ready {
         self.foreground.len() + self.background.len()
     }
 
-    fn lane(&mut self, lane: Lane) -> &mut BTreeMap<u64, ObjectKey> {
+    /// Since when the one that has waited longest has been waiting. Visits each.
+    pub(super) fn oldest(&self) -> Option<Now> {
+        self.foreground.values().chain(self.background.values()).map(|(_, since)| *since).min()
+    }
+
+    fn lane(&mut self, lane: Lane) -> &mut BTreeMap<u64, (ObjectKey, Now)> {
         match lane {
             Lane::Foreground => &mut self.foreground,
             Lane::Background => &mut self.background,

@@ -94,6 +94,12 @@ impl Machine {
         })
     }
 
+    /// Since when the primary that has waited longest for a free place has been waiting. Visits all that wait.
+    #[must_use]
+    pub fn oldest_waiting(&self) -> Option<Now> {
+        self.core.ready.oldest()
+    }
+
     /// The number of runs in progress.
     #[must_use]
     pub fn running(&self) -> usize {

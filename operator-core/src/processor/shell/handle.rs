@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::task::ProcessorTask;
 use crate::{
-    environment::Environment,
+    environment::{Environment, Now},
     observe::Observers,
     processor::{Input, Machine, MachineConfig, Snapshot},
     resource::ObjectKey,
@@ -103,6 +103,11 @@ impl Processor {
     #[must_use]
     pub(crate) fn next_reconciliation_imminent(&self, key: &ObjectKey) -> bool {
         self.machine.lock().next_reconciliation_imminent(key)
+    }
+
+    /// How long the primary that has waited longest for a free place has waited; zero if none waits.
+    pub(crate) fn longest_wait(&self, now: Now) -> Duration {
+        self.machine.lock().oldest_waiting().map_or(Duration::ZERO, |since| now.since(since))
     }
 
     fn tell(&self, message: Message) {

@@ -149,10 +149,12 @@ impl<P: KubeObject> Planned<P> {
         Some(read.unwrap_or_else(|error| panic!("the primary can't be read any more: {error}")))
     }
 
-    /// The Events of Kubernetes that would be written, as `Warning BackOff: the image can't be pulled`.
+    /// The Events of Kubernetes that would be written, as `Warning BackOff: the image can't be pulled`. One that would be
+    /// counted up in the run that has written it is there once.
     #[must_use]
     pub fn events(&self) -> Lines {
-        let events = self.writes.iter().filter(|write| write.kind.kind() == "Event");
+        let is_event = |write: &&Write| write.kind.kind() == "Event" && write.body["reason"].is_string();
+        let events = self.writes.iter().filter(is_event);
         Lines::of(events.map(|write| {
             let text = |field: &str| write.body[field].as_str().unwrap_or_default();
             // The older form has a message.

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Event;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use parking_lot::Mutex;
@@ -33,6 +34,9 @@ use crate::{
 /// Uids and random delays are the same in each run.
 const SEED: u64 = 1;
 
+/// How long its Events may take, which nothing slows down.
+const EVENTS: Duration = Duration::from_secs(60);
+
 /// A clock that stands still.
 #[derive(Debug)]
 struct At(Timestamp);
@@ -59,6 +63,7 @@ impl Observer for Hears {
 fn kinds(controller: &Controller) -> Vec<ResourceType> {
     let mut kinds: Vec<_> = controller.access().into_iter().map(|access| access.resource_type).collect();
     kinds.push(ResourceType::of::<CustomResourceDefinition>());
+    kinds.push(ResourceType::of::<Event>());
     kinds.sort();
     kinds.dedup();
     kinds
@@ -99,7 +104,8 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let DryRun {
         controller, mut primary, known, made, resources, lacks, now, attempt, life, expected, ..
     } = dry;
-    let environment = Environment::real().with_wall_clock(Arc::new(At(now))).with_seed(SEED);
+    let environment =
+        Environment::real().with_wall_clock(Arc::new(At(now))).with_seed(SEED).on_host("a-dry-run");
     let kind = controller.resource_type().clone();
     if life == Life::Marked {
         deleted(&mut primary, controller.finalizer(), now);
@@ -157,6 +163,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let run = run.unwrap_or_else(|| panic!("the controller's retry policy has no attempt {attempt}"));
     let context = wired.dispatcher.context_of(&run);
     let outcome = wired.dispatcher.dispatch_in(&context, run.clone()).await;
+    wired.dispatcher.shared.events.finish(EVENTS).await;
     schedule.ended(&run, outcome);
     if world.get(&kind, &key).is_none() {
         schedule.gone(&run);

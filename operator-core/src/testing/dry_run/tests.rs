@@ -368,3 +368,27 @@ fn nothing_leaves_the_process() {
     );
     assert!(run.primary().is_some());
 }
+
+/// Says twice what it has seen, and once that it dislikes it.
+struct Talkative;
+
+impl Reconciler for Talkative {
+    type Primary = Page;
+
+    async fn reconcile(&self, _: &Page, cx: &mut Context<Page>) -> Result<UpdateControl<Page>, BoxError> {
+        cx.events().normal("Seen", "a page");
+        cx.events().normal("Seen", "a page");
+        cx.events().warn("Ugly", "no headline");
+        Ok(UpdateControl::no_update())
+    }
+}
+
+#[test]
+fn events_are_planned_like_all_that_is_written() {
+    let run = Controller::builder(Talkative).records_events(true).dry_run(&page()).blocking();
+    assert_eq!(run.events(), ["Normal Seen: a page", "Warning Ugly: no headline"]);
+    assert_eq!(
+        run.writes().iter().map(|write| &write[..12]).collect::<Vec<_>>(),
+        ["create Event", "patch Event/", "create Event"]
+    );
+}

@@ -3,60 +3,12 @@
 use std::fmt;
 
 use futures::FutureExt;
-use http::{Method, Request, header};
+use http::{Method, Request};
 use kube::client::Body;
 use serde_json::Value;
 
-/// The verb of a request, named as in role rules; updates and patches are distinguished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verb {
-    /// Reads one object.
-    Get,
-    /// Reads a collection.
-    List,
-    /// Follows a collection.
-    Watch,
-    /// POST.
-    Create,
-    /// PUT.
-    Update,
-    /// A JSON, merge or strategic merge patch.
-    Patch,
-    /// Server-side apply.
-    Apply,
-    /// Deletes one object.
-    Delete,
-    /// Deletes a collection.
-    DeleteCollection,
-}
-
-impl Verb {
-    /// All verbs that change something.
-    pub const WRITES: [Self; 6] =
-        [Self::Create, Self::Update, Self::Patch, Self::Apply, Self::Delete, Self::DeleteCollection];
-
-    /// Whether such a request is meant to change something.
-    #[must_use]
-    pub fn is_write(self) -> bool {
-        !matches!(self, Self::Get | Self::List | Self::Watch)
-    }
-
-    /// In lower case, as in role rules.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::List => "list",
-            Self::Watch => "watch",
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Patch => "patch",
-            Self::Apply => "apply",
-            Self::Delete => "delete",
-            Self::DeleteCollection => "deletecollection",
-        }
-    }
-}
+use crate::client::Place;
+pub use crate::client::verb::Verb;
 
 /// The target of a request: a verb, a type and, except for collections, an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -82,9 +34,7 @@ impl RequestTarget {
     #[must_use]
     pub fn of(request: &Request<Body>) -> Option<Self> {
         let mut target = Self::parse(request.method(), request.uri().path(), request.uri().query())?;
-        if target.verb == Verb::Patch && content_type(request).starts_with("application/apply-patch") {
-            target.verb = Verb::Apply;
-        }
+        target.verb = target.verb.in_full(request.headers());
         if target.verb == Verb::Create && target.name.is_none() {
             target.name = named_in(request.body());
         }
@@ -92,44 +42,17 @@ impl RequestTarget {
     }
 
     fn parse(method: &Method, path: &str, query: Option<&str>) -> Option<Self> {
-        let mut segments = path.trim_matches('/').split('/').filter(|segment| !segment.is_empty());
-        let group = match segments.next()? {
-            "api" => "",
-            "apis" => segments.next()?,
-            _ => return None,
-        };
-        let version = segments.next()?;
-        let mut resource = segments.next()?;
-        let mut rest: Vec<&str> = segments.collect();
-        let mut namespace = None;
-        // `namespaces/x` is the namespace itself and `namespaces/x/status` its status; all else lies in it.
-        if resource == "namespaces" && rest.len() > 1 && !matches!(rest[1], "status" | "finalize") {
-            namespace = Some(rest[0].to_owned());
-            resource = rest[1];
-            rest.drain(..2);
-        }
-        let (name, subresource) = (rest.first(), rest.get(1));
-        let asks =
-            |parameter: &str| query.is_some_and(|query| query.split('&').any(|pair| pair == parameter));
-        let verb = match (method.as_str(), name) {
-            ("GET", _) if asks("watch=true") || asks("watch=1") || asks("watch") => Verb::Watch,
-            ("GET", Some(_)) => Verb::Get,
-            ("GET", None) => Verb::List,
-            ("POST", _) => Verb::Create,
-            ("PUT", _) => Verb::Update,
-            ("PATCH", _) => Verb::Patch,
-            ("DELETE", Some(_)) => Verb::Delete,
-            ("DELETE", None) => Verb::DeleteCollection,
-            _ => return None,
-        };
+        let place = Place::of(path)?;
+        let verb = Verb::of(method, &place, query)?;
+        let owned = |text: &str| text.to_owned();
         Some(Self {
             verb,
-            group: group.to_owned(),
-            version: version.to_owned(),
-            resource: resource.to_owned(),
-            namespace,
-            name: name.map(|name| (*name).to_owned()),
-            subresource: subresource.map(|name| (*name).to_owned()),
+            group: owned(place.group),
+            version: owned(place.version),
+            resource: owned(place.resource),
+            namespace: place.namespace.map(owned),
+            name: place.name.map(owned),
+            subresource: place.subresource.map(owned),
         })
     }
 
@@ -157,10 +80,6 @@ impl fmt::Display for RequestTarget {
     }
 }
 
-fn content_type(request: &Request<Body>) -> &str {
-    request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
-}
-
 /// The name in a body. A body in memory, as those of all requests of the library are, is complete at once.
 fn named_in(body: &Body) -> Option<String> {
     let bytes = body.try_clone()?.collect_bytes().now_or_never()?.ok()?;
@@ -170,6 +89,8 @@ fn named_in(body: &Body) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use http::header;
+
     use super::*;
 
     fn check(method: &Method, path: &str, expect: Option<&str>) {

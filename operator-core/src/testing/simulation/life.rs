@@ -102,6 +102,7 @@ impl Life {
         Environment::real()
             .with_wall_clock(Arc::new(VirtualClock(Arc::clone(&self.record))))
             .with_seed(u64::from(seed))
+            .on_host("simulated")
             .with_task_hook(Arc::clone(self) as Arc<dyn TaskHook>)
     }
 }

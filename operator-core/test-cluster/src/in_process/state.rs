@@ -18,7 +18,7 @@ use super::{
     read::json,
     request::{Representation, Request, Route, Target},
     sizes,
-    store::{Path, Store},
+    store::{Path, Resource, Store},
     watch::WatchStart,
 };
 
@@ -138,6 +138,7 @@ impl State {
             return self.review(request, target);
         }
         let kind = self.kinds.find(target)?;
+        self.one_group_of_events(&kind)?;
         let nowhere = || if kind.is_custom() { Failure::Page } else { Failure::no_resource() };
         if target.namespace.is_some() && !kind.namespaced {
             return Err(nowhere());
@@ -169,6 +170,24 @@ impl State {
             Method::DELETE if kind.is_custom() => Err(Failure::unsupported(&kind, "delete")),
             _ => Err(Failure::method()),
         }
+    }
+
+    /// The real server shows the same events in both groups, each in its own form; this one has those of the group that
+    /// was written to.
+    fn one_group_of_events(&self, kind: &Kind) -> Result<(), Failure> {
+        const GROUPS: [&str; 2] = ["", "events.k8s.io"];
+        if kind.plural != "events" || !GROUPS.contains(&&*kind.group) {
+            return Ok(());
+        }
+        let others = GROUPS.into_iter().filter(|group| *group != kind.group);
+        for group in others {
+            let resource = Resource { group: group.to_owned(), plural: kind.plural.clone() };
+            if self.store.list(&resource, None).next().is_some() {
+                let what = "events of the core group and of events.k8s.io on one server";
+                return Err(Failure::not_modelled(what));
+            }
+        }
+        Ok(())
     }
 
     fn answer_collection(

@@ -80,6 +80,21 @@ fn a_status_that_is_about_another_generation_is_found() {
     found_only_by(&failure, Oracle::CalmRun, "the status of shelfs/default/a is about another generation");
 }
 
+/// What is recorded beside the work is neither a warning nor a write that nobody needs, and crashes don't double it.
+#[test]
+fn events_are_no_trouble_in_any_run() {
+    let run: Run = |_, shelf, context| {
+        Box::pin(async move {
+            made(&shelf, context).await?;
+            context.events().normal("Made", format!("of {}", shelf.spec.text));
+            context.events().keyed("run").normal("Ran", format!("because {}", shelf.name_any()));
+            Ok(UpdateControl::no_update())
+        })
+    };
+    let declare = declare_with(run, |controller| controller.owns::<ConfigMap>().records_events(true));
+    passes("records events", |sim| one_shelf(sim, declare.clone()));
+}
+
 /// Whatever the invariant says, it is asked in the calm run and in every other schedule.
 #[test]
 fn an_invariant_holds_in_the_calm_run_and_under_bad_luck() {

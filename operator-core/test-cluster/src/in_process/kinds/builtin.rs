@@ -43,6 +43,7 @@ pub(super) fn all() -> impl Iterator<Item = Kind> {
 const ROWS: &[Row] = &[
     Row("", "v1", "configmaps", "configmap", "ConfigMap", "cm", 0),
     Row("", "v1", "endpoints", "endpoints", "Endpoints", "ep", PUT_CREATES),
+    Row("", "v1", "events", "event", "Event", "ev", PUT_CREATES),
     Row("", "v1", "limitranges", "limitrange", "LimitRange", "limits", PUT_CREATES),
     Row("", "v1", "namespaces", "namespace", "Namespace", "ns", CLUSTER | STATUS),
     Row("", "v1", "nodes", "node", "Node", "no", CLUSTER | STATUS),
@@ -88,7 +89,7 @@ pub(super) const MISSING_GROUPS: &[&str] = &[
 
 /// Kinds of the real server that are missing in the groups that exist here.
 const MISSING: &[(&str, &[&str])] = &[
-    ("", &["bindings", "componentstatuses", "events", "podtemplates", "replicationcontrollers"]),
+    ("", &["bindings", "componentstatuses", "podtemplates", "replicationcontrollers"]),
     ("apps", &["controllerrevisions"]),
     ("autoscaling", &["horizontalpodautoscalers"]),
     ("networking.k8s.io", &["ingressclasses", "ipaddresses", "servicecidrs"]),
@@ -109,6 +110,17 @@ pub(super) fn is_missing(group: &str, plural: &str) -> bool {
 pub(super) fn selectable(group: &str, kind: &str) -> &'static [&'static str] {
     match (group, kind) {
         ("", "Secret") => &["type"],
+        ("", "Event") => &[
+            "involvedObject.apiVersion",
+            "involvedObject.kind",
+            "involvedObject.name",
+            "involvedObject.namespace",
+            "involvedObject.resourceVersion",
+            "involvedObject.uid",
+            "reason",
+            "reportingComponent",
+            "type",
+        ],
         ("", "Namespace") => &["status.phase"],
         ("", "Pod") => &[
             "spec.nodeName",

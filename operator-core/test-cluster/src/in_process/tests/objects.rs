@@ -215,7 +215,7 @@ async fn what_is_not_modelled_says_so() {
     let scene = Scene::new();
     scene.post(MAPS, json!({ "metadata": { "name": "a" } })).await;
     for path in [
-        "/api/v1/events",
+        "/api/v1/replicationcontrollers",
         "/apis/node.k8s.io/v1/runtimeclasses",
         "/apis/node.k8s.io/v1",
         "/openapi/v3",
@@ -309,4 +309,25 @@ async fn a_status_that_is_applied_creates_nothing() {
     let body = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": { "name": "one" } });
     let refused = answer("/apis/apps/v1/namespaces/default/deployments", body).await;
     assert_eq!(refused, "404 NotFound deployments.apps \"one\" not found");
+}
+
+#[tokio::test]
+async fn events_of_both_groups_are_not_mixed() {
+    let scene = Scene::new();
+    let (core, new) =
+        ("/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events");
+    assert_eq!((scene.get(core).await.0, scene.get(new).await.0), (200, 200));
+    let about = json!({ "kind": "Pod", "name": "a", "namespace": "default", "uid": "u" });
+    let event =
+        json!({ "metadata": { "name": "a.1" }, "involvedObject": about, "reason": "Made", "count": 1 });
+    let (code, made) = scene.post(core, event).await;
+    assert_eq!(code, 201);
+    assert_eq!((&made["count"], &made["eventTime"], &made["source"]), (&json!(1), &Value::Null, &json!({})));
+    let of_a = format!("{core}?fieldSelector=involvedObject.uid=u,reason=Made");
+    assert_eq!(scene.get(&of_a).await.1["items"].as_array().map(Vec::len), Some(1));
+    let of_none = format!("{core}?fieldSelector=involvedObject.uid=other");
+    assert_eq!(scene.get(&of_none).await.1["items"].as_array().map(Vec::len), Some(0));
+    assert_eq!(scene.get(new).await.0, 501, "the real server shows it there as well");
+    scene.delete(&format!("{core}/a.1"), Value::Null).await;
+    assert_eq!(scene.get(new).await.0, 200);
 }

@@ -1,0 +1,55 @@
+//! Tells the observers from time to time how everything is: ages and numbers that no event announces.
+//!
+//! `/metrics` does so itself when it is read. This is for operators whose metrics go elsewhere.
+
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use tokio::{task::JoinHandle, time::MissedTickBehavior};
+
+use super::lifecycle::Running;
+use crate::environment::Environment;
+
+/// How old what was told may be.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// The task that tells. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct Telling(JoinHandle<()>);
+
+impl Telling {
+    pub(super) fn start(running: Weak<Running>, environment: &Environment) -> Self {
+        Self(environment.spawn(async move {
+            let mut ticks = tokio::time::interval(INTERVAL);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                if let Some(running) = running.upgrade() {
+                    running.tell_of_now();
+                }
+            }
+        }))
+    }
+
+    pub(super) fn end(&self) {
+        self.0.abort();
+    }
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Running {
+    /// Tells the observers how all controllers are at this moment.
+    pub(super) fn tell_of_now(self: &Arc<Self>) {
+        let now = self.environment.now();
+        for controller in &self.controllers {
+            controller.tell_of_now(&self.observers, now);
+        }
+    }
+}
