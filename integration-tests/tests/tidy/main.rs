@@ -10,6 +10,7 @@ mod kept;
 mod layers;
 mod links;
 mod lints;
+mod log_lines;
 mod plan;
 mod public;
 mod purity;

@@ -24,6 +24,14 @@ pub enum Error {
         /// The oldest version that can build the control plane.
         wanted: String,
     },
+    /// There is nothing to build this with, and no other way to get it.
+    #[error("no `go` on the PATH to build {what} with: install Go {wanted} or newer")]
+    NoGoFor {
+        /// What was to be built.
+        what: &'static str,
+        /// The oldest version that can build it.
+        wanted: String,
+    },
     /// The installed Go can't build the control plane.
     #[error(
         "{found} is too old to build the control plane: install Go {wanted} or newer, \

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     Part, cache, go_build,
-    modules::{CLUSTER, KWOK, Module, SUPERVISE},
+    modules::{CLUSTER, KWOK, Module, PROMETHEUS, SUPERVISE},
 };
 use crate::error::Error;
 
@@ -106,6 +106,18 @@ impl Assets {
         self.existing("kubectl")
     }
 
+    /// The path of `prometheus`, for tests of what an operator measures. It belongs to no control plane and is always
+    /// built, once, from the Go module that this crate contains.
+    ///
+    /// Blocks: the build takes about two minutes.
+    ///
+    /// # Errors
+    /// If there is no cache folder, or no Go to build with, or the build fails.
+    pub fn prometheus() -> Result<PathBuf, Error> {
+        let cache = dirs::cache_dir().ok_or(Error::NoCacheFolder)?.join("operator-core");
+        prometheus_in(&cache, None)
+    }
+
     pub(super) fn program(&self, part: Part) -> PathBuf {
         self.folder_of(part.name()).join(part.name())
     }
@@ -131,6 +143,17 @@ impl Assets {
         let path = folder.join(name);
         if path.exists() { Ok(path) } else { Err(Error::AssetMissing { name, folder: folder.to_owned() }) }
     }
+}
+
+/// Builds it in `cache`, if it isn't there, with the `go` of `path`, by default the process's.
+fn prometheus_in(cache: &Path, path: Option<&OsString>) -> Result<PathBuf, Error> {
+    let built = cache::ensure(cache, &PROMETHEUS, |folder| go_build::build(&PROMETHEUS, folder, path));
+    let folder = built.map_err(|error| match error {
+        // The other ways to a control plane lead to no Prometheus.
+        Error::NoGo { wanted } => Error::NoGoFor { what: PROMETHEUS.what, wanted },
+        other => other,
+    })?;
+    Ok(folder.join(PROMETHEUS.binary))
 }
 
 #[cfg(test)]
@@ -166,6 +189,14 @@ mod tests {
         Assets::of(source.clone(), &[Part::Etcd]).unwrap();
         let error = Assets::of(source, &[Part::Etcd, Part::ApiServer]).unwrap_err();
         assert!(matches!(error, Error::AssetMissing { name: "kube-apiserver", .. }), "{error}");
+    }
+
+    #[test]
+    fn without_go_there_is_no_prometheus_and_the_error_says_what_to_install() {
+        let empty = tempfile::tempdir().unwrap();
+        let path = empty.path().as_os_str().to_owned();
+        let error = prometheus_in(empty.path(), Some(&path)).unwrap_err().to_string();
+        assert!(error.starts_with("no `go` on the PATH to build prometheus with: install Go 1."), "{error}");
     }
 
     #[test]

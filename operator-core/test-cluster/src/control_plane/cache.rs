@@ -4,6 +4,7 @@
 //! <cache>/operator-core/
 //!   control-plane-v1.36.3-linux-x86_64-<hash>/   control-plane, and links named like its applets
 //!   kwok-v0.8.0-linux-x86_64-<hash>/             kwok
+//!   prometheus-v0.316.0-linux-x86_64-<hash>/     prometheus
 //!   <key>.lock                                   held while one process builds
 //! ```
 //!

@@ -38,6 +38,7 @@ pub(super) fn build(module: &Module, folder: &Path, path: Option<&OsString>) -> 
         .args(["build", "-trimpath", "-buildvcs=false", "-o"])
         .arg(folder.join(module.binary))
         .arg(format!("-ldflags={}", module.linker_flags()))
+        .arg(format!("-tags={}", module.tags))
         .arg(module.package)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -14,6 +14,8 @@ pub(super) struct Module {
     pub(super) principal: &'static str,
     /// The packages in which a release's build sets `gitVersion`; otherwise the version is reported as v0.0.0.
     pub(super) versioned: &'static [&'static str],
+    /// Go's build tags.
+    pub(super) tags: &'static str,
     /// Further names of the binary.
     pub(super) links: &'static [&'static str],
     /// Its files, the name and the content of each.
@@ -33,6 +35,7 @@ pub(super) const CLUSTER: Module = Module {
     package: ".",
     principal: "k8s.io/kubernetes",
     versioned: &["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"],
+    tags: "",
     links: &["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"],
     files: carried!("cluster": "main.go", "supervise.go", "lifeline.go", "go.mod", "go.sum"),
 };
@@ -44,8 +47,21 @@ pub(super) const KWOK: Module = Module {
     package: "sigs.k8s.io/kwok/cmd/kwok",
     principal: "sigs.k8s.io/kwok",
     versioned: &[],
+    tags: "",
     links: &[],
     files: carried!("kwok": "go.mod", "go.sum"),
+};
+
+/// Prometheus, without the clients of all clouds in which it could look for its targets.
+pub(super) const PROMETHEUS: Module = Module {
+    what: "prometheus",
+    binary: "prometheus",
+    package: "github.com/prometheus/prometheus/cmd/prometheus",
+    principal: "github.com/prometheus/prometheus",
+    versioned: &[],
+    tags: "remove_all_sd",
+    links: &[],
+    files: carried!("prometheus": "go.mod", "go.sum"),
 };
 
 /// The files that the control plane reads besides flags, and the program that supervises it.
@@ -90,7 +106,7 @@ impl Module {
     /// FNV-1a over names, contents and flags. The standard library's hasher may change with Rust's version, and then
     /// every user would have to build again.
     fn fingerprint(&self) -> u64 {
-        let flags = self.linker_flags();
+        let flags = self.linker_flags() + self.tags;
         let files =
             self.files.iter().flat_map(|(name, content)| [name.as_bytes(), &[0], content.as_bytes(), &[0]]);
         files.chain([flags.as_bytes()]).flatten().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -107,6 +123,7 @@ mod tests {
     fn versions_come_from_the_modules() {
         assert!(CLUSTER.version().starts_with("v1."), "{}", CLUSTER.version());
         assert!(KWOK.version().starts_with("v0."), "{}", KWOK.version());
+        assert!(PROMETHEUS.version().starts_with("v0."), "{}", PROMETHEUS.version());
         assert!(CLUSTER.go_version().starts_with("1."), "{}", CLUSTER.go_version());
     }
 

@@ -4,6 +4,7 @@ mod canary;
 mod chaos;
 mod commands;
 mod configured;
+mod dashboard;
 mod dev;
 mod dry;
 mod life;
