@@ -19,7 +19,6 @@ use crate::{
     environment::{Environment, Now},
     event_source::{ConditionalSources, Divisions, EventSource, HeldBack, Opening, WatchScope, run_and_tell},
     observe::{Observation, Observers, SourceHealth},
-    operations::Recorder,
     processor::{Input, Processor, Snapshot},
     resource::{ObjectKey, ResourceType},
 };
@@ -85,7 +84,6 @@ pub(crate) struct RunningController {
     as_a_whole: bool,
     conditional: Arc<ConditionalSources>,
     processor: Processor,
-    events: Option<Arc<Recorder>>,
     tasks: Mutex<Tasks>,
 }
 
@@ -117,7 +115,6 @@ impl RunningController {
             environment: environment.clone(),
             observers,
             as_a_whole: start.as_a_whole,
-            events: start.events.clone(),
             start,
             has_begun: Arc::default(),
             sources,
@@ -266,7 +263,7 @@ impl RunningController {
 
     /// Whether it writes Events at this moment.
     pub(crate) fn records(&self) -> bool {
-        self.events.as_ref().is_some_and(|events| events.is_busy())
+        self.start.events.as_ref().is_some_and(|events| events.is_busy())
     }
 
     /// Starts no more runs, waits up to `timeout` for those in progress, and for their Events if they have ended in
@@ -274,7 +271,7 @@ impl RunningController {
     pub(crate) async fn stop(&self, timeout: Duration) -> bool {
         let began = tokio::time::Instant::now();
         let drained = self.processor.drain(timeout).await;
-        if let Some(events) = &self.events {
+        if let Some(events) = &self.start.events {
             let left = timeout.saturating_sub(began.elapsed());
             events.finish(left.min(LAST_EVENTS)).await;
         }
@@ -314,101 +311,4 @@ fn ailing(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        observe::Observer,
-        processor::{MachineConfig, Outcome, Run, RunExecutor},
-    };
-
-    /// Follows nothing: until its end, or until it panics.
-    struct Source {
-        name: &'static str,
-        panics: bool,
-    }
-
-    impl EventSource for Source {
-        fn name(&self) -> &str {
-            self.name
-        }
-
-        fn run(&self) -> BoxFuture<'static, ()> {
-            match self.panics {
-                true => async { panic!("a bug") }.boxed(),
-                false => std::future::pending().boxed(),
-            }
-        }
-
-        fn synced(&self) -> BoxFuture<'static, ()> {
-            std::future::ready(()).boxed()
-        }
-
-        fn health(&self) -> SourceHealth {
-            SourceHealth::Healthy
-        }
-
-        fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
-            std::future::ready(Ok(true)).boxed()
-        }
-    }
-
-    struct NoRuns;
-
-    impl RunExecutor for NoRuns {
-        fn execute(&self, _: Run) -> BoxFuture<'static, Outcome> {
-            std::future::pending().boxed()
-        }
-    }
-
-    #[derive(Debug)]
-    struct PanickingObserver;
-
-    impl Observer for PanickingObserver {
-        fn observe(&self, _: &Observation<'_>) {
-            panic!("a bug of an observer")
-        }
-    }
-
-    fn start(sources: Vec<Arc<dyn EventSource>>, observers: Observers) -> RunningController {
-        let environment = Environment::real();
-        let (processor, processing) = Processor::new(
-            MachineConfig::default(),
-            environment.clone(),
-            observers.clone(),
-            Arc::from("web"),
-        );
-        RunningController::start(
-            Arc::from("web"),
-            (sources, Arc::default()),
-            (WatchScope::All, ResourceType::of::<k8s_openapi::api::core::v1::Pod>()),
-            processor,
-            processing.run(Arc::new(NoRuns)).boxed(),
-            &environment,
-            observers,
-            Start::default(),
-        )
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_task_that_has_ended_is_named_and_one_that_is_meant_to_end_is_not() {
-        let pods = Source { name: "Pod", panics: false };
-        let secrets = Source { name: "Secret", panics: true };
-        let controller = start(vec![Arc::new(pods), Arc::new(secrets)], Observers::default());
-        assert!(controller.ended_tasks().is_empty());
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        assert!(controller.snapshot().await.is_running, "the starting task has done its work");
-        assert_eq!(controller.ended_tasks(), ["event source Secret"]);
-        assert!(controller.stop(Duration::from_secs(1)).await);
-        assert!(controller.ended_tasks().is_empty());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn an_observer_that_panics_does_not_keep_runs_from_starting() {
-        let pods = Source { name: "Pod", panics: false };
-        let controller = start(vec![Arc::new(pods)], Observers::new(vec![Arc::new(PanickingObserver)]));
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        assert!(controller.snapshot().await.is_running);
-        assert!(controller.stop(Duration::from_secs(1)).await);
-        assert!(controller.ended_tasks().is_empty());
-    }
-}
+mod tests;
