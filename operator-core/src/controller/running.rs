@@ -1,5 +1,8 @@
 //! A controller that has been started.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::BTreeSet,
     sync::{Arc, atomic::AtomicBool},
@@ -309,6 +312,3 @@ fn ailing(
     });
     ailing.collect()
 }
-
-#[cfg(test)]
-mod tests;

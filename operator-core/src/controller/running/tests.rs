@@ -1,4 +1,4 @@
-//! Tasks of a controller that end, and observers that panic.
+//! A controller that runs, without a cluster.
 
 use super::*;
 use crate::{
