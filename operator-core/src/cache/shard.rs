@@ -130,7 +130,10 @@ mod tests {
     fn each_object_belongs_to_one_half_and_to_both_together() {
         let (lower, upper) = (Shard::parse(LOWER).unwrap(), Shard::parse(UPPER).unwrap());
         let both = Shard::parse(&format!("{LOWER} || {UPPER}")).unwrap();
-        let uids: Vec<String> = (0..200).map(|number| format!("uid-{number}")).collect();
+        // As random as those of a server.
+        let first = |number: u32| number.wrapping_mul(2_654_435_761);
+        let uids: Vec<String> =
+            (0..200).map(|number| format!("{:08x}-0000-4000-8000-{number:012}", first(number))).collect();
         let below = uids.iter().filter(|uid| lower.includes(uid, None)).count();
         assert!((60..140).contains(&below), "{below}");
         assert!(uids.iter().all(|uid| lower.includes(uid, None) != upper.includes(uid, None)));

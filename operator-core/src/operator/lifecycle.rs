@@ -167,7 +167,7 @@ impl Operator {
         };
         let term = candidate.as_ref().map(|candidate| candidate.term().clone());
         let clients = Clients::in_term(&config, &hooks, self.settings.request_budget, &environment, term)?;
-        self.check_shards(&clients).await?;
+        Box::pin(self.check_shards(&clients)).await?;
         if self.settings.check_definitions_at_start {
             // Seldom asked for, and large.
             Box::pin(definitions::check(&self.settings.controllers, &clients)).await?;
