@@ -151,6 +151,13 @@ impl Options {
                     "`.initial_list(InitialList::Paged)`, or leave it out",
                 )
             }),
+            (self.shard.is_some() && self.metadata_only.is_some()).then(|| {
+                Contradiction::new(
+                    "it has a shard selector, and asks for metadata only",
+                    "a list of metadata doesn't say whether the server knows the selector; others would bring all objects",
+                    "no `.metadata_only()`, perhaps a `.transform(…)` that drops what is large",
+                )
+            }),
         ];
         contradictions.into_iter().flatten().collect()
     }

@@ -1,5 +1,6 @@
 //! What is allocated, in a binary whose allocator counts.
 
+mod bounded;
 mod machine;
 #[cfg(feature = "testing")]
 mod primaries;

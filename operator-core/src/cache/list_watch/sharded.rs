@@ -72,7 +72,8 @@ pub(crate) async fn knows_shards(
     (settings.shard, settings.page_size) = (Some(shard.clone()), 1);
     let namespace = namespace.filter(|_| kind.is_namespaced());
     let collection = Collection::new(&settings, client.clone(), namespace);
-    let Ok(request) = collection.list_metadata(None) else { return Ok(()) };
+    // Not of metadata only: that form of a list never says which part it is.
+    let Ok(request) = collection.list(None, true) else { return Ok(()) };
     match fetch(&collection, request).await {
         Ok(body) => collection.sharded(body).map(drop).map_err(|failure| failure.reason),
         Err(_) => Ok(()),

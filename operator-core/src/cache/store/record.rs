@@ -1,7 +1,5 @@
 //! What a bounded store always knows about an object.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 
 use crate::{cache::kept::Kept, resource::ObjectKey};
@@ -16,9 +14,17 @@ pub(super) struct Record {
     deletion_timestamp: Option<Time>,
     finalizers: Option<Vec<String>>,
     owner_references: Option<Vec<OwnerReference>>,
-    labels: Option<BTreeMap<String, String>>,
+    /// Not as a map, whose smallest node has room for eleven.
+    labels: Option<Box<[Label]>>,
     /// The server reported that the object doesn't exist, and the watch hasn't yet.
     pub(super) hidden: bool,
+}
+
+/// A name and a value.
+type Label = (Box<str>, Box<str>);
+
+fn label((name, value): (String, String)) -> Label {
+    (name.into_boxed_str(), value.into_boxed_str())
 }
 
 impl Record {
@@ -30,7 +36,7 @@ impl Record {
             deletion_timestamp: object.marked_at(),
             finalizers: object.finalizers(),
             owner_references: object.owners(),
-            labels: object.labels(),
+            labels: object.labels().map(|labels| labels.into_iter().map(label).collect()),
             hidden: false,
         }
     }
@@ -45,7 +51,9 @@ impl Record {
             deletion_timestamp: self.deletion_timestamp.clone(),
             finalizers: self.finalizers.clone(),
             owner_references: self.owner_references.clone(),
-            labels: self.labels.clone(),
+            labels: self.labels.as_deref().map(|labels| {
+                labels.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+            }),
             ..ObjectMeta::default()
         }
     }

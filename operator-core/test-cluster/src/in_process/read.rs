@@ -76,7 +76,8 @@ impl State {
             .collect();
         let version = from.version.unwrap_or(self.store.version());
         let mut metadata = json!({ "resourceVersion": version.to_string() });
-        if let Some(shard) = selector.shard() {
+        // A list of metadata never says it.
+        if let Some(shard) = selector.shard().filter(|_| request.representation == Representation::Whole) {
             metadata["shardInfo"] = json!({ "selector": shard.text() });
         }
         let shown = match limit.filter(|limit| *limit < objects.len() && !from.ignores_limit) {

@@ -49,6 +49,7 @@ fn each_option_is_checked() {
         (maps().metadata_only(), "`PartialObjectMeta<ConfigMap>` as the type"),
         (maps().shard_selector("a in (b)"), "its shard selector can't be used"),
         (maps().shard_selector(HALF).initial_list(InitialList::Streaming), "its lists are streamed"),
+        (maps().shard_selector(HALF).metadata_only(), "and asks for metadata only"),
     ] {
         let told = told(watching(source));
         assert!(told.contains(words) && told.contains("event source `ConfigMap`: "), "{words}: {told}");
