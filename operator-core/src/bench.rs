@@ -4,7 +4,9 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::{
-    cache::{AnyInformer, Change, ChangeHandler, Informer, InformerConfig, Kept, View, kind_of},
+    cache::{
+        AnyInformer, Change, ChangeHandler, Informer, InformerConfig, InformerPlan, Kept, View, kind_of,
+    },
     client,
     environment::Environment,
     resource::KubeObject,
@@ -39,6 +41,7 @@ pub fn unread_informer<K: KubeObject>(
     let settings = config.settings();
     let view = Arc::new(View::of_kind(&settings, &config.own_managers, kind_of::<K>(), &environment));
     let handler = Arc::new(Nobody);
-    let informer = AnyInformer::of_kept(settings, None, view, client, environment, handler, BTreeMap::new());
+    let plan = InformerPlan { settings, bounds: None, share: None, view, client, environment };
+    let informer = AnyInformer::of_kept(plan, handler, BTreeMap::new());
     Informer::of_any(informer)
 }

@@ -29,6 +29,8 @@ const KEPT: &[(&str, &str, How)] = &[
     ),
     ("cache/engine/mod.rs", "Collection.stored", Counted("engine.collection_leftovers()")),
     ("cache/engine/mod.rs", "Listing.keys", Passing("what a list that is being taken in has shown")),
+    ("cache/feed/shown.rs", "Shown.objects", Passing("objects that exist")),
+    ("cache/feed/shown.rs", "Listing.keys", Passing("what a list that is being taken in has shown")),
     ("cache/indexers.rs", "Index.keys", Counted("engine.index_leftovers()")),
     ("cache/overlay/mod.rs", "Collection.own", Passing("bounded by `MOST_AWAITED`")),
     ("cache/overlay/mod.rs", "Collection.recent", Counted("engine.recent()")),

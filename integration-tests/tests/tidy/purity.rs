@@ -20,6 +20,7 @@ const PURE: &[&str] = &[
     "cache/secondary_index.rs",
     "cache/list_watch/backoff.rs",
     "cache/list_watch/health.rs",
+    "cache/shard.rs",
     "cache/store/full.rs",
     "cache/store/mod.rs",
     "cache/store/record.rs",

@@ -18,6 +18,7 @@ use super::Error;
 use super::OwnWrite;
 
 pub(crate) use holding::HeldObjects;
+pub(crate) use making::InformerPlan;
 pub(crate) use untyped::{AnyInformer, Unopened, WhyUnopened};
 
 /// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything.

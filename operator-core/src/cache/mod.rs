@@ -1,9 +1,9 @@
 //! The operator's view of the cluster: a list-watch loop, a store, indexes, and the operator's own writes on top.
 //!
 //! ```text
-//! API server ──list/watch──▶ list_watch (fsm pure, shell) ──item──▶ store, indexers
-//!                                                                      │ old and new
-//!      operations ──AnyWrite──▶ overlay (pure) ◀───────────────────────┘
+//! API server ──list/watch──▶ list_watch (fsm pure, shell) ──item──▶ feed ──▶ store, indexers   (of each informer)
+//!                                                                              │ old and new
+//!      operations ──AnyWrite──▶ overlay (pure) ◀───────────────────────────────┘
 //!                                 │ what is no echo of an own write
 //!                                 ▼
 //!                             ChangeHandler
@@ -64,6 +64,7 @@ mod overlay;
 mod barrier;
 mod engine;
 mod error;
+mod feed;
 mod fetch;
 mod informer;
 mod live;
@@ -84,9 +85,10 @@ pub(crate) use config::Indexer;
 pub(crate) use config::Settings;
 pub use config::{InformerConfig, InitialList};
 pub use error::Error;
+pub(crate) use feed::{InformerPool, Selects, Share};
 pub use informer::Informer;
 pub(crate) use informer::Sizes;
-pub(crate) use informer::{AnyInformer, HeldObjects, Unopened, WhyUnopened};
+pub(crate) use informer::{AnyInformer, HeldObjects, InformerPlan, Unopened, WhyUnopened};
 pub(crate) use kept::{Answer, Applied, Kept, Owned, Verdict, View, kind_of, range_within};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
 pub(crate) use live::{Unread, read_live};

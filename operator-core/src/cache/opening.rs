@@ -94,11 +94,12 @@ impl View {
                 .collect(),
             None => Vec::new(),
         };
-        let ask = Arc::new(ask);
+        let (ask, id) = (Arc::new(ask), self.id());
         let of = |(position, name)| {
             let ask = Arc::clone(&ask);
-            let values =
-                move |kept: &Arc<Kept>| kept.indexed(|| ask(kept)).get(position).cloned().unwrap_or_default();
+            let values = move |kept: &Arc<Kept>| {
+                kept.indexed(id, || ask(kept)).get(position).cloned().unwrap_or_default()
+            };
             (name, Arc::new(values) as Indexer<Arc<Kept>>)
         };
         names.into_iter().enumerate().map(of).collect()

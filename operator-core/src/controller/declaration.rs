@@ -7,27 +7,24 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use crate::{
     dispatcher::{Dispatcher, RetiredFinalizers, UserCode},
     event_source::{
-        ConditionalSources, EventSink, EventSource, Needs, NoPrimaries, PrimaryFollower, PrimarySource,
-        SourceDeclaration, Sources, Subscriber, Wiring,
+        EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration, Sources,
+        Subscriber, Wiring,
     },
     observe::{Cause, SourceIndex},
     operations::{Writer, access_to_events},
     processor::Processor,
-    reconciler::{
-        ControllerContext, Expectations, Reconciler,
-        workflow::{ManagedWorkflow, WorkflowSurroundings},
-    },
-    resource::{Access, ControllerMarks, KubeObject, MarkNames, ObjectKey, ResourceType, is_job},
+    reconciler::{ControllerContext, Expectations, Reconciler, workflow::ManagedWorkflow},
+    resource::{Access, ControllerMarks, KubeObject, MarkNames, ResourceType, is_job},
     workflow::AnyWorkflow,
 };
 
-use super::definition::HasDefinition;
 #[cfg(feature = "testing")]
 use super::planted;
 use super::{
     ControllerBuilder, Mistakes, NoReconciler, OperatorParts, running::RunningController, settings::Settings,
     wired::Wired,
 };
+use super::{definition::HasDefinition, kept::count_kept};
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller(pub(super) Box<Declaration>);
@@ -95,14 +92,6 @@ impl Controller {
     #[cfg(feature = "cli")]
     pub(crate) fn outlines(&self) -> &[crate::workflow::Outline] {
         self.0.outlines()
-    }
-
-    /// What its sources need to be known where the operator starts. `elsewhere`: the operator works in other namespaces
-    /// than its controllers say.
-    pub(crate) fn needs(&self, elsewhere: bool) -> Vec<Needs> {
-        let mut own = self.0.settings.needs();
-        own.current_namespace &= !elsewhere;
-        std::iter::once(own).chain(self.0.all_sources().map(|source| source.needs())).collect()
     }
 
     /// The definition of its primaries, if it belongs to the operator.
@@ -173,14 +162,8 @@ pub(super) struct Declaration {
 
 impl Declaration {
     /// In the order of their indexes.
-    fn all_sources(&self) -> impl Iterator<Item = &Arc<dyn SourceDeclaration>> {
+    pub(super) fn all_sources(&self) -> impl Iterator<Item = &Arc<dyn SourceDeclaration>> {
         self.sources.iter().chain(&self.conditional_sources)
-    }
-
-    /// Those whose entries the caches keep.
-    fn own_managers(&self) -> Vec<String> {
-        let retired = self.retired_managers.iter().cloned();
-        std::iter::once(self.field_manager.to_string()).chain(retired).collect()
     }
 
     /// In the order of their indexes; the last one triggers primaries when kinds appear in the cluster, or are removed.
@@ -239,6 +222,8 @@ impl Declaration {
             observers,
             namespaces,
             workflows,
+            sharing,
+            managers,
             marks,
             mode,
             given,
@@ -264,7 +249,8 @@ impl Declaration {
                 .as_ref()
                 .unwrap_or(&self.settings.scope)
                 .in_place(clients.direct.default_namespace()),
-            own_managers: self.own_managers(),
+            own_managers: self.all_managers(managers),
+            sharing: sharing.clone(),
             marks: Arc::clone(&marks),
             clients: clients.clone(),
             environment: environment.clone(),
@@ -360,38 +346,5 @@ impl Declaration {
             #[cfg(feature = "testing")]
             planted,
         }
-    }
-}
-
-/// Counts the entries about primaries that don't exist, as that function returns; `None` if they are no longer kept.
-type Count = dyn Fn(&dyn Fn(&ObjectKey) -> bool) -> Option<usize> + Send + Sync;
-
-/// What is kept for each primary outside the event sources.
-fn count_kept(
-    wiring: &Wiring,
-    conditional: &Arc<ConditionalSources>,
-    expectations: &Arc<Expectations>,
-    workflows: &WorkflowSurroundings,
-    workflow: Option<Arc<dyn ManagedWorkflow>>,
-) {
-    let keeps = |what: &str, count: Box<Count>| {
-        // Whoever knows the primaries holds the environment, which must not hold them in turn: nothing of a controller that was
-        // stopped would ever go.
-        let primaries = Arc::downgrade(&wiring.primaries);
-        wiring.environment.keeps(format!("{}, {what}", wiring.controller), move || {
-            let primaries = primaries.upgrade()?;
-            count(&|primary| primaries.contains(primary))
-        });
-    };
-    let claims = Arc::downgrade(conditional);
-    keeps("claims", Box::new(move |exists| Some(claims.upgrade()?.leftovers(exists))));
-    let expected = Arc::downgrade(expectations);
-    keeps("expectations", Box::new(move |exists| Some(expected.upgrade()?.leftovers(exists))));
-    let results = Arc::downgrade(&workflows.latest);
-    keeps("results", Box::new(move |exists| Some(results.upgrade()?.leftovers(exists))));
-    let leaving = Arc::downgrade(&workflows.leaving);
-    keeps("deletions", Box::new(move |exists| Some(leaving.upgrade()?.leftovers(exists))));
-    if let Some(workflow) = workflow {
-        keeps("dependents", Box::new(move |exists| Some(workflow.leftovers(exists))));
     }
 }

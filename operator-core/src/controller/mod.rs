@@ -3,6 +3,7 @@
 //! [`Controller::builder`] collects the declaration; the operator starts it. A controller can be started again after it
 //! was stopped: everything that it learns while running belongs to that run.
 
+mod beside;
 pub(crate) mod builder;
 mod check;
 pub(crate) mod configuration;
@@ -13,6 +14,7 @@ mod definition;
 mod dependents;
 pub(crate) mod derived;
 mod keeping;
+mod kept;
 mod mistake;
 mod names;
 mod permitted;

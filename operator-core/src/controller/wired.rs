@@ -17,7 +17,7 @@ use crate::{
     client::Clients,
     dispatcher::{Dispatcher, Runs},
     environment::Environment,
-    event_source::{ConditionalSources, Divisions, EventSource, Given, WatchScope},
+    event_source::{ConditionalSources, Divisions, EventSource, Given, Sharing, WatchScope},
     observe::Observers,
     operations::Mode,
     processor::{Processor, ProcessorTask, RunExecutor},
@@ -43,6 +43,10 @@ pub(crate) struct OperatorParts {
     pub(crate) places: Option<Places>,
     /// The keys of the marks on what dependents write.
     pub(crate) marks: MarkNames,
+    /// What sources of several controllers share.
+    pub(crate) sharing: Sharing,
+    /// The field managers of all controllers, whose entries the caches keep.
+    pub(crate) managers: BTreeSet<String>,
     /// Whether writes are sent, or only planned.
     pub(crate) mode: Mode,
     /// What exists, if there is no cluster to ask.

@@ -31,7 +31,7 @@ use crate::{
     environment::Environment,
     event_source::{
         EventSink, EventSource, Filters, InformerEventSource, NoPrimaries, PrimaryChange, PrimaryEventSource,
-        PrimaryFilters, PrimarySource, RustType, SourceDeclaration, Sources, Wiring,
+        PrimaryFilters, PrimarySource, RustType, Sharing, SourceDeclaration, Sources, Wiring,
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
     operations::{Mode, Recorder, Writer},
@@ -200,6 +200,7 @@ impl World {
             primary_type: ResourceType::of::<ConfigMap>(),
             scope: WatchScope::All,
             own_managers: vec!["writes".to_owned()],
+            sharing: Sharing::default(),
             marks: Arc::default(),
             clients: clients.clone(),
             environment: environment.clone(),

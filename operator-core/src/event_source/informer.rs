@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     cache::{
-        AnyIndexer, AnyInformer, ChangeHandler, Contradiction, Indexer, Kept, Options, Settings, View,
-        opening, option_methods,
+        AnyIndexer, AnyInformer, ChangeHandler, Contradiction, Indexer, InformerPlan, Kept, Options,
+        Settings, View, opening, option_methods,
     },
     observe::SourceIndex,
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
@@ -390,7 +390,9 @@ impl SourceDeclaration for Declared {
         let client = RemoteCluster::client_for(self.remote.as_ref(), wiring);
         let handler = Arc::clone(&events) as Arc<dyn ChangeHandler<Kept>>;
         let bounds = self.options.bounds();
-        let informer = AnyInformer::of_kept(settings, bounds, view, client, environment, handler, indexers);
+        let share = (!self.options.unshared).then(|| wiring.share(&self.resource_type, self.marked));
+        let plan = InformerPlan { settings, bounds, share, view, client, environment };
+        let informer = AnyInformer::of_kept(plan, handler, indexers);
         wiring.fill(&informer);
         let resource_type = self.resource_type.clone();
         sources.add_secondary(Arc::new(AnySecondary { of: self.of, informer, events, resource_type }));

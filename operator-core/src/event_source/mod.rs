@@ -41,6 +41,7 @@ mod references;
 mod relation;
 pub(crate) mod remote;
 mod secondary;
+mod sharing;
 mod sources;
 mod stopped;
 #[cfg(test)]
@@ -89,6 +90,7 @@ pub(crate) use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
 pub(crate) use references::References;
 pub use secondary::SecondarySource;
 pub(crate) use secondary::{AnySecondary, SecondaryWrite};
+pub(crate) use sharing::{MarkedKinds, Sharing};
 pub use sources::Sources;
 pub(crate) use stopped::run_and_tell;
 
@@ -327,6 +329,8 @@ pub struct Wiring {
     pub scope: WatchScope,
     /// The field managers whose entries the caches keep.
     pub(crate) own_managers: Vec<String>,
+    /// What sources of several controllers share.
+    pub(crate) sharing: Sharing,
     /// The marks on what the controller's dependents have written.
     pub(crate) marks: Arc<ControllerMarks>,
     /// The operator's clients.

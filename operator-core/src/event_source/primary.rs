@@ -6,7 +6,10 @@ use super::{
     EventSink, Filters, PrimaryChange, RustType, Wiring, unconfirmed_writes::UnconfirmedWrites, updates,
 };
 use crate::{
-    cache::{AnyIndexer, AnyInformer, Change, ChangeHandler, ChangeKind, Kept, Options, Settings, View},
+    cache::{
+        AnyIndexer, AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, Kept, Options, Settings,
+        View,
+    },
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{Departed, Object, ObjectKey, ResourceType},
 };
@@ -132,7 +135,10 @@ impl PrimarySource {
             sink: Arc::clone(&wiring.sink),
         });
         let (client, bounds) = (wiring.clients.direct.clone(), declaration.options.bounds());
-        let informer = AnyInformer::of_kept(settings, bounds, view, client, environment, events, indexers);
+        let shared = !declaration.options.unshared;
+        let share = shared.then(|| wiring.share(&wiring.primary_type, false));
+        let plan = InformerPlan { settings, bounds, share, view, client, environment };
+        let informer = AnyInformer::of_kept(plan, events, indexers);
         wiring.fill(&informer);
         let resource_type = wiring.primary_type.clone();
         Self { of: declaration.of, informer, resource_type, unconfirmed, selects }

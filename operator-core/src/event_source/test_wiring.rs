@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::{EventSink, Primaries, PrimaryChange, WatchScope, Wiring};
+use super::{EventSink, Primaries, PrimaryChange, Sharing, WatchScope, Wiring};
 use crate::{
     client::Clients,
     environment::Environment,
@@ -74,6 +74,7 @@ pub(crate) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
         primary_type: ResourceType::of::<k8s_openapi::api::core::v1::ConfigMap>(),
         scope: WatchScope::All,
         own_managers: Vec::new(),
+        sharing: Sharing::default(),
         marks: Arc::default(),
         clients: Clients::new(&config, &[], None, &environment).expect("nothing is connected yet"),
         environment,

@@ -192,6 +192,8 @@ impl Operator {
                 .with_discovery(discovery.clone()),
             spread: self.settings.spread,
             places: places.clone(),
+            sharing: self.sharing(),
+            managers: self.settings.controllers.iter().flat_map(Controller::field_managers).collect(),
             marks: MarkNames::new(&self.settings.mark_prefix),
             mode: Mode::Apply,
             given: None,

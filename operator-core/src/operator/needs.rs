@@ -1,11 +1,14 @@
 //! What event sources need where the operator starts: the namespace that it runs in, and a server that shows only a part
 //! of the objects.
 
+use std::sync::Arc;
+
 use super::{Error, Operator};
 use crate::{
-    cache::knows_shards,
+    cache::{InformerPool, knows_shards},
     client::{Clients, names_namespace},
-    event_source::{NeededShard, Needs},
+    event_source::{MarkedKinds, NeededShard, Needs, Sharing},
+    resource::MarkNames,
 };
 
 impl Operator {
@@ -14,6 +17,15 @@ impl Operator {
         self.settings.controllers.iter().flat_map(move |controller| {
             controller.needs(elsewhere).into_iter().map(|needs| (controller.name(), needs))
         })
+    }
+
+    /// What sources of several controllers share.
+    pub(super) fn sharing(&self) -> Sharing {
+        let (names, mut marked) = (MarkNames::new(&self.settings.mark_prefix), MarkedKinds::default());
+        for controller in &self.settings.controllers {
+            controller.add_marked(&names, &mut marked);
+        }
+        Sharing { pool: InformerPool::default(), marked: Arc::new(marked) }
     }
 
     /// The namespace that the operator runs in must be known, if it is followed. A configuration that was given names

@@ -9,7 +9,7 @@ use crate::{
     environment::Environment,
     event_source::{
         EventSink, Filters, NoPrimaries, PrimaryChange, PrimaryEventSource, PrimaryFilters, PrimarySource,
-        RustType, SourceDeclaration, Sources, WatchScope, Wiring,
+        RustType, Sharing, SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Causes, Observers, SourceIndex},
     operations::{Mode, Recorder, Writer},
@@ -64,6 +64,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             primary_type: ResourceType::of::<P>(),
             scope: WatchScope::All,
             own_managers: vec!["offline".to_owned()],
+            sharing: Sharing::default(),
             marks: Arc::default(),
             clients: clients.clone(),
             environment: environment.clone(),

@@ -14,6 +14,7 @@ mod external_state_in_status;
 mod fixed_point;
 mod forbidden_secondary;
 mod http;
+mod informer_pool;
 mod observability;
 mod panic_in_reconcile;
 mod permanent;

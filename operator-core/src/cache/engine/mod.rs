@@ -117,7 +117,7 @@ struct Listing {
 }
 
 /// An object as it came from the server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Decoded {
     /// It was decoded, and is in the form in which objects are kept.
     Object { key: ObjectKey, kept: Arc<Kept> },
@@ -126,8 +126,16 @@ pub(super) enum Decoded {
 }
 
 impl Decoded {
+    /// The object, as far as it could be read.
+    pub(super) fn kept(&self) -> Option<&Kept> {
+        match self {
+            Self::Object { kept, .. } => Some(kept),
+            Self::Undecodable(undecodable) => undecodable.kept.as_deref(),
+        }
+    }
+
     /// The object's key, if it could be read.
-    fn key(&self) -> Option<ObjectKey> {
+    pub(super) fn key(&self) -> Option<ObjectKey> {
         match self {
             Self::Object { key, .. } => Some(key.clone()),
             Self::Undecodable(undecodable) => undecodable.key.clone(),
@@ -144,12 +152,20 @@ struct Sighting {
 }
 
 /// What a watch reports about an object.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum WatchEvent {
     /// It exists in this state.
     Applied(Decoded),
     /// It is gone, or doesn't match the selectors any more.
     Deleted(Decoded),
+}
+
+impl WatchEvent {
+    pub(super) const fn item(&self) -> &Decoded {
+        match self {
+            Self::Applied(item) | Self::Deleted(item) => item,
+        }
+    }
 }
 
 impl Engine {
@@ -186,6 +202,11 @@ impl Engine {
             scopes,
             failed: SetOnce::new(),
         }
+    }
+
+    /// Whether the watch has shown this object, and not its end.
+    pub(super) fn shows(&self, key: &ObjectKey) -> bool {
+        self.store.version(key).is_some() || self.store.shown(key).is_some()
     }
 
     /// A watch showed an event.

@@ -10,14 +10,14 @@ use crate::{
 use super::{Engine, ScopeIndex, Sighting, State};
 
 /// An object that could not be decoded, as it came from the server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::cache) struct Undecodable {
     /// Its key, if its metadata could be read.
     pub(in crate::cache) key: Option<ObjectKey>,
     /// Its version, if its metadata could be read.
     pub(in crate::cache) version: Option<String>,
     /// The object, if its metadata could be read.
-    pub(in crate::cache) kept: Option<Box<Kept>>,
+    pub(in crate::cache) kept: Option<Arc<Kept>>,
     /// The decoder's message: which field, and what is expected there.
     pub(in crate::cache) error: String,
 }

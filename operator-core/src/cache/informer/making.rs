@@ -2,10 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64},
-    },
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use kube::Client;
@@ -15,8 +12,11 @@ use crate::{
         AnyBounds, Bounds, ChangeHandler, Error, Indexer, InformerConfig,
         config::Settings,
         engine::Parts,
+        feed::{Feed, Key, Share},
         kept::{Kept, View},
+        list_watch::Collection,
         opening::{parts, typed_parts},
+        scopes::ScopeIndex,
         store::{BoundedStore, FullStore, ItemStore},
     },
     environment::Environment,
@@ -89,37 +89,46 @@ impl<K: KubeObject> Informer<K> {
         let config = InformerConfig { scope: config.scope.in_place(client.default_namespace()), ..config };
         let (settings, view) = (config.settings(), Arc::new(View::new(&config, &environment)));
         let parts = typed_parts(config, &view, handler, store);
-        Self::of_any(AnyInformer::of(settings, client, environment, view, parts))
+        Self::of_any(AnyInformer::of(settings, (client, environment), view, parts, None))
     }
 }
 
+/// What an informer is made of, whatever its type.
+pub(crate) struct InformerPlan {
+    pub(crate) settings: Settings,
+    /// With these it holds only some objects in full.
+    pub(crate) bounds: Option<AnyBounds>,
+    /// With these it shares its list-watches.
+    pub(crate) share: Option<Share>,
+    pub(crate) view: Arc<View>,
+    pub(crate) client: Client,
+    pub(crate) environment: Environment,
+}
+
 impl AnyInformer {
-    /// An informer whose handler and indexers get objects as they are kept, and open what they need with `view`; with
-    /// `bounds` it holds only some in full.
+    /// An informer whose handler and indexers get objects as they are kept, and open what they need with the plan's
+    /// view.
     pub(crate) fn of_kept(
-        settings: Settings,
-        bounds: Option<AnyBounds>,
-        view: Arc<View>,
-        client: Client,
-        environment: Environment,
+        plan: InformerPlan,
         handler: Arc<dyn ChangeHandler<Kept>>,
         indexers: BTreeMap<String, Indexer<Arc<Kept>>>,
     ) -> Self {
+        let InformerPlan { settings, bounds, share, view, client, environment } = plan;
         let store: Box<dyn ItemStore> = match bounds {
             Some(bounds) => Box::new(BoundedStore::new(bounds)),
             None => Box::new(FullStore::new()),
         };
         let settings = Settings { scope: settings.scope.in_place(client.default_namespace()), ..settings };
         let parts = parts(&settings, &view, handler, indexers, store);
-        Self::of(settings, client, environment, view, parts)
+        Self::of(settings, (client, environment), view, parts, share)
     }
 
     fn of(
         settings: Settings,
-        client: Client,
-        environment: Environment,
+        (client, environment): (Client, Environment),
         view: Arc<View>,
         parts: Parts,
+        share: Option<Share>,
     ) -> Self {
         let is_bounded = parts.store.is_bounded();
         #[cfg(feature = "testing")]
@@ -127,15 +136,42 @@ impl AnyInformer {
         #[cfg(not(feature = "testing"))]
         let engine = Arc::new(crate::cache::engine::Engine::new(parts));
         view.tells(&engine);
+        // What is held of a bounded one is its own affair, and not enough for others.
+        let share = share.filter(|_| !is_bounded);
         Self(Arc::new(Inner {
             settings,
             client,
             environment,
             view,
             engine,
-            last_activity: AtomicU64::new(0),
+            last_activity: Arc::default(),
+            share,
             is_given: AtomicBool::new(false),
             is_bounded,
         }))
+    }
+}
+
+impl Inner {
+    /// Where what happens in one of its collections comes from.
+    pub(super) fn feed(&self, scope: ScopeIndex) -> Arc<Feed> {
+        let namespace = self.engine.scopes.namespace(scope);
+        let (settings, share) = (&self.settings, self.share.as_ref());
+        let make = || {
+            let wider = share
+                .and_then(Share::wider)
+                .map(|labels| Settings { label_selector: Some(labels.to_owned()), ..settings.clone() });
+            let followed = wider.as_ref().unwrap_or(settings);
+            let collection = Collection::new(followed, self.client.clone(), namespace.as_deref());
+            let (face, view) = (Arc::clone(&self.engine.face), Arc::clone(&self.view));
+            Feed::new(&settings.name, collection, face, view, share.is_some())
+        };
+        match share {
+            Some(share) => {
+                let key = Key::new(share, settings, &self.view, namespace.as_deref());
+                share.pool.feed(key, &self.view, make)
+            }
+            None => Arc::new(make()),
+        }
     }
 }

@@ -24,6 +24,7 @@ use crate::{
         AnyWrite, Error, Follower, Sizes, barrier,
         config::Settings,
         engine::{Engine, Held},
+        feed::{Seat, Share},
         fetch,
         kept::{Answer, Kept, View},
         list_watch::{Collection, follow},
@@ -61,7 +62,9 @@ pub(super) struct Inner {
     pub(super) view: Arc<View>,
     pub(super) engine: Arc<Engine>,
     /// Milliseconds since the operator's start.
-    pub(super) last_activity: AtomicU64,
+    pub(super) last_activity: Arc<AtomicU64>,
+    /// With these it shares its list-watches.
+    pub(super) share: Option<Share>,
     /// It was given its objects, and there is nothing to follow.
     pub(super) is_given: AtomicBool,
     /// It holds only some objects in full.
@@ -81,7 +84,8 @@ impl AnyInformer {
     }
 
     /// Follows the objects until `cancelled` resolves: one list-watch for each namespace, all inside this future.
-    /// Dropping it stops everything at once. The caller spawns it once, through [`Environment::spawn`].
+    /// Dropping it stops everything at once, except what it shares with other informers. The caller spawns it once,
+    /// through [`Environment::spawn`].
     ///
     /// It never fails: errors are reported as health, and it retries.
     pub(crate) async fn run(&self, cancelled: impl Future<Output = ()>) {
@@ -118,9 +122,14 @@ impl AnyInformer {
 
     async fn follow(&self, scope: ScopeIndex) {
         let inner = &*self.0;
-        let collection = self.collection(inner.engine.scopes.namespace(scope).as_deref());
-        let active = || inner.note_activity();
-        follow(&collection, &inner.engine, scope, &inner.environment, &active).await;
+        let feed = inner.feed(scope);
+        let _seated = feed.join(Seat {
+            engine: Arc::clone(&inner.engine),
+            scope,
+            selects: inner.share.as_ref().and_then(Share::selects),
+            last_activity: Arc::clone(&inner.last_activity),
+        });
+        follow(&feed, &inner.environment).await;
     }
 
     /// Follows the namespaces of its controller, which have changed, unless it has its own.
@@ -350,13 +359,6 @@ impl AnyInformer {
 
     fn collection(&self, namespace: Option<&str>) -> Collection {
         Collection::new(&self.0.settings, self.0.client.clone(), namespace)
-    }
-}
-
-impl Inner {
-    fn note_activity(&self) {
-        let now = self.environment.now().since_start();
-        self.last_activity.store(u64::try_from(now.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The operations that only the type of an object can provide: the only part that is compiled for each type.
 
 use std::{
-    any::Any,
+    any::{Any, TypeId},
     fmt,
     marker::PhantomData,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -41,6 +41,9 @@ pub(crate) trait Kind: fmt::Debug + Send + Sync {
 
     /// Whether there is a transform.
     fn transforms(&self) -> bool;
+
+    /// The type, and the transform's address: equal for what decodes the same text to the same object.
+    fn form(&self) -> (TypeId, usize);
 }
 
 /// One of them.
@@ -96,6 +99,11 @@ impl<K: KubeObject> Kind for Of<K> {
 
     fn transforms(&self) -> bool {
         self.transform.is_some()
+    }
+
+    fn form(&self) -> (TypeId, usize) {
+        let transform = self.transform.as_ref().map_or(0, |transform| Arc::as_ptr(transform).addr());
+        (TypeId::of::<K>(), transform)
     }
 }
 

@@ -64,12 +64,16 @@ pub(crate) struct Kept {
     opened: Mutex<Option<Box<Opened>>>,
     verdict: Verdict,
     verdict_of_status: Verdict,
-    /// The values of the user's indexes for it, once they were called. Usually there are none.
-    indexed: OnceLock<Box<Indexed>>,
+    /// The values of the user's indexes for it, once they were called, by the view of the informer that has them.
+    /// Usually there are none.
+    indexed: OnceLock<Box<IndexedByView>>,
 }
 
 /// The values of a state, index by index.
 pub(super) type Indexed = Vec<Vec<String>>;
+
+/// The same for each view that has indexes.
+type IndexedByView = Mutex<Vec<(u64, Arc<Indexed>)>>;
 
 /// The fingerprint of the desired state that this was found to match; 0 for none. It is forgotten with the state,
 /// unless it holds for the next one, too.
@@ -308,14 +312,21 @@ impl Kept {
         &self.verdict_of_status
     }
 
-    /// The values of all of the user's indexes for it; they are called once. Two may be called at the same time,
-    /// because one index may read another.
-    pub(super) fn indexed(&self, ask: impl FnOnce() -> Indexed) -> &Indexed {
-        if let Some(indexed) = self.indexed.get() {
-            return indexed;
+    /// The values of all indexes of the informer with the view `of`; they are called once. Two may be called at the same
+    /// time, because one index may read another.
+    pub(super) fn indexed(&self, of: u64, ask: impl FnOnce() -> Indexed) -> Arc<Indexed> {
+        let known = |all: &[(u64, Arc<Indexed>)]| {
+            all.iter().find(|(view, _)| *view == of).map(|(_, values)| Arc::clone(values))
+        };
+        if let Some(values) = self.indexed.get().and_then(|all| known(&all.lock())) {
+            return values;
         }
-        let asked = Box::new(ask());
-        self.indexed.get_or_init(|| asked)
+        let asked = Arc::new(ask());
+        let mut all = self.indexed.get_or_init(Box::default).lock();
+        known(&all).unwrap_or_else(|| {
+            all.push((of, Arc::clone(&asked)));
+            asked
+        })
     }
 
     /// The decoded object: by `decode`, unless it is already in use.

@@ -1,8 +1,12 @@
 //! How the objects of one informer are decoded, opened and kept.
 
 use std::{
+    any::TypeId,
     fmt,
-    sync::{Arc, OnceLock, Weak},
+    sync::{
+        Arc, OnceLock, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
 };
 
 use serde::{Deserialize, de::Error as _};
@@ -59,10 +63,12 @@ pub(crate) struct View {
     keeping: Keeping,
     kind: AnyKind,
     memo: Arc<Memo>,
+    /// Distinguishes the user's indexes of several informers that share their objects.
+    id: u64,
     /// An object that was decoded for the check is held for its first reader.
-    is_read_at_once: bool,
+    is_read_at_once: AtomicBool,
     /// Whether an object is decoded when it arrives, to check that it can be.
-    is_checked: bool,
+    is_checked: AtomicBool,
     /// Only a part of an answer is kept: what the transform leaves, or the metadata.
     keeps_part: bool,
     /// Notified of objects that can't be decoded when they are read, if they weren't checked before.
@@ -104,7 +110,7 @@ impl Answer {
 impl View {
     /// The view of an informer whose handler knows the type, and so gets each object decoded.
     pub(crate) fn new<K: KubeObject>(config: &InformerConfig<K>, environment: &Environment) -> Self {
-        Self { is_read_at_once: true, ..Self::with_memo(config, environment.shared()) }
+        Self { is_read_at_once: AtomicBool::new(true), ..Self::with_memo(config, environment.shared()) }
     }
 
     pub(in crate::cache) fn with_memo<K: KubeObject>(config: &InformerConfig<K>, memo: Arc<Memo>) -> Self {
@@ -123,7 +129,9 @@ impl View {
     }
 
     fn of(settings: &Settings, own_managers: &[String], kind: AnyKind, memo: Arc<Memo>) -> Self {
+        static VIEWS: AtomicU64 = AtomicU64::new(0);
         Self {
+            id: VIEWS.fetch_add(1, Ordering::Relaxed),
             keeps_part: kind.transforms() || settings.metadata_only,
             cluster: settings.cluster.clone(),
             resource_type: settings.resource_type.clone(),
@@ -131,10 +139,34 @@ impl View {
             kind,
             memo,
             // Those of the primaries: a run follows.
-            is_read_at_once: settings.take_over_metadata || settings.is_asked,
-            is_checked: settings.is_checked,
+            is_read_at_once: AtomicBool::new(settings.take_over_metadata || settings.is_asked),
+            is_checked: AtomicBool::new(settings.is_checked),
             engine: OnceLock::new(),
         }
+    }
+
+    /// Its objects are also those of an informer with this view, which may want more of them when they arrive.
+    pub(in crate::cache) fn also_as(&self, other: &Self) {
+        self.is_read_at_once.fetch_or(other.is_read_at_once.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.is_checked.fetch_or(other.is_checked(), Ordering::Relaxed);
+    }
+
+    fn is_checked(&self) -> bool {
+        self.is_checked.load(Ordering::Relaxed)
+    }
+
+    pub(in crate::cache) const fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// What distinguishes the form of its objects from others of the same kind.
+    pub(in crate::cache) fn form(&self) -> (TypeId, usize) {
+        self.kind.form()
+    }
+
+    /// The field managers whose entries are kept.
+    pub(in crate::cache) fn managers(&self) -> &[String] {
+        &self.keeping.own_managers
     }
 
     /// The object, decoded unless it is in use already. Otherwise the error names the field that isn't as expected.
@@ -146,7 +178,7 @@ impl View {
         let opened = kept.open(&self.memo, &|kept| self.decode(kept));
         opened.map_err(|error| {
             let error = self.resource_type.masked(error);
-            match self.engine.get().and_then(Weak::upgrade).filter(|_| !self.is_checked) {
+            match self.engine.get().and_then(Weak::upgrade).filter(|_| !self.is_checked()) {
                 Some(engine) => engine.not_opened(kept, &error),
                 None => {
                     tracing::error!(kind = %self.resource_type, error, "an object that could be decoded before can no longer be decoded");
@@ -187,7 +219,7 @@ impl View {
             return object.map(|object| self.answer_of(object)).map_err(serde_json::Error::custom);
         };
         let key = match key {
-            Some(key) if !self.is_checked && !self.keeps_part => {
+            Some(key) if !self.is_checked() && !self.keeps_part => {
                 let kept = Arc::new(kept);
                 let object = self.lazy(&key, Arc::clone(&kept));
                 return Ok(Answer { key, kept: Some(kept), object });
@@ -233,8 +265,8 @@ impl View {
     }
 
     /// What is kept of an object whose metadata could be read.
-    fn checked(&self, kept: Kept, is_read_soon: bool) -> Result<Arc<Kept>, (Box<Kept>, String)> {
-        if !self.is_checked {
+    fn checked(&self, kept: Kept, is_read_soon: bool) -> Result<Arc<Kept>, (Arc<Kept>, String)> {
+        if !self.is_checked() {
             return Ok(Arc::new(kept));
         }
         // A check alone needs no more than the text.
@@ -245,7 +277,7 @@ impl View {
         let object = match decoded {
             Ok(Some(object)) => object,
             Ok(None) => return Ok(Arc::new(kept)),
-            Err(error) => return Err((Box::new(kept), self.resource_type.masked(error))),
+            Err(error) => return Err((Arc::new(kept), self.resource_type.masked(error))),
         };
         let Some(transformed) = self.kind.transformed(&*object) else {
             let kept = Arc::new(kept);
@@ -254,7 +286,7 @@ impl View {
         };
         match transformed.and_then(|object| self.keep(&*object)) {
             Ok(kept) => Ok(Arc::new(kept)),
-            Err(error) => Err((Box::new(kept), error)),
+            Err(error) => Err((Arc::new(kept), error)),
         }
     }
 
@@ -279,7 +311,7 @@ impl View {
         let checked = self.checked(kept, is_read_soon);
         let (kept, error) = match (key.clone(), checked) {
             (Some(key), Ok(kept)) => return Decoded::Object { key, kept },
-            (None, Ok(kept)) => (Arc::into_inner(kept).map(Box::new), NAMELESS.to_owned()),
+            (None, Ok(kept)) => (Some(kept), NAMELESS.to_owned()),
             (_, Err((kept, error))) => (Some(kept), error),
         };
         let version = kept.as_ref().and_then(|kept| kept.version()).map(str::to_owned);
@@ -289,7 +321,7 @@ impl View {
 
 impl Face for View {
     fn take(&self, item: &Item<'_>) -> Decoded {
-        self.understand(item, self.is_read_at_once, &|_| None)
+        self.understand(item, self.is_read_at_once.load(Ordering::Relaxed), &|_| None)
     }
 
     fn take_changed(&self, item: &Item<'_>, known: Answered<'_>) -> Decoded {

@@ -41,6 +41,6 @@ pub(crate) use backoff::LONGEST_RETRY_AFTER;
 pub(super) use decode::Identity;
 pub(super) use request::Collection;
 pub(crate) use sharded::knows_shards;
-pub(super) use shell::{fetch, follow, words};
+pub(super) use shell::{Progress, fetch, follow, words};
 pub(super) use unreadable::PANICKED;
 pub(crate) use unreadable::words as unreadable_words;

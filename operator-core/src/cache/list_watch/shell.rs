@@ -9,10 +9,7 @@ use kube::{client::Body, core::Status};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    cache::{
-        engine::{Engine, WatchEvent},
-        scopes::ScopeIndex,
-    },
+    cache::{engine::WatchEvent, feed::Feed},
     client::retry_after,
     environment::Environment,
     observe::{SourceHealth, with_sources},
@@ -45,19 +42,31 @@ enum Received {
     Bookmark(String),
 }
 
-/// Follows one collection until the future is dropped; `active` is called whenever the server has answered.
-pub(in crate::cache) async fn follow(
-    collection: &Collection,
-    engine: &Engine,
-    scope: ScopeIndex,
-    environment: &Environment,
-    active: &(dyn Fn() + Sync),
-) {
-    let mut fsm = Fsm::new(collection.subject(), collection.streaming);
-    let mut command = fsm.start(environment.now());
+/// How far a list-watch has come, so that another future can go on with it.
+pub(in crate::cache) struct Progress {
+    /// What was shown has been forgotten if the feed's differs.
+    generation: u64,
+    fsm: Fsm,
+    command: Command,
+    /// What was received is being shown: if that is cut off, nobody knows how much of it was.
+    is_showing: bool,
+}
+
+/// Drives the list-watch of a feed until the future is dropped; waits while another future does.
+pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
+    let collection = &feed.collection;
+    let mut turn = feed.turn.lock().await;
+    let generation = feed.generation();
+    let unfinished = turn.take().filter(|known| known.generation == generation && !known.is_showing);
+    let progress = turn.insert(unfinished.unwrap_or_else(|| {
+        let mut fsm = Fsm::new(collection.subject(), collection.streaming);
+        let command = fsm.start(environment.now());
+        Progress { generation, fsm, command, is_showing: false }
+    }));
     let mut watch: Option<Watch> = None;
     loop {
-        tracing::trace!(informer = engine.name, ?command, "list-watch");
+        let command = progress.command.clone();
+        tracing::trace!(informer = feed.name, ?command, "list-watch");
         let (input, received) = match command {
             Command::List { continue_token, paged } => list(collection, continue_token, paged).await,
             Command::Stream => (open(&mut watch, collection, None, environment).await, Received::Nothing),
@@ -65,7 +74,7 @@ pub(in crate::cache) async fn follow(
                 (open(&mut watch, collection, Some(&version), environment).await, Received::Nothing)
             }
             Command::Read => match &mut watch {
-                Some(watch) => watch.read(collection, engine).await,
+                Some(watch) => watch.read(feed).await,
                 None => (Input::Ended, Received::Nothing),
             },
             Command::Wait(delay) => {
@@ -76,14 +85,16 @@ pub(in crate::cache) async fn follow(
             }
         };
         if let Input::Failed(failure) | Input::Broken(failure) = &input {
-            tracing::debug!(informer = engine.name, ?failure, "list-watch");
+            tracing::debug!(informer = feed.name, ?failure, "list-watch");
         }
-        let decision = fsm.on(input, environment.now());
+        let decision = progress.fsm.on(input, environment.now());
         if decision.publish != Publish::Nothing {
-            active();
+            feed.note_activity(environment.now());
         }
-        publish(decision.publish, received, decision.health, engine, scope).await;
-        command = decision.next;
+        progress.command = decision.next;
+        progress.is_showing = true;
+        publish(decision.publish, received, decision.health, feed).await;
+        progress.is_showing = false;
     }
 }
 
@@ -103,40 +114,34 @@ async fn open(
     }
 }
 
-async fn publish(
-    publish: Publish,
-    received: Received,
-    health: Option<SourceHealth>,
-    engine: &Engine,
-    scope: ScopeIndex,
-) {
+async fn publish(publish: Publish, received: Received, health: Option<SourceHealth>, feed: &Feed) {
     let mut completed = None;
     match (publish, received) {
         (Publish::Page { first, complete }, Received::Page(page)) => {
             if first {
-                engine.list_started(scope);
+                feed.list_started();
             }
             for (number, item) in page.items().enumerate() {
                 if number > 0 && number.is_multiple_of(DECODED_AT_A_TIME) {
                     tokio::task::yield_now().await;
                 }
-                engine.listed(scope, engine.face.take(&item));
+                feed.listed(&feed.face.take(&item));
             }
             completed = complete;
         }
-        (Publish::Start, _) => engine.list_started(scope),
-        (Publish::Item, Received::Event(event)) => engine.streamed(scope, event),
+        (Publish::Start, _) => feed.list_started(),
+        (Publish::Item, Received::Event(event)) => feed.streamed(&event),
         (Publish::Complete(version), _) => completed = Some(version),
-        (Publish::Line, Received::Event(event)) => engine.watched(scope, event),
-        (Publish::Line, Received::Bookmark(version)) => engine.bookmark(scope, &version),
+        (Publish::Line, Received::Event(event)) => feed.watched(&event),
+        (Publish::Line, Received::Bookmark(version)) => feed.bookmark(&version),
         (Publish::Nothing | Publish::Page { .. } | Publish::Item | Publish::Line, _) => {}
     }
     // Whoever waits for the end of the list finds the health that goes with it.
     if let Some(health) = health {
-        engine.health_changed(scope, health);
+        feed.health_changed(&health);
     }
     if let Some(version) = completed {
-        engine.list_finished(scope, &version);
+        feed.list_finished(&version);
     }
 }
 
@@ -180,24 +185,24 @@ impl Watch {
     }
 
     /// Reads and parses the next line. A line that was cut off by the end is ignored: the next watch repeats it.
-    async fn read(&mut self, collection: &Collection, engine: &Engine) -> (Input, Received) {
+    async fn read(&mut self, feed: &Feed) -> (Input, Received) {
+        let collection = &feed.collection;
         self.line.clear();
         let read = timeout_at(self.deadline, self.lines.read_until(b'\n', &mut self.line)).await;
         match read {
             Ok(Ok(_)) if self.line.ends_with(b"\n") => {}
             Ok(Ok(_)) => return (Input::Ended, Received::Nothing),
             Ok(Err(error)) => {
-                tracing::debug!(informer = engine.name, %error, "the watch was cut");
+                tracing::debug!(informer = feed.name, %error, "the watch was cut");
                 return (Input::Ended, Received::Nothing);
             }
             Err(_) => {
-                tracing::debug!(informer = engine.name, "the watch was silent for too long");
-                engine.watch_was_silent();
+                tracing::debug!(informer = feed.name, "the watch was silent for too long");
+                feed.watch_was_silent();
                 return (Input::Ended, Received::Nothing);
             }
         }
-        match decode::line(&self.line, &collection.resource_type, &*engine.face, &|key| engine.answered(key))
-        {
+        match decode::line(&self.line, &collection.resource_type, &*feed.face, &|key| feed.answered(key)) {
             Line::Event(event, version) => match collection.shown_by_shard(&event) {
                 Ok(()) => (Input::Event { version }, Received::Event(event)),
                 Err(failure) => (Input::Broken(failure), Received::Nothing),

@@ -14,6 +14,7 @@ pub(super) mod recorder;
 mod scene;
 mod selectors;
 mod server;
+mod sharing;
 mod streaming;
 mod trouble;
 mod undecodable;

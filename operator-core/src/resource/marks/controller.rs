@@ -31,9 +31,20 @@ impl ControllerMarks {
     /// The label selector for what this controller's dependents have written, under its present name or a former one.
     #[must_use]
     pub(crate) fn selector(&self) -> String {
-        let mut values = vec![&*self.controller];
-        values.extend(self.former.iter().map(String::as_str));
+        let values: Vec<&str> = self.values().collect();
         format!("{} in ({})", self.names.controller, values.join(","))
+    }
+
+    /// The same for several controllers, with these values of the label.
+    #[must_use]
+    pub(crate) fn selector_of(&self, values: &BTreeSet<String>) -> String {
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        format!("{} in ({})", self.names.controller, values.join(","))
+    }
+
+    /// The values of the controller's label, present and former.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&*self.controller).chain(self.former.iter().map(String::as_str))
     }
 
     /// Whether the controller has a node with that label's value.
@@ -42,7 +53,7 @@ impl ControllerMarks {
     }
 
     /// Whether the controller has, or had, that label's value.
-    pub(super) fn is_us(&self, controller: &str) -> bool {
+    pub(crate) fn is_us(&self, controller: &str) -> bool {
         controller == self.controller || self.former.contains(controller)
     }
 }

@@ -1,6 +1,6 @@
 //! Makes the world, wires the controller to it, and has it do one run.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Event;
@@ -21,7 +21,7 @@ use crate::{
     client::Clients,
     controller::{Controller, OperatorParts},
     environment::{Environment, WallClock},
-    event_source::{Discovery, Given},
+    event_source::{Discovery, Given, Sharing},
     observe::{Observation, Observer, Observers, RunEnd},
     operations::{Mode, plan::Planner},
     reconciler::{
@@ -142,6 +142,8 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         spread: 0.0,
         places: None,
         marks: MarkNames::default(),
+        sharing: Sharing::default(),
+        managers: BTreeSet::new(),
         mode: Mode::Plan(Arc::clone(&world) as Arc<dyn Planner>),
         given: Some(Arc::clone(&world) as Arc<dyn Given>),
     });
