@@ -4,6 +4,7 @@ use http::{HeaderMap, Method, header};
 
 /// The verb of a request, named as in role rules; updates and patches are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "rules of faults name it, in tests"))]
 pub enum Verb {
     /// Reads one object.
     Get,
@@ -25,6 +26,7 @@ pub enum Verb {
     DeleteCollection,
 }
 
+#[cfg(feature = "testing")]
 impl Verb {
     /// All verbs that change something.
     pub const WRITES: [Self; 6] =
@@ -35,9 +37,15 @@ impl Verb {
     pub fn is_write(self) -> bool {
         !matches!(self, Self::Get | Self::List | Self::Watch)
     }
+}
 
+impl Verb {
     /// In lower case, as in role rules.
     #[must_use]
+    #[cfg_attr(
+        not(feature = "testing"),
+        expect(unreachable_pub, reason = "rules of faults name it, in tests")
+    )]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -51,9 +59,7 @@ impl Verb {
             Self::DeleteCollection => "deletecollection",
         }
     }
-}
 
-impl Verb {
     /// The verb of a request; of a patch, whether it is an apply is known from its [headers](Self::in_full).
     pub(crate) fn of(method: &Method, place: &Place<'_>, query: Option<&str>) -> Option<Self> {
         let asks =
@@ -81,6 +87,7 @@ impl Verb {
 
 /// The object or the collection that a path leads to.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "faults look at all of it, in tests"))]
 pub(crate) struct Place<'p> {
     pub(crate) group: &'p str,
     pub(crate) version: &'p str,
