@@ -11,6 +11,7 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
+use allocation_counter::AllocationInfo;
 use http_body_util::{BodyExt, Full};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, ServiceAccount};
 use kube::{
@@ -224,19 +225,29 @@ impl World {
                 break;
             }
         }
-        let measured = allocation_counter::measure(|| {
-            rounds.take(objects / primaries / 2).for_each(|round| self.round(round, primaries));
-        });
-        assert!(
-            measured.bytes_max > 1_000 * primaries as u64,
-            "a round holds much for a while: {measured:?}"
-        );
+        let mut measure = || {
+            let rounds = rounds.by_ref().take(objects / primaries / 2);
+            let measured =
+                allocation_counter::measure(|| rounds.for_each(|round| self.round(round, primaries)));
+            assert!(
+                measured.bytes_max > 1_000 * primaries as u64,
+                "a round holds much for a while: {measured:?}"
+            );
+            measured
+        };
         assert!(live.bytes_current > 100_000, "something is held all the time: {live:?}");
-        let (bytes, allocations) = (measured.bytes_current.abs(), measured.count_current.abs());
         let buffers = if matches!(self.server, Server::Real(_)) { BUFFERS } else { 0 };
+        let is_back = |measured: &AllocationInfo| {
+            let (bytes, allocations) = (measured.bytes_current.abs(), measured.count_current.abs());
+            (bytes - buffers) * 100 <= live.bytes_current && allocations * 100 <= live.count_current
+        };
+        let measured = measure();
+        // A table that many have passed through grows once more, to have room for those that are marked as deleted. When
+        // that is follows from the seeds of its hashes; what leaks is there each time.
+        let grown = (!is_back(&measured)).then(&mut measure).filter(|again| !is_back(again));
         assert!(
-            (bytes - buffers) * 100 <= live.bytes_current && allocations * 100 <= live.count_current,
-            "more is held after {objects} objects came and went: {measured:?}, than was before: {live:?}"
+            grown.is_none(),
+            "more is held after {objects} objects came and went: {measured:?}, then {grown:?}, than was before: {live:?}"
         );
     }
 }
