@@ -46,6 +46,11 @@ impl Shard {
         Ok(Self { text: text.trim().to_owned(), field, ranges })
     }
 
+    /// One that no server understands.
+    pub(crate) fn unreadable() -> Self {
+        Self { text: "none".to_owned(), field: Field::Uid, ranges: Vec::new() }
+    }
+
     /// The selector as it is sent.
     pub(crate) fn as_str(&self) -> &str {
         &self.text

@@ -117,7 +117,7 @@ impl Settings {
             WatchScope::All | WatchScope::Current => None,
         };
         let kind = self.primary_type.clone();
-        let shard = self.options.shard().cloned().map(|shard| NeededShard { kind, namespace, shard });
+        let shard = self.options.shard().map(|_| NeededShard { kind, namespace });
         Needs { current_namespace: self.scope == WatchScope::Current, shard }
     }
 

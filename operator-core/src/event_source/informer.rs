@@ -291,12 +291,12 @@ impl Declared {
     /// What the server has to know for it.
     fn shard(&self) -> Option<NeededShard> {
         // Another server isn't asked before the start.
-        let shard = self.options.shard().filter(|_| self.remote.is_none())?.clone();
+        self.options.shard().filter(|_| self.remote.is_none())?;
         let namespaces = match &self.scope {
             Some(WatchScope::Namespaces(namespaces)) => namespaces.first().cloned(),
             _ => None,
         };
-        Some(NeededShard { kind: self.resource_type.clone(), namespace: namespaces, shard })
+        Some(NeededShard { kind: self.resource_type.clone(), namespace: namespaces })
     }
 
     /// Whether each object is decoded when it arrives. The cluster's own kinds can always decode what the server

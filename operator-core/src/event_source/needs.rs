@@ -1,6 +1,6 @@
 //! What a declared source needs of its surroundings, beyond rights: found out before anything starts.
 
-use crate::{cache::shard::Shard, resource::ResourceType};
+use crate::resource::ResourceType;
 
 /// What a source needs to be known, or served, where the operator starts.
 #[derive(Clone, Debug, Default)]
@@ -18,5 +18,4 @@ pub(crate) struct NeededShard {
     pub(crate) kind: ResourceType,
     /// One of the namespaces, if not all of them are followed.
     pub(crate) namespace: Option<String>,
-    pub(crate) shard: Shard,
 }

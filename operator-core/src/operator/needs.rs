@@ -41,8 +41,8 @@ impl Operator {
     /// The server must know shard selectors, if there are some.
     pub(super) async fn check_shards(&self, clients: &Clients) -> Result<(), Error> {
         for (controller, Needs { shard, .. }) in self.needs() {
-            let Some(NeededShard { kind, namespace, shard }) = shard else { continue };
-            let known = knows_shards(&clients.direct, &kind, namespace.as_deref(), &shard).await;
+            let Some(NeededShard { kind, namespace }) = shard else { continue };
+            let known = knows_shards(&clients.direct, &kind, namespace.as_deref()).await;
             let controller = controller.to_owned();
             known.map_err(|reason| Error::NotSharded { controller, kind, reason })?;
         }

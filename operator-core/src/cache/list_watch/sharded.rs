@@ -2,7 +2,7 @@
 //! it without a word, and then shows all of them.
 
 use kube::Client;
-use serde::{Deserialize, de::IgnoredAny};
+use serde::Deserialize;
 
 use super::{Collection, failure::Failure, shell::fetch};
 use crate::{
@@ -23,22 +23,29 @@ fn ignored() -> Failure {
 }
 
 impl Collection {
-    /// An answer to a list, if it is about the part that was asked for: only then the server repeats the selector.
+    /// An answer to a list, if it is about the part that was asked for. A server says so with kinds of its own; of a custom
+    /// resource only the objects themselves show it.
     pub(super) fn sharded(&self, body: String) -> Result<String, Failure> {
         #[derive(Deserialize)]
         struct List {
+            items: Option<Vec<Object>>,
+        }
+        #[derive(Deserialize)]
+        struct Object {
             metadata: Metadata,
         }
         #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
         struct Metadata {
-            shard_info: Option<IgnoredAny>,
+            uid: Option<String>,
+            namespace: Option<String>,
         }
-        if self.shard.is_none() {
-            return Ok(body);
-        }
+        let Some(shard) = &self.shard else { return Ok(body) };
+        let is_other = |object: &Object| {
+            let Metadata { uid, namespace } = &object.metadata;
+            uid.as_ref().is_some_and(|uid| !shard.includes(uid, namespace.as_deref()))
+        };
         match serde_json::from_str::<List>(&body) {
-            Ok(list) if list.metadata.shard_info.is_none() => Err(ignored()),
+            Ok(list) if list.items.iter().flatten().any(is_other) => Err(ignored()),
             // What is no list at all is found out when it is read.
             Ok(_) | Err(_) => Ok(body),
         }
@@ -60,22 +67,21 @@ impl Collection {
     }
 }
 
-/// Whether the server knows shard selectors: asks for one object. The error says that it doesn't. Trouble of other kinds
-/// is no answer to this question; the informer will have it as well, and says so.
+/// Whether the server knows shard selectors: asks with one that nobody can understand. A server that answers all the same
+/// ignores them, and that is the error. A refusal says that it knows them, or is trouble of another kind, which the
+/// informer will have as well, and tells.
 pub(crate) async fn knows_shards(
     client: &Client,
     kind: &ResourceType,
     namespace: Option<&str>,
-    shard: &Shard,
 ) -> Result<(), String> {
     let mut settings = Settings::new("shards", kind.clone());
-    (settings.shard, settings.page_size) = (Some(shard.clone()), 1);
+    (settings.shard, settings.page_size) = (Some(Shard::unreadable()), 1);
     let namespace = namespace.filter(|_| kind.is_namespaced());
     let collection = Collection::new(&settings, client.clone(), namespace);
-    // Not of metadata only: that form of a list never says which part it is.
-    let Ok(request) = collection.list(None, true) else { return Ok(()) };
+    let Ok(request) = collection.list_metadata(None) else { return Ok(()) };
     match fetch(&collection, request).await {
-        Ok(body) => collection.sharded(body).map(drop).map_err(|failure| failure.reason),
+        Ok(_) => Err(ignored().reason),
         Err(_) => Ok(()),
     }
 }
