@@ -20,6 +20,7 @@ const IN_BODIES: [&str; 2] = ["\"resourceVersion\":\"", "\"resourceVersion\":\"v
 const IN_QUERIES: [&str; 2] = ["resourceVersion=", "resourceVersion=v-"];
 
 /// A hook that makes the versions of the objects of `plural`, and of their lists, texts that can't be compared.
+#[must_use]
 pub fn opaque_versions(plural: &'static str) -> TransportHook {
     TransportHook::around(move |request, inner| async move {
         let path = request.uri().path();

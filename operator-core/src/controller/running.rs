@@ -95,8 +95,7 @@ impl RunningController {
         name: Arc<str>,
         (sources, conditional): (Vec<Arc<dyn EventSource>>, Arc<ConditionalSources>),
         (scope, primary_type): (WatchScope, ResourceType),
-        processor: Processor,
-        processing: BoxFuture<'static, ()>,
+        (processor, processing): (Processor, BoxFuture<'static, ()>),
         environment: &Environment,
         observers: Observers,
         start: Start,
@@ -156,27 +155,27 @@ impl RunningController {
     ///
     /// What is kept about primaries in namespaces that are left goes; their runs in progress end by themselves. Those
     /// in new ones run once what concerns them has been seen. The others notice nothing.
-    pub(crate) fn change_namespaces(&self, scope: WatchScope) -> bool {
+    pub(crate) fn change_namespaces(&self, scope: &WatchScope) -> bool {
         // Held to the end: neither another change nor a stop comes in between.
         let mut tasks = self.tasks.lock();
         if tasks.0.is_empty() {
             return false;
         }
         let before = std::mem::replace(&mut *self.scope.lock(), scope.clone());
-        if before == scope {
+        if before == *scope {
             return true;
         }
         let own = |scope| Divisions::of_controller(scope, &self.primary_type);
         if self.primary_type.is_namespaced() {
             let of = |scope| Some(own(scope)).filter(|own| !own.is_empty());
-            self.processor.send(Input::Rescoped { before: of(&before), now: of(&scope) });
+            self.processor.send(Input::Rescoped { before: of(&before), now: of(scope) });
         }
         // The primaries come first: what is kept for them goes with them, before their secondaries do.
         for source in &self.sources {
-            source.change_namespaces(&scope);
+            source.change_namespaces(scope);
         }
-        self.conditional.change_namespaces(&scope);
-        self.let_start(&mut tasks, own(&scope));
+        self.conditional.change_namespaces(scope);
+        self.let_start(&mut tasks, own(scope));
         true
     }
 

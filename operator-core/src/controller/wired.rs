@@ -94,8 +94,7 @@ impl Wired {
             self.name,
             (self.sources, self.conditional),
             (scope, primary_type),
-            self.processor,
-            self.processing.run(runs).boxed(),
+            (self.processor, self.processing.run(runs).boxed()),
             &parts.environment,
             parts.observers.clone(),
             Start {

@@ -39,7 +39,7 @@ impl Operator {
         Mistakes::check(mistakes)?;
         let running = self.running().await.ok_or(Error::NotRunning)?;
         let found = running.controllers.iter().find(|running| running.name() == controller);
-        let changed = found.is_some_and(|running| running.change_namespaces(scope.clone()));
+        let changed = found.is_some_and(|running| running.change_namespaces(&scope));
         if !changed {
             return Err(Error::NotRunning);
         }

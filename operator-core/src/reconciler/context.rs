@@ -236,6 +236,7 @@ impl<P: KubeObject> Context<P> {
     ///     Ok(context.event_sources().add(source)?)
     /// }
     /// ```
+    #[must_use]
     pub fn event_sources(&self) -> EventSources<'_> {
         self.any.event_sources()
     }

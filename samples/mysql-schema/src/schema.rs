@@ -89,6 +89,7 @@ pub fn controller(
 
 /// The name of the schema in the server. It has a part of the uid, so that nobody else's schema has it: the operator need not
 /// ask whose a schema is before it creates or drops it. The user's name has seven letters more, 32 in all.
+#[must_use]
 pub fn name_of(schema: &MySqlSchema) -> String {
     let name: String = schema.name_any().chars().take(12).collect();
     let uid = schema.uid().unwrap_or_default();
@@ -98,6 +99,7 @@ pub fn name_of(schema: &MySqlSchema) -> String {
 
 /// A user and a password, generated once: the node is `create_only`. Whoever deletes the Secret gets another user and another
 /// password, and the former user is dropped.
+#[must_use]
 pub fn credentials(schema: &MySqlSchema) -> Secret {
     let database = name_of(schema);
     let random = |letters| Alphanumeric.sample_string(&mut rand::rng(), letters);

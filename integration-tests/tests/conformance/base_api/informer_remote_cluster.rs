@@ -10,7 +10,10 @@ use std::{
 };
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Said, Scene, Script, TestObject, TestResource, TestStatus, eventually, value_of};
+use futures::FutureExt;
+use integration_tests::{
+    Gate, Said, Scene, Script, TestObject, TestResource, TestStatus, before, eventually, value_of,
+};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
     Api, Client,
@@ -108,6 +111,12 @@ async fn until_said(scene: &Scene, message: &str) -> Result<()> {
     Ok(())
 }
 
+/// The same without waiting.
+async fn said(scene: &Scene) -> Result<String> {
+    let status = scene.resources.get("one").await?.status;
+    Ok(status.and_then(|status| status.message).unwrap_or_default())
+}
+
 /// What the source at the edge reports, and who waits for it.
 async fn trouble(operator: &TestOperator) -> Option<(String, String, HeldBack)> {
     let ailing =
@@ -130,19 +139,19 @@ async fn an_object_elsewhere_triggers_its_primary_and_is_not_mistaken_for_one_he
     let operator = scene.start(controller).await?;
     let started = operator.settled().await?;
     assert_eq!(started.runs, [(scene.key("one"), 1)].into(), "it was listed before the first run");
-    until_said(&scene, "- there first").await?;
+    assert_eq!(said(&scene).await?, "- there first");
 
     // One of the same name here is another one.
     scene.api::<ConfigMap>().create(&PostParams::default(), &map("map", "here")?).await?;
     assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), 1);
-    until_said(&scene, "here there first").await?;
+    assert_eq!(said(&scene).await?, "here there first");
     edge.change(&scene, "map", "changed").await?;
     assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), 1);
-    until_said(&scene, "here changed first").await?;
+    assert_eq!(said(&scene).await?, "here changed first");
     edge.maps(&scene).delete("map", &DeleteParams::default()).await?;
     let deleted = operator.settled().await?;
     assert_eq!(deleted.runs_of(&scene.key("one")), 1);
-    until_said(&scene, "here - first").await?;
+    assert_eq!(said(&scene).await?, "here - first");
     let maps = format!("/api/v1/namespaces/{}/configmaps", scene.namespace);
     assert!(deleted.writes().all(|request| !request.to_string().contains(&maps)));
     let asked = edge.asked.lock().clone();
@@ -162,13 +171,13 @@ async fn another_clusters_outage_stops_nothing_else() -> Result<()> {
     scene.create("one", "first").await?;
     let controller = scene.controller(&script).watches(source(&edge)?).owns::<ConfigMap>();
     let operator = TestOperator::start_unsynced(scene.operator().register(controller)).await?;
-    // Its cluster is down, so the primaries run without it, and it is said which cluster, and what to look at.
-    until_said(&scene, "- - first").await?;
+    // It is said which cluster is down, and what to look at, and the primaries run without it.
     let (reason, advice, holds_back) =
         eventually("the trouble", async || Ok(trouble(&operator).await)).await?;
     assert!(reason.starts_with("cluster edge: ") && reason.contains("connection refused"), "{reason}");
     assert!(advice.contains("`RemoteCluster::new(\"edge\", …)`") && advice.contains("can reach"), "{advice}");
     assert_eq!(holds_back, HeldBack::Nobody);
+    until_said(&scene, "- - first").await?;
     scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
     until_said(&scene, "- - second").await?;
 
@@ -182,6 +191,36 @@ async fn another_clusters_outage_stops_nothing_else() -> Result<()> {
     edge.is_down.store(true, Ordering::SeqCst);
     scene.patch("one", json!({ "spec": { "value": "third" } })).await?;
     until_said(&scene, "- there third").await?;
+    Ok(())
+}
+
+#[operator_test]
+async fn runs_wait_for_the_first_list_of_a_cluster_that_answers() -> Result<()> {
+    let (scene, script, gate) = (Scene::new("remote-slow").await?, script(), Gate::new());
+    let edge = Edge::new(&scene).await?;
+    edge.create(&scene, "map", "there").await?;
+    scene.create("one", "first").await?;
+    let held = gate.clone();
+    let slow = before(move |_, _| {
+        let held = held.clone();
+        Some(async move { held.pass().await }.boxed())
+    });
+    let maps = InformerEventSource::<ConfigMap>::new().name("maps at the edge");
+    let maps = maps.on(&edge.remote()?.transport(slow));
+    let controller = scene.controller(&script).watches(maps).owns::<ConfigMap>();
+    let operator = TestOperator::start_unsynced(scene.operator().register(controller)).await?;
+    gate.arrived().await?;
+    let lagging = eventually("the rest to be synced", async || {
+        let lagging = operator.unhealthy_sources().await;
+        Ok((lagging.len() <= 1).then_some(lagging))
+    });
+    let lagging: Vec<_> =
+        lagging.await?.into_iter().map(|source| (source.source, source.holds_back)).collect();
+    let waits = HeldBack::Namespace(scene.namespace.clone());
+    assert_eq!(lagging, [("maps at the edge".to_owned(), waits)]);
+    gate.let_through(1000);
+    assert_eq!(operator.settled().await?.runs, [(scene.key("one"), 1)].into());
+    assert_eq!(said(&scene).await?, "- there first");
     Ok(())
 }
 

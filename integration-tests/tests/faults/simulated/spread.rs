@@ -34,7 +34,7 @@ async fn attempts(seed: u64) -> Result<[Vec<Duration>; 2]> {
     let builder = scene.operator().environment(move || Environment::real().with_seed(seed));
     let mut builder = builder.transport(faults.hook());
     for number in 0..CONTROLLERS {
-        builder = builder.register(owner(&scene, &saying())?.name(format!("owner-{number}")));
+        builder = builder.register(owner(&scene, &saying())?.name(format!("owner-{number}")).unshared());
     }
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "first").await?;

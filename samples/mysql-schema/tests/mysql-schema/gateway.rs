@@ -97,8 +97,8 @@ async fn statements(
 ) {
     let mut head = [0; 4];
     while from.read_exact(&mut head).await.is_ok() {
-        let mut content =
-            vec![0; usize::from(head[0]) | usize::from(head[1]) << 8 | usize::from(head[2]) << 16];
+        let length = u32::from_le_bytes([head[0], head[1], head[2], 0]);
+        let mut content = vec![0; length as usize];
         if from.read_exact(&mut content).await.is_err() {
             break;
         }

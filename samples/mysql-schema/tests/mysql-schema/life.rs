@@ -14,7 +14,7 @@ async fn a_schema_lives_and_dies_and_its_password_is_shown_nowhere(cluster: Test
     let (log, _guard) = LogText::start();
     let scene = Scene::new(&cluster, server().await?).await?;
     let operator = scene.start().await?;
-    scene.life().await?;
+    Box::pin(scene.life()).await?;
 
     // Under the name that was free again.
     let name = &*scene.name;
