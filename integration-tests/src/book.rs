@@ -7,4 +7,5 @@ macro_rules! pages {
 pages! {
     Patterns: "patterns.md",
     Questions: "faq.md",
+    SeveralClusters: "several-clusters.md",
 }
