@@ -27,6 +27,8 @@ mod settings;
 mod sink;
 mod sources;
 mod starting;
+#[cfg(test)]
+pub(crate) mod test_pods;
 #[cfg(feature = "testing")]
 mod told;
 mod unfinished;

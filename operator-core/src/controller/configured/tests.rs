@@ -2,32 +2,12 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Pod;
-
 use super::*;
 use crate::{
     cache::InitialList,
-    controller::ControllerBuilder,
+    controller::{ControllerBuilder, test_pods::Pods},
     environment::Now,
-    error::BoxError,
-    reconciler::{Cleaner, Context, Reconciler, Removal, UpdateControl},
 };
-
-struct Pods;
-
-impl Reconciler for Pods {
-    type Primary = Pod;
-
-    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
-        Ok(UpdateControl::no_update())
-    }
-}
-
-impl Cleaner for Pods {
-    async fn cleanup(&self, _: &Pod, _: &mut Context<Pod>) -> Result<Removal, BoxError> {
-        Ok(Removal::Done)
-    }
-}
 
 fn pods() -> ControllerBuilder<Pods> {
     Controller::builder(Pods).with_cleaner()

@@ -2,33 +2,14 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Pod;
-
 use crate::{
     configuration::{ConfigEntry, ConfigLoader, ConfigProvider},
-    controller::{Controller, ControllerBuilder},
+    controller::{Controller, ControllerBuilder, test_pods::Pods},
     environment::Now,
     error::BoxError,
     operator::{LeaderElection, Operator, OperatorBuilder},
     processor::{Retry, RetryState},
-    reconciler::{Cleaner, Context, Reconciler, Removal, UpdateControl},
 };
-
-struct Pods;
-
-impl Reconciler for Pods {
-    type Primary = Pod;
-
-    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
-        Ok(UpdateControl::no_update())
-    }
-}
-
-impl Cleaner for Pods {
-    async fn cleanup(&self, _: &Pod, _: &mut Context<Pod>) -> Result<Removal, BoxError> {
-        Ok(Removal::Done)
-    }
-}
 
 /// A policy without settings.
 #[derive(Debug)]

@@ -5,29 +5,9 @@ mod kinds;
 mod options;
 mod table;
 
-use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+use k8s_openapi::api::core::v1::ConfigMap;
 
-use crate::{
-    controller::{Controller, ControllerBuilder, IntoController},
-    reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, UpdateControl},
-};
-
-/// A reconciler that does nothing.
-pub(super) struct Pods;
-
-impl Reconciler for Pods {
-    type Primary = Pod;
-
-    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
-        Ok(UpdateControl::no_update())
-    }
-}
-
-impl Cleaner for Pods {
-    async fn cleanup(&self, _: &Pod, _: &mut Context<Pod>) -> Result<Removal, BoxError> {
-        Ok(Removal::Done)
-    }
-}
+use crate::controller::{Controller, ControllerBuilder, IntoController, test_pods::Pods};
 
 fn pods() -> ControllerBuilder<Pods> {
     Controller::builder(Pods)
