@@ -177,6 +177,18 @@ fn at_times(
     Ok(controller(scene, script, name).workflow(&workflow_of_one(node)?))
 }
 
+/// An operator of two such controllers, `a` and `b`, and the requests that it makes.
+async fn both_at_times(
+    scene: &Scene,
+    [one, two]: [&Script; 2],
+    [first, second]: [&Switch; 2],
+) -> Result<(TestOperator, Audit)> {
+    let (operator, audit) = scene.audited().await?;
+    let operator =
+        operator.register(at_times(scene, one, "a", first)?).register(at_times(scene, two, "b", second)?);
+    Ok((TestOperator::start(operator).await?, audit))
+}
+
 async fn touch(scene: &Scene, secret: &str, value: &str) -> Result<()> {
     let patch = Patch::Merge(json!({ "metadata": { "annotations": { "touched": value } } }));
     scene.api::<Secret>().patch(secret, &PatchParams::default(), &patch).await?;
@@ -193,11 +205,7 @@ async fn who_leaves_hears_nothing_more_and_the_others_go_on() -> Result<()> {
     let scene = Scene::new("pool-deregister").await?;
     let (one, two) = (Script::idle(), Script::idle());
     let (first, second) = (Switch::on(), Switch::on());
-    let (operator, mut audit) = scene.audited().await?;
-    let operator = operator
-        .register(at_times(&scene, &one, "a", &first)?)
-        .register(at_times(&scene, &two, "b", &second)?);
-    let operator = TestOperator::start(operator).await?;
+    let (operator, mut audit) = both_at_times(&scene, [&one, &two], [&first, &second]).await?;
     scene.create("one", "value").await?;
     operator.settled().await?;
     assert_eq!(watches(&mut audit).await?, 1, "one for both");
@@ -236,11 +244,7 @@ async fn who_comes_later_is_told_what_is_there() -> Result<()> {
     let scene = Scene::new("pool-dynamic").await?;
     let (one, two) = (Script::idle(), Script::idle());
     let (first, second) = (Switch::on(), Switch::off());
-    let (operator, mut audit) = scene.audited().await?;
-    let operator = operator
-        .register(at_times(&scene, &one, "a", &first)?)
-        .register(at_times(&scene, &two, "b", &second)?);
-    let operator = TestOperator::start(operator).await?;
+    let (operator, mut audit) = both_at_times(&scene, [&one, &two], [&first, &second]).await?;
     // It belongs to the second one, and is there before that comes.
     scene.create("one", "value").await?;
     second.turn(true);
