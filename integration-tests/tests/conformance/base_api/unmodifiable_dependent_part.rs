@@ -41,6 +41,8 @@ async fn check(ssa: bool, [create, update]: [&str; 2]) -> Result<()> {
     // What is there counts, whoever wrote it, and after a restart, too.
     operator.stop().await;
     let operator = scene.start_managed(&Script::idle(), &workflow).await?;
+    // Its first run is over before the foreign change: one that has already decided what is wanted would write that.
+    assert!(operator.settled().await?.written().is_empty(), "nothing has changed");
     let maps = scene.api::<ConfigMap>();
     let foreign = Patch::Merge(json!({ "data": { INITIAL: "theirs", CURRENT: "theirs" } }));
     maps.patch("one-map", &PatchParams::default(), &foreign).await?;
