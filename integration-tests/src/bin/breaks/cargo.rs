@@ -30,7 +30,7 @@ pub(crate) fn test<'b>(tree: &Tree, scratch: &Path, binaries: impl IntoIterator<
 }
 
 /// The variable that names the break that is switched on.
-pub(crate) const SWITCH: &str = "OPERATOR_BREAK";
+pub(crate) const SWITCH: &str = "SWITCHED_BREAK";
 
 /// Waits for a program's end, for so long at most, and answers what it said. `None` where it had to be killed.
 pub(crate) async fn wait(

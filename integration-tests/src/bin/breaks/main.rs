@@ -18,7 +18,7 @@
 //! ```
 //!
 //! A build takes half a minute, and most tests a second: so all breaks that can be switched at run time are built at once, and
-//! the variable `OPERATOR_BREAK` says which one is on. What fails while none is on proves nothing and is reported.
+//! the variable `SWITCHED_BREAK` says which one is on. What fails while none is on proves nothing and is reported.
 
 mod at_once;
 mod borrowed;

@@ -99,10 +99,10 @@ async fn the_mark_and_the_end_are_runs_and_so_is_the_beginning() -> Result<()> {
     assert_eq!(scene.resources.get("one").await?.finalizers(), [OURS]);
 
     scene.delete("one").await?;
-    scene.until_gone("one").await?;
     let settled = operator.settled().await?;
-    assert_eq!(settled.written(), [ONE], "the finalizer is taken off once");
     assert_eq!(seen.all(), [Told::Alive, Told::Marked, Told::Gone]);
+    assert_eq!(settled.written(), [ONE], "the finalizer is taken off once");
+    scene.until_gone("one").await?;
     nothing_is_kept(&operator).await;
     Ok(())
 }

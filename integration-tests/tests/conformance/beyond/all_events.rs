@@ -34,16 +34,21 @@ async fn an_end_during_a_run_waits_for_it_and_a_successor_waits_for_the_end() ->
     scene.delete("one").await?;
     scene.until_gone("one").await?;
     let next = scene.create("one", "next").await?.metadata.uid;
-    gate.let_through(3);
+    // The run of what came last says that the end and the successor have been noticed.
+    scene.create("two", "last").await?;
+    gate.arrived().await?;
+    gate.let_through(4);
     operator.settled().await?;
-    assert_eq!(seen.all(), [Told::Alive, Told::Gone, Told::Alive]);
+    assert_eq!(seen.all(), [Told::Alive, Told::Alive, Told::Gone, Told::Alive]);
     let uids: Vec<_> = script.runs.of("one").into_iter().map(|run| Some(run.uid)).collect();
     assert_eq!(uids, [former.clone(), former, next]);
     assert!(script.runs.overlapping().is_empty());
 
-    gate.let_through(1);
-    scene.delete("one").await?;
-    scene.until_gone("one").await?;
+    gate.let_through(2);
+    for name in ["one", "two"] {
+        scene.delete(name).await?;
+        scene.until_gone(name).await?;
+    }
     operator.settled().await?;
     nothing_is_kept(&operator).await;
     Ok(())

@@ -31,6 +31,22 @@ fn no_more_runs_are_in_flight_than_allowed() {
 }
 
 #[test]
+fn how_long_the_first_of_those_that_wait_has_waited_is_known() {
+    let mut bench = Bench::started(one_place());
+    let run = bench.changed("runs", Cause::Created).run();
+    assert_eq!(bench.machine.oldest_waiting(), None, "a run doesn't wait");
+    bench.pass(millis(300));
+    bench.related("runs");
+    bench.changed("first", Cause::Created);
+    bench.pass(millis(500));
+    bench.changed("second", Cause::Created);
+    assert_eq!(bench.machine.oldest_waiting(), Some(Now::at(millis(300))));
+    let run = bench.finished(&run, SUCCESS).run();
+    assert_eq!(run.key.name(), "first");
+    assert_eq!(bench.machine.oldest_waiting(), Some(Now::at(millis(800))));
+}
+
+#[test]
 fn the_queue_is_first_in_first_out() {
     let mut bench = Bench::started(one_place());
     let first = bench.changed("first", Cause::Created).run();
