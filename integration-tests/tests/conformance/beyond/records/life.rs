@@ -20,10 +20,10 @@ async fn a_record_is_made_with_its_token_changed_and_deleted_with_its_primary() 
     let operator = play.start().await?;
     play.scene.create("one", "first").await?;
     play.until(&["first"]).await?;
-    assert_eq!(play.until_id().await?, "id-1");
+    operator.settled().await?;
+    assert_eq!(play.id().await?.as_deref(), Some("id-1"));
     let token = play.token().await?;
     assert_eq!(play.system.made_for(&token), 1);
-    operator.settled().await?;
     assert_eq!(play.system.calls(), [format!("find {token}"), format!("create {token}")]);
 
     play.scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
