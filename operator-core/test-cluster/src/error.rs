@@ -98,6 +98,11 @@ pub enum Error {
         "a control plane lives in real time, and the clock of this runtime is paused: use the in-process server"
     )]
     VirtualTime,
+    /// A socket can't be opened while tokio's clock is paused: its clients live in real time.
+    #[error(
+        "the clients of a socket live in real time, and the clock of this runtime is paused: use the server's own client"
+    )]
+    VirtualSocket,
     /// A control plane was requested, but the API server is inside the process: for a library on top of this crate
     /// whose clusters may be either.
     #[error("the API server is inside this process, without a control plane: ask for a real one")]

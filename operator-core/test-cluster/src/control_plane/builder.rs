@@ -197,7 +197,8 @@ impl ControlPlaneBuilder {
         let ca = authority.certificate();
         for part in parts {
             if let Some((user, groups)) = part.user() {
-                let text = kubeconfig(layout.port, &ca, user, &authority.user(user, groups)?)?;
+                let text =
+                    kubeconfig("control-plane", layout.port, &ca, user, &authority.user(user, groups)?)?;
                 write(Path::new(&layout.kubeconfig(*part)), &text)?;
             }
             let mut words = vec![assets.program(*part).display().to_string()];
@@ -207,7 +208,7 @@ impl ControlPlaneBuilder {
             write(&folder.join("parts").join(part.name()), &format!("{}\n", words.join("\n")))?;
         }
         let admin = authority.user("admin", &["system:masters"])?;
-        let text = kubeconfig(layout.port, &ca, "admin", &admin)?;
+        let text = kubeconfig("control-plane", layout.port, &ca, "admin", &admin)?;
         write(&folder.join("kubeconfig"), &text)?;
         Ok(text)
     }

@@ -19,18 +19,18 @@ const SERVICE_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 /// A certificate authority, created when needed and kept in memory.
 ///
 /// rcgen's certificates are valid from 1975 to 4096, so a wrong clock never causes a test to fail.
-pub(super) struct Authority {
+pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
 /// A certificate and its key, both PEM.
-pub(super) struct Identity {
-    pub(super) certificate: String,
-    pub(super) key: String,
+pub(crate) struct Identity {
+    pub(crate) certificate: String,
+    pub(crate) key: String,
 }
 
 impl Authority {
-    pub(super) fn new() -> Result<Self, Error> {
+    pub(crate) fn new() -> Result<Self, Error> {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, "control-plane-ca");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -39,12 +39,12 @@ impl Authority {
     }
 
     /// The CA's certificate, PEM.
-    pub(super) fn certificate(&self) -> String {
+    pub(crate) fn certificate(&self) -> String {
         self.issuer.pem()
     }
 
     /// For the API server, with the names and addresses by which it is reached.
-    pub(super) fn server(&self) -> Result<Identity, Error> {
+    pub(crate) fn server(&self) -> Result<Identity, Error> {
         let names = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"];
         let mut params = CertificateParams::new(names.map(str::to_owned))?;
         for address in [IpAddr::V4(Ipv4Addr::LOCALHOST), SERVICE_ADDRESS] {
@@ -56,7 +56,7 @@ impl Authority {
     }
 
     /// For a user: Kubernetes takes the name from the common name and the groups from the organizations.
-    pub(super) fn user(&self, name: &str, groups: &[&str]) -> Result<Identity, Error> {
+    pub(crate) fn user(&self, name: &str, groups: &[&str]) -> Result<Identity, Error> {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, name);
         for group in groups {

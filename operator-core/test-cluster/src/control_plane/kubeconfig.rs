@@ -6,12 +6,18 @@ use serde_json::{Value, json};
 use super::certs::Identity;
 use crate::error::Error;
 
-/// The text of a kubeconfig for one user of the API server at `127.0.0.1:port`.
-pub(super) fn kubeconfig(port: u16, ca: &str, user: &str, identity: &Identity) -> Result<String, Error> {
+/// The text of a kubeconfig for one user of the API server at `127.0.0.1:port`. `name` is the cluster's and the context's.
+pub(crate) fn kubeconfig(
+    name: &str,
+    port: u16,
+    ca: &str,
+    user: &str,
+    identity: &Identity,
+) -> Result<String, Error> {
     let value = json!({
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{ "name": "control-plane", "cluster": {
+        "clusters": [{ "name": name, "cluster": {
             "server": format!("https://127.0.0.1:{port}"),
             "certificate-authority-data": base64(ca),
         }}],
@@ -19,8 +25,8 @@ pub(super) fn kubeconfig(port: u16, ca: &str, user: &str, identity: &Identity) -
             "client-certificate-data": base64(&identity.certificate),
             "client-key-data": base64(&identity.key),
         }}],
-        "contexts": [{ "name": "control-plane", "context": { "cluster": "control-plane", "user": user } }],
-        "current-context": "control-plane",
+        "contexts": [{ "name": name, "context": { "cluster": name, "user": user } }],
+        "current-context": name,
     });
     serde_saphyr::to_string(&value)
         .map_err(|error| Error::Yaml { what: "the kubeconfig".to_owned(), message: error.to_string() })
@@ -39,7 +45,7 @@ mod tests {
     async fn kube_reads_what_is_written() {
         let identity = Identity { certificate: "certificate".to_owned(), key: "key".to_owned() };
         let ca = super::super::certs::Authority::new().unwrap().certificate();
-        let text = kubeconfig(6443, &ca, "admin", &identity).unwrap();
+        let text = kubeconfig("test", 6443, &ca, "admin", &identity).unwrap();
         let read = kube::config::Kubeconfig::from_yaml(&text).unwrap();
         let config = kube::Config::from_custom_kubeconfig(read, &Default::default()).await.unwrap();
         assert_eq!(config.cluster_url, "https://127.0.0.1:6443/");

@@ -23,10 +23,10 @@ use kube::Client;
 mod assets;
 mod builder;
 mod cache;
-mod certs;
+pub(crate) mod certs;
 mod files;
 mod go_build;
-mod kubeconfig;
+pub(crate) mod kubeconfig;
 mod modules;
 mod part;
 mod process;
@@ -37,6 +37,7 @@ mod virtual_time;
 pub use assets::Assets;
 pub use builder::ControlPlaneBuilder;
 pub use part::Part;
+pub(crate) use virtual_time::is_virtual;
 
 use crate::{
     audit::{AuditEvent, AuditReader},

@@ -7,7 +7,7 @@ const A_MOMENT: Duration = Duration::from_micros(20);
 
 /// Whether tokio's clock is paused in the current runtime: real time passes, and tokio's doesn't.
 #[expect(clippy::disallowed_methods, reason = "the two kinds of time are compared")]
-pub(super) fn is_virtual() -> bool {
+pub(crate) fn is_virtual() -> bool {
     let (real, told) = (std::time::Instant::now(), tokio::time::Instant::now());
     while real.elapsed() < A_MOMENT {
         std::hint::spin_loop();

@@ -23,6 +23,7 @@ mod discovery;
 mod failure;
 mod fields;
 mod kinds;
+mod listen;
 mod namespaces;
 mod read;
 mod request;
@@ -48,6 +49,7 @@ use std::{
 use parking_lot::Mutex;
 
 pub use controllers::Controllers;
+pub use listen::Listening;
 pub use service::{InProcessServer, ResponseBody, Snapshot};
 use state::State;
 

@@ -60,11 +60,16 @@ pub(super) struct Request {
     /// Without parameters, in lower case; empty if there is none.
     pub(super) content_type: String,
     pub(super) user: User,
+    /// Whether somebody else sends it in this user's name.
+    pub(super) impersonated: bool,
     pub(super) user_agent: String,
     /// Path and query as they came.
     pub(super) uri: String,
     pub(super) body: Vec<u8>,
 }
+
+/// Who may do everything.
+pub(super) const MASTERS: &str = "system:masters";
 
 /// The user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,6 +77,13 @@ pub(super) struct User {
     /// The impersonated user; `None` for the administrator.
     pub(super) name: Option<String>,
     pub(super) groups: Vec<String>,
+}
+
+impl User {
+    /// Whether this is somebody who may do everything.
+    pub(super) fn is_administrator(&self) -> bool {
+        self.name.is_none() || self.groups.iter().any(|group| group == MASTERS)
+    }
 }
 
 impl Request {
@@ -87,6 +99,7 @@ impl Request {
             query: Query::of(uri.query().unwrap_or_default()),
             representation: representation(text(header::ACCEPT)),
             content_type: content_type.trim().to_ascii_lowercase(),
+            impersonated: false,
             user: User {
                 name: impersonated.map(str::to_owned),
                 groups: groups.filter_map(|group| group.to_str().ok()).map(str::to_owned).collect(),

@@ -227,7 +227,7 @@ impl InProcessServer {
     }
 
     /// Answers a request whose body has arrived.
-    fn answer(&self, request: &Request) -> Response<ResponseBody> {
+    pub(super) fn answer(&self, request: &Request) -> Response<ResponseBody> {
         let mut event = audit::event(request);
         let reply = self.reply(request);
         event.code = match &reply {
@@ -245,10 +245,7 @@ impl InProcessServer {
                 let lines = WatchStream::new(Arc::clone(&self.shared), *watch, event);
                 response(StatusCode::OK, JSON, StreamBody::new(lines).boxed_unsync())
             }
-            Err(failure) => match failure.body() {
-                Some(body) => response(failure.code(), JSON, full(read::json(&body))),
-                None => plain(failure.code(), "404 page not found\n"),
-            },
+            Err(failure) => refused(&failure),
         }
     }
 
@@ -284,6 +281,7 @@ impl Service<http::Request<Body>> for InProcessServer {
             if request.user == User::default() {
                 request.user = server.user.clone();
             }
+            request.impersonated = request.user != User::default();
             Ok(server.answer(&request))
         }
         .boxed()
@@ -293,6 +291,14 @@ impl Service<http::Request<Body>> for InProcessServer {
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
 fn machine_time() -> Timestamp {
     Timestamp::now()
+}
+
+/// The answer to a request that is refused.
+pub(super) fn refused(failure: &Failure) -> Response<ResponseBody> {
+    match failure.body() {
+        Some(body) => response(failure.code(), JSON, full(read::json(&body))),
+        None => plain(failure.code(), "404 page not found\n"),
+    }
 }
 
 const JSON: &str = "application/json";

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// The body of a request.
-const BODY: usize = 3 << 20;
+pub(super) const BODY: usize = 3 << 20;
 /// The data of a ConfigMap or Secret.
 const DATA: usize = 1 << 20;
 /// All annotations of an object.
