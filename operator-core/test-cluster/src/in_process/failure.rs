@@ -139,9 +139,13 @@ impl Failure {
     }
 
     fn unprocessable(what: &str, name: &str, causes: &[Cause], details: Value) -> Self {
-        let mut said: Vec<String> =
-            causes.iter().map(|(_, field, message)| format!("{field}: {message}")).collect();
-        said.dedup();
+        let mut said: Vec<String> = Vec::with_capacity(causes.len());
+        for (_, field, message) in causes {
+            let cause = format!("{field}: {message}");
+            if !said.contains(&cause) {
+                said.push(cause);
+            }
+        }
         let said = if said.len() == 1 { said.remove(0) } else { format!("[{}]", said.join(", ")) };
         Self::new(422, "Invalid", format!("{what} \"{name}\" is invalid: {said}")).with(details)
     }

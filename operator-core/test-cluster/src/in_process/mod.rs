@@ -36,6 +36,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod validate;
+mod values;
 mod watch;
 mod workloads;
 mod write;

@@ -17,7 +17,7 @@ use crate::in_process::{
     sizes,
     state::{Reply, State},
     store::Path,
-    validate,
+    validate, values,
 };
 
 impl State {
@@ -74,6 +74,7 @@ impl State {
         self.complete(kind, &mut object)?;
         let mut causes = validate::metadata(kind, &object, true);
         causes.extend(self.wrong(kind, &object)?);
+        causes.extend(values::of_new(kind, &object));
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, path.name(), &causes));
         }

@@ -14,7 +14,7 @@ use crate::in_process::{
     request::Request,
     state::{Reply, State},
     store::Path,
-    validate,
+    validate, values,
 };
 
 impl State {
@@ -91,10 +91,8 @@ impl State {
         let times = if kind.is_custom() { 3 } else { 2 };
         causes = causes.iter().flat_map(|cause| [cause.clone(), cause.clone()]).collect();
         causes.extend(checked.iter().flat_map(|cause| std::iter::repeat_n(cause.clone(), times)));
-        if !causes.is_empty() {
-            return Err(Failure::invalid(kind, target.name(), &causes));
-        }
-        let causes = self.wrong(kind, &object)?;
+        causes.extend(self.wrong(kind, &object)?);
+        causes.extend(values::of_changed(kind, target.endpoint, &object, live));
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, target.name(), &causes));
         }

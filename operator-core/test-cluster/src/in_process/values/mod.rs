@@ -1,0 +1,73 @@
+//! The values of Kubernetes' own kinds: what an object may be, and what of it may change, in the real server's words.
+//!
+//! ```text
+//!  defaults, what an endpoint doesn't write ─▶ metadata ─▶ here: the kind's checks ─▶ admission that only looks ─▶ store
+//! ```
+//!
+//! An object comes here after it has been read: each field has its type, absent fields have their defaults. So checks
+//! ask what is inside of the types only. They run at each write and must be cheap: a path is written only for errors.
+//!
+//! # Guarantees
+//! - The causes of a refusal are those of the real server, in its order.
+//!
+//! # Assumptions
+//! - The names of objects, their labels, annotations, owners and finalizers are checked elsewhere (`validate`).
+
+#![allow(dead_code, reason = "the kinds that use all of it follow")]
+
+mod common;
+mod errors;
+mod names;
+mod path;
+mod read;
+mod resources;
+mod workloads;
+
+use serde_json::Value;
+
+use self::errors::Errors;
+use super::{failure::Cause, fields::Endpoint, kinds::Kind};
+
+/// What is checked of one kind. The errors are added in the order of the real server.
+#[derive(Clone, Copy, Debug)]
+struct Checks {
+    /// A new object.
+    create: fn(&Value, &mut Errors),
+    /// A changed object: the new one and the live one. It asks of the new one what its creation asks, if that is so on the
+    /// real server.
+    update: fn(&Value, &Value, &mut Errors),
+    /// A changed status: the new object, which has nothing else that is new, and the live one.
+    status: fn(&Value, &Value, &mut Errors),
+}
+
+/// For kinds whose status may be anything.
+fn anything(_new: &Value, _old: &Value, _errors: &mut Errors) {}
+
+/// What is wrong with a new object.
+pub(super) fn of_new(kind: &Kind, object: &Value) -> Vec<Cause> {
+    let mut errors = Errors::default();
+    if let Some(checks) = checks_of(kind) {
+        (checks.create)(object, &mut errors);
+    }
+    errors.into_causes()
+}
+
+/// What is wrong with a changed object, or a changed status.
+pub(super) fn of_changed(kind: &Kind, endpoint: Endpoint, new: &Value, live: &Value) -> Vec<Cause> {
+    let mut errors = Errors::default();
+    if let Some(checks) = checks_of(kind) {
+        match endpoint {
+            Endpoint::Main => (checks.update)(new, live, &mut errors),
+            Endpoint::Status => (checks.status)(new, live, &mut errors),
+        }
+    }
+    errors.into_causes()
+}
+
+fn checks_of(kind: &Kind) -> Option<Checks> {
+    let (group, name) = (kind.group.as_str(), kind.kind.as_str());
+    if kind.is_custom() {
+        return None;
+    }
+    workloads::checks(group, name).or_else(|| resources::checks(group, name))
+}
