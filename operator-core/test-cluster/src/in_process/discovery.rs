@@ -47,10 +47,12 @@ impl State {
     }
 
     /// The names of all groups but the core group.
-    fn groups(&self) -> Vec<String> {
+    pub(super) fn groups(&self) -> Vec<String> {
         let mut groups: Vec<String> = self.kinds.iter().map(|kind| kind.group.clone()).collect();
         groups.dedup();
         groups.retain(|group| !group.is_empty());
+        // Names that several groups have mean the first one's kind.
+        groups.sort_by_key(|group| GROUPS.iter().position(|known| known == group).unwrap_or(GROUPS.len()));
         groups
     }
 
@@ -77,7 +79,7 @@ impl State {
         let Some(first) = served.first() else {
             return Err(if self.kinds.has_group(group) { Failure::no_resource() } else { Failure::Page });
         };
-        let resources: Vec<Value> = served.iter().flat_map(|kind| resource(kind)).collect();
+        let resources: Vec<Value> = served.iter().flat_map(|kind| self.entries_of(kind)).collect();
         Ok(Reply::value(&json!({
             "kind": "APIResourceList",
             "apiVersion": "v1",
@@ -87,8 +89,32 @@ impl State {
     }
 }
 
+/// Kubernetes' own groups in the order of their priority; those of definitions come after them.
+const GROUPS: [&str; 20] = [
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+];
+
 /// The entries of a kind: itself and its subresources.
-fn resource(kind: &Kind) -> Vec<Value> {
+pub(super) fn entries(kind: &Kind) -> Vec<Value> {
     let verbs = if kind.is_custom() {
         ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
     } else {
@@ -101,6 +127,9 @@ fn resource(kind: &Kind) -> Vec<Value> {
         "kind": kind.kind,
         "verbs": verbs,
     });
+    if kind.is_namespace() {
+        itself["verbs"] = json!(["create", "delete", "get", "list", "patch", "update", "watch"]);
+    }
     if !kind.short_names.is_empty() {
         itself["shortNames"] = kind.short_names.clone().into();
     }
@@ -119,7 +148,7 @@ fn resource(kind: &Kind) -> Vec<Value> {
 
 /// The rank of a version: stable before beta before alpha, then the higher number; anything else last, by its name in
 /// reverse order.
-fn priority(version: &str) -> (u8, u64, u64) {
+pub(super) fn priority(version: &str) -> (u8, u64, u64) {
     let digits = |text: &str| text.parse().ok();
     let parsed = (|| {
         let rest = version.strip_prefix('v')?;

@@ -15,6 +15,7 @@
 
 mod access;
 mod addresses;
+mod aggregated;
 mod audit;
 mod collector;
 mod controllers;
@@ -33,6 +34,7 @@ mod sizes;
 mod state;
 mod store;
 mod stream;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod validate;

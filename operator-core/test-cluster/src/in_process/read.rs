@@ -199,7 +199,7 @@ pub(super) fn show(request: &Request, kind: &Kind, object: &Value) -> Result<Byt
     match request.representation {
         Representation::Whole => Ok(json(object)),
         Representation::Metadata => Ok(json(&MetadataOnly::of(object))),
-        Representation::MetadataList | Representation::Other => {
+        Representation::MetadataList | Representation::Table | Representation::Other => {
             let message = format!(
                 "you requested PartialObjectMetadataList, but the requested object is not a list (*{}.{})",
                 kind.go_package(),
@@ -230,7 +230,7 @@ pub(super) fn collection<'o>(
             let kind = "PartialObjectMetadataList";
             Ok(json(&Collection { api_version: "meta.k8s.io/v1", items, kind, metadata }))
         }
-        Representation::Metadata | Representation::Other => {
+        Representation::Metadata | Representation::Table | Representation::Other => {
             let message = format!(
                 "you requested PartialObjectMetadata, but the requested object is a list (*{}.{})",
                 kind.go_package(),

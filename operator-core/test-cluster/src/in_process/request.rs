@@ -46,6 +46,8 @@ pub(super) enum Representation {
     Metadata,
     /// Metadata only, a list.
     MetadataList,
+    /// Rows of a table, a list or single objects.
+    Table,
     /// None that this server has.
     Other,
 }
@@ -57,6 +59,8 @@ pub(super) struct Request {
     pub(super) route: Route,
     pub(super) query: Query,
     pub(super) representation: Representation,
+    /// Whether discovery is wanted in one document, before any other form.
+    pub(super) aggregated: bool,
     /// Without parameters, in lower case; empty if there is none.
     pub(super) content_type: String,
     pub(super) user: User,
@@ -98,6 +102,7 @@ impl Request {
             route: Route::of(uri.path()),
             query: Query::of(uri.query().unwrap_or_default()),
             representation: representation(text(header::ACCEPT)),
+            aggregated: is_aggregated(text(header::ACCEPT)),
             content_type: content_type.trim().to_ascii_lowercase(),
             impersonated: false,
             user: User {
@@ -204,10 +209,22 @@ fn representation(accept: &str) -> Representation {
             ("" | "application/json" | "*/*" | "application/*", None) => Representation::Whole,
             ("application/json", Some("PartialObjectMetadata")) => Representation::Metadata,
             ("application/json", Some("PartialObjectMetadataList")) => Representation::MetadataList,
+            ("application/json", Some("Table")) if choice.contains(";v=v1;") || choice.ends_with(";v=v1") => {
+                Representation::Table
+            }
             _ => Representation::Other,
         }
     });
     known.find(|choice| *choice != Representation::Other).unwrap_or(Representation::Other)
+}
+
+/// Whether an `Accept` header prefers the aggregated form of discovery that this server has.
+fn is_aggregated(accept: &str) -> bool {
+    let first = accept.split(',').next().unwrap_or_default();
+    let mut parameters = first.split(';').map(str::trim);
+    first.starts_with("application/json;")
+        && parameters.clone().any(|part| part == "as=APIGroupDiscoveryList")
+        && parameters.any(|part| part == "v=v2")
 }
 
 /// Decodes the escapes in a part of a URL.

@@ -232,7 +232,7 @@ impl InProcessServer {
         let reply = self.reply(request);
         event.code = match &reply {
             Ok(Reply::Json(code, _)) => code.as_u16(),
-            Ok(Reply::Text(_) | Reply::Watch(_)) => 200,
+            Ok(Reply::Typed(..) | Reply::Text(_) | Reply::Watch(_)) => 200,
             Err(failure) => failure.code().as_u16(),
         };
         let is_watch = matches!(reply, Ok(Reply::Watch(_)));
@@ -240,6 +240,7 @@ impl InProcessServer {
         self.shared.audit.note(AuditEvent { stage: stage.to_owned(), ..event.clone() });
         match reply {
             Ok(Reply::Json(code, body)) => response(code, JSON, full(body)),
+            Ok(Reply::Typed(content_type, body)) => response(StatusCode::OK, content_type, full(body)),
             Ok(Reply::Text(text)) => plain(StatusCode::OK, text),
             Ok(Reply::Watch(watch)) => {
                 let lines = WatchStream::new(Arc::clone(&self.shared), *watch, event);

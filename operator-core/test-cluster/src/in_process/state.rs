@@ -27,6 +27,8 @@ use super::{
 pub(super) enum Reply {
     /// A JSON body.
     Json(StatusCode, Bytes),
+    /// A JSON body of another type.
+    Typed(&'static str, Bytes),
     /// Plain text.
     Text(&'static str),
     /// Lines, for as long as the watch lasts.
@@ -126,6 +128,9 @@ impl State {
             }
             Route::Unknown => Err(Failure::Page),
             route => match (request.method.as_str(), request.representation) {
+                ("GET", _) if request.aggregated && matches!(route, Route::CoreVersions | Route::Groups) => {
+                    Ok(self.discover_together(route))
+                }
                 ("GET", Representation::Whole) => self.discover(route),
                 ("GET", _) => Err(not_acceptable()),
                 _ => Err(Failure::method()),
@@ -133,7 +138,7 @@ impl State {
         }
     }
 
-    fn answer_objects(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
+    pub(super) fn answer_objects(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
         if target.group == access::REVIEWS {
             return self.review(request, target);
         }
@@ -143,8 +148,10 @@ impl State {
         if target.namespace.is_some() && !kind.namespaced {
             return Err(nowhere());
         }
-        if request.representation == Representation::Other {
-            return Err(not_acceptable());
+        match request.representation {
+            Representation::Other => return Err(not_acceptable()),
+            Representation::Table => return self.answer_with_table(request, target),
+            _ => {}
         }
         sizes::read(&request.body)?;
         let Some(name) = &target.name else { return self.answer_collection(request, &kind, target) };

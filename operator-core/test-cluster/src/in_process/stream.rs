@@ -61,6 +61,9 @@ impl WatchStream {
     /// Makes lines of what has happened since the last call; if there are none, registers to be woken.
     fn look(&mut self, cx: &Context<'_>) {
         let state = self.shared.state.lock();
+        if let Some(table) = &mut self.watch.filter.table {
+            table.now = state.now;
+        }
         match state.store.after(self.watch.after) {
             Ok(events) => {
                 for event in events {
@@ -100,7 +103,8 @@ impl Stream for WatchStream {
         if let Some(bookmark) = &mut self.bookmark
             && bookmark.poll_unpin(cx).is_ready()
         {
-            let line = self.watch.filter.bookmark(self.watch.after, false);
+            let after = self.watch.after;
+            let line = self.watch.filter.bookmark(after, false);
             let mut next = Box::pin(sleep(BOOKMARKS));
             // It isn't due yet; the poll makes it wake this task.
             let _pending = next.poll_unpin(cx);

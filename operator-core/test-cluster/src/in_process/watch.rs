@@ -14,6 +14,7 @@ use super::{
     selector::Selector,
     state::{Reply, State},
     store::Event,
+    tables::Table,
 };
 
 /// The default duration of a watch, in seconds.
@@ -39,6 +40,9 @@ pub(super) struct Filter {
     namespace: Option<String>,
     selector: Selector,
     metadata_only: bool,
+    /// How its objects become rows, if that is wanted, and whether their columns were named.
+    pub(super) table: Option<Table>,
+    named: bool,
 }
 
 impl State {
@@ -82,6 +86,8 @@ impl State {
             namespace: target.namespace.clone(),
             selector: selector(request, kind, target)?,
             metadata_only: request.representation != Representation::Whole,
+            table: None,
+            named: false,
         };
         let bookmarks = query.is_true("allowWatchBookmarks");
         let current = self.store.version();
@@ -97,7 +103,7 @@ impl State {
             if version > current {
                 return Err(Failure::too_large(version, current));
             }
-            start.lines = self.existing(&start.filter);
+            start.lines = self.existing(&mut start.filter);
             if bookmarks && initial.is_some() {
                 start.lines.push(start.filter.bookmark(current, true));
             }
@@ -109,18 +115,18 @@ impl State {
     }
 
     /// All objects as lines that add them.
-    fn existing(&self, filter: &Filter) -> Vec<Bytes> {
+    fn existing(&self, filter: &mut Filter) -> Vec<Bytes> {
         let objects = self.store.list(&filter.kind.resource(), filter.namespace.as_deref());
         let objects = objects.map(|(_, object)| in_version(&filter.kind, object));
-        let selected = objects.filter(|object| filter.selector.matches(object));
-        selected.map(|object| filter.line("ADDED", &object)).collect()
+        let selected: Vec<_> = objects.filter(|object| filter.selector.matches(object)).collect();
+        selected.iter().map(|object| filter.line("ADDED", object)).collect()
     }
 }
 
 impl Filter {
     /// The meaning of an event for this watch. An object that starts to match was added, one that no longer does was
     /// deleted.
-    pub(super) fn event(&self, event: &Event) -> Option<Bytes> {
+    pub(super) fn event(&mut self, event: &Event) -> Option<Bytes> {
         let is_ours = event.resource.plural == self.kind.plural
             && event.resource.group == self.kind.group
             && self.namespace.as_deref().is_none_or(|namespace| event.path.namespace() == Some(namespace));
@@ -144,7 +150,7 @@ impl Filter {
     }
 
     /// A bookmark: a line that shows how far the watch has come.
-    pub(super) fn bookmark(&self, version: u64, initial_end: bool) -> Bytes {
+    pub(super) fn bookmark(&mut self, version: u64, initial_end: bool) -> Bytes {
         let mut metadata = json!({ "resourceVersion": version.to_string() });
         if initial_end {
             metadata["annotations"] = json!({ "k8s.io/initial-events-end": "true" });
@@ -154,8 +160,18 @@ impl Filter {
         self.line("BOOKMARK", &object)
     }
 
-    fn line(&self, kind: &str, object: &Value) -> Bytes {
-        if self.metadata_only { line(kind, &MetadataOnly::of(object)) } else { line(kind, object) }
+    fn line(&mut self, kind: &str, object: &Value) -> Bytes {
+        match self.table {
+            Some(_) => self.as_table(&line(kind, object)),
+            None if self.metadata_only => line(kind, &MetadataOnly::of(object)),
+            None => line(kind, object),
+        }
+    }
+
+    /// A line whose object is whole, with a table in its place.
+    pub(super) fn as_table(&mut self, line: &Bytes) -> Bytes {
+        let with_columns = !std::mem::replace(&mut self.named, true);
+        self.table.as_ref().map_or_else(|| line.clone(), |table| table.of_line(line, with_columns))
     }
 }
 
