@@ -73,6 +73,16 @@ fn versions(definition: &Value) -> impl Iterator<Item = &Value> {
     definition["spec"]["versions"].as_array().into_iter().flatten()
 }
 
+fn has_rules(schema: &Value) -> bool {
+    match schema {
+        Value::Object(words) => {
+            words.iter().any(|(word, value)| word == "x-kubernetes-validations" || has_rules(value))
+        }
+        Value::Array(items) => items.iter().any(has_rules),
+        _ => false,
+    }
+}
+
 fn text<'o>(object: &'o Value, pointer: &str) -> &'o str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
@@ -126,26 +136,20 @@ impl State {
             if !subresources["scale"].is_null() {
                 return Err(Failure::not_modelled("the scale subresource of custom resources"));
             }
-            self.schema_of(definition, version)?;
+            if has_rules(&version["schema"]) {
+                return Err(Failure::not_modelled("rules in CEL (x-kubernetes-validations)"));
+            }
         }
         Ok(causes)
     }
 
-    fn schema_of(&self, definition: &Value, version: &Value) -> Result<Schema, Failure> {
+    fn schema_of(definition: &Value, version: &Value) -> Schema {
         let kind = GroupVersionKind::gvk(
             text(definition, "/spec/group"),
             text(version, "/name"),
             text(definition, "/spec/names/kind"),
         );
-        let schema = &version["schema"]["openAPIV3Schema"];
-        let has_status = !version["subresources"]["status"].is_null();
-        Schema::custom(kind, has_status, schema).map_err(|refusal| {
-            let definitions = self.kinds.of_resource(&definitions());
-            match definitions {
-                Some(kind) => Failure::of_fields(refusal, kind, text(definition, "/metadata/name")),
-                None => Failure::Page,
-            }
-        })
+        Schema::custom(kind, &version["subresources"], &version["schema"]["openAPIV3Schema"])
     }
 
     /// Does what a changed definition requires.
@@ -192,7 +196,7 @@ impl State {
         self.kinds.withdraw(&Resource { group: group.clone(), plural: plural.clone() });
         let names = &definition["spec"]["names"];
         for version in versions(definition).filter(|version| version["served"] == true) {
-            let Ok(schema) = self.schema_of(definition, version) else { continue };
+            let schema = Self::schema_of(definition, version);
             let name = text(version, "/name").to_owned();
             let selectable = version["selectableFields"].as_array().into_iter().flatten();
             let short_names = names["shortNames"].as_array().into_iter().flatten();

@@ -23,6 +23,7 @@ mod definitions;
 mod discovery;
 mod failure;
 mod fields;
+mod go;
 mod kinds;
 mod listen;
 mod namespaces;

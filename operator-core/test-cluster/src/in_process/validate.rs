@@ -130,6 +130,28 @@ pub(super) fn wrong_key(key: &str) -> Option<String> {
     }
 }
 
+/// What is wrong with the name of a kind, which may have capital letters.
+pub(super) fn wrong_kind_name(name: &str) -> Option<String> {
+    wrong_label_1035(&name.to_lowercase())
+        .map(|why| format!("may have mixed case, but should otherwise match: {why}"))
+}
+
+/// What is wrong with a name that begins with a letter.
+pub(super) fn wrong_label_1035(name: &str) -> Option<String> {
+    const LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
+        alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
+        validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+    let begins = name.starts_with(|letter: char| letter.is_ascii_lowercase());
+    let mut wrong = Vec::new();
+    if name.len() > 63 {
+        wrong.push("must be no more than 63 bytes");
+    }
+    if !is_label(name) || !begins {
+        wrong.push(LABEL);
+    }
+    (!wrong.is_empty()).then(|| wrong.join(","))
+}
+
 /// What is wrong with the value of a label.
 pub(super) fn wrong_label_value(value: &str) -> Option<String> {
     if value.len() > 63 {

@@ -111,10 +111,10 @@ impl Schema {
         Some(Self(Arc::new(Inner { kind: kind.clone(), origin })))
     }
 
-    /// A custom kind, by the `openAPIV3Schema` of its definition.
-    pub(super) fn custom(kind: GroupVersionKind, has_status: bool, schema: &Value) -> Result<Self, Refusal> {
-        let definition = Definition::new(has_status, schema)?;
-        Ok(Self(Arc::new(Inner { kind, origin: Origin::Custom(Box::new(definition)) })))
+    /// A custom kind, by the subresources and the `openAPIV3Schema` of its definition.
+    pub(super) fn custom(kind: GroupVersionKind, subresources: &Value, schema: &Value) -> Self {
+        let definition = Definition::new(subresources, schema);
+        Self(Arc::new(Inner { kind, origin: Origin::Custom(Box::new(definition)) }))
     }
 
     /// A body as the server reads it: in the form that Go gives it, unknown fields dropped, defaults filled in.
@@ -240,7 +240,7 @@ impl Write<'_> {
         prepare::set_managed(&mut new, managers.encode());
         let new = self.schema.stored(new);
         if let Origin::Custom(definition) = &self.schema.0.origin {
-            let causes = definition.validate(&new);
+            let causes = definition.validate(&new, live, self.endpoint);
             if !causes.is_empty() {
                 return Err(invalid(&self.schema.0.kind, &new, causes));
             }
@@ -254,6 +254,8 @@ fn invalid(kind: &GroupVersionKind, object: &Value, causes: Vec<(String, String,
     let name = at(at(object, "metadata"), "name").as_str().unwrap_or("").to_owned();
     let mut messages: Vec<_> =
         causes.iter().map(|(_, field, message)| format!("{field}: {message}")).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    messages.retain(|message| seen.insert(message.clone()));
     let text = match messages.len() {
         1 => messages.remove(0),
         _ => format!("[{}]", messages.join(", ")),

@@ -1,16 +1,16 @@
 //! Custom kinds: what the `openAPIV3Schema` of their definition says about merging, pruning, defaults and validity.
-//!
-//! # Guarantees
-//! - A schema with something that is not modelled here is refused when its kind is defined, not ignored.
 
 mod coerce;
 mod convert;
-mod validate;
+mod scale;
+mod values;
 
 use serde_json::Value;
 
+pub(in crate::in_process) use self::scale::Scale;
+use self::values::{Cause, Old, Patterns};
 use super::{
-    Refusal,
+    Endpoint,
     schema::{TypeId, Types},
 };
 
@@ -21,14 +21,23 @@ pub(super) struct Definition {
     pub(super) types: Types,
     pub(super) root: TypeId,
     schema: Value,
+    patterns: Patterns,
+    scale: Option<Scale>,
 }
 
 impl Definition {
-    /// Reads a schema.
-    pub(super) fn new(has_status: bool, schema: &Value) -> Result<Self, Refusal> {
-        validate::modelled(schema, "")?;
+    /// Reads a schema, and the subresources that are served.
+    pub(super) fn new(subresources: &Value, schema: &Value) -> Self {
         let (types, root) = convert::convert(schema);
-        Ok(Self { has_status, types, root, schema: super::canonical::normal(schema.clone()) })
+        let schema = super::canonical::normal(schema.clone());
+        Self {
+            has_status: !subresources["status"].is_null(),
+            types,
+            root,
+            patterns: Patterns::of(&schema),
+            scale: Scale::of(subresources),
+            schema,
+        }
     }
 
     /// Drops what the schema doesn't know, and fills in its defaults. The error names an embedded object that has none
@@ -47,9 +56,34 @@ impl Definition {
         object
     }
 
-    /// The violations of the schema, as (reason, field, message).
-    pub(super) fn validate(&self, object: &Value) -> Vec<(String, String, String)> {
-        validate::validate(&self.schema, object)
+    /// What is wrong with a written object; `live` is what it was before.
+    pub(super) fn validate(&self, object: &Value, live: Option<&Value>, endpoint: Endpoint) -> Vec<Cause> {
+        let mut causes = Vec::new();
+        match endpoint {
+            Endpoint::Main => {
+                causes.extend(values::check(&self.patterns, &self.schema, object, "", live.map(Old)));
+                causes.extend(self.scale.iter().flat_map(|scale| scale.check(object, endpoint)));
+                values::embedded(&self.schema, object, "", &mut causes);
+            }
+            Endpoint::Status => {
+                let schema = self.schema.get("properties").and_then(|properties| properties.get("status"));
+                if let (Some(schema), Some(status)) = (schema, object.get("status")) {
+                    let old = live.and_then(|live| live.get("status")).map(Old);
+                    causes.extend(values::check(&self.patterns, schema, status, "status", old));
+                }
+                causes.extend(self.scale.iter().flat_map(|scale| scale.check(object, endpoint)));
+            }
+        }
+        let duplicates = |object: &Value| {
+            let mut causes = Vec::new();
+            values::duplicates(&self.schema, object, "", &mut causes);
+            causes
+        };
+        let new = duplicates(object);
+        if !new.is_empty() && live.is_none_or(|live| duplicates(live).is_empty()) {
+            causes.extend(new);
+        }
+        causes
     }
 }
 

@@ -1,0 +1,5 @@
+//! Definitions of custom kinds, on the in-process server and on the real one: both are asked the same, and give the same
+//! answers, word by word.
+
+mod both;
+mod values;
