@@ -8,9 +8,10 @@
 //! A difference ends the story, which is then made shorter as long as there is one, and printed with what tells it again.
 //! Each day has other stories. `FUZZ_STORIES` says how many of each kind are told, `FUZZ_SEED` with which one begins,
 //! `FUZZ_KINDS` of which kinds; `FUZZ_RECORD` names a file for what the real server answers, which [`replay`] tells the
-//! in-process server where there is no Go.
+//! in-process server where there is no Go. [`fields`] sets each field of Kubernetes' kinds to wrong values.
 
 mod compare;
+mod fields;
 mod kinds;
 mod replay;
 mod run;
