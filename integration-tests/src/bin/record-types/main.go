@@ -11,10 +11,16 @@
 //
 // with the flags o (omitempty), z (omitzero), ! (atomic here, whatever the type
 // says) and =json (the default of a field that is a key).
+//
+// Two more files are written to the working folder: patches.json, how strategic
+// merge patches merge the fields that have more to say than their type, as
+// "<strategies> <merge key>" of the types' tags; and schemas.json.gz, the schemas
+// of all documents.
 package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"os"
 	"reflect"
@@ -41,6 +47,7 @@ var (
 	documents = map[string]property{}
 	types     = map[string]map[string]string{}
 	kinds     = map[string]string{}
+	patches   = map[string]map[string]string{}
 	leaves    = map[reflect.Type]string{
 		reflect.TypeFor[meta.Time]():          "T",
 		reflect.TypeFor[meta.MicroTime]():     "M",
@@ -79,6 +86,31 @@ func main() {
 	text := strings.ReplaceAll(out.String(), "},\"", "},\n\"")
 	_, err := os.Stdout.WriteString(text)
 	check(err)
+	writePatches()
+	writeSchemas()
+}
+
+func writePatches() {
+	encoded, err := json.Marshal(patches)
+	check(err)
+	text := strings.ReplaceAll(string(encoded), "},\"", "},\n\"") + "\n"
+	check(os.WriteFile("patches.json", []byte(text), 0o644))
+}
+
+// Those of options and watches list all kinds that there are, differently in each
+// document, and nobody asks for them.
+func writeSchemas() {
+	delete(documents, "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions")
+	delete(documents, "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent")
+	file, err := os.Create("schemas.json.gz")
+	check(err)
+	writer, err := gzip.NewWriterLevel(file, gzip.BestCompression)
+	check(err)
+	encoder := json.NewEncoder(writer)
+	encoder.SetEscapeHTML(false)
+	check(encoder.Encode(documents))
+	check(writer.Close())
+	check(file.Close())
 }
 
 func record(goType reflect.Type) {
@@ -92,18 +124,24 @@ func record(goType reflect.Type) {
 		fields["!"] = "atomic"
 	}
 	properties, _ := document["properties"].(map[string]any)
-	collect(goType, properties, fields)
+	collect(short(goType), goType, properties, fields)
 }
 
-func collect(goType reflect.Type, properties map[string]any, fields map[string]string) {
+func collect(owner string, goType reflect.Type, properties map[string]any, fields map[string]string) {
 	for field := range goType.Fields() {
 		tag := strings.Split(field.Tag.Get("json"), ",")
 		if tag[0] == "-" || !field.IsExported() {
 			continue
 		}
 		if tag[0] == "" {
-			collect(field.Type, properties, fields)
+			collect(owner, field.Type, properties, fields)
 			continue
+		}
+		if strategy := field.Tag.Get("patchStrategy"); strategy != "" {
+			if patches[owner] == nil {
+				patches[owner] = map[string]string{}
+			}
+			patches[owner][tag[0]] = strings.TrimSpace(strategy + " " + field.Tag.Get("patchMergeKey"))
 		}
 		described, _ := properties[tag[0]].(map[string]any)
 		text := expression(field.Type, described)

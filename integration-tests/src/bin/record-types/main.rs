@@ -1,5 +1,8 @@
 //! Records the types of Kubernetes anew, for the in-process API server: from the API server that this repository's
-//! control plane builds, and from the Go types of the same version.
+//! control plane builds, and from the Go types of the same version. So are the schemas of `/openapi`, and the columns of
+//! tables.
+
+mod columns;
 
 use std::{
     fs,
@@ -8,6 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
+use kube::Client;
 use operator_core::testing::{ControlPlane, TestCluster};
 
 /// The groups that the in-process server knows kinds of; `main.go` names the same.
@@ -31,7 +35,11 @@ const DOCUMENTS: [&str; 13] = [
 async fn main() -> anyhow::Result<()> {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../operator-core/test-cluster");
     let folder = tempfile::tempdir()?;
-    let documents = documents(folder.path()).await?;
+    let cluster = TestCluster::new(ControlPlane::builder().start().await?);
+    let client = cluster.client()?;
+    let documents = documents(&client, folder.path()).await?;
+    let server = package.join("src/in_process");
+    write(&server.join("tables/columns.json"), columns::recorded(&client, &DOCUMENTS).await?.as_bytes())?;
 
     // The Go program is built in a module of its own, which asks for what the control plane is built from.
     let module = package.join("control-plane/cluster");
@@ -48,14 +56,21 @@ async fn main() -> anyhow::Result<()> {
         .output()
         .context("run go")?;
     ensure!(output.status.success(), "go run has failed: {}", output.status);
-    let types = package.join("src/in_process/fields/recorded/types.json");
-    fs::write(&types, output.stdout).with_context(|| format!("write {}", types.display()))
+    write(&server.join("fields/recorded/types.json"), &output.stdout)?;
+    // The Go program leaves these in its folder.
+    for (file, place) in [("patches.json", "fields/recorded"), ("schemas.json.gz", "openapi")] {
+        let made = fs::read(folder.path().join(file)).with_context(|| format!("read {file}"))?;
+        write(&server.join(place).join(file), &made)?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    fs::write(path, content).with_context(|| format!("write {}", path.display()))
 }
 
 /// Writes each document of `/openapi/v3` to a file.
-async fn documents(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let cluster = TestCluster::new(ControlPlane::builder().start().await?);
-    let client = cluster.client()?;
+async fn documents(client: &Client, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for document in DOCUMENTS {
         let request = http::Request::get(format!("/openapi/v3/{document}")).body(Vec::new())?;

@@ -24,6 +24,7 @@ impl State {
                 "compiler": "",
                 "platform": "in-process",
             }))),
+            Route::OpenApi(path) => self.openapi(path),
             Route::Health => Ok(Reply::Text("ok")),
             Route::CoreVersions => Ok(Reply::value(
                 &json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] }),

@@ -27,6 +27,7 @@ mod go;
 mod kinds;
 mod listen;
 mod namespaces;
+mod openapi;
 mod read;
 mod request;
 mod selector;

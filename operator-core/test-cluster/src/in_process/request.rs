@@ -19,6 +19,8 @@ pub(super) enum Route {
     Group(String),
     /// `/api/v1`, `/apis/{group}/{version}`
     Resources(String, String),
+    /// `/openapi/…`
+    OpenApi(String),
     /// Objects.
     Objects(Target),
     /// Anything else.
@@ -130,6 +132,7 @@ impl Route {
         match segments[..] {
             ["version"] => Self::Version,
             ["readyz" | "healthz" | "livez"] => Self::Health,
+            ["openapi", ref rest @ ..] => Self::OpenApi(rest.join("/")),
             ["api"] => Self::CoreVersions,
             ["apis"] => Self::Groups,
             ["apis", group] => Self::Group(group.to_owned()),

@@ -217,7 +217,7 @@ impl State {
 }
 
 /// Paths of the real server that lead to no objects, and are not supported here.
-const MISSING_PATHS: [&str; 6] = ["/openapi", "/metrics", "/logs", "/debug", "/.well-known", "/openid"];
+const MISSING_PATHS: [&str; 5] = ["/metrics", "/logs", "/debug", "/.well-known", "/openid"];
 
 /// 406.
 fn not_acceptable() -> Failure {

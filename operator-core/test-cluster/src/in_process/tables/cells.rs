@@ -14,9 +14,17 @@ pub(super) fn of(api_version: &str, kind: &str, object: &Value, now: Timestamp) 
     let age = Value::from(since(&object["metadata"]["creationTimestamp"], now));
     match kind {
         "Pod" => pods::cells(object, name, age, now),
-        "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job" | "CronJob"
-        | "PodDisruptionBudget" | "HorizontalPodAutoscaler" | "ControllerRevision"
-        | "ReplicationController" | "PodTemplate" => workloads::cells(kind, object, name, age, now),
+        "Deployment"
+        | "ReplicaSet"
+        | "StatefulSet"
+        | "DaemonSet"
+        | "Job"
+        | "CronJob"
+        | "PodDisruptionBudget"
+        | "HorizontalPodAutoscaler"
+        | "ControllerRevision"
+        | "ReplicationController"
+        | "PodTemplate" => workloads::cells(kind, object, name, age, now),
         "Service" | "Endpoints" | "EndpointSlice" | "Ingress" | "IngressClass" | "NetworkPolicy" => {
             network::cells(kind, object, name, age)
         }

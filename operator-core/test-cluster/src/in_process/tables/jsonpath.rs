@@ -261,7 +261,10 @@ mod tests {
         assert_eq!(found(r#".status.conditions[?(@.type=="Ready")].status"#), "\"True\"");
         assert_eq!(found(".status.conditions[?(@.type=='Old')].status"), "\"No\"");
         assert_eq!(found(".status.conditions[?(@.message)].status"), "-");
-        assert_eq!(found("..status"), r#"{"conditions":[{"status":"True","type":"Ready"},{"status":"No","type":"Old"}]}"#);
+        assert_eq!(
+            found("..status"),
+            r#"{"conditions":[{"status":"True","type":"Ready"},{"status":"No","type":"Old"}]}"#
+        );
         assert_eq!(JsonPath::parse("spec"), None);
     }
 }

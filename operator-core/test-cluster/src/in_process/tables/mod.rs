@@ -64,11 +64,7 @@ enum Columns {
 
 impl State {
     /// Answers a request that wants a table.
-    pub(super) fn answer_with_table(
-        &mut self,
-        request: &Request,
-        target: &Target,
-    ) -> Result<Reply, Failure> {
+    pub(super) fn answer_with_table(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
         let kind = self.kinds.find(target)?;
         let table = self.table(request, &kind)?;
         let request = Request { representation: Representation::Whole, ..request.clone() };
@@ -118,7 +114,8 @@ impl Table {
         let metadata = &object["metadata"];
         let mut shown = json!({});
         for field in ["resourceVersion", "continue", "remainingItemCount"] {
-            if !metadata[field].is_null() && metadata[field] != "" && (is_list || field == "resourceVersion") {
+            if !metadata[field].is_null() && metadata[field] != "" && (is_list || field == "resourceVersion")
+            {
                 shown[field] = metadata[field].clone();
             }
         }

@@ -52,7 +52,8 @@ pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value) -> Vec<
                     format!("{}{dot}{group}/{}", text(to, "/kind"), text(to, "/name"))
                 }
             };
-            let annotation = &object["metadata"]["annotations"]["ingressclass.kubernetes.io/is-default-class"];
+            let annotation =
+                &object["metadata"]["annotations"]["ingressclass.kubernetes.io/is-default-class"];
             let mark = if annotation == "true" { " (default)" } else { "" };
             row![format!("{}{mark}", plain(&name)), text(object, "/spec/controller"), parameters, age]
         }

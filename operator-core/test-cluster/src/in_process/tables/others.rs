@@ -29,7 +29,9 @@ pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value, now: Ti
             let of = |kind: &str| {
                 let subjects = list(object, "/subjects").iter().filter(|subject| subject["kind"] == kind);
                 let names = subjects.map(|subject| match text(subject, "/namespace") {
-                    namespace if kind == "ServiceAccount" => format!("{namespace}/{}", text(subject, "/name")),
+                    namespace if kind == "ServiceAccount" => {
+                        format!("{namespace}/{}", text(subject, "/name"))
+                    }
                     _ => text(subject, "/name").to_owned(),
                 });
                 names.collect::<Vec<_>>().join(", ")
@@ -129,10 +131,8 @@ fn event(object: &Value, name: &Value, now: Timestamp) -> Vec<Value> {
         target = format!("{target}/{}", text(&about, "/name"));
     }
     let source = either("/source", "/deprecatedSource");
-    let component = or(
-        text(&source, "/component").to_owned(),
-        &string("/reportingComponent", "/reportingController"),
-    );
+    let component =
+        or(text(&source, "/component").to_owned(), &string("/reportingComponent", "/reportingController"));
     let host = or(text(&source, "/host").to_owned(), text(object, "/reportingInstance"));
     let from = if host.is_empty() { component } else { format!("{component}, {host}") };
     row![

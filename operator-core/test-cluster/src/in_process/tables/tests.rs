@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::duration::human;
 use crate::InProcessServer;
 
-const TABLE: &str =
-    "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 
 async fn text(server: &InProcessServer, method: &str, path: &str, body: &Value) -> String {
     let request = Request::builder().method(method).uri(path).header("accept", TABLE);
     let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
-    let request = request.header("content-type", "application/json").body(Body::from(body)).expect("a request");
+    let request =
+        request.header("content-type", "application/json").body(Body::from(body)).expect("a request");
     let response = server.client().send(request).await.expect("an answer");
     String::from_utf8(response.into_body().collect_bytes().await.expect("a body").into()).expect("text")
 }
@@ -39,7 +39,8 @@ async fn a_list_is_a_table_with_columns_cells_and_metadata() {
     create(&server, "/api/v1/namespaces/default/configmaps", config).await;
     let table = table(&server, "/api/v1/namespaces/default/configmaps").await;
     assert_eq!(table["apiVersion"], "meta.k8s.io/v1");
-    let names: Vec<_> = table["columnDefinitions"].as_array().into_iter().flatten().map(|c| &c["name"]).collect();
+    let names: Vec<_> =
+        table["columnDefinitions"].as_array().into_iter().flatten().map(|c| &c["name"]).collect();
     assert_eq!(json!(names), json!(["Name", "Data", "Age"]));
     assert_eq!(table["columnDefinitions"][0]["format"], "name");
     assert_eq!(table["rows"][0]["cells"], json!(["a", 2, "0s"]));
@@ -106,10 +107,24 @@ async fn a_definition_s_columns_are_shown() {
 
 #[test]
 fn durations_have_two_or_three_digits() {
-    let shown = [-5, -1, 0, 119, 120, 123, 599, 600, 10_799, 10_800, 28_740, 28_800, 172_800, 180_000, 700_000];
+    let shown =
+        [-5, -1, 0, 119, 120, 123, 599, 600, 10_799, 10_800, 28_740, 28_800, 172_800, 180_000, 700_000];
     let shown: Vec<_> = shown.into_iter().map(human).collect();
     let wanted = [
-        "<invalid>", "0s", "0s", "119s", "2m", "2m3s", "9m59s", "10m", "179m", "3h", "7h59m", "8h", "2d", "2d2h",
+        "<invalid>",
+        "0s",
+        "0s",
+        "119s",
+        "2m",
+        "2m3s",
+        "9m59s",
+        "10m",
+        "179m",
+        "3h",
+        "7h59m",
+        "8h",
+        "2d",
+        "2d2h",
         "8d",
     ];
     assert_eq!(shown, wanted);

@@ -28,7 +28,7 @@ const CRDS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const PAGES: &str = "/apis/ex.com/v1/namespaces/default/pages";
 
 /// A server and a client of it.
-struct Scene {
+pub(super) struct Scene {
     server: InProcessServer,
     client: Client,
 }
@@ -40,7 +40,7 @@ impl Scene {
     }
 
     /// With a custom kind that has a status.
-    async fn with_pages() -> Self {
+    pub(super) async fn with_pages() -> Self {
         let scene = Self::new();
         let (code, answer) = scene.post(CRDS, pages()).await;
         assert_eq!(code, 201, "{answer}");
@@ -58,7 +58,7 @@ impl Scene {
         (code, serde_json::from_slice(&bytes).unwrap_or_else(|_| text()))
     }
 
-    async fn get(&self, path: &str) -> (u16, Value) {
+    pub(super) async fn get(&self, path: &str) -> (u16, Value) {
         self.send(Method::GET, path, "", &Value::Null).await
     }
 
