@@ -158,12 +158,19 @@ impl Failure {
 
     /// If a patched object can't be read, that is an invalid patch, and not a bad request.
     pub(super) fn of_patch(self) -> Self {
+        self.of_patch_as(None)
+    }
+
+    /// The same, with the patch as the message shows it.
+    pub(super) fn of_patch_as(self, patch: Option<&str>) -> Self {
         match self {
             Self::Status(status) if status.code == 400 => {
                 // The kind is not said again.
                 let kindless = status.message.split_once("cannot be handled as a ");
                 let reason = kindless.and_then(|(_, rest)| rest.split_once(": ")).map(|(_, reason)| reason);
-                let message = format!("Invalid value: {}", reason.unwrap_or(&status.message));
+                let reason = reason.unwrap_or(&status.message);
+                let shown = patch.map(|patch| format!("{patch}: ")).unwrap_or_default();
+                let message = format!("Invalid value: {shown}{reason}");
                 let causes = [("FieldValueInvalid".to_owned(), "patch".to_owned(), message)];
                 let details = json!({ "causes": causes_of(&causes) });
                 Self::unprocessable("", "", &causes, details)

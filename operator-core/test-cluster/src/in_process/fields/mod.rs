@@ -27,6 +27,7 @@ mod quantity;
 mod recorded;
 mod schema;
 mod set;
+pub(super) mod strategic;
 mod typed;
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod json_patch;
 pub(super) mod metadata;
 mod own;
 mod patch;
+mod strategic;
 mod strict;
 mod update;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, endpoint, is_of_kind, json_patch, meta, metadata, yaml};
+use super::{Options, Target, endpoint, is_of_kind, json_patch, meta, metadata, strategic, yaml};
 use crate::in_process::{
     failure::Failure,
     fields::{self, Endpoint},
@@ -27,12 +27,11 @@ impl State {
         if request.content_type == "application/apply-patch+yaml" {
             return self.apply(request, kind, path);
         }
-        let change = match request.content_type.as_str() {
-            "application/merge-patch+json" => merge,
-            "application/json-patch+json" => json_patch::apply,
-            "application/strategic-merge-patch+json" if !kind.is_custom() => {
-                return Err(Failure::not_modelled("strategic merge patches"));
-            }
+        let is_strategic = request.content_type == "application/strategic-merge-patch+json";
+        let change: fn(&Kind, &Value, &[u8]) -> _ = match request.content_type.as_str() {
+            "application/merge-patch+json" => |_, live, patch| merge(live, patch),
+            "application/json-patch+json" => |_, live, patch| json_patch::apply(live, patch),
+            "application/strategic-merge-patch+json" if !kind.is_custom() => strategic::apply,
             "application/strategic-merge-patch+json" => {
                 let message = "the body of the request was in an unknown format - accepted media types include: \
                     application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
@@ -49,7 +48,7 @@ impl State {
             return Err(Failure::options("PatchOptions", "force", "FieldValueForbidden", message));
         }
         let live = self.live(kind, path)?;
-        let mut object = change(&live, &request.body)?;
+        let mut object = change(kind, &live, &request.body)?;
         let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
         metadata::check_name(&object, path.name())?;
         if kind.is_custom() {
@@ -61,7 +60,10 @@ impl State {
             return Err(Failure::invalid(kind, path.name(), &[cause]));
         }
         metadata::place(&mut object, path.namespace())?;
-        let object = self.update_object(&target, &live, object).map_err(Failure::of_patch)?;
+        let object = self.update_object(&target, &live, object).map_err(|failure| match is_strategic {
+            true => strategic::refused(failure, &request.body),
+            false => failure.of_patch(),
+        })?;
         show(request, kind, &object).map(Reply::ok)
     }
 

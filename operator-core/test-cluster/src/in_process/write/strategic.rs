@@ -1,0 +1,28 @@
+//! Strategic merge patches, as requests.
+
+use serde_json::{Map, Value};
+
+use crate::in_process::{
+    failure::Failure,
+    fields::strategic::{Refused, shown},
+    kinds::Kind,
+};
+
+/// Applies a patch.
+pub(super) fn apply(kind: &Kind, live: &Value, patch: &[u8]) -> Result<Value, Failure> {
+    let patch: Map<String, Value> =
+        serde_json::from_slice(patch).map_err(|error| Failure::bad_request(error.to_string()))?;
+    match kind.schema()?.strategic_merge(live, patch) {
+        Some(Ok(patched)) => Ok(patched),
+        Some(Err(Refused::BadRequest(why))) => Err(Failure::bad_request(why)),
+        Some(Err(Refused::Unprocessable(why))) => Err(Failure::new(422, "Invalid", why)),
+        Some(Err(Refused::Internal(why))) => Err(Failure::internal(why)),
+        None => Err(Failure::not_modelled("strategic merge patches of custom resources")),
+    }
+}
+
+/// A refusal of what a patch has made: it names the patch.
+pub(super) fn refused(failure: Failure, patch: &[u8]) -> Failure {
+    let patch: Value = serde_json::from_slice(patch).unwrap_or_default();
+    failure.of_patch_as(Some(&format!("{:?}", shown(&patch))))
+}
