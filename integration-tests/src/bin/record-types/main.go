@@ -38,7 +38,7 @@ import (
 var groups = []string{
 	"v1", "apps/v1", "batch/v1", "networking.k8s.io/v1", "rbac.authorization.k8s.io/v1", "coordination.k8s.io/v1",
 	"autoscaling/v2", "policy/v1", "events.k8s.io/v1", "apiextensions.k8s.io/v1", "discovery.k8s.io/v1",
-	"scheduling.k8s.io/v1", "storage.k8s.io/v1",
+	"scheduling.k8s.io/v1", "storage.k8s.io/v1", "autoscaling/v1", "authentication.k8s.io/v1",
 }
 
 type property map[string]any

@@ -15,10 +15,12 @@ use kube::Client;
 use operator_core::testing::{ControlPlane, TestCluster};
 
 /// The groups that the in-process server knows kinds of; `main.go` names the same.
-const DOCUMENTS: [&str; 13] = [
+const DOCUMENTS: [&str; 15] = [
     "api/v1",
     "apis/apiextensions.k8s.io/v1",
     "apis/apps/v1",
+    "apis/authentication.k8s.io/v1",
+    "apis/autoscaling/v1",
     "apis/autoscaling/v2",
     "apis/batch/v1",
     "apis/coordination.k8s.io/v1",

@@ -7,6 +7,7 @@ use super::{
     kinds::{Kind, Kinds},
     request::Route,
     state::{Reply, State},
+    write::subresources,
 };
 
 impl State {
@@ -135,6 +136,7 @@ pub(super) fn entries(kind: &Kind) -> Vec<Value> {
         itself["shortNames"] = kind.short_names.clone().into();
     }
     let mut entries = vec![itself];
+    entries.extend(subresources::discovery(kind));
     if kind.status {
         entries.push(json!({
             "name": format!("{}/status", kind.plural),

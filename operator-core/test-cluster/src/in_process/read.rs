@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     failure::Failure,
-    kinds::Kind,
+    kinds::{Kind, events},
     request::{Representation, Request, Target},
     selector::Selector,
     state::{Reply, State},
@@ -181,6 +181,9 @@ pub(super) fn list_option(field: &str, reason: &str, message: &str) -> Failure {
 pub(super) fn in_version(kind: &Kind, stored: &Arc<Value>) -> Arc<Value> {
     if !kind.rereads {
         return Arc::clone(stored);
+    }
+    if kind.is_new_event() {
+        return Arc::new(events::to_new(stored));
     }
     let mut object = Value::clone(stored);
     object["apiVersion"] = kind.api_version().into();

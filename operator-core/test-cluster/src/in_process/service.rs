@@ -297,7 +297,13 @@ fn machine_time() -> Timestamp {
 /// The answer to a request that is refused.
 pub(super) fn refused(failure: &Failure) -> Response<ResponseBody> {
     match failure.body() {
-        Some(body) => response(failure.code(), JSON, full(read::json(&body))),
+        Some(body) => {
+            let mut response = response(failure.code(), JSON, full(read::json(&body)));
+            if let Some(seconds) = body["details"]["retryAfterSeconds"].as_u64() {
+                response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+            }
+            response
+        }
         None => plain(failure.code(), "404 page not found\n"),
     }
 }

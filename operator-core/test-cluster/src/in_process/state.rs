@@ -18,8 +18,9 @@ use super::{
     read::json,
     request::{Representation, Request, Route, Target},
     sizes,
-    store::{Path, Resource, Store},
+    store::{Path, Store},
     watch::WatchStart,
+    write::subresources::Tokens,
 };
 
 /// The answer.
@@ -62,6 +63,8 @@ pub(super) struct State {
     pub(super) controllers: Controllers,
     /// The pod template of each Deployment, by uid, and how many it has had.
     pub(super) rollouts: BTreeMap<String, (String, u64)>,
+    /// The tokens of service accounts.
+    pub(super) tokens: Tokens,
 }
 
 /// The counters for values that a real server draws at random.
@@ -107,6 +110,7 @@ impl State {
             waiting: Changes::default(),
             controllers,
             rollouts: BTreeMap::new(),
+            tokens: Tokens::default(),
         };
         state.make_first_namespaces();
         state.settle();
@@ -142,8 +146,10 @@ impl State {
         if target.group == access::REVIEWS {
             return self.review(request, target);
         }
+        if target.group.is_empty() && target.plural == "bindings" && request.method == Method::POST {
+            return self.bind_in(request, target);
+        }
         let kind = self.kinds.find(target)?;
-        self.one_group_of_events(&kind)?;
         let nowhere = || if kind.is_custom() { Failure::Page } else { Failure::no_resource() };
         if target.namespace.is_some() && !kind.namespaced {
             return Err(nowhere());
@@ -158,17 +164,14 @@ impl State {
         if kind.namespaced && target.namespace.is_none() {
             return Err(nowhere());
         }
+        let path = Path::new(target.namespace.as_deref(), name);
         match target.subresource.as_deref() {
             None => {}
             Some("status") if kind.status => {}
             Some(_) if kind.is_custom() => return Err(Failure::not_found(&kind, name)),
             Some("status") => return Err(Failure::no_resource()),
-            Some(other) => {
-                let feature = format!("the subresource {other} of {}", kind.qualified());
-                return Err(Failure::not_modelled(feature));
-            }
+            Some(other) => return self.subresource(request, &kind, &path, other),
         }
-        let path = Path::new(target.namespace.as_deref(), name);
         match request.method {
             Method::GET => self.get(request, &kind, &path),
             Method::PUT => self.replace(request, &kind, &path),
@@ -177,24 +180,6 @@ impl State {
             Method::DELETE if kind.is_custom() => Err(Failure::unsupported(&kind, "delete")),
             _ => Err(Failure::method()),
         }
-    }
-
-    /// The real server shows the same events in both groups, each in its own form; this one has those of the group that
-    /// was written to.
-    fn one_group_of_events(&self, kind: &Kind) -> Result<(), Failure> {
-        const GROUPS: [&str; 2] = ["", "events.k8s.io"];
-        if kind.plural != "events" || !GROUPS.contains(&&*kind.group) {
-            return Ok(());
-        }
-        let others = GROUPS.into_iter().filter(|group| *group != kind.group);
-        for group in others {
-            let resource = Resource { group: group.to_owned(), plural: kind.plural.clone() };
-            if self.store.list(&resource, None).next().is_some() {
-                let what = "events of the core group and of events.k8s.io on one server";
-                return Err(Failure::not_modelled(what));
-            }
-        }
-        Ok(())
     }
 
     fn answer_collection(

@@ -43,7 +43,7 @@ fn invalid(field: &str, value: &str, why: &str) -> Cause {
     cause("Invalid", field, &format!("Invalid value: {value:?}: {why}"))
 }
 
-fn wrong_finalizer(finalizer: &str) -> Option<String> {
+pub(super) fn wrong_finalizer(finalizer: &str) -> Option<String> {
     const STANDARD: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
     let wrong = !finalizer.contains('/') && !STANDARD.contains(&finalizer);
     wrong.then(|| "name is neither a standard finalizer name nor is it fully qualified".to_owned())

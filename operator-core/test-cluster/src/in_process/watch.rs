@@ -13,7 +13,7 @@ use super::{
     request::{Representation, Request, Target},
     selector::Selector,
     state::{Reply, State},
-    store::Event,
+    store::{Event, Resource},
     tables::Table,
 };
 
@@ -37,6 +37,7 @@ pub(super) struct WatchStart {
 #[derive(Debug)]
 pub(super) struct Filter {
     pub(super) kind: Arc<Kind>,
+    resource: Resource,
     namespace: Option<String>,
     selector: Selector,
     metadata_only: bool,
@@ -83,6 +84,7 @@ impl State {
         let timeout = timeout.map_err(|error| Failure::bad_request(error.to_string()))?;
         let filter = Filter {
             kind: Arc::clone(kind),
+            resource: kind.resource(),
             namespace: target.namespace.clone(),
             selector: selector(request, kind, target)?,
             metadata_only: request.representation != Representation::Whole,
@@ -116,7 +118,7 @@ impl State {
 
     /// All objects as lines that add them.
     fn existing(&self, filter: &mut Filter) -> Vec<Bytes> {
-        let objects = self.store.list(&filter.kind.resource(), filter.namespace.as_deref());
+        let objects = self.store.list(&filter.resource, filter.namespace.as_deref());
         let objects = objects.map(|(_, object)| in_version(&filter.kind, object));
         let selected: Vec<_> = objects.filter(|object| filter.selector.matches(object)).collect();
         selected.iter().map(|object| filter.line("ADDED", object)).collect()
@@ -127,8 +129,7 @@ impl Filter {
     /// The meaning of an event for this watch. An object that starts to match was added, one that no longer does was
     /// deleted.
     pub(super) fn event(&mut self, event: &Event) -> Option<Bytes> {
-        let is_ours = event.resource.plural == self.kind.plural
-            && event.resource.group == self.kind.group
+        let is_ours = event.resource == self.resource
             && self.namespace.as_deref().is_none_or(|namespace| event.path.namespace() == Some(namespace));
         if !is_ours {
             return None;

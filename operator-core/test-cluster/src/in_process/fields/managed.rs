@@ -13,6 +13,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use jiff::Timestamp;
+use kube::core::GroupVersionKind;
 use serde_json::{Value, json};
 
 use super::{
@@ -49,15 +50,15 @@ pub(super) enum Operation {
 
 /// What a manager owns.
 #[derive(Clone, Debug)]
-struct Owned {
-    fields: Set,
-    api_version: String,
-    time: Option<String>,
+pub(super) struct Owned {
+    pub(super) fields: Set,
+    pub(super) api_version: String,
+    pub(super) time: Option<String>,
 }
 
 /// The managers of an object.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Managers(BTreeMap<Manager, Owned>);
+pub(super) struct Managers(pub(super) BTreeMap<Manager, Owned>);
 
 /// A kind's types, and the circumstances of one write.
 pub(super) struct Context<'a> {
@@ -157,6 +158,15 @@ impl Managers {
             entry
         };
         (!entries.is_empty()).then(|| Value::Array(entries.into_iter().map(encode).collect()))
+    }
+
+    /// Forgets who has written an Event in the other group's form, as the real server does with each write: it can't
+    /// translate their fields.
+    pub(super) fn forget_other_forms(&mut self, kind: &GroupVersionKind) {
+        if kind.kind == "Event" {
+            let version = kind.api_version();
+            self.0.retain(|_, owned| owned.api_version == version);
+        }
     }
 
     fn all_fields(&self) -> Set {

@@ -25,6 +25,7 @@ mod managed;
 mod prepare;
 mod quantity;
 mod recorded;
+pub(super) mod scale;
 mod schema;
 mod set;
 pub(super) mod strategic;
@@ -70,6 +71,8 @@ pub(super) enum Endpoint {
     Main,
     /// Its status subresource.
     Status,
+    /// Another subresource, which is treated like the object itself.
+    Other(&'static str),
 }
 
 /// Everything known about one served version of a kind. Cheap to clone.
@@ -231,7 +234,11 @@ impl Schema {
 impl Write<'_> {
     fn context<'a>(&'a self, api_version: &'a str, reset: &'a Set) -> Context<'a> {
         let (types, root) = self.schema.types();
-        let subresource = if self.endpoint == Endpoint::Status { "status" } else { "" };
+        let subresource = match self.endpoint {
+            Endpoint::Main => "",
+            Endpoint::Status => "status",
+            Endpoint::Other(name) => name,
+        };
         Context { types, root, api_version, subresource, reset, time: self.time }
     }
 
@@ -294,6 +301,7 @@ pub(super) fn apply(
     if managers.is_empty() {
         managers.update(&context, &schema.empty(), &before, "before-first-apply");
     }
+    managers.forget_other_forms(kind);
     let errors = typed::validate::validate(context.types, context.root, applied, false);
     if !errors.is_empty() {
         return Err(Refusal::Internal(untypable(applied, kind, &errors)));
@@ -349,18 +357,17 @@ pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Res
     let schema = write.schema;
     let live_managers = || live.and_then(|live| Managers::decode(entries(live))).unwrap_or_default();
     let mut managers = match (write.endpoint, entries(&new)) {
-        (Endpoint::Main, Value::Array(list)) if list.is_empty() || *list == [json!({})] => {
-            Managers::default()
-        }
-        (Endpoint::Main, list) => {
+        (Endpoint::Status, _) => live_managers(),
+        (_, Value::Array(list)) if list.is_empty() || *list == [json!({})] => Managers::default(),
+        (_, list) => {
             Managers::decode(list).filter(|managers| !managers.is_empty()).unwrap_or_else(live_managers)
         }
-        (Endpoint::Status, _) => live_managers(),
     };
     let before = live.map_or_else(|| schema.empty(), prepare::copy_without_managed);
     let new = prepare::without_managed(schema.read(new)?);
     // An object that nobody's fields are noted of stays so, until somebody applies to it.
     if live.is_none() || !managers.is_empty() {
+        managers.forget_other_forms(&schema.0.kind);
         let api_version = schema.0.kind.api_version();
         let reset = prepare::reset(schema, write.endpoint);
         managers.update(&write.context(&api_version, &reset), &before, &schema.visible(&new), write.manager);

@@ -13,10 +13,11 @@ use super::{
 /// The fields that an endpoint doesn't write, so that no manager owns them by writing there.
 pub(super) fn reset(schema: &Schema, endpoint: Endpoint) -> Set {
     match (&schema.0.origin, endpoint) {
+        (_, Endpoint::Other("scale")) => Set::default(),
         (Origin::Custom(definition), Endpoint::Main) if !definition.has_status => Set::default(),
         (Origin::Custom(_), Endpoint::Status) => Set::of(&[&["metadata"], &["spec"]]),
         (Origin::Builtin { .. }, Endpoint::Main) if !has_status(schema) => Set::default(),
-        (_, Endpoint::Main) => Set::of(&[&["status"]]),
+        (_, Endpoint::Main | Endpoint::Other(_)) => Set::of(&[&["status"]]),
         (Origin::Builtin { .. }, Endpoint::Status) => match schema.0.kind.kind.as_str() {
             "Deployment" => Set::of(&[&["spec"], &["metadata", "labels"]]),
             "Pod" => {
@@ -84,8 +85,8 @@ pub(super) fn prepare(write: &Write<'_>, live: Option<&Value>, mut new: Value) -
         return new;
     };
     match (write.endpoint, &schema.0.origin) {
-        (Endpoint::Main, _) if has_status(schema) => copy(live, &mut new, "status"),
-        (Endpoint::Main, _) => {}
+        (Endpoint::Main | Endpoint::Other(_), _) if has_status(schema) => copy(live, &mut new, "status"),
+        (Endpoint::Main | Endpoint::Other(_), _) => {}
         (Endpoint::Status, Origin::Custom(_)) => {
             // Who manages its fields is set last of all.
             let mut all = copy_without_managed(live);

@@ -32,7 +32,7 @@ pub(super) fn all() -> impl Iterator<Item = Kind> {
                 shows_deleted: has(SHOWS_DELETED),
                 custom: false,
             },
-            rereads: false,
+            rereads: *group == "events.k8s.io",
             definition: 0,
             schema: std::sync::OnceLock::new(),
         }

@@ -5,6 +5,7 @@
 //!   no objects, and is refused when it is written.
 
 mod builtin;
+pub(super) mod events;
 
 use std::{
     collections::BTreeMap,
@@ -52,8 +53,32 @@ pub(super) struct Behaviour {
 }
 
 impl Kind {
+    /// A kind of Kubernetes whose objects are shown as a subresource of others, and never stored.
+    pub(super) fn of_subresource(group: &str, version: &str, plural: &str, kind: &str) -> Self {
+        Self {
+            group: group.to_owned(),
+            version: version.to_owned(),
+            plural: plural.to_owned(),
+            singular: kind.to_lowercase(),
+            kind: kind.to_owned(),
+            list_kind: format!("{kind}List"),
+            short_names: Vec::new(),
+            namespaced: true,
+            status: false,
+            storage_version: version.to_owned(),
+            selectable: Vec::new(),
+            behaviour: Behaviour::default(),
+            rereads: false,
+            definition: 0,
+            schema: OnceLock::new(),
+        }
+    }
+
     /// Where its objects are stored.
     pub(super) fn resource(&self) -> Resource {
+        if self.is_new_event() {
+            return events::stored_at();
+        }
         Resource { group: self.group.clone(), plural: self.plural.clone() }
     }
 

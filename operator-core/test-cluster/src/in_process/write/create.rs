@@ -10,9 +10,9 @@ use crate::in_process::{
     definitions::{GROUP, KIND, complete_definition, definitions},
     failure::{Cause, Failure},
     fields::{self, Endpoint},
-    kinds::Kind,
+    kinds::{Kind, events},
     namespaces::namespaces,
-    read::show,
+    read::{in_version, show},
     request::Request,
     sizes,
     state::{Reply, State},
@@ -97,10 +97,17 @@ impl State {
 
     /// Stores an object in the version of the storage; returns it in that of `kind`.
     pub(in crate::in_process) fn put(&mut self, kind: &Kind, path: &Path, mut object: Value) -> Arc<Value> {
-        object["apiVersion"] = kind.stored_api_version().into();
+        if kind.is_new_event() {
+            object = events::to_core(&object);
+        } else {
+            object["apiVersion"] = kind.stored_api_version().into();
+        }
         let resource = kind.resource();
         let stored = self.store.put(&resource, path, object);
         self.changed.look_at(resource, path.clone());
+        if kind.is_new_event() {
+            return in_version(kind, &stored);
+        }
         if kind.version == kind.storage_version {
             return stored;
         }

@@ -30,10 +30,10 @@ enum Propagation {
 /// The options of a deletion.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeleteOptions {
-    dry_run: bool,
+    pub(super) dry_run: bool,
     propagation: Propagation,
     uid: Option<String>,
-    version: Option<String>,
+    pub(super) version: Option<String>,
     grace: Option<i64>,
 }
 
@@ -159,6 +159,12 @@ impl DeleteOptions {
     fn new(request: &Request) -> Result<Self, Failure> {
         let query = Options::new(request, "DeleteOptions")?;
         let body = if request.body.is_empty() { json!({}) } else { delete_options(&request.body)? };
+        let options = Self::of(&body, request)?;
+        Ok(Self { dry_run: options.dry_run || query.dry_run, ..options })
+    }
+
+    /// The options in a body; what it doesn't say is in the query.
+    pub(super) fn of(body: &Value, request: &Request) -> Result<Self, Failure> {
         let text = |field: &str| {
             let of_body = body.get(field).and_then(Value::as_str);
             of_body.or_else(|| request.query.get(field)).map(str::to_owned)
@@ -193,7 +199,7 @@ impl DeleteOptions {
         let grace = body.get("gracePeriodSeconds").and_then(Value::as_i64);
         let grace = grace.or_else(|| request.query.get("gracePeriodSeconds")?.parse().ok());
         Ok(Self {
-            dry_run: query.dry_run || all(&body["dryRun"]),
+            dry_run: all(&body["dryRun"]),
             propagation,
             uid: precondition("uid"),
             version: precondition("resourceVersion"),
@@ -202,7 +208,7 @@ impl DeleteOptions {
     }
 
     /// The preconditions.
-    fn check(&self, kind: &Kind, live: &Value) -> Result<(), Failure> {
+    pub(super) fn check(&self, kind: &Kind, live: &Value) -> Result<(), Failure> {
         let name = meta(live, "name");
         let (uid, version) = (meta(live, "uid"), meta(live, "resourceVersion"));
         if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {

@@ -15,6 +15,7 @@ mod own;
 mod patch;
 mod strategic;
 mod strict;
+pub(super) mod subresources;
 mod update;
 
 use std::sync::Arc;

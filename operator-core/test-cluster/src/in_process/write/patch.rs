@@ -133,7 +133,7 @@ fn check_type(kind: &Kind, applied: &Value) -> Result<(), Failure> {
 }
 
 /// A merge patch (RFC 7386).
-fn merge(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
+pub(super) fn merge(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
     let patch: Value = serde_json::from_slice(patch)
         .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
     let other = match &patch {

@@ -35,21 +35,7 @@ impl State {
             Err(_) if kind.behaviour.put_creates && target.endpoint == Endpoint::Main => None,
             Err(absent) => return Err(absent),
         };
-        // Where there is nothing, its uid is empty: who has known the object doesn't create it anew.
-        let (uid, known) =
-            (meta(&object, "uid"), live.as_ref().map(|live| meta(live, "uid")).unwrap_or_default());
-        if !uid.is_empty() && uid != known {
-            // Only what the server for extensions keeps has its group in its key.
-            let is_extension = kind.is_custom() || kind.group == "apiextensions.k8s.io";
-            let group = if is_extension { format!("{}/", kind.group) } else { String::new() };
-            let why = format!(
-                "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{}, ResourceVersion: 0, \
-                 AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {known}",
-                kind.plural,
-                path.as_str().trim_start_matches('/')
-            );
-            return Err(Failure::conflict(kind, path.name(), &why));
-        }
+        check_uid(kind, path, &object, live.as_deref())?;
         let Some(live) = live else {
             let object = self.create_object(&target, object)?;
             return show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown));
@@ -103,7 +89,7 @@ impl State {
         let schema = kind.schema()?;
         match live["metadata"]["generation"].as_i64() {
             Some(generation) => {
-                let changed = target.endpoint == Endpoint::Main && schema.changes_generation(live, &object);
+                let changed = target.endpoint != Endpoint::Status && schema.changes_generation(live, &object);
                 object["metadata"]["generation"] = (generation + i64::from(changed)).into();
             }
             None => {
@@ -137,10 +123,31 @@ impl State {
     }
 }
 
+/// Refuses a write of another object than the live one. Where there is nothing, its uid is empty: who has known the
+/// object doesn't create it anew.
+pub(super) fn check_uid(kind: &Kind, path: &Path, object: &Value, live: Option<&Value>) -> Result<(), Failure> {
+    let (uid, known) = (meta(object, "uid"), live.map(|live| meta(live, "uid")).unwrap_or_default());
+    if uid.is_empty() || uid == known {
+        return Ok(());
+    }
+    // Only what the server for extensions keeps has its group in its key.
+    let is_extension = kind.is_custom() || kind.group == "apiextensions.k8s.io";
+    let group = if is_extension { format!("{}/", kind.group) } else { String::new() };
+    let why = format!(
+        "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{}, ResourceVersion: 0, \
+         AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {known}",
+        kind.plural,
+        path.as_str().trim_start_matches('/')
+    );
+    Err(Failure::conflict(kind, path.name(), &why))
+}
+
 /// Refuses a write that is based on another version than the live one.
-fn check_version(target: &Target<'_>, live: &Value, object: &Value) -> Result<(), Failure> {
+pub(super) fn check_version(target: &Target<'_>, live: &Value, object: &Value) -> Result<(), Failure> {
     match meta(object, "resourceVersion") {
         "" => Ok(()),
+        // Of Kubernetes' kinds, that is no version, too.
+        "0" if !target.kind.is_custom() => Ok(()),
         version if version == meta(live, "resourceVersion") => Ok(()),
         version => Err(match version.parse::<u64>() {
             Ok(_) => Failure::outdated(target.kind, target.name()),

@@ -1,0 +1,160 @@
+//! The scale of a workload: its replicas, as an object of its own.
+
+use std::sync::{Arc, LazyLock};
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::{selector, virtual_kind};
+use crate::in_process::{
+    failure::Failure,
+    fields::{self, Endpoint, scale as owners},
+    kinds::Kind,
+    read::show,
+    request::Request,
+    state::{Reply, State},
+    store::Path,
+    write::{
+        Options, Target, body, json_patch, metadata, patch, strict,
+        update::{check_uid, check_version},
+        yaml,
+    },
+};
+
+static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| virtual_kind("autoscaling", "v1", "scales", "Scale"));
+
+impl State {
+    pub(super) fn scale(
+        &mut self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        path: &Path,
+    ) -> Result<Reply, Failure> {
+        let shown = match request.method {
+            Method::GET => scale_of(&*self.live(kind, path)?),
+            Method::PUT => self.replace_scale(request, kind, path)?,
+            Method::PATCH => self.patch_scale(request, kind, path)?,
+            _ => return Err(Failure::method()),
+        };
+        show(request, &SCALE, &shown).map(Reply::ok)
+    }
+
+    fn replace_scale(
+        &mut self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        path: &Path,
+    ) -> Result<Value, Failure> {
+        let options = Options::new(request, "UpdateOptions")?;
+        let mut body = body(request, &SCALE)?;
+        metadata::check_name(&body, path.name())?;
+        metadata::place(&mut body, path.namespace())?;
+        let live = self.live(kind, path)?;
+        check_uid(kind, path, &body, Some(&live))?;
+        let target = of_scale(path, request.manager(), options);
+        strict::check(&target, &body)?;
+        let scale = fields::change(&target.fields(self.now)?, Some(&with_owners(kind, &live)), body);
+        let scale = scale.map_err(|refusal| target.refused(refusal))?;
+        self.store_scale(kind, path, target, &live, &scale)
+    }
+
+    fn patch_scale(
+        &mut self,
+        request: &Request,
+        kind: &Arc<Kind>,
+        path: &Path,
+    ) -> Result<Value, Failure> {
+        let applies = request.content_type == "application/apply-patch+yaml";
+        let change = match request.content_type.as_str() {
+            "application/json-patch+json" => json_patch::apply,
+            // Nothing in a scale is merged by anything but its name.
+            _ if applies => patch::merge,
+            "application/merge-patch+json" | "application/strategic-merge-patch+json" => patch::merge,
+            _ => {
+                return Err(Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+                    .with(json!({})));
+            }
+        };
+        let options = Options::new(request, "PatchOptions")?;
+        let live = self.live(kind, path)?;
+        let scale = with_owners(kind, &live);
+        if applies {
+            let Some(manager) = request.query.get("fieldManager") else {
+                let message = "Required value: is required for apply patch";
+                return Err(Failure::options("PatchOptions", "fieldManager", "FieldValueRequired", message));
+            };
+            let applied = yaml(&request.body)
+                .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+            let target = of_scale(path, manager.to_owned(), options);
+            let force = request.query.is_true("force");
+            let new = fields::apply(&target.fields(self.now)?, Some(&scale), &applied, force);
+            let new = new.map_err(|refusal| target.refused(refusal))?;
+            return self.store_scale(kind, path, target, &live, &new);
+        }
+        let mut body = change(&scale, &request.body)?;
+        metadata::check_name(&body, path.name())?;
+        metadata::place(&mut body, path.namespace())?;
+        let target = of_scale(path, request.manager(), options);
+        let new = fields::change(&target.fields(self.now)?, Some(&scale), body);
+        let new = new.map_err(|refusal| target.refused(refusal).of_patch())?;
+        self.store_scale(kind, path, target, &live, &new)
+    }
+
+    /// Gives the replicas and their owners back to the workload.
+    fn store_scale(
+        &mut self,
+        kind: &Arc<Kind>,
+        path: &Path,
+        target: Target<'_>,
+        live: &Arc<Value>,
+        scale: &Value,
+    ) -> Result<Value, Failure> {
+        let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+        if replicas < 0 {
+            let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
+            let cause = ("FieldValueInvalid".to_owned(), "spec.replicas".to_owned(), message);
+            return Err(Failure::invalid(&SCALE, path.name(), &[cause]));
+        }
+        let target = Target { kind, ..target };
+        check_version(&target, live, scale)?;
+        let mut object = Value::clone(live);
+        object["spec"]["replicas"] = replicas.into();
+        owners::give(&mut object, &kind.api_version(), &["spec", "replicas"], &scale["metadata"]["managedFields"]);
+        let object = self.finish_update(&target, live, object)?;
+        Ok(scale_of(&object))
+    }
+}
+
+fn of_scale<'w>(path: &'w Path, manager: String, options: Options) -> Target<'w> {
+    Target { kind: &SCALE, path, endpoint: Endpoint::Other("scale"), manager, options }
+}
+
+/// The scale of a workload.
+fn scale_of(object: &Value) -> Value {
+    let mut metadata = json!({});
+    for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        metadata[field] = object["metadata"][field].clone();
+    }
+    let mut scale = json!({
+        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": {},
+        "status": { "replicas": object["status"]["replicas"].as_i64().unwrap_or_default() },
+    });
+    if let Some(replicas) = object["spec"]["replicas"].as_i64().filter(|replicas| *replicas != 0) {
+        scale["spec"]["replicas"] = replicas.into();
+    }
+    let selector = selector::as_text(&object["spec"]["selector"]);
+    if !selector.is_empty() {
+        scale["status"]["selector"] = selector.into();
+    }
+    scale
+}
+
+/// The same with those who own the replicas.
+fn with_owners(kind: &Kind, object: &Value) -> Value {
+    let mut scale = scale_of(object);
+    let entries = &object["metadata"]["managedFields"];
+    if let Some(entries) = owners::take(entries, &kind.api_version(), &["spec", "replicas"]) {
+        scale["metadata"]["managedFields"] = entries;
+    }
+    scale
+}

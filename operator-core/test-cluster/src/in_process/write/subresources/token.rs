@@ -1,0 +1,247 @@
+//! Tokens of service accounts (`TokenRequest`).
+//!
+//! ```text
+//!  TokenRequest ─▶ checked ─▶ Tokens: text ─▶ account, uid, end
+//!  bearer token ─▶ Tokens ─▶ is the account still the same one? ─▶ user
+//! ```
+//!
+//! A token has the form and the claims of a real one (a JWT), so that clients can read when it ends. It isn't signed:
+//! the server knows its own tokens.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use http::{Method, StatusCode};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::virtual_kind;
+use crate::in_process::{
+    failure::Failure,
+    fields::{self, Endpoint},
+    kinds::Kind,
+    read::json as json_bytes,
+    request::{Request, User},
+    state::{Reply, State},
+    store::{Path, Resource, Store},
+    write::{Options, Target, body, meta, metadata::time},
+};
+
+/// Who issues the tokens, and for whom they are unless a request says otherwise.
+const ISSUER: &str = "https://kubernetes.default.svc";
+
+static TOKEN_REQUEST: LazyLock<Arc<Kind>> =
+    LazyLock::new(|| virtual_kind("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest"));
+
+/// The tokens that a server has given out.
+#[derive(Clone, Debug, Default)]
+pub(in crate::in_process) struct Tokens(BTreeMap<String, Issued>);
+
+/// What a token stands for.
+#[derive(Clone, Debug)]
+struct Issued {
+    account: Path,
+    uid: String,
+    /// The object with whose end the token ends, too.
+    bound: Option<(Resource, Path, String)>,
+    audiences: Vec<String>,
+    ends: Timestamp,
+}
+
+impl Tokens {
+    /// The user of a bearer token, if it is valid now for one of the audiences (none: the server's own).
+    pub(in crate::in_process) fn user(
+        &self,
+        store: &Store,
+        token: &str,
+        audiences: &[String],
+        now: Timestamp,
+    ) -> Option<(User, Vec<String>)> {
+        let issued = self.0.get(token)?;
+        let own = [ISSUER.to_owned()];
+        let wanted = if audiences.is_empty() { &own } else { audiences };
+        let common: Vec<String> =
+            wanted.iter().filter(|audience| issued.audiences.contains(audience)).cloned().collect();
+        let is_same = |resource: &Resource, path: &Path, uid: &str| {
+            store.get(resource, path).is_some_and(|object| meta(object, "uid") == uid)
+        };
+        let lives = is_same(&core("serviceaccounts"), &issued.account, &issued.uid)
+            && issued.bound.as_ref().is_none_or(|(resource, path, uid)| is_same(resource, path, uid));
+        if common.is_empty() || now >= issued.ends || !lives {
+            return None;
+        }
+        let namespace = issued.account.namespace().unwrap_or_default();
+        let name = format!("system:serviceaccount:{namespace}:{}", issued.account.name());
+        let groups =
+            vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
+        Some((User { name: Some(name), groups }, common))
+    }
+
+    /// Gives out a token.
+    fn issue(&mut self, issued: Issued, claims: &Value) -> String {
+        let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let header = json!({ "alg": "RS256", "kid": "in-process" });
+        let number = format!("{:016}", self.0.len());
+        let token = format!("{}.{}.{}", part(&header), part(claims), URL_SAFE_NO_PAD.encode(number));
+        self.0.insert(token.clone(), issued);
+        token
+    }
+}
+
+impl State {
+    pub(super) fn token(
+        &mut self,
+        request: &Request,
+        accounts: &Arc<Kind>,
+        path: &Path,
+    ) -> Result<Reply, Failure> {
+        if request.method != Method::POST {
+            return Err(Failure::method());
+        }
+        let options = Options::new(request, "CreateOptions")?;
+        let mut wanted = body(request, &TOKEN_REQUEST)?;
+        if wanted["spec"]["expirationSeconds"].is_null() {
+            wanted["spec"]["expirationSeconds"] = 3600.into();
+        }
+        let target = Target {
+            kind: &TOKEN_REQUEST,
+            path,
+            endpoint: Endpoint::Other("token"),
+            manager: request.manager(),
+            options,
+        };
+        let wanted = fields::change(&target.fields(self.now)?, None, wanted);
+        let mut wanted = wanted.map_err(|refusal| target.refused(refusal))?;
+        is_of_account(path, &wanted)?;
+        let account = self.live(accounts, path)?;
+        let uid = meta(&account, "uid").to_owned();
+        if !matches!(meta(&wanted, "uid"), given if given.is_empty() || given == uid) {
+            let why = format!(
+                "the UID in the token request ({}) does not match the UID of the service account ({uid})",
+                meta(&wanted, "uid")
+            );
+            return Err(Failure::precondition(&TOKEN_REQUEST, path.name(), &why));
+        }
+        let audiences = texts(&wanted["spec"]["audiences"]);
+        let audiences = if audiences.is_empty() { vec![ISSUER.to_owned()] } else { audiences };
+        let seconds = wanted["spec"]["expirationSeconds"].as_i64().unwrap_or_default();
+        if let Some(why) = wrong_duration(seconds) {
+            let message = format!("Invalid value: {seconds}: {why}");
+            let cause = ("FieldValueInvalid".to_owned(), "spec.expirationSeconds".to_owned(), message);
+            return Err(Failure::invalid(&TOKEN_REQUEST, "", &[cause]));
+        }
+        let bound = self.bound(path, &wanted["spec"]["boundObjectRef"])?;
+        let ends = self.now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
+        let claims = claims(path, &uid, &audiences, bound.as_ref(), self.now, ends, self.counters.uid());
+        let metadata = &mut wanted["metadata"];
+        metadata["name"] = path.name().into();
+        metadata["namespace"] = path.namespace().into();
+        metadata["uid"] = uid.clone().into();
+        metadata["creationTimestamp"] = time(self.now).into();
+        wanted["spec"]["audiences"] = audiences.clone().into();
+        let token = self.tokens.issue(Issued { account: path.clone(), uid, bound, audiences, ends }, &claims);
+        wanted["status"] = json!({ "token": token, "expirationTimestamp": time(ends) });
+        Ok(Reply::Json(StatusCode::CREATED, json_bytes(&wanted)))
+    }
+
+    /// The object to which a token is bound.
+    fn bound(
+        &self,
+        account: &Path,
+        reference: &Value,
+    ) -> Result<Option<(Resource, Path, String)>, Failure> {
+        if reference.is_null() {
+            return Ok(None);
+        }
+        let text = |field: &str| reference[field].as_str().unwrap_or_default();
+        let (api_version, name) = (text("apiVersion"), text("name"));
+        let (plural, namespace) = match (api_version, text("kind")) {
+            ("v1", "Pod") => ("pods", account.namespace()),
+            ("v1", "Secret") => ("secrets", account.namespace()),
+            ("v1", "Node") => ("nodes", None),
+            (_, kind) => {
+                let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+                let what = format!("{group}/{version}, Kind={kind}");
+                return Err(Failure::bad_request(format!("cannot bind token to object of type {what}")));
+            }
+        };
+        let (resource, path) = (core(plural), Path::new(namespace, name));
+        let Some(kind) = self.kinds.of_resource(&resource) else { return Err(Failure::no_resource()) };
+        let object = self.live(kind, &path)?;
+        if plural == "pods" && object["spec"]["serviceAccountName"] != account.name() {
+            return Err(Failure::bad_request(format!(
+                "cannot bind token for serviceaccount {:?} to pod running with different serviceaccount name.",
+                account.name()
+            )));
+        }
+        let uid = meta(&object, "uid").to_owned();
+        let given = text("uid");
+        if !given.is_empty() && given != uid {
+            let why = format!(
+                "the UID in the bound object reference ({given}) does not match the UID in record. The object might \
+                 have been deleted and then recreated"
+            );
+            return Err(Failure::precondition(kind, name, &why));
+        }
+        Ok(Some((resource, path, uid)))
+    }
+}
+
+/// Refuses a request that names another account than its path.
+fn is_of_account(path: &Path, wanted: &Value) -> Result<(), Failure> {
+    for (field, own) in [("name", path.name()), ("namespace", path.namespace().unwrap_or_default())] {
+        let given = meta(wanted, field);
+        if !given.is_empty() && given != own {
+            let what = format!("must match the service account {field} if specified");
+            let cause = ("FieldValueInvalid".to_owned(), format!("metadata.{field}"), {
+                format!("Invalid value: {given:?}: {what}")
+            });
+            return Err(Failure::invalid(&TOKEN_REQUEST, path.name(), &[cause]));
+        }
+    }
+    Ok(())
+}
+
+fn wrong_duration(seconds: i64) -> Option<&'static str> {
+    match seconds {
+        ..600 => Some("may not specify a duration less than 10 minutes"),
+        4_294_967_297.. => Some("may not specify a duration larger than 2^32 seconds"),
+        _ => None,
+    }
+}
+
+/// What a token says.
+fn claims(
+    account: &Path,
+    uid: &str,
+    audiences: &[String],
+    bound: Option<&(Resource, Path, String)>,
+    now: Timestamp,
+    ends: Timestamp,
+    id: String,
+) -> Value {
+    let namespace = account.namespace().unwrap_or_default();
+    let mut about = json!({
+        "namespace": namespace,
+        "serviceaccount": { "name": account.name(), "uid": uid },
+    });
+    if let Some((resource, path, uid)) = bound {
+        about[resource.plural.trim_end_matches('s')] = json!({ "name": path.name(), "uid": uid });
+    }
+    json!({
+        "aud": audiences, "exp": ends.as_second(), "iat": now.as_second(), "iss": ISSUER, "jti": id,
+        "kubernetes.io": about, "nbf": now.as_second(),
+        "sub": format!("system:serviceaccount:{namespace}:{}", account.name()),
+    })
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn core(plural: &str) -> Resource {
+    Resource { group: String::new(), plural: plural.to_owned() }
+}
