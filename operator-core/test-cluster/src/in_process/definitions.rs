@@ -15,8 +15,9 @@ use kube::core::GroupVersionKind;
 use serde_json::{Value, json};
 
 use super::{
+    crd,
     failure::{Cause, Failure},
-    fields::{Endpoint, Schema},
+    fields::{Endpoint, Scale, Schema},
     kinds::{Behaviour, Kind},
     state::State,
     store::{Path, Resource},
@@ -73,16 +74,6 @@ fn versions(definition: &Value) -> impl Iterator<Item = &Value> {
     definition["spec"]["versions"].as_array().into_iter().flatten()
 }
 
-fn has_rules(schema: &Value) -> bool {
-    match schema {
-        Value::Object(words) => {
-            words.iter().any(|(word, value)| word == "x-kubernetes-validations" || has_rules(value))
-        }
-        Value::Array(items) => items.iter().any(has_rules),
-        _ => false,
-    }
-}
-
 fn text<'o>(object: &'o Value, pointer: &str) -> &'o str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
@@ -95,32 +86,25 @@ fn resource(definition: &Value) -> Resource {
 }
 
 impl State {
-    /// What is wrong with a definition.
-    pub(super) fn wrong_definition(&self, definition: &Value) -> Result<Vec<Cause>, Failure> {
+    /// What is wrong with a definition; `old` is what it was before an update.
+    pub(super) fn wrong_definition(
+        &self,
+        definition: &Value,
+        old: Option<&Value>,
+    ) -> Result<Vec<Cause>, Failure> {
         let mut causes = Vec::new();
-        let mut invalid = |field: &str, message: String| {
-            causes.push((
-                "FieldValueInvalid".to_owned(),
-                field.to_owned(),
-                format!("Invalid value: {message}"),
-            ));
-        };
         let Resource { group, plural } = resource(definition);
         let name = text(definition, "/metadata/name");
         if name != format!("{plural}.{group}") {
-            let message = format!("{name:?}: must be spec.names.plural+\".\"+spec.group");
-            invalid("metadata.name", message);
+            let message = format!("Invalid value: {name:?}: must be spec.names.plural+\".\"+spec.group");
+            causes.push(("FieldValueInvalid".to_owned(), "metadata.name".to_owned(), message));
         }
-        if versions(definition).filter(|version| version["storage"] == true).count() != 1 {
-            let shown = definition["spec"]["versions"].as_array().cloned().unwrap_or_default();
-            let shown = Value::from(shown);
-            invalid(
-                "spec.versions",
-                format!("{shown}: must have exactly one version marked as storage version"),
-            );
+        causes.extend(crd::check(definition, old));
+        if !causes.is_empty() {
+            return Ok(causes);
         }
-        if text(definition, "/spec/conversion/strategy") == "Webhook" {
-            return Err(Failure::not_modelled("conversion webhooks of custom resources"));
+        if let Some(part) = crd::unchecked(definition).first() {
+            return Err(Failure::not_modelled(part));
         }
         let kind = text(definition, "/spec/names/kind");
         let taken = self.kinds.iter().any(|other| {
@@ -130,15 +114,6 @@ impl State {
             return Err(Failure::not_modelled(format_args!(
                 "a definition of names that another kind has ({kind} in {group})"
             )));
-        }
-        for version in versions(definition) {
-            let subresources = &version["subresources"];
-            if !subresources["scale"].is_null() {
-                return Err(Failure::not_modelled("the scale subresource of custom resources"));
-            }
-            if has_rules(&version["schema"]) {
-                return Err(Failure::not_modelled("rules in CEL (x-kubernetes-validations)"));
-            }
         }
         Ok(causes)
     }
@@ -209,6 +184,7 @@ impl State {
                 short_names: short_names.filter_map(Value::as_str).map(str::to_owned).collect(),
                 namespaced: text(definition, "/spec/scope") == "Namespaced",
                 status: !version["subresources"]["status"].is_null(),
+                scale: Scale::of(&version["subresources"]),
                 selectable: selectable
                     .map(|field| text(field, "/jsonPath").trim_start_matches('.').to_owned())
                     .collect(),

@@ -167,6 +167,30 @@ fn is_word(text: &str) -> bool {
     ends.iter().flatten().all(char::is_ascii_alphanumeric) && text.chars().all(inner)
 }
 
+/// What is wrong with a label of a name.
+pub(super) fn wrong_label(text: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if text.len() > 63 {
+        wrong.push("must be no more than 63 bytes".to_owned());
+    }
+    if !is_label(text) {
+        wrong.push(LABEL.to_owned());
+    }
+    wrong
+}
+
+/// What is wrong with a name of labels.
+pub(super) fn wrong_subdomain(text: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if text.len() > 253 {
+        wrong.push("must be no more than 253 bytes".to_owned());
+    }
+    if !text.split('.').all(is_label) {
+        wrong.push(SUBDOMAIN.to_owned());
+    }
+    wrong
+}
+
 fn is_label(part: &str) -> bool {
     let inner = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     !part.is_empty() && part.chars().all(inner) && !part.starts_with('-') && !part.ends_with('-')

@@ -34,6 +34,9 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
+pub(super) use definition::{Scale, check_default, field_path, is_valid_format, show_float};
+pub(super) use quantity::nanos;
+
 use std::{borrow::Cow, sync::Arc};
 
 use jiff::Timestamp;
@@ -255,6 +258,13 @@ impl Write<'_> {
         }
         Ok(new)
     }
+}
+
+/// Whether the names of a definition were accepted, and it is served.
+pub(super) fn has_established(definition: &Value) -> bool {
+    let conditions = definition.pointer("/status/conditions").and_then(Value::as_array);
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|condition| condition["type"] == "Established" && condition["status"] == "True")
 }
 
 fn invalid(kind: &GroupVersionKind, object: &Value, causes: Vec<(String, String, String)>) -> Refusal {

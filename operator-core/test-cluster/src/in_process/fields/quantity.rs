@@ -36,6 +36,11 @@ pub(super) fn in_thousandths(text: &str) -> Result<String, String> {
     Ok(write(family, if rest == 0 { nanos } else { nanos - rest + rest.signum() * MILLI }))
 }
 
+/// The value in billionths; the error is the API server's message.
+pub(in crate::in_process) fn nanos(text: &str) -> Result<i128, String> {
+    parse(text).map(|(_, nanos)| nanos)
+}
+
 fn parse(text: &str) -> Result<(Family, i128), String> {
     const FORM: &str =
         "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

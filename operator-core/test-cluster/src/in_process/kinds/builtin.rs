@@ -25,6 +25,7 @@ pub(super) fn all() -> impl Iterator<Item = Kind> {
             short_names: short_names.split(',').filter(|name| !name.is_empty()).map(text).collect(),
             namespaced: !has(CLUSTER),
             status: has(STATUS),
+            scale: None,
             storage_version: text(version),
             selectable: Vec::new(),
             behaviour: Behaviour {

@@ -14,7 +14,7 @@ use std::{
 
 use kube::core::GroupVersionKind;
 
-use super::{failure::Failure, fields::Schema, request::Target, store::Resource};
+use super::{failure::Failure, fields::{Scale, Schema}, request::Target, store::Resource};
 
 /// One served version of a kind.
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(super) struct Kind {
     pub(super) namespaced: bool,
     /// Whether there is a status subresource.
     pub(super) status: bool,
+    /// Where the numbers of the scale subresource are, if a definition says that there is one.
+    pub(super) scale: Option<Scale>,
     /// The version in which the objects of all versions are stored.
     pub(super) storage_version: String,
     /// The fields, besides name and namespace, by which objects can be selected.

@@ -73,7 +73,7 @@ impl State {
         }
         self.complete(kind, &mut object)?;
         let mut causes = validate::metadata(kind, &object, true);
-        causes.extend(self.wrong(kind, &object)?);
+        causes.extend(self.wrong(kind, &object, None)?);
         causes.extend(values::of_new(kind, &object));
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, path.name(), &causes));
@@ -150,9 +150,14 @@ impl State {
     }
 
     /// What is wrong with an object of a kind that the server itself uses, or with its size.
-    pub(super) fn wrong(&self, kind: &Kind, object: &Value) -> Result<Vec<Cause>, Failure> {
+    pub(super) fn wrong(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        old: Option<&Value>,
+    ) -> Result<Vec<Cause>, Failure> {
         match (kind.group.as_str(), kind.kind.as_str()) {
-            (GROUP, KIND) => self.wrong_definition(object),
+            (GROUP, KIND) => self.wrong_definition(object, old),
             _ => Ok(sizes::data(kind, object)?.into_iter().collect()),
         }
     }

@@ -11,7 +11,8 @@ pub(super) fn prune_root(object: &mut Value, schema: &Value) {
     prune_as(object, Some(schema), true);
 }
 
-fn prune(value: &mut Value, schema: Option<&Value>) {
+/// Drops what a part of a schema doesn't know.
+pub(super) fn prune(value: &mut Value, schema: Option<&Value>) {
     let embedded = schema.is_some_and(|schema| flag(schema, "x-kubernetes-embedded-resource"));
     prune_as(value, schema, embedded);
 }

@@ -2,13 +2,18 @@
 
 mod coerce;
 mod convert;
+mod rules;
 mod scale;
 mod values;
 
 use serde_json::Value;
 
-pub(in crate::in_process) use self::scale::Scale;
-use self::values::{Cause, Old, Patterns};
+pub(in crate::in_process) use self::{rules::field_path, scale::Scale};
+use self::{
+    rules::Rules,
+    values::{Cause, Old, Patterns, cause},
+};
+pub(in crate::in_process) use self::values::{is_valid_format, show_float};
 use super::{
     Endpoint,
     schema::{TypeId, Types},
@@ -22,6 +27,7 @@ pub(super) struct Definition {
     pub(super) root: TypeId,
     schema: Value,
     patterns: Patterns,
+    rules: Option<Rules>,
     scale: Option<Scale>,
 }
 
@@ -35,6 +41,7 @@ impl Definition {
             types,
             root,
             patterns: Patterns::of(&schema),
+            rules: Rules::of(&schema),
             scale: Scale::of(subresources),
             schema,
         }
@@ -83,8 +90,36 @@ impl Definition {
         if !new.is_empty() && live.is_none_or(|live| duplicates(live).is_empty()) {
             causes.extend(new);
         }
+        if let Some(rules) = &self.rules {
+            if causes.iter().any(|(reason, ..)| BLOCKING.contains(&reason.as_str())) {
+                let why = "some validation rules were not checked because the object was invalid; correct the \
+                           existing errors to complete validation";
+                causes.push(cause("Invalid", "", format!("Invalid value: null: {why}")));
+            } else {
+                causes.extend(rules.check(&self.schema, object, live));
+            }
+        }
         causes
     }
+}
+
+/// After these mistakes no rules are looked at.
+const BLOCKING: [&str; 5] =
+    ["FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"];
+
+/// Whether a default has nothing that its schema doesn't know, and what is wrong with its values.
+pub(in crate::in_process) fn check_default(schema: &Value, default: &Value, path: &str) -> (bool, Vec<Cause>) {
+    let schema = super::canonical::normal(schema.clone());
+    let default = super::canonical::normal(default.clone());
+    let mut pruned = default.clone();
+    coerce::prune(&mut pruned, Some(&schema));
+    let mut causes = values::check(&Patterns::of(&schema), &schema, &default, path, None);
+    if causes.is_empty()
+        && let Some(rules) = Rules::of_part(&schema)
+    {
+        causes.extend(rules.check_part(&schema, &default, path));
+    }
+    (pruned == default, causes)
 }
 
 /// A flag of a schema.

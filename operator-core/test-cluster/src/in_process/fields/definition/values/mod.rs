@@ -24,6 +24,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use self::outcome::{Outcome, Problem};
+pub(in crate::in_process) use self::{formats::is_valid as is_valid_format, numbers::show as show_float};
 pub(super) use self::{
     correlate::Old,
     embedded::embedded,

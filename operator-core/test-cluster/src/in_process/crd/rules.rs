@@ -1,0 +1,213 @@
+//! The rules of a schema: whether they fit it, and what they cost.
+
+use serde_json::{Value, json};
+
+use super::{Found, flag, has, items, schema::At, text};
+use crate::in_process::{
+    cel::{Declared, Expression, declare},
+    fields::field_path,
+};
+
+/// The most that one rule may cost, and all of a schema.
+const EACH: u64 = 10_000_000;
+const ALL: u64 = 100_000_000;
+/// The largest request.
+const REQUEST: u64 = 3 * 1024 * 1024;
+
+/// Where in the schema rules are.
+pub(super) struct Scope<'s> {
+    schema: &'s Value,
+    /// How often the value can be in an object, if that is bounded.
+    count: Option<u64>,
+    is_root: bool,
+}
+
+impl<'s> Scope<'s> {
+    pub(super) fn root(schema: &'s Value) -> Self {
+        Self { schema, count: Some(1), is_root: true }
+    }
+
+    pub(super) fn below(&self, schema: &'s Value) -> Self {
+        let limit = |word: &str| {
+            self.schema.get(word).and_then(Value::as_i64).map(|count| count.max(0).unsigned_abs())
+        };
+        let factor = match text(self.schema, "type") {
+            "object" if has(self.schema, "additionalProperties") => limit("maxProperties"),
+            "array" => limit("maxItems"),
+            _ => Some(1),
+        };
+        let count = self.count.zip(factor).map(|(count, factor)| count.saturating_mul(factor));
+        Self { schema, count, is_root: false }
+    }
+}
+
+/// What all rules of a schema cost together.
+#[derive(Default)]
+pub(super) struct Costs {
+    all: u64,
+    /// The four most expensive ones.
+    largest: Vec<(u64, String)>,
+}
+
+impl Costs {
+    fn add(&mut self, path: String, cost: u64) {
+        self.all = self.all.saturating_add(cost);
+        if cost >= ALL / 100 {
+            self.largest.push((cost, path));
+            self.largest.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
+            self.largest.truncate(4);
+        }
+    }
+
+    pub(super) fn check(&self, path: &str, found: &mut Found) {
+        if self.all <= ALL {
+            return;
+        }
+        for (_, rule) in &self.largest {
+            let why = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+            found.forbidden(rule, why);
+        }
+        let name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
+        found.forbidden(path, &too_much(name, self.all, ALL));
+    }
+}
+
+fn too_much(name: &str, cost: u64, limit: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "it is shown with one digit")]
+    let factor = cost as f64 / limit as f64;
+    let factor = match factor {
+        factor if factor > 100.0 => "more than 100x".to_owned(),
+        factor if factor < 1.5 => format!("{factor:.6}x"),
+        factor => format!("{factor:.1}x"),
+    };
+    format!(
+        "{name} exceeds budget by factor of {factor} (try simplifying the rule, or adding maxItems, maxProperties, and \
+         maxLength where arrays, maps, and strings are declared)"
+    )
+}
+
+/// What rules say besides their expressions.
+pub(super) fn words(schema: &Value, path: &str, found: &mut Found) {
+    const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+    for (at, rule) in items(schema, "x-kubernetes-validations").enumerate() {
+        let path = format!("{path}.x-kubernetes-validations[{at}]");
+        let field = |word: &str| format!("{path}.{word}");
+        let breaks = |text: &str| text.contains(['\n', '\r']);
+        let (message, expression) = (text(rule, "message"), text(rule, "rule").trim());
+        if expression.is_empty() {
+            found.required(&field("rule"), "rule is not specified");
+        } else if !message.is_empty() && message.trim().is_empty() {
+            found.invalid(&field("message"), &message.into(), "must be non-empty if specified");
+        } else if breaks(message.trim()) {
+            found.invalid(&field("message"), &message.into(), "must not contain line breaks");
+        } else if breaks(expression) && message.trim().is_empty() {
+            found.required(&field("message"), "message must be specified if rule contains line breaks");
+        }
+        let made = text(rule, "messageExpression");
+        if !made.is_empty() && made.trim().is_empty() {
+            found.required(&field("messageExpression"), "messageExpression must be non-empty if specified");
+        }
+        let reason = text(rule, "reason");
+        if has(rule, "reason") && !REASONS.contains(&reason) {
+            found.unsupported(&field("reason"), &reason.into(), &REASONS);
+        }
+        let place = text(rule, "fieldPath");
+        if !place.is_empty() && place.trim().is_empty() {
+            found.invalid(&field("fieldPath"), &place.into(), "must be non-empty if specified");
+        }
+        if breaks(place) {
+            found.invalid(&field("fieldPath"), &place.into(), "must not contain line breaks");
+        }
+        if !place.is_empty() && field_path(schema, place).is_err() {
+            found.invalid(&field("fieldPath"), &place.into(), "must be a valid path");
+        }
+    }
+}
+
+/// Compiles the rules of a schema, and adds up their costs.
+pub(super) fn check(schema: &Value, path: &str, at: &At, scope: &Scope<'_>, costs: &mut Costs, found: &mut Found) {
+    if items(schema, "x-kubernetes-validations").next().is_none() {
+        return;
+    }
+    let path = format!("{path}.x-kubernetes-validations");
+    let is_root = scope.is_root || flag(schema, "x-kubernetes-embedded-resource");
+    let Some(declared) = declare(schema, is_root, "selfType0") else {
+        let why = "Internal error: internal error: failed to construct type information for x-kubernetes-validations \
+                   rules: unable to convert structural schema to CEL declarations";
+        found.causes.push(("InternalError".to_owned(), path, why.to_owned()));
+        return;
+    };
+    for (index, rule) in items(schema, "x-kubernetes-validations").enumerate() {
+        one(rule, &format!("{path}[{index}]"), at, scope, &declared, costs, found);
+    }
+}
+
+fn one(
+    rule: &Value,
+    path: &str,
+    at: &At,
+    scope: &Scope<'_>,
+    declared: &Declared,
+    costs: &mut Costs,
+    found: &mut Found,
+) {
+    let (field, message) = (format!("{path}.rule"), format!("{path}.messageExpression"));
+    let optional = flag(rule, "optionalOldSelf");
+    let compiled = match Expression::compile(text(rule, "rule"), declared, optional) {
+        Ok(compiled) if compiled.is_bool() => compiled,
+        Ok(_) => return invalid(&field, rule, "cel expression must evaluate to a bool", found),
+        Err(why) => return invalid(&field, rule, &format!("compilation failed: {why}"), found),
+    };
+    let count = scope.count.unwrap_or(REQUEST / (declared.least_bytes + 1));
+    let cost = compiled.most_cost(declared).saturating_mul(count);
+    if !at.suppressed && cost > EACH {
+        found.forbidden(&field, &too_much("estimated rule cost", cost, EACH));
+    }
+    costs.add(field.clone(), cost);
+    let made = text(rule, "messageExpression");
+    if !made.is_empty() {
+        match Expression::compile(made, declared, optional) {
+            Ok(compiled) if compiled.is_text() => {
+                let cost = compiled.most_cost(declared);
+                if !at.suppressed && cost > EACH {
+                    found.forbidden(&message, &too_much("estimated messageExpression cost", cost, EACH));
+                }
+                costs.add(message, cost);
+            }
+            Ok(_) => invalid(&message, rule, "messageExpression must evaluate to a string", found),
+            Err(why) => {
+                invalid(&message, rule, &format!("messageExpression compilation failed: {why}"), found);
+            }
+        }
+    }
+    if compiled.uses_old {
+        if let Some(from) = &at.uncorrelated {
+            let why = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {from}");
+            found.invalid(&field, &text(rule, "rule").into(), &why);
+        }
+    } else if has(rule, "optionalOldSelf") {
+        let why = "may not be set if oldSelf is not used in rule";
+        found.invalid(&format!("{path}.optionalOldSelf"), &rule["optionalOldSelf"], why);
+    }
+}
+
+/// The whole rule is shown, in the form that it has inside of the real server.
+fn invalid(field: &str, rule: &Value, why: &str, found: &mut Found) {
+    let part = |word: &str| rule.get(word).cloned().unwrap_or_default();
+    let words = |word: &str| json!(text(rule, word));
+    let shown = [
+        ("Rule", words("rule")),
+        ("Message", words("message")),
+        ("MessageExpression", words("messageExpression")),
+        ("Reason", part("reason")),
+        ("FieldPath", words("fieldPath")),
+        ("OptionalOldSelf", part("optionalOldSelf")),
+    ];
+    let shown: Vec<String> = shown.iter().map(|(word, value)| format!("{word:?}:{}", go_json(value))).collect();
+    found.add("Invalid", field, format!("Invalid value: {{{}}}: {why}", shown.join(",")));
+}
+
+/// Go escapes a few signs in JSON.
+fn go_json(value: &Value) -> String {
+    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
