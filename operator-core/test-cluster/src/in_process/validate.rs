@@ -210,6 +210,7 @@ fn wrong_name(kind: &Kind, name: &str) -> Option<String> {
             let escapes = matches!(name, "." | "..") || name.contains(['/', '%']);
             escapes.then(|| "must be a valid path segment name".to_owned())
         }
+        ("apps", "StatefulSet") => super::values::label(name),
         ("", "Namespace") if name.contains('.') => Some("must not contain dots".to_owned()),
         ("", "Namespace" | "Service") => {
             if is_label(name) {

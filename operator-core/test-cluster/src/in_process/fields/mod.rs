@@ -15,7 +15,7 @@
 //!
 //! # Assumptions
 //! - All versions of a custom kind that manage fields of one object have the same schema.
-//! - Values of Kubernetes' own kinds are not validated beyond their types.
+//! - Values of Kubernetes' own kinds are not validated here beyond their types.
 
 mod canonical;
 mod defaults;
@@ -35,7 +35,7 @@ mod typed;
 mod tests;
 
 pub(super) use definition::{Scale, check_default, field_path, is_valid_format, show_float};
-pub(super) use quantity::nanos;
+pub(super) use quantity::{nanos, written};
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -41,6 +41,11 @@ pub(in crate::in_process) fn nanos(text: &str) -> Result<i128, String> {
     parse(text).map(|(_, nanos)| nanos)
 }
 
+/// An amount in billionths, written in the family of another quantity.
+pub(in crate::in_process) fn written(like: &str, nanos: i128) -> String {
+    write(parse(like).map_or(Family::Decimal, |(family, _)| family), nanos)
+}
+
 fn parse(text: &str) -> Result<(Family, i128), String> {
     const FORM: &str =
         "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

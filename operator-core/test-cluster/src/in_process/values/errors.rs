@@ -28,6 +28,21 @@ impl Errors {
         self.add("FieldValueInvalid", "Invalid value", path, Some(&value.shown()), detail);
     }
 
+    /// The same for a value that isn't shown.
+    pub(in crate::in_process) fn invalid_unshown(&mut self, path: &Path<'_>, detail: &str) {
+        self.add("FieldValueInvalid", "Invalid value", path, None, detail);
+    }
+
+    /// A value refers to something that doesn't exist, with what exists.
+    pub(in crate::in_process) fn not_found_among(
+        &mut self,
+        path: &Path<'_>,
+        value: impl Shown,
+        detail: &str,
+    ) {
+        self.add("FieldValueNotFound", "Not found", path, Some(&value.shown()), detail);
+    }
+
     /// The same for each of several reasons.
     pub(in crate::in_process) fn all_invalid(&mut self, path: &Path<'_>, value: &str, details: &[String]) {
         details.iter().for_each(|detail| self.invalid(path, value, detail));
