@@ -67,6 +67,7 @@ impl Kind {
             short_names: Vec::new(),
             namespaced: true,
             status: false,
+            scale: None,
             storage_version: version.to_owned(),
             selectable: Vec::new(),
             behaviour: Behaviour::default(),
