@@ -55,6 +55,14 @@ pub enum Error {
     /// The user has no cache folder for the binaries.
     #[error("no cache folder for this user: set HOME, XDG_CACHE_HOME or KUBEBUILDER_ASSETS")]
     NoCacheFolder,
+    /// A label selector can't be read.
+    #[error("the label selector {selector:?} can't be read: {why}")]
+    Selector {
+        /// What was given.
+        selector: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A required binary is missing in a folder.
     #[error("{name} is not in {}: add it there, or unset KUBEBUILDER_ASSETS to build it", folder.display())]
     AssetMissing {

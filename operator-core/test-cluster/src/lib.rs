@@ -31,6 +31,8 @@ pub use audit::{AuditEvent, AuditReader};
 pub use control_plane::{Assets, ControlPlane, ControlPlaneBuilder, Part};
 pub use crds::{install_crd, read_crds};
 pub use error::Error;
-pub use in_process::{Controllers, InProcessServer, Listening, ResponseBody, Snapshot};
+pub use in_process::{
+    ClusterController, Controllers, InProcessServer, Listening, Node, Pods, ResponseBody, Snapshot,
+};
 pub use proxy::Proxy;
 pub use seed::seed_of_the_day;

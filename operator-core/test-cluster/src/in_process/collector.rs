@@ -5,9 +5,6 @@
 //! | gone, or was never there under that uid | are deleted, unless another owner is there |
 //! | being deleted in the foreground | are deleted first; those that block it hold it back |
 //! | being deleted as an orphan's parent | lose their reference to it |
-//!
-//! # Assumptions
-//! - There are few objects: dependents are found by a search through all of them.
 
 use serde_json::Value;
 
@@ -16,7 +13,7 @@ use super::{
     fields::Endpoint,
     state::State,
     store::{Path, Resource},
-    write::{finalizers, is_deleting},
+    write::{How, finalizers, is_deleting},
 };
 
 /// The target of an owner reference.
@@ -48,7 +45,7 @@ impl State {
         }
         let owners: Vec<Owner> = references.iter().map(|reference| self.owner(path, reference)).collect();
         if owners.iter().all(|owner| *owner != Owner::Solid) {
-            return self.delete_stored(resource, path);
+            return self.delete_stored(resource, path, How::Background);
         }
         if owners.iter().any(|owner| *owner != Owner::Solid) {
             let is_solid = |reference: &Value| self.owner(path, reference) == Owner::Solid;
@@ -83,7 +80,9 @@ impl State {
                 let kept: Vec<Value> = kept.cloned().collect();
                 self.set_references(&resource, &path, &dependent, kept);
             } else if !is_deleting(&dependent) {
-                self.delete_stored(&resource, &path);
+                let has_own = self.dependents_of(&dependent).next().is_some();
+                let how = if has_own { How::Foreground } else { How::Background };
+                self.delete_stored(&resource, &path, how);
             }
         }
         let blocks = |(resource, path): (Resource, Path)| {
@@ -100,13 +99,9 @@ impl State {
 
     /// The objects that name `owner` as one of their owners.
     pub(super) fn dependents_of(&self, owner: &Value) -> impl Iterator<Item = (Resource, Path)> {
-        let uid = &owner["metadata"]["uid"];
-        let names = |object: &Value| references(object).iter().any(|reference| reference["uid"] == *uid);
-        let of_resource = |resource: &Resource| {
-            let objects = self.store.list(resource, None).filter(|(_, object)| names(object));
-            objects.map(|(path, _)| (resource.clone(), path.clone())).collect::<Vec<_>>()
-        };
-        let dependents: Vec<_> = self.store.resources().flat_map(of_resource).collect();
+        let uid = owner["metadata"]["uid"].as_str().unwrap_or_default();
+        let dependents: Vec<_> =
+            self.store.owned_by(uid).map(|(resource, path)| (resource.clone(), path.clone())).collect();
         dependents.into_iter()
     }
 
@@ -141,9 +136,9 @@ impl State {
         Some((kind.resource(), owner))
     }
 
-    fn delete_stored(&mut self, resource: &Resource, path: &Path) {
+    fn delete_stored(&mut self, resource: &Resource, path: &Path, how: How) {
         if let Some(kind) = self.kinds.of_resource(resource).cloned() {
-            self.delete_own(&kind, path);
+            self.delete_own(&kind, path, how).ok();
         }
     }
 
@@ -173,7 +168,7 @@ impl State {
                 false => metadata.insert(list.to_owned(), kept.into()),
             };
         }
-        self.write_own(&kind, path, Endpoint::Main, MANAGER, changed);
+        self.write_own(&kind, path, Endpoint::Main, MANAGER, changed).ok();
     }
 }
 

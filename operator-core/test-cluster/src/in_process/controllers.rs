@@ -1,28 +1,13 @@
-//! What the server and the controllers around it do by themselves when something has changed.
-//!
-//! ```text
-//!  put, remove ─▶ changed ─▶ definitions (always)
-//!                    └─────▶ waiting ─▶ namespaces, garbage, workloads, accounts (kube-controller-manager's)
-//! ```
-//!
-//! # Guarantees
-//! - Changes are processed in the order in which they happened, and each once, however often it happened before that.
+//! What has changed, and when the controllers of the cluster work.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{
-    definitions::definitions,
-    namespaces::namespaces,
-    state::State,
-    store::{Path, Resource},
-    write::is_deleting,
-};
+use super::store::{Path, Resource};
 
-/// When the controllers work that a real cluster has in kube-controller-manager: those that terminate namespaces,
-/// collect garbage, create service accounts, and bring Deployments, StatefulSets, DaemonSets and ReplicaSets to their
-/// goal.
+/// When the controllers work that a real cluster has in kube-controller-manager, kube-scheduler and kubelet; see
+/// [`ClusterController`](super::ClusterController).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Controllers {
     /// Never, as on a cluster that is only an API server.
@@ -30,7 +15,10 @@ pub enum Controllers {
     /// After each request, before the next one: everything that a request causes is done at once.
     #[default]
     AtOnce,
-    /// When [`InProcessServer::step`](super::InProcessServer::step) is called, one change at a time.
+    /// Each step takes some time, up to this, in tokio's time. Times differ from step to step, and are the same in each
+    /// run.
+    Within(Duration),
+    /// When [`InProcessServer::step`](super::InProcessServer::step) is called, one step at a time.
     Stepwise,
 }
 
@@ -60,85 +48,8 @@ impl Changes {
         self.push(Change { resource, path, gone: None });
     }
 
-    fn pop(&mut self) -> Option<Change> {
+    pub(super) fn pop(&mut self) -> Option<Change> {
         self.0.pop_front()
-    }
-}
-
-impl State {
-    /// Lets the controllers do what the last request has caused.
-    pub(super) fn settle(&mut self) {
-        loop {
-            while let Some(change) = self.changed.pop() {
-                self.react_in_server(&change);
-                if self.controllers != Controllers::Off {
-                    self.waiting.push(change);
-                }
-            }
-            if self.controllers != Controllers::AtOnce || !self.step() {
-                return;
-            }
-        }
-    }
-
-    /// Lets the controllers process one change; returns whether there was one.
-    pub(super) fn step(&mut self) -> bool {
-        let Some(change) = self.waiting.pop() else { return false };
-        self.react(&change);
-        true
-    }
-
-    fn react_in_server(&mut self, Change { resource, path, gone }: &Change) {
-        if *resource == definitions() {
-            return self.sync_definition(path);
-        }
-        let definition = Self::definition_of(resource);
-        if gone.is_some()
-            && self.store.get(&definitions(), &definition).is_some_and(|definition| is_deleting(definition))
-        {
-            self.changed.look_at(definitions(), definition);
-        }
-    }
-
-    fn react(&mut self, Change { resource, path, gone }: &Change) {
-        if let Some(gone) = gone {
-            return self.react_to_end(path, gone);
-        }
-        let Some(object) = self.store.get(resource, path).cloned() else { return };
-        self.collect(resource, path, &object);
-        if *resource == namespaces() {
-            self.sync_namespace(path);
-            self.make_account(path);
-        } else if resource.group == "apps" && !is_deleting(&object) {
-            self.sync_workload(resource, path, &object);
-        }
-    }
-
-    /// What waited for the end of an object: its namespace, its dependents, its owners.
-    fn react_to_end(&mut self, path: &Path, gone: &Value) {
-        if let Some(namespace) = path.namespace() {
-            let namespace = Path::new(None, namespace);
-            if self.store.get(&namespaces(), &namespace).is_some_and(|namespace| is_deleting(namespace)) {
-                self.waiting.look_at(namespaces(), namespace);
-            }
-        }
-        for (resource, path) in self.dependents_of(gone).chain(self.owners_of(path, gone)).collect::<Vec<_>>()
-        {
-            self.waiting.look_at(resource, path);
-        }
-    }
-
-    /// Each namespace has a service account called `default`.
-    fn make_account(&mut self, namespace: &Path) {
-        let accounts = Resource { group: String::new(), plural: "serviceaccounts".to_owned() };
-        let path = Path::new(Some(namespace.name()), "default");
-        if self.store.get(&accounts, &path).is_none()
-            && let Some(kind) = self.kinds.of_resource(&accounts).cloned()
-        {
-            let account =
-                json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": { "name": "default" } });
-            self.create_own(&kind, &path, MANAGER, account);
-        }
     }
 }
 

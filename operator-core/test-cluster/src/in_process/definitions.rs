@@ -21,7 +21,7 @@ use super::{
     kinds::{Behaviour, Kind},
     state::State,
     store::{Path, Resource},
-    write::{is_deleting, metadata::time},
+    write::{How, is_deleting, metadata::time},
 };
 
 /// The group of definitions.
@@ -154,7 +154,7 @@ impl State {
             list.push(storage);
         }
         if let Some(kind) = self.kinds.of_resource(&definitions()).cloned() {
-            self.write_own(&kind, path, Endpoint::Status, MANAGER, changed);
+            self.write_own(&kind, path, Endpoint::Status, MANAGER, changed).ok();
         }
     }
 
@@ -205,7 +205,9 @@ impl State {
         let kind = self.kinds.of_resource(&resource).cloned();
         if let Some(kind) = &kind {
             let objects: Vec<Path> = self.store.list(&resource, None).map(|(path, _)| path.clone()).collect();
-            objects.iter().for_each(|object| self.delete_own(kind, object));
+            for object in &objects {
+                self.delete_own(kind, object, How::Background).ok();
+            }
         }
         if self.store.list(&resource, None).next().is_some() {
             return;

@@ -36,6 +36,7 @@ mod selector;
 mod service;
 mod sizes;
 mod state;
+mod steps;
 mod store;
 mod stream;
 mod tables;
@@ -44,42 +45,80 @@ mod tests;
 mod validate;
 mod values;
 mod watch;
-mod workloads;
 mod write;
 
 use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicU64, Ordering},
     task::Waker,
+    time::Duration,
 };
 
+use jiff::Timestamp;
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 pub use controllers::Controllers;
 pub use listen::Listening;
 pub use service::{InProcessServer, ResponseBody, Snapshot};
 use state::State;
+pub use steps::{ClusterController, Node, Pods};
 
 use crate::audit::MemoryLog;
 
+/// Returns the time that the server writes into objects.
+type Clock = Box<dyn Fn() -> Timestamp + Send + Sync>;
+
 /// What all clones of a server share.
-#[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
     /// The watches that wait for the next event, in the order in which they were opened.
     watchers: Mutex<BTreeMap<u64, Waker>>,
     opened: AtomicU64,
     audit: MemoryLog,
+    clock: Clock,
+    /// When the state had its moment.
+    since: Mutex<(Instant, Duration)>,
 }
 
 impl Shared {
-    fn new(state: State) -> Self {
+    fn new(clock: Clock, state: State) -> Self {
         Self {
+            since: Mutex::new((Instant::now(), state.steps.moment)),
             state: Mutex::new(state),
             watchers: Mutex::default(),
             opened: AtomicU64::new(0),
             audit: MemoryLog::default(),
+            clock,
         }
+    }
+
+    /// The present in tokio's time, counted from the start of the server.
+    fn moment(&self) -> Duration {
+        let (since, moment) = *self.since.lock();
+        moment.saturating_add(Instant::now().saturating_duration_since(since))
+    }
+
+    /// Continues from another state.
+    fn skip_to(&self, state: State) {
+        let mut current = self.state.lock();
+        *self.since.lock() = (Instant::now(), state.steps.moment);
+        *current = state;
+    }
+
+    /// Does something with the present state: what has become due in the meantime was done before.
+    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        let now = (self.clock)();
+        let mut state = self.state.lock();
+        let before = state.store.version();
+        state.advance(now, self.moment());
+        let done = work(&mut state);
+        let changed = state.store.version() != before;
+        drop(state);
+        if changed {
+            self.wake();
+        }
+        done
     }
 
     fn next_watcher(&self) -> u64 {

@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    kinds::Kind,
     state::State,
     store::{Path, Resource},
-    write::is_deleting,
+    write::{How, is_deleting},
 };
 
 /// Where namespaces are stored.
@@ -20,7 +19,7 @@ impl State {
         let Some(kind) = self.kinds.of_resource(&namespaces()).cloned() else { return };
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
             let object = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } });
-            self.create_own(&kind, &Path::new(None, name), "kube-apiserver", object);
+            self.create_own(&kind, &Path::new(None, name), "kube-apiserver", object).ok();
         }
     }
 
@@ -35,7 +34,7 @@ impl State {
             let Some(kind) = self.kinds.of_resource(&resource).cloned() else { continue };
             let objects = self.store.list(&resource, Some(path.name())).map(|(path, _)| path.clone());
             for object in objects.collect::<Vec<_>>() {
-                self.delete_own(&kind, &object);
+                self.delete_own(&kind, &object, How::Background).ok();
             }
             is_empty &= self.store.list(&resource, Some(path.name())).next().is_none();
         }
@@ -56,9 +55,5 @@ impl State {
         {
             self.put_own(&kind, path, namespace);
         }
-    }
-
-    fn put_own(&mut self, kind: &Kind, path: &Path, object: Value) {
-        self.put(kind, path, object);
     }
 }

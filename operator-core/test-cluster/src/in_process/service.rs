@@ -19,7 +19,7 @@ use serde_json::Value;
 use tower::{BoxError, Layer, Service};
 
 use super::{
-    Shared, audit,
+    Clock, Shared, audit,
     controllers::Controllers,
     failure::Failure,
     read,
@@ -36,9 +36,6 @@ use crate::{
 
 /// The body of an answer.
 pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
-
-/// Returns the time that the server writes into objects.
-type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Everything that a server knew at one time. Copies share the objects.
 #[derive(Clone, Debug)]
@@ -58,8 +55,7 @@ impl Snapshot {
 /// of polls is the order of writes, and the same order gives the same answers.
 #[derive(Clone)]
 pub struct InProcessServer {
-    shared: Arc<Shared>,
-    clock: Clock,
+    pub(super) shared: Arc<Shared>,
     /// The user of requests that name none.
     user: User,
 }
@@ -97,11 +93,11 @@ impl InProcessServer {
         controllers: Controllers,
     ) -> Self {
         let state = State::new(clock(), controllers);
-        Self::of_state(Arc::new(clock), state)
+        Self::of_state(Box::new(clock), state)
     }
 
     fn of_state(clock: Clock, state: State) -> Self {
-        Self { shared: Arc::new(Shared::new(state)), clock, user: User::default() }
+        Self { shared: Arc::new(Shared::new(clock, state)), user: User::default() }
     }
 
     /// A configuration for building clients that use this server as their transport. Its host can't be reached.
@@ -143,21 +139,14 @@ impl InProcessServer {
         Self { user: User { name: Some(user.to_owned()), groups }, ..self.clone() }
     }
 
-    /// Lets the controllers process one change, if they work [`Controllers::Stepwise`]; returns whether there was one.
+    /// Lets the controllers take one step, if they work [`Controllers::Stepwise`]; returns whether there was one.
     #[expect(clippy::must_use_candidate, reason = "whoever steps a given number of times needs no answer")]
     pub fn step(&self) -> bool {
-        let now = (self.clock)();
-        let stepped = {
-            let mut state = self.shared.state.lock();
-            state.now = now;
+        self.shared.with(|state| {
             let stepped = state.controllers == Controllers::Stepwise && state.step();
             state.settle();
             stepped
-        };
-        if stepped {
-            self.shared.wake();
-        }
-        stepped
+        })
     }
 
     /// The calls that were answered so far, oldest first, like [`ControlPlane::audit`](crate::ControlPlane::audit): a
@@ -189,7 +178,7 @@ impl InProcessServer {
         name: &str,
     ) -> Option<Arc<Value>> {
         let resource = Resource { group: group.to_owned(), plural: plural.to_owned() };
-        self.shared.state.lock().store.get(&resource, &Path::new(namespace, name)).cloned()
+        self.shared.with(|state| state.store.get(&resource, &Path::new(namespace, name)).cloned())
     }
 
     /// Forgets all versions before the newest, as etcd does from time to time: lists and watches of older ones are
@@ -202,13 +191,13 @@ impl InProcessServer {
     /// The `resourceVersion` of the newest change, which counts the changes.
     #[must_use]
     pub fn resource_version(&self) -> u64 {
-        self.shared.state.lock().store.version()
+        self.shared.with(|state| state.store.version())
     }
 
     /// Everything that the server knows now, to start again from there. The audit log is not included.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot(self.shared.state.lock().clone())
+        self.shared.with(|state| Snapshot(state.clone()))
     }
 
     /// A separate server that continues from a snapshot.
@@ -217,12 +206,12 @@ impl InProcessServer {
         clock: impl Fn() -> Timestamp + Send + Sync + 'static,
         Snapshot(state): &Snapshot,
     ) -> Self {
-        Self::of_state(Arc::new(clock), state.clone())
+        Self::of_state(Box::new(clock), state.clone())
     }
 
     /// Continues from a snapshot of a later state of this server. Watches see what has happened until then.
     pub fn skip_to(&self, Snapshot(state): &Snapshot) {
-        state.clone_into(&mut self.shared.state.lock());
+        self.shared.skip_to(state.clone());
         self.shared.wake();
     }
 
@@ -251,16 +240,7 @@ impl InProcessServer {
     }
 
     fn reply(&self, request: &Request) -> Result<Reply, Failure> {
-        let now = (self.clock)();
-        let mut state = self.shared.state.lock();
-        let before = state.store.version();
-        let reply = state.answer(request, now);
-        let changed = state.store.version() != before;
-        drop(state);
-        if changed {
-            self.shared.wake();
-        }
-        reply
+        self.shared.with(|state| state.answer(request))
     }
 }
 

@@ -3,7 +3,7 @@
 //! # Guarantees
 //! - An answer depends only on the state, the request and the time that is given with it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
@@ -18,7 +18,8 @@ use super::{
     read::json,
     request::{Representation, Request, Route, Target},
     sizes,
-    store::{Path, Store},
+    steps::{Pace, Steps},
+    store::{Path, Resource, Store},
     watch::WatchStart,
     write::subresources::Tokens,
 };
@@ -58,13 +59,11 @@ pub(super) struct State {
     pub(super) now: Timestamp,
     /// What has changed since the server's own controllers last ran.
     pub(super) changed: Changes,
-    /// What the other controllers still have to process.
-    pub(super) waiting: Changes,
     pub(super) controllers: Controllers,
-    /// The pod template of each Deployment, by uid, and how many it has had.
-    pub(super) rollouts: BTreeMap<String, (String, u64)>,
     /// The tokens of service accounts.
     pub(super) tokens: Tokens,
+    /// What the controllers still have to look at.
+    pub(super) steps: Steps,
 }
 
 /// The counters for values that a real server draws at random.
@@ -107,19 +106,37 @@ impl State {
             counters: Counters::default(),
             now,
             changed: Changes::default(),
-            waiting: Changes::default(),
-            controllers,
-            rollouts: BTreeMap::new(),
+            controllers: Controllers::Off,
             tokens: Tokens::default(),
+            steps: Steps::default(),
         };
+        state.set_controllers(controllers);
         state.make_first_namespaces();
+        state.make_node();
         state.settle();
         state
     }
 
+    /// When the controllers work from now on.
+    pub(super) fn set_controllers(&mut self, controllers: Controllers) {
+        self.controllers = controllers;
+        self.steps.pace = match controllers {
+            Controllers::Within(most) => Pace::Within(most),
+            _ => Pace::AtOnce,
+        };
+        if controllers == Controllers::AtOnce {
+            self.steps.hurry();
+        }
+    }
+
+    /// When the controllers have something to do next.
+    pub(super) fn next_due(&self) -> Option<Duration> {
+        let works = matches!(self.controllers, Controllers::AtOnce | Controllers::Within(_));
+        self.steps.next_due().filter(|_| works)
+    }
+
     /// Answers one request.
-    pub(super) fn answer(&mut self, request: &Request, now: Timestamp) -> Result<Reply, Failure> {
-        self.now = now;
+    pub(super) fn answer(&mut self, request: &Request) -> Result<Reply, Failure> {
         self.authorize(request)?;
         match &request.route {
             Route::Objects(target) => {

@@ -37,6 +37,8 @@ pub(super) struct WatchStream {
     lines: VecDeque<Bytes>,
     timeout: Pin<Box<Sleep>>,
     bookmark: Option<Pin<Box<Sleep>>>,
+    /// Until a controller has something to do.
+    step: Option<Pin<Box<Sleep>>>,
     is_over: bool,
     /// For the audit log, when the watch ends.
     audit: AuditEvent,
@@ -51,6 +53,7 @@ impl WatchStream {
             lines,
             timeout: Box::pin(sleep(Duration::from_secs(watch.timeout))),
             bookmark: watch.bookmarks.then(|| Box::pin(sleep(BOOKMARKS))),
+            step: None,
             is_over: false,
             audit,
             shared,
@@ -60,6 +63,8 @@ impl WatchStream {
 
     /// Makes lines of what has happened since the last call; if there are none, registers to be woken.
     fn look(&mut self, cx: &Context<'_>) {
+        // Whoever looks next lets happen what was due.
+        self.shared.with(|_| ());
         let state = self.shared.state.lock();
         if let Some(table) = &mut self.watch.filter.table {
             table.now = state.now;
@@ -82,6 +87,8 @@ impl WatchStream {
         if self.lines.is_empty() && !self.is_over {
             // Still under the lock, so that no write can come in between.
             self.shared.register(self.id, cx.waker());
+            let until = |due: Duration| due.saturating_sub(self.shared.moment());
+            self.step = state.next_due().map(|due| Box::pin(sleep(until(due))));
         }
     }
 }
@@ -95,6 +102,12 @@ impl Stream for WatchStream {
         }
         if let Some(line) = self.lines.pop_front() {
             return Poll::Ready(Some(Ok(Frame::data(line))));
+        }
+        if let Some(step) = &mut self.step
+            && step.poll_unpin(cx).is_ready()
+        {
+            self.step = None;
+            cx.waker().wake_by_ref();
         }
         if self.is_over || self.timeout.poll_unpin(cx).is_ready() {
             self.is_over = true;

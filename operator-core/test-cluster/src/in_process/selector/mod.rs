@@ -51,6 +51,11 @@ impl Selector {
         Ok(Self { labels, fields: fields.collect::<Result<_, _>>()?, shard: None })
     }
 
+    /// Reads a label selector.
+    pub(super) fn of_labels(labels: &str) -> Result<Self, String> {
+        Ok(Self { labels: labels::parse(labels)?, ..Self::default() })
+    }
+
     /// The same for a part of the objects.
     pub(super) fn within(self, shard: Option<&str>) -> Result<Self, Failure> {
         Ok(Self { shard: shard.map(Shard::parse).transpose()?, ..self })

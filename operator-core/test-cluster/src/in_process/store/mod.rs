@@ -14,6 +14,7 @@
 //! - Lists are in the order of the paths, as in etcd.
 //! - A version before the compaction is refused, never answered incompletely.
 
+mod owned;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,8 @@ use std::{
 };
 
 use serde_json::Value;
+
+use owned::Owned;
 
 /// A group and a plural: all versions of a kind share their objects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,6 +98,8 @@ pub(super) struct Store {
     version: u64,
     compacted: u64,
     objects: BTreeMap<Resource, BTreeMap<Path, Arc<Value>>>,
+    /// The objects that name a uid as one of their owners.
+    owned: Owned,
     log: VecDeque<Event>,
 }
 
@@ -115,8 +120,15 @@ impl Store {
         resource: &Resource,
         namespace: Option<&'s str>,
     ) -> impl Iterator<Item = (&'s Path, &'s Arc<Value>)> + use<'s> {
-        let all = self.objects.get(resource).into_iter().flatten();
-        all.filter(move |(path, _)| namespace.is_none_or(|namespace| path.namespace() == Some(namespace)))
+        let start = Path(namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default());
+        let all = self.objects.get(resource).map(|objects| objects.range(start..));
+        let is_in = move |path: &Path| namespace.is_none_or(|namespace| path.namespace() == Some(namespace));
+        all.into_iter().flatten().take_while(move |(path, _)| is_in(path))
+    }
+
+    /// The objects that name `uid` as one of their owners.
+    pub(super) fn owned_by(&self, uid: &str) -> impl Iterator<Item = (&Resource, &Path)> {
+        self.owned.of(uid)
     }
 
     /// All resources that ever had an object.
@@ -157,6 +169,7 @@ impl Store {
         let object = Arc::new(object);
         let of_resource = self.objects.entry(resource.clone()).or_default();
         let before = of_resource.insert(path.clone(), Arc::clone(&object));
+        self.owned.changed(resource, path, before.as_deref(), Some(&object));
         self.record(resource, path, before, Some(Arc::clone(&object)));
         object
     }
@@ -165,6 +178,7 @@ impl Store {
     pub(super) fn remove(&mut self, resource: &Resource, path: &Path) -> Option<Arc<Value>> {
         let before = self.objects.get_mut(resource)?.remove(path)?;
         self.version += 1;
+        self.owned.changed(resource, path, Some(&before), None);
         self.record(resource, path, Some(Arc::clone(&before)), None);
         Some(before)
     }

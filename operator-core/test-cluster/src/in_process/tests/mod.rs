@@ -5,6 +5,7 @@ mod controllers;
 mod custom;
 mod deletion;
 mod objects;
+mod rollouts;
 mod watches;
 
 use http::{Method, Request};

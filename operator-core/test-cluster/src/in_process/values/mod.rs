@@ -68,7 +68,7 @@ pub(super) fn of_changed(kind: &Kind, endpoint: Endpoint, new: &Value, live: &Va
     let mut errors = Errors::default();
     if let Some(checks) = checks_of(kind) {
         match endpoint {
-            Endpoint::Main => (checks.update)(new, live, &mut errors),
+            Endpoint::Main | Endpoint::Other(_) => (checks.update)(new, live, &mut errors),
             Endpoint::Status => (checks.status)(new, live, &mut errors),
         }
     }

@@ -27,6 +27,17 @@ enum Propagation {
     Default,
 }
 
+/// How a controller deletes an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::in_process) enum How {
+    /// What belongs to it is deleted after it.
+    Background,
+    /// What belongs to it is deleted first.
+    Foreground,
+    /// A Pod, within so many seconds.
+    Within(i64),
+}
+
 /// The options of a deletion.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeleteOptions {
@@ -93,7 +104,11 @@ impl State {
         let mut object = Value::clone(live);
         let wanted = options.finalizers(kind, live);
         let differs = wanted.iter().map(String::as_str).ne(finalizers(live));
-        if is_deleting(live) && !differs {
+        let grace = options.grace_of(kind, live);
+        // A Pod that is already ending can only be given less time.
+        let known = live["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
+        let shortened = is_deleting(live) && grace.is_some_and(|grace| grace < known);
+        if is_deleting(live) && !differs && !shortened {
             return Ok((true, Arc::clone(live)));
         }
         if differs {
@@ -107,8 +122,7 @@ impl State {
         }
         if kind.group == GROUP && kind.kind == KIND && !is_deleting(live) {
             mark_definition(&mut object, self.now);
-        } else if wanted.is_empty() && !self.is_held(kind, live) {
-            ends_at_once(kind, live, options.grace)?;
+        } else if wanted.is_empty() && !self.is_held(kind, live) && grace.unwrap_or_default() == 0 {
             if !options.dry_run {
                 self.remove(kind, path);
                 // What is shown of it has the version of its end.
@@ -116,11 +130,19 @@ impl State {
             }
             return Ok((false, Arc::new(object)));
         }
+        if shortened {
+            let seconds = grace.unwrap_or_default();
+            let end = metadata::shifted(&live["metadata"]["deletionTimestamp"], seconds - known);
+            object["metadata"]["deletionTimestamp"] = end.into();
+            object["metadata"]["deletionGracePeriodSeconds"] = seconds.into();
+        }
         if !is_deleting(live) {
             let metadata = &mut object["metadata"];
-            metadata["deletionTimestamp"] = metadata::time(self.now).into();
+            let seconds = grace.unwrap_or_default();
+            metadata["deletionTimestamp"] =
+                metadata::shifted(&metadata::time(self.now).into(), seconds).into();
             if !self.is_held(kind, live) && kind.group != GROUP {
-                metadata["deletionGracePeriodSeconds"] = 0.into();
+                metadata["deletionGracePeriodSeconds"] = seconds.into();
             }
             let counted = metadata["generation"].as_i64().filter(|generation| *generation > 0);
             if let Some(generation) = counted.filter(|_| kind.group != GROUP) {
@@ -140,22 +162,42 @@ impl State {
     pub(in crate::in_process) fn remove(&mut self, kind: &Kind, path: &Path) {
         let resource = kind.resource();
         if let Some(gone) = self.store.remove(&resource, path) {
-            self.rollouts.remove(meta(&gone, "uid"));
             self.changed.push(Change { resource, path: path.clone(), gone: Some(gone) });
         }
     }
 }
 
-/// Refuses the deletion of an object with a grace period.
-fn ends_at_once(kind: &Kind, live: &Value, grace: Option<i64>) -> Result<(), Failure> {
-    let scheduled = !live["spec"]["nodeName"].is_null();
-    if kind.kind == "Pod" && kind.group.is_empty() && scheduled && grace != Some(0) {
-        return Err(Failure::not_modelled("the graceful deletion of pods that run on a node"));
-    }
-    Ok(())
-}
-
 impl DeleteOptions {
+    /// Those of a controller. What a former deletion has said about the dependents stays.
+    pub(super) fn of_controller(how: How, live: &Value) -> Self {
+        const COLLECTOR: [&str; 2] = ["orphan", "foregroundDeletion"];
+        let said = finalizers(live).iter().any(|name| COLLECTOR.contains(name));
+        let propagation = match how {
+            _ if said => Propagation::Default,
+            How::Foreground => Propagation::Foreground,
+            How::Background | How::Within(_) => Propagation::Background,
+        };
+        let grace = if let How::Within(seconds) = how { Some(seconds) } else { None };
+        Self { propagation, grace, ..Self::default() }
+    }
+
+    /// How many seconds a Pod has until its end, in which the node ends it; `None` for other kinds.
+    fn grace_of(&self, kind: &Kind, live: &Value) -> Option<i64> {
+        if kind.kind != "Pod" || !kind.group.is_empty() {
+            return None;
+        }
+        if is_deleting(live) && self.grace.is_none() {
+            return None;
+        }
+        let is_over = matches!(live["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
+        if live["spec"]["nodeName"].as_str().is_none_or(str::is_empty) || is_over {
+            return Some(0);
+        }
+        let of_spec = live["spec"]["terminationGracePeriodSeconds"].as_i64();
+        let grace = self.grace.or(of_spec).unwrap_or_default();
+        Some(if grace < 0 { 1 } else { grace })
+    }
+
     fn new(request: &Request) -> Result<Self, Failure> {
         let query = Options::new(request, "DeleteOptions")?;
         let body = if request.body.is_empty() { json!({}) } else { delete_options(&request.body)? };

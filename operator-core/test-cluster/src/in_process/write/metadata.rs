@@ -11,6 +11,13 @@ pub(in crate::in_process) fn time(now: Timestamp) -> String {
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// A time some seconds later, or earlier.
+pub(super) fn shifted(since: &Value, seconds: i64) -> String {
+    let since = since.as_str().and_then(|text| text.parse::<Timestamp>().ok()).unwrap_or_default();
+    let shifted = since.checked_add(jiff::SignedDuration::from_secs(seconds));
+    time(shifted.unwrap_or(Timestamp::MAX))
+}
+
 /// Puts an object into the namespace of the request's path, where it must belong.
 pub(super) fn place(object: &mut Value, namespace: Option<&str>) -> Result<(), Failure> {
     if object["metadata"].is_null() {

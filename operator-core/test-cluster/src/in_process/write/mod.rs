@@ -18,6 +18,8 @@ mod strict;
 pub(super) mod subresources;
 mod update;
 
+pub(super) use delete::How;
+
 use std::sync::Arc;
 
 use serde_json::Value;

@@ -1,14 +1,16 @@
 //! The writes of the server and its controllers.
 //!
-//! A controller whose write is refused reports it nowhere: it leaves things as they are, as a real one would until its
-//! next attempt.
+//! A controller whose write is refused leaves things as they are until its next attempt.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Options, Target, delete::DeleteOptions};
-use crate::in_process::{fields::Endpoint, kinds::Kind, state::State, store::Path};
+use super::{
+    Options, Target,
+    delete::{DeleteOptions, How},
+};
+use crate::in_process::{failure::Failure, fields::Endpoint, kinds::Kind, state::State, store::Path};
 
 impl State {
     /// Creates an object.
@@ -18,9 +20,9 @@ impl State {
         path: &Path,
         manager: &str,
         object: Value,
-    ) {
+    ) -> Result<(), Failure> {
         let target = own(kind, path, Endpoint::Main, manager);
-        self.create_object(&target, object).ok();
+        self.create_object(&target, object).map(drop)
     }
 
     /// Changes an object.
@@ -31,18 +33,21 @@ impl State {
         endpoint: Endpoint,
         manager: &str,
         object: Value,
-    ) {
+    ) -> Result<(), Failure> {
         let target = own(kind, path, endpoint, manager);
-        if let Ok(live) = self.live(kind, path) {
-            self.update_object(&target, &live, object).ok();
-        }
+        let live = self.live(kind, path)?;
+        self.update_object(&target, &live, object).map(drop)
     }
 
-    /// Deletes an object in the background.
-    pub(in crate::in_process) fn delete_own(&mut self, kind: &Kind, path: &Path) {
-        if let Ok(live) = self.live(kind, path) {
-            self.delete_object(kind, path, &live, &DeleteOptions::default()).ok();
-        }
+    /// Deletes an object.
+    pub(in crate::in_process) fn delete_own(
+        &mut self,
+        kind: &Kind,
+        path: &Path,
+        how: How,
+    ) -> Result<(), Failure> {
+        let live = self.live(kind, path)?;
+        self.delete_object(kind, path, &live, &DeleteOptions::of_controller(how, &live)).map(drop)
     }
 }
 

@@ -67,7 +67,7 @@ impl Definition {
     pub(super) fn validate(&self, object: &Value, live: Option<&Value>, endpoint: Endpoint) -> Vec<Cause> {
         let mut causes = Vec::new();
         match endpoint {
-            Endpoint::Main => {
+            Endpoint::Main | Endpoint::Other(_) => {
                 causes.extend(values::check(&self.patterns, &self.schema, object, "", live.map(Old)));
                 causes.extend(self.scale.iter().flat_map(|scale| scale.check(object, endpoint)));
                 values::embedded(&self.schema, object, "", &mut causes);
