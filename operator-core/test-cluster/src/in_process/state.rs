@@ -19,7 +19,7 @@ use super::{
     request::{Representation, Request, Route, Target},
     sizes,
     steps::{Pace, Steps},
-    store::{Path, Resource, Store},
+    store::{Path, Store},
     watch::WatchStart,
     write::subresources::Tokens,
 };
