@@ -10,7 +10,8 @@
 //	[atomic]T [set]T [key,key]T  a list         {}T {atomic}T  a map
 //
 // with the flags o (omitempty), z (omitzero), ! (atomic here, whatever the type
-// says) and =json (the default of a field that is a key).
+// says), =json (the default of a field that is a key) and :name (what Go calls
+// the type, where that doesn't follow from its form: "v1.Protocol", "int64").
 //
 // Two more files are written to the working folder: patches.json, how strategic
 // merge patches merge the fields that have more to say than their type, as
@@ -162,6 +163,9 @@ func collect(owner string, goType reflect.Type, properties map[string]any, field
 				flags += " =" + string(encoded)
 			}
 		}
+		if called := called(field.Type); called != "" {
+			flags += " :" + called
+		}
 		fields[tag[0]] = text + flags
 	}
 }
@@ -199,6 +203,31 @@ func expression(goType reflect.Type, described property) string {
 	default:
 		return "x"
 	}
+}
+
+// The name of a type of texts, numbers or lists that is not the usual one.
+func called(goType reflect.Type) string {
+	if goType.Kind() == reflect.Pointer {
+		return called(goType.Elem())
+	}
+	inner, named := goType, false
+	for inner.Kind() == reflect.Slice || inner.Kind() == reflect.Map || inner.Kind() == reflect.Pointer {
+		named = named || inner.Name() != ""
+		inner = inner.Elem()
+	}
+	if _, leaf := leaves[goType]; leaf {
+		return ""
+	}
+	switch inner.Kind() {
+	case reflect.Struct, reflect.Interface, reflect.Uint8:
+		inner = nil
+	default:
+		named = named || !slices.Contains([]string{"string", "int32", "bool"}, inner.String())
+	}
+	if named {
+		return goType.String()
+	}
+	return ""
 }
 
 func relation(described property) string {

@@ -68,10 +68,8 @@ pub(super) async fn kind(types: &Types, real: &Client, kind: &Kind) -> anyhow::R
         let sort = if kind.api_version.starts_with("events") { "other" } else { "base" };
         let name = format!("{sort}{number}");
         let object = named(kind, object, &name);
-        let live = Pair {
-            real: created(real, kind, &object).await?,
-            model: created(&model, kind, &object).await?,
-        };
+        let live =
+            Pair { real: created(real, kind, &object).await?, model: created(&model, kind, &object).await? };
         // The further objects are there for fields of which the first can't have any value.
         let is_again = number > 0 && ["Pod", "Job"].contains(&kind.name);
         cases.extend(cases_of(types, kind, &named(kind, object, "new"), &live, is_again)?);

@@ -29,22 +29,36 @@ const fn kind(
 const RBAC: &str = "rbac.authorization.k8s.io/v1";
 
 pub(super) const KINDS: &[Kind] = &[
-    Kind { status: || json!({"phase": "Running", "startTime": "2024-01-01T00:00:00Z"}), ..kind("v1", "Pod", "pods", true, || vec![pod(), host_pod()]) },
+    Kind {
+        status: || json!({"phase": "Running", "startTime": "2024-01-01T00:00:00Z"}),
+        ..kind("v1", "Pod", "pods", true, || vec![pod(), host_pod()])
+    },
     kind("apps/v1", "Deployment", "deployments", true, deployments),
-    Kind { status: || json!({"replicas": 1}), ..kind("apps/v1", "StatefulSet", "statefulsets", true, stateful_sets) },
+    Kind {
+        status: || json!({"replicas": 1}),
+        ..kind("apps/v1", "StatefulSet", "statefulsets", true, stateful_sets)
+    },
     Kind {
         status: || json!({"currentNumberScheduled": 0, "numberMisscheduled": 0, "desiredNumberScheduled": 0, "numberReady": 0}),
         ..kind("apps/v1", "DaemonSet", "daemonsets", true, daemon_sets)
     },
-    Kind { status: || json!({"startTime": "2024-01-01T00:00:00Z"}), ..kind("batch/v1", "Job", "jobs", true, jobs) },
-    kind("batch/v1", "CronJob", "cronjobs", true, || vec![json!({"spec": {
-        "schedule": "* * * * *", "concurrencyPolicy": "Allow", "successfulJobsHistoryLimit": 1,
-        "jobTemplate": {"spec": {"template": template("Never")}},
-    }})]),
+    Kind {
+        status: || json!({"startTime": "2024-01-01T00:00:00Z"}),
+        ..kind("batch/v1", "Job", "jobs", true, jobs)
+    },
+    kind("batch/v1", "CronJob", "cronjobs", true, || {
+        vec![json!({"spec": {
+            "schedule": "* * * * *", "concurrencyPolicy": "Allow", "successfulJobsHistoryLimit": 1,
+            "jobTemplate": {"spec": {"template": template("Never")}},
+        }})]
+    }),
     kind("v1", "Service", "services", true, services),
     kind("networking.k8s.io/v1", "Ingress", "ingresses", true, ingresses),
     kind("v1", "ConfigMap", "configmaps", false, || {
-        vec![json!({"data": {"a": "1"}, "binaryData": {"b": "AAEC"}}), json!({"data": {"a": "1"}, "immutable": true})]
+        vec![
+            json!({"data": {"a": "1"}, "binaryData": {"b": "AAEC"}}),
+            json!({"data": {"a": "1"}, "immutable": true}),
+        ]
     }),
     kind("v1", "Secret", "secrets", false, secrets),
     Kind {
@@ -52,7 +66,9 @@ pub(super) const KINDS: &[Kind] = &[
         ..kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims", true, claims)
     },
     kind("v1", "ServiceAccount", "serviceaccounts", false, || {
-        vec![json!({"secrets": [{"name": "a"}], "imagePullSecrets": [{"name": "b"}], "automountServiceAccountToken": true})]
+        vec![
+            json!({"secrets": [{"name": "a"}], "imagePullSecrets": [{"name": "b"}], "automountServiceAccountToken": true}),
+        ]
     }),
     kind(RBAC, "Role", "roles", false, || vec![role()]),
     kind(RBAC, "RoleBinding", "rolebindings", false, || vec![binding()]),
@@ -179,7 +195,9 @@ fn stateful_sets() -> Vec<Value> {
 
 fn daemon_sets() -> Vec<Value> {
     let selector = json!({"matchLabels": {"app": "x"}});
-    vec![json!({"spec": {"selector": selector, "template": template("Always"), "updateStrategy": {"type": "RollingUpdate"}}})]
+    vec![
+        json!({"spec": {"selector": selector, "template": template("Always"), "updateStrategy": {"type": "RollingUpdate"}}}),
+    ]
 }
 
 fn jobs() -> Vec<Value> {
@@ -194,7 +212,8 @@ fn jobs() -> Vec<Value> {
 }
 
 fn services() -> Vec<Value> {
-    let ports = json!([{"name": "a", "port": 80, "targetPort": 8080}, {"name": "b", "port": 81, "protocol": "UDP"}]);
+    let ports =
+        json!([{"name": "a", "port": 80, "targetPort": 8080}, {"name": "b", "port": 81, "protocol": "UDP"}]);
     vec![
         json!({"spec": {"selector": {"app": "x"}, "ports": ports, "sessionAffinity": "ClientIP"}}),
         json!({"spec": {"type": "ExternalName", "externalName": "a.example.com"}}),

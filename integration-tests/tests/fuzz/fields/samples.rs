@@ -24,10 +24,8 @@ pub(super) const AGAIN: &[(&str, &str)] = &[
 ];
 
 /// Fields that are not looked into: a new Pod has none of these, or they are those of every object.
-pub(super) const LEAVES: &[(&str, &str)] = &[
-    ("core.v1.PodSpec", "ephemeralContainers"),
-    ("meta.v1.ObjectMeta", "managedFields"),
-];
+pub(super) const LEAVES: &[(&str, &str)] =
+    &[("core.v1.PodSpec", "ephemeralContainers"), ("meta.v1.ObjectMeta", "managedFields")];
 
 /// Of each of these only one field is set.
 const UNIONS: &[(&str, &[&str])] = &[
@@ -143,21 +141,36 @@ pub(super) fn text(field: &str) -> &'static str {
 /// Texts that are wrong for a field in a way of its own.
 pub(super) fn wrong_texts(field: &str) -> &'static [&'static str] {
     match field {
-        "ip" | "podIP" | "hostIP" | "nameservers" | "externalIPs" | "clusterIP" | "clusterIPs" | "loadBalancerIP" => {
+        "ip" | "podIP" | "hostIP" | "nameservers" | "externalIPs" | "clusterIP" | "clusterIPs"
+        | "loadBalancerIP" => {
             &["1.2.3", "010.1.2.3", "127.0.0.1", "0.0.0.0", "fd00::1", "169.254.1.1", "224.0.0.1", "1.2.3.4"]
         }
-        "cidr" | "except" | "loadBalancerSourceRanges" => &["10.0.0.1", "10.0.0.1/8", "11.0.0.0/8", "fd00::/8"],
+        "cidr" | "except" | "loadBalancerSourceRanges" => {
+            &["10.0.0.1", "10.0.0.1/8", "11.0.0.0/8", "fd00::/8"]
+        }
         "schedule" => &["* * * *", "TZ=UTC * * * * *", "@every x", "61 * * * *"],
         "timeZone" => &["Local", "Mars/One", "UTC"],
         "path" | "subPath" | "mountPath" | "subPathExpr" | "localhostProfile" => {
             &["a/../b", "/a", "..", "a:b", "/a//b", "/.", "/a%2f"]
         }
-        "host" | "hosts" | "externalName" => &["*.example.com", "10.0.0.1", "a.*.com", "*", "EXAMPLE.com", "a..b"],
+        "host" | "hosts" | "externalName" => {
+            &["*.example.com", "10.0.0.1", "a.*.com", "*", "EXAMPLE.com", "a..b"]
+        }
         "operator" => &["Exists", "DoesNotExist", "In", "Gt", "Equal", "NotIn"],
-        "type" => &["ExternalName", "NodePort", "LoadBalancer", "Recreate", "OnDelete", "RuntimeDefault", "Localhost"],
+        "type" => &[
+            "ExternalName",
+            "NodePort",
+            "LoadBalancer",
+            "Recreate",
+            "OnDelete",
+            "RuntimeDefault",
+            "Localhost",
+        ],
         "name" => &["a.b", "a/b", "A", "..", "a-", "-a", "http", "1a", "12"],
         "generateName" => &["a.b-", "a/b-", "A-", "..", "a-"],
-        "fieldPath" => &["metadata.labels['a']", "metadata.uid", "spec.x", "metadata.annotations", "status.podIP"],
+        "fieldPath" => {
+            &["metadata.labels['a']", "metadata.uid", "spec.x", "metadata.annotations", "status.podIP"]
+        }
         "resource" => &["requests.memory", "limits.hugepages-2Mi", "limits.x"],
         "restartPolicy" => &["Never", "OnFailure"],
         "effect" => &["NoExecute", "NoSchedule"],
@@ -250,7 +263,9 @@ pub(super) fn of(name: &str) -> Option<Value> {
         "core.v1.NodeAffinity" => json!({}),
         "core.v1.PodAffinity" => json!({}),
         "core.v1.PodAffinityTerm" => json!({"labelSelector": selector(), "topologyKey": "zone"}),
-        "core.v1.NodeSelectorTerm" => json!({"matchExpressions": [{"key": "a", "operator": "In", "values": ["x"]}]}),
+        "core.v1.NodeSelectorTerm" => {
+            json!({"matchExpressions": [{"key": "a", "operator": "In", "values": ["x"]}]})
+        }
         "core.v1.NodeSelectorRequirement" => json!({"key": "a", "operator": "In", "values": ["x"]}),
         "core.v1.TopologySpreadConstraint" => {
             json!({"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector()})
@@ -291,15 +306,23 @@ pub(super) fn of(name: &str) -> Option<Value> {
         "core.v1.ContainerStatus" => {
             json!({"name": "main", "ready": true, "restartCount": 0, "image": "a:1", "imageID": "x", "state": {"running": {}}})
         }
-        "core.v1.ObjectReference" => json!({"kind": "Pod", "name": "a", "namespace": "fields", "apiVersion": "v1"}),
-        "core.v1.LoadBalancerStatus" | "networking.v1.IngressLoadBalancerStatus" => json!({"ingress": [{"ip": "10.1.2.3"}]}),
-        "core.v1.LoadBalancerIngress" | "networking.v1.IngressLoadBalancerIngress" => json!({"ip": "10.1.2.3"}),
+        "core.v1.ObjectReference" => {
+            json!({"kind": "Pod", "name": "a", "namespace": "fields", "apiVersion": "v1"})
+        }
+        "core.v1.LoadBalancerStatus" | "networking.v1.IngressLoadBalancerStatus" => {
+            json!({"ingress": [{"ip": "10.1.2.3"}]})
+        }
+        "core.v1.LoadBalancerIngress" | "networking.v1.IngressLoadBalancerIngress" => {
+            json!({"ip": "10.1.2.3"})
+        }
         "core.v1.SessionAffinityConfig" => json!({"clientIP": {"timeoutSeconds": 5}}),
         "batch.v1.PodFailurePolicyRule" => {
             json!({"action": "Ignore", "onExitCodes": {"operator": "In", "values": [1]}})
         }
         "batch.v1.PodFailurePolicyOnExitCodesRequirement" => json!({"operator": "In", "values": [1]}),
-        "batch.v1.PodFailurePolicyOnPodConditionsPattern" => json!({"type": "DisruptionTarget", "status": "True"}),
+        "batch.v1.PodFailurePolicyOnPodConditionsPattern" => {
+            json!({"type": "DisruptionTarget", "status": "True"})
+        }
         "batch.v1.SuccessPolicyRule" => json!({"succeededCount": 1}),
         "networking.v1.IngressBackend" => json!({"service": {"name": "a", "port": {"number": 80}}}),
         "networking.v1.IngressServiceBackend" => json!({"name": "a", "port": {"number": 80}}),

@@ -142,7 +142,9 @@ impl Share {
     }
 
     fn table(&self) -> String {
-        let mut text = String::from("| kind | refusals by the real server | of them ours | fields with others |\n|---|---|---|---|\n");
+        let mut text = String::from(
+            "| kind | refusals by the real server | of them ours | fields with others |\n|---|---|---|---|\n",
+        );
         let mut templates: BTreeMap<&str, usize> = BTreeMap::new();
         for name in &self.order {
             let count = &self.kinds[name];
@@ -158,7 +160,8 @@ impl Share {
             let _ = writeln!(text, "| {name} | {all} | {} | {} |", percent(ours, all), own.join(", "));
         }
         let pod = self.kinds.get("Pod");
-        let is_of_pod = |field: &str| pod.is_some_and(|pod| pod.unchecked.contains_key(&format!("spec.{field}")));
+        let is_of_pod =
+            |field: &str| pod.is_some_and(|pod| pod.unchecked.contains_key(&format!("spec.{field}")));
         let only: Vec<_> =
             templates.keys().filter(|field| !is_of_pod(field)).map(|field| format!("`{field}`")).collect();
         if !only.is_empty() {
@@ -170,7 +173,8 @@ impl Share {
     /// Writes the page's table, or checks that nothing is unchecked that isn't in it.
     pub(super) fn keep_page(&self) -> anyhow::Result<()> {
         let page = std::fs::read_to_string(Path::new(PAGE))?;
-        let (before, rest) = page.split_once(BEGIN).ok_or_else(|| anyhow::anyhow!("{PAGE} has no {BEGIN}"))?;
+        let (before, rest) =
+            page.split_once(BEGIN).ok_or_else(|| anyhow::anyhow!("{PAGE} has no {BEGIN}"))?;
         let (old, after) = rest.split_once(END).ok_or_else(|| anyhow::anyhow!("{PAGE} has no {END}"))?;
         let new = format!("\n{}\n", self.table());
         if std::env::var("UPDATE_FIELDS").is_ok() {
@@ -220,7 +224,11 @@ fn reasons(answer: &Answer) -> (u16, String, Vec<String>) {
         .collect();
     causes.sort();
     // A message of several causes has them in the order in which Go goes through its maps.
-    let message = if causes.len() > 1 { String::new() } else { masked(answer.body["message"].as_str().unwrap_or_default()) };
+    let message = if causes.len() > 1 {
+        String::new()
+    } else {
+        masked(answer.body["message"].as_str().unwrap_or_default())
+    };
     (answer.code, message, causes)
 }
 

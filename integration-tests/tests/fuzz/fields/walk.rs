@@ -107,7 +107,8 @@ fn below(types: &Types, parent: &Place, name: &str, places: &mut Vec<Place>) {
         make_room(&mut place, name, field);
         place.path.push(Step::Field(field.clone()));
         place.of = known.of.clone();
-        let is_template = name != "core.v1.Pod" && known.of == Type::Struct("core.v1.PodTemplateSpec".to_owned());
+        let is_template =
+            name != "core.v1.Pod" && known.of == Type::Struct("core.v1.PodTemplateSpec".to_owned());
         place.is_again |= is_template || samples::AGAIN.contains(&(name, field.as_str()));
         places.push(place.clone());
         if !samples::LEAVES.contains(&(name, field.as_str())) {

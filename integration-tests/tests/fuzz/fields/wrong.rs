@@ -16,12 +16,27 @@ pub(super) fn wrong(of: &Type, field: &str, now: &Value) -> Vec<Given> {
             values.extend(samples::wrong_texts(field).iter().map(|text| json!(text)));
             values
         }
-        Type::Number => vec![json!(-1), json!(0), json!(70_000), json!(2_147_483_647), json!(9_999_999_999_i64), json!("x")],
+        Type::Number => vec![
+            json!(-1),
+            json!(0),
+            json!(70_000),
+            json!(2_147_483_647),
+            json!(9_999_999_999_i64),
+            json!("x"),
+        ],
         Type::Bool => vec![json!(now != &json!(true)), json!("x")],
         Type::Time | Type::MicroTime => vec![json!("x"), json!(5), json!("1000-01-01T00:00:00Z")],
         Type::Quantity => vec![json!("-1"), json!("x"), json!("0.0005"), json!("")],
         Type::IntOrText => {
-            vec![json!(-1), json!(0), json!(70_000), json!("Not Valid_!"), json!("150%"), json!("x"), json!(true)]
+            vec![
+                json!(-1),
+                json!(0),
+                json!(70_000),
+                json!("Not Valid_!"),
+                json!("150%"),
+                json!("x"),
+                json!(true),
+            ]
         }
         Type::Bytes => vec![json!("%"), json!(5)],
         Type::Any => vec![json!("x")],

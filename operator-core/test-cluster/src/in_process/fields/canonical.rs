@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 
 use super::{
     quantity,
-    recorded::{Go, GoField, RECORDED},
+    recorded::{Go, GoField, RECORDED, StructId},
 };
 
 /// A value as Go reads and writes it; the error says what doesn't fit.
@@ -21,7 +21,8 @@ pub(super) fn canonical(go: &Go, value: Value) -> Result<Value, String> {
 /// The metadata of an object of any kind.
 pub(super) fn canonical_metadata(metadata: Value) -> Result<Value, String> {
     let Some((go, _)) = RECORDED.metadata() else { return Ok(metadata) };
-    read(&go, metadata, &Place { within: Some(&Place::default()), name: "metadata" }, false)
+    let root = Place::default();
+    read(&go, metadata, &Place { within: Some(&root), name: "metadata", ..root }, false)
 }
 
 /// The position of a value. It is rendered only for errors.
@@ -29,6 +30,34 @@ pub(super) fn canonical_metadata(metadata: Value) -> Result<Value, String> {
 struct Place<'a> {
     within: Option<&'a Place<'a>>,
     name: &'a str,
+    /// The struct whose field it is.
+    of: Option<StructId>,
+    /// What Go calls its type, where that doesn't follow from its form.
+    called: Option<&'a str>,
+}
+
+impl<'a> Place<'a> {
+    /// The place of an item of a list, or of an entry of a map: the path is that of the whole.
+    fn inner(&self, prefix: &str) -> Place<'a> {
+        Place { called: self.called.and_then(|called| called.strip_prefix(prefix)), ..*self }
+    }
+
+    /// What Go says of a value that is of another type.
+    fn mismatch(&self, value: &Value, go: &Go) -> String {
+        let number = match value {
+            Value::Number(number) if matches!(go, Go::Number | Go::IntOrString) => format!("number {number}"),
+            other => form(other).to_owned(),
+        };
+        let called = self.called.map_or_else(|| name(go), str::to_owned);
+        match self.of {
+            Some(of) => {
+                let of = RECORDED.name(of);
+                let of = of.rsplit_once('.').map_or(of, |(_, name)| name);
+                format!("json: cannot unmarshal {number} into Go struct field {of}.{self} of type {called}")
+            }
+            None => format!("json: cannot unmarshal {number} into Go value of type {called}"),
+        }
+    }
 }
 
 impl fmt::Display for Place<'_> {
@@ -60,7 +89,8 @@ fn read(go: &Go, value: Value, place: &Place<'_>, with_empty: bool) -> Result<Va
                 if value.is_none() && described.vanishes() {
                     continue;
                 }
-                let place = Place { within: Some(place), name: field };
+                let called = described.called.as_deref();
+                let place = Place { within: Some(place), name: field, of: Some(*name), called };
                 let value = read(&described.go, value.unwrap_or_default(), &place, with_empty)?;
                 if is_written(described, &value) || with_empty && (value.is_array() || value.is_object()) {
                     fields_read.insert(field.clone(), value);
@@ -69,12 +99,14 @@ fn read(go: &Go, value: Value, place: &Place<'_>, with_empty: bool) -> Result<Va
             Ok(Value::Object(fields_read))
         }
         (Go::List(item), Value::Array(items)) => {
-            let items = items.into_iter().map(|value| read(item, value, place, with_empty));
+            let place = place.inner("[]");
+            let items = items.into_iter().map(|value| read(item, value, &place, with_empty));
             Ok(Value::Array(items.collect::<Result<_, _>>()?))
         }
         (Go::Map(of), Value::Object(entries)) => {
+            let place = place.inner("map[string]");
             let entries = entries.into_iter().map(|(key, value)| {
-                let value = read(of, value, place, with_empty)?;
+                let value = read(of, value, &place, with_empty)?;
                 Ok::<_, String>((key, value))
             });
             Ok(Value::Object(entries.collect::<Result<_, _>>()?))
@@ -89,18 +121,22 @@ fn read(go: &Go, value: Value, place: &Place<'_>, with_empty: bool) -> Result<Va
         (Go::Quantity, Value::Null) => Ok(Value::String("0".to_owned())),
         (Go::Text, value @ Value::String(_)) | (Go::Bool, value @ Value::Bool(_)) => Ok(value),
         (Go::IntOrString, value @ Value::String(_)) => Ok(value),
+        (Go::Number | Go::IntOrString, value @ Value::Number(_)) if !fits(&value, place) => {
+            Err(place.mismatch(&value, go))
+        }
         (Go::Number | Go::IntOrString, value @ Value::Number(_)) => Ok(normal(value)),
-        (Go::Bytes, Value::String(text)) => bytes(text, place),
+        (Go::Bytes, Value::String(text)) => bytes(text),
         (Go::Time, Value::String(text)) => time(&text, false),
         (Go::MicroTime, Value::String(text)) => time(&text, true),
         (Go::Quantity, Value::Number(number)) => quantity::normal(&number.to_string()).map(Value::String),
         (Go::Quantity, Value::String(text)) => quantity::normal(&text).map(Value::String),
-        (go, value) => Err(format!(
-            "json: cannot unmarshal {} into Go struct field {place} of type {}",
-            form(&value),
-            name(go)
-        )),
+        (go, value) => Err(place.mismatch(&value, go)),
     }
+}
+
+/// Whether a number is one of the Go type's: most have 32 bits.
+fn fits(value: &Value, place: &Place<'_>) -> bool {
+    place.called.is_some() || value.as_i64().is_none_or(|number| i32::try_from(number).is_ok())
 }
 
 /// Whether a field is written, with this value.
@@ -180,13 +216,13 @@ fn whole(number: &Number) -> Option<i64> {
     (float.fract() == 0.0 && float.abs() < 9.0e15).then_some(float as i64)
 }
 
-fn bytes(text: String, place: &Place<'_>) -> Result<Value, String> {
+fn bytes(text: String) -> Result<Value, String> {
     let data = text.trim_end_matches('=');
     let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
     match data.bytes().position(|byte| !alphabet(byte)) {
         None if text.len().is_multiple_of(4) && text.len() - data.len() < 3 => Ok(Value::String(text)),
         wrong => Err(format!(
-            "illegal base64 data at input byte {} in {place}",
+            "illegal base64 data at input byte {}",
             wrong.unwrap_or(text.len().saturating_sub(text.len() % 4))
         )),
     }
@@ -241,10 +277,10 @@ fn name(go: &Go) -> String {
         Go::Text => "string".to_owned(),
         Go::Number => "int32".to_owned(),
         Go::Bool => "bool".to_owned(),
-        Go::Time => "v1.Time".to_owned(),
-        Go::MicroTime => "v1.MicroTime".to_owned(),
+        // These read themselves, from a text or a number.
+        Go::Time | Go::MicroTime => "string".to_owned(),
+        Go::IntOrString => "int32".to_owned(),
         Go::Quantity => "resource.Quantity".to_owned(),
-        Go::IntOrString => "intstr.IntOrString".to_owned(),
         Go::Bytes => "[]uint8".to_owned(),
         Go::Any => "interface {}".to_owned(),
         Go::Struct(id) => {
@@ -252,7 +288,17 @@ fn name(go: &Go) -> String {
             name.split_once('.').map_or(name, |(_, name)| name).to_owned()
         }
         Go::Pointer(to) => name(to),
-        Go::List(item) => format!("[]{}", name(item)),
-        Go::Map(of) => format!("map[string]{}", name(of)),
+        Go::List(item) => format!("[]{}", whole_name(item)),
+        Go::Map(of) => format!("map[string]{}", whole_name(of)),
+    }
+}
+
+/// The name of a type as a part of another's.
+fn whole_name(go: &Go) -> String {
+    match go {
+        Go::Time => "v1.Time".to_owned(),
+        Go::MicroTime => "v1.MicroTime".to_owned(),
+        Go::IntOrString => "intstr.IntOrString".to_owned(),
+        other => name(other),
     }
 }

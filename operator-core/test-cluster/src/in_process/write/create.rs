@@ -30,7 +30,13 @@ impl State {
     ) -> Result<Reply, Failure> {
         let options = Options::new(request, "CreateOptions")?;
         let mut object = body(request, kind)?;
-        if !meta(&object, "resourceVersion").is_empty() {
+        if !object["metadata"].is_object() && !object["metadata"].is_null() || metadata::has_removed(&object)
+        {
+            let read = kind.schema()?.read(object.clone());
+            read.map_err(|refusal| Failure::of_fields(refusal, kind, meta(&object, "name")))?;
+        }
+        // A version that is no number is none.
+        if meta(&object, "resourceVersion").parse::<u64>().is_ok_and(|version| version > 0) {
             return Err(Failure::internal("resourceVersion should not be set on objects to be created"));
         }
         metadata::place(&mut object, namespace)?;

@@ -18,6 +18,21 @@ pub(super) fn shifted(since: &Value, seconds: i64) -> String {
     time(shifted.unwrap_or(Timestamp::MAX))
 }
 
+/// What a request can't set in a new object.
+const NOT_OF_NEW: [&str; 6] = [
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+    "resourceVersion",
+];
+
+/// Whether a new object has something that is removed before it is read, though it has to be readable.
+pub(super) fn has_removed(object: &Value) -> bool {
+    NOT_OF_NEW.iter().any(|field| !object["metadata"][field].is_null())
+}
+
 /// Puts an object into the namespace of the request's path, where it must belong.
 pub(super) fn place(object: &mut Value, namespace: Option<&str>) -> Result<(), Failure> {
     if object["metadata"].is_null() {
@@ -54,16 +69,7 @@ pub(super) fn check_name(object: &Value, name: &str) -> Result<(), Failure> {
 /// Removes what a request can't set in a new object.
 pub(super) fn clear_for_creation(object: &mut Value) {
     if let Some(metadata) = object["metadata"].as_object_mut() {
-        for field in [
-            "uid",
-            "creationTimestamp",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "selfLink",
-            "resourceVersion",
-        ] {
-            metadata.remove(field);
-        }
+        NOT_OF_NEW.iter().for_each(|field| drop(metadata.remove(*field)));
     }
 }
 

@@ -41,6 +41,8 @@ pub(super) struct GoField {
     pub(super) go: Go,
     pub(super) omit_empty: bool,
     pub(super) omit_zero: bool,
+    /// What Go calls the type, where that doesn't follow from its form.
+    pub(super) called: Option<String>,
 }
 
 impl GoField {
@@ -124,7 +126,9 @@ fn compile(file: File) -> Recorded {
             if has("!") {
                 atomic.push((name.clone(), field.clone(), of));
             }
-            structure.insert(field.clone(), GoField { go, omit_empty: has("o"), omit_zero: has("z") });
+            let called = flags.split(' ').find_map(|flag| flag.strip_prefix(':')).map(str::to_owned);
+            let described = GoField { go, omit_empty: has("o"), omit_zero: has("z"), called };
+            structure.insert(field.clone(), described);
             named.insert(field.clone(), Field { of, default });
         }
         let fields = Fields { named, others: None, atomic: fields.contains_key("!") };
