@@ -174,10 +174,9 @@ pub(super) struct DevArgs {
     /// The namespace for objects that name none
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(super) namespace: String,
-    /// Use the API server inside this process: it needs no Go and starts at once, but doesn't do all that a real one does.
-    /// Without this, it is used only where a real one can't be built
+    /// Start a real control plane, which is built with Go when it is first used, instead of the cluster inside this process
     #[arg(long)]
-    pub(super) in_process: bool,
+    pub(super) control_plane: bool,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
     pub(super) style: Option<String>,

@@ -136,7 +136,13 @@ impl TestCluster {
     /// support it refuses with 501; the page "What the in-process server does not do" of the documentation lists it.
     #[must_use]
     pub fn in_process() -> Self {
-        Self { server: Server::InProcess(InProcessServer::new()), installed: Arc::default() }
+        Self::of_server(InProcessServer::new())
+    }
+
+    /// A cluster of this server, which other clients may use, too.
+    #[must_use]
+    pub(crate) fn of_server(server: InProcessServer) -> Self {
+        Self { server: Server::InProcess(server), installed: Arc::default() }
     }
 
     /// A control plane for one test only, started from this builder, with its own flags.

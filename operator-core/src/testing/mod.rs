@@ -39,7 +39,7 @@ pub use other_system::{OtherSystem, OtherSystemError};
 pub use request_log::ObjectRequest;
 pub use test_cluster::{
     Assets, AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Controllers, Error, InProcessServer,
-    Part, Proxy, seed_of_the_day,
+    Listening, Part, Proxy, seed_of_the_day,
 };
 
 /// Makes two tests from one: `name::real` on the real API server and `name::in_process` on the one inside the process.

@@ -19,14 +19,14 @@ use serde_json::json;
 /// What somebody wants to be greeted with.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "example.com", version = "v1", kind = "Greeting", namespaced, status = "GreetingStatus")]
-struct GreetingSpec {
-    text: String,
+pub(crate) struct GreetingSpec {
+    pub(crate) text: String,
 }
 
 /// What was said last.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
-struct GreetingStatus {
-    said: String,
+pub(crate) struct GreetingStatus {
+    pub(crate) said: String,
 }
 
 /// Applies the ConfigMap and says so in the status.
@@ -52,7 +52,7 @@ async fn reconcile(greeting: Arc<Greeting>, client: Arc<Client>) -> Result<Actio
 }
 
 /// Runs the controller for as long as it is polled.
-async fn run(client: Client) {
+pub(crate) async fn run(client: Client) {
     let greetings = Api::<Greeting>::all(client.clone());
     let maps = Api::<ConfigMap>::all(client.clone());
     let again = |_: Arc<Greeting>, _: &kube::Error, _: Arc<Client>| Action::requeue(Duration::from_secs(1));

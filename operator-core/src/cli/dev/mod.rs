@@ -65,7 +65,7 @@ pub(super) async fn dev(
     let _log = log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);
     let environment = Environment::real();
     let workbench = workbench.with_files(&args.apply)?;
-    let server = Server::start(builder.crds(), args.in_process).await?;
+    let server = Server::start(builder.crds(), args.control_plane).await?;
     // Not before: until here a signal ends the process, and what it has started with it.
     let mut signals = Signals::listen()?;
     let cluster = &server.cluster;

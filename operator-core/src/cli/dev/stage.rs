@@ -1,6 +1,6 @@
 //! Everything that `dev` sets up, and what happens on it.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use kube::{Client, api::DynamicObject};
 use parking_lot::Mutex;
@@ -22,7 +22,7 @@ use crate::{
     environment::Environment,
     observe::Observer,
     operator::{Operator, OperatorBuilder},
-    testing::{ControlPlane, TestCluster},
+    testing::TestCluster,
 };
 
 /// A running operator with everything around it.
@@ -36,6 +36,8 @@ pub(super) struct Stage {
     pub(super) patience: Duration,
     args: DevArgs,
     cluster: TestCluster,
+    kubeconfig: Option<PathBuf>,
+    kubectl: String,
     client: Client,
     environment: Environment,
 }
@@ -65,16 +67,11 @@ impl Stage {
         let started = environment.now().since_start();
         let account = rights::account(&manifests.await?);
         let config = account.as_ref().map_or_else(|| cluster.config(), |user| cluster.config_as(user, &[]));
-        let target = run::Target {
-            name: match cluster.control_plane() {
-                Ok(plane) => format!("embedded {}", plane.version()),
-                Err(_) => "in-process".to_owned(),
-            },
-            user: Some("admin".to_owned()),
-            config: config.clone(),
-        };
+        let mut shown = config.clone();
+        shown.cluster_url = server.url().parse().unwrap_or(shown.cluster_url);
+        let target = run::Target { name: server.name.clone(), user: Some("admin".to_owned()), config: shown };
         output.note(&target.to_string());
-        banner.line("server", &server.why);
+        banner.line("server", server.why);
         banner.line("cluster", &format!("started in {}; it ends with this command", human(started)));
         for crd in builder.crds() {
             banner.line("crd", &format!("{} installed", crd.metadata.name.as_deref().unwrap_or_default()));
@@ -118,6 +115,8 @@ impl Stage {
             patience: args.patience,
             args: args.clone(),
             cluster: cluster.clone(),
+            kubeconfig: server.kubeconfig(),
+            kubectl: server.kubectl(),
             client,
             environment,
         })
@@ -161,12 +160,9 @@ impl Stage {
             }
         }
         banner.line("watching", &kinds.join(", "));
-        if let Ok(plane) = self.cluster.control_plane()
-            && let Some(kubeconfig) = plane.kubeconfig()
-        {
-            let kubeconfig = kubeconfig.display();
+        if let Some(kubeconfig) = &self.kubeconfig {
+            let (kubeconfig, kubectl) = (kubeconfig.display(), &self.kubectl);
             banner.line("config", &format!("KUBECONFIG={kubeconfig}"));
-            let kubectl = kubectl(plane);
             let plurals = self.objects.iter().map(|objects| objects.kind.full_name());
             let look = plurals.map(|plural| format!("get {plural} -A"));
             for hint in look.chain(workbench.hints.iter().cloned()) {
@@ -176,15 +172,6 @@ impl Stage {
         let end = if self.args.once { "" } else { "; Ctrl-C ends it" };
         banner.line("ready", &format!("in {}{end}", human(self.environment.now().since_start())));
     }
-}
-
-/// How to call kubectl here: by its name if it is installed, otherwise the one that was built with the control plane.
-fn kubectl(plane: &ControlPlane) -> String {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let installed = std::env::split_paths(&path).any(|folder| folder.join("kubectl").is_file());
-    let built = || plane.assets().and_then(|assets| assets.kubectl().ok());
-    if installed { None } else { built() }
-        .map_or_else(|| "kubectl".to_owned(), |path| path.display().to_string())
 }
 
 /// The lines before the changes.

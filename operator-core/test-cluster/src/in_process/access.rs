@@ -16,8 +16,9 @@ use serde_json::{Value, json};
 use super::{
     audit::verb,
     failure::Failure,
+    identity::{AUTHENTICATED, AUTHENTICATION, User},
     read::json as json_bytes,
-    request::{Request, Route, Target, User},
+    request::{Request, Route, Target},
     state::{Reply, State},
     store::{Path, Resource},
 };
@@ -29,38 +30,34 @@ const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// What a user wants to do.
 #[derive(Clone, Debug, Default)]
-struct Action {
-    verb: String,
-    group: String,
-    resource: String,
-    subresource: String,
-    namespace: String,
-    name: String,
+pub(super) struct Action {
+    pub(super) verb: String,
+    pub(super) group: String,
+    pub(super) resource: String,
+    pub(super) subresource: String,
+    pub(super) namespace: String,
+    pub(super) name: String,
 }
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq)]
-struct Decision {
-    allowed: bool,
-    reason: String,
+pub(super) struct Decision {
+    pub(super) allowed: bool,
+    pub(super) reason: String,
 }
 
 impl State {
     /// Refuses a request that the user is not allowed to make.
     pub(super) fn authorize(&self, request: &Request) -> Result<(), Failure> {
-        if let (Route::Unknown, Some(user), false) =
-            (&request.route, &request.user.name, request.user.is_administrator())
-        {
-            let path = request.uri.split('?').next().unwrap_or_default();
-            let verb = request.method.as_str().to_lowercase();
-            let message = format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\"");
-            return Err(Failure::new(403, "Forbidden", message).with(json!({})));
-        }
-        let Route::Objects(target) = &request.route else { return Ok(()) };
-        if request.user.is_administrator() || target.group == REVIEWS {
+        self.may_impersonate(request)?;
+        if request.user.is_administrator() {
             return Ok(());
         }
+        let Route::Objects(target) = &request.route else { return self.authorize_path(request) };
         let action = Action::of(request, target);
+        if action.is_about_oneself() && request.user.all_groups().iter().any(|group| group == AUTHENTICATED) {
+            return Ok(());
+        }
         let decision = self.decide(&request.user, &action);
         if !decision.allowed {
             return Err(action.refused(&request.user, &decision));
@@ -84,19 +81,9 @@ impl State {
         if request.method != Method::POST || target.name.is_some() {
             return Err(Failure::method());
         }
-        if !own && !request.user.is_administrator() {
-            let action = Action::of(request, target);
-            let decision = self.decide(&request.user, &action);
-            if !decision.allowed {
-                return Err(action.refused(&request.user, &decision));
-            }
-        }
         let mut review: Value = serde_json::from_slice(&request.body)
             .map_err(|error| Failure::bad_request(format!("the object provided is unrecognized: {error}")))?;
         let spec = &review["spec"];
-        if spec["resourceAttributes"].is_null() {
-            return Err(Failure::not_modelled("access reviews of paths that lead to no objects"));
-        }
         let text = |field: &str| spec["resourceAttributes"][field].as_str().unwrap_or_default().to_owned();
         let action = Action {
             verb: text("verb"),
@@ -110,8 +97,15 @@ impl State {
         let user = User {
             name: spec["user"].as_str().map(str::to_owned),
             groups: groups.filter_map(Value::as_str).map(str::to_owned).collect(),
+            ..User::default()
         };
-        let decision = self.decide(if own { &request.user } else { &user }, &action);
+        let user = if own { &request.user } else { &user };
+        let path = |field: &str| spec["nonResourceAttributes"][field].as_str().unwrap_or_default();
+        let decision = if spec["resourceAttributes"].is_null() {
+            self.decide_path(user, path("verb"), path("path"))
+        } else {
+            self.decide(user, &action)
+        };
         let kind = match target.plural.as_str() {
             "selfsubjectaccessreviews" => "SelfSubjectAccessReview",
             "subjectaccessreviews" => "SubjectAccessReview",
@@ -129,12 +123,11 @@ impl State {
         Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
     }
 
-    fn decide(&self, user: &User, action: &Action) -> Decision {
-        let Some(name) = &user.name else { return Decision { allowed: true, reason: String::new() } };
-        let groups = groups(name, &user.groups);
-        if groups.iter().any(|group| group == "system:masters") {
+    pub(super) fn decide(&self, user: &User, action: &Action) -> Decision {
+        if user.is_administrator() {
             return Decision { allowed: true, reason: String::new() };
         }
+        let (name, groups) = (user.name.as_deref().unwrap_or_default(), user.all_groups());
         let mut missing = Vec::new();
         let in_namespace = Some(action.namespace.as_str()).filter(|namespace| !namespace.is_empty());
         for (plural, kind, namespace) in [
@@ -186,7 +179,7 @@ impl State {
 }
 
 impl Action {
-    fn of(request: &Request, target: &Target) -> Self {
+    pub(super) fn of(request: &Request, target: &Target) -> Self {
         let of_namespace = target.group.is_empty() && target.plural == "namespaces";
         let namespace = if of_namespace { &target.name } else { &target.namespace };
         Self {
@@ -197,6 +190,16 @@ impl Action {
             namespace: namespace.clone().unwrap_or_default(),
             name: target.name.clone().unwrap_or_default(),
         }
+    }
+
+    /// Whether everybody who is known may do it: the review of one's own access and name.
+    fn is_about_oneself(&self) -> bool {
+        let own = match self.group.as_str() {
+            REVIEWS => ["selfsubjectaccessreviews", "selfsubjectrulesreviews"].contains(&&*self.resource),
+            AUTHENTICATION => self.resource == "selfsubjectreviews",
+            _ => false,
+        };
+        own && self.verb == "create"
     }
 
     fn is_allowed_by(&self, rule: &Value) -> bool {
@@ -218,7 +221,7 @@ impl Action {
     }
 
     /// 403, in the words of the real server.
-    fn refused(&self, user: &User, decision: &Decision) -> Failure {
+    pub(super) fn refused(&self, user: &User, decision: &Decision) -> Failure {
         let Self { verb, group, resource, subresource, namespace, name } = self;
         let quoted = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
         let qualified = if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") };
@@ -245,26 +248,11 @@ impl Action {
     }
 }
 
-fn rbac(plural: &str) -> Resource {
+pub(super) fn rbac(plural: &str) -> Resource {
     Resource { group: RBAC.to_owned(), plural: plural.to_owned() }
 }
 
-/// The groups of a user: those given, and those that the server adds.
-fn groups(user: &str, given: &[String]) -> Vec<String> {
-    let mut groups = given.to_vec();
-    if let Some(account) = user.strip_prefix("system:serviceaccount:")
-        && let Some((namespace, _)) = account.split_once(':')
-        && given.is_empty()
-    {
-        groups.extend(["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")]);
-    }
-    let authenticated =
-        if user == "system:anonymous" { "system:unauthenticated" } else { "system:authenticated" };
-    groups.push(authenticated.to_owned());
-    groups
-}
-
-fn is_subject(subject: &Value, namespace: Option<&str>, user: &str, groups: &[String]) -> bool {
+pub(super) fn is_subject(subject: &Value, namespace: Option<&str>, user: &str, groups: &[String]) -> bool {
     let name = subject["name"].as_str().unwrap_or_default();
     match subject["kind"].as_str().unwrap_or_default() {
         "User" => name == user,
@@ -282,7 +270,7 @@ fn missing_role(binding: &Value) -> String {
     format!("{}.{RBAC} \"{}\" not found", text("kind").to_lowercase(), text("name"))
 }
 
-fn allowed_by(kind: &str, path: &Path, binding: &Value, subject: &Value) -> String {
+pub(super) fn allowed_by(kind: &str, path: &Path, binding: &Value, subject: &Value) -> String {
     let text = |object: &Value, field: &str| object[field].as_str().unwrap_or_default().to_owned();
     let binding_name = match path.namespace() {
         Some(namespace) => format!("{}/{namespace}", path.name()),

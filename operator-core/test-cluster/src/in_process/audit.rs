@@ -22,7 +22,7 @@ pub(super) fn event(request: &Request) -> AuditEvent {
         verb: verb(request).to_owned(),
         user_agent: request.user_agent.clone(),
         user: request.user.name.clone().unwrap_or_else(|| ADMIN.to_owned()),
-        impersonated: request.impersonated,
+        impersonated: request.sender.is_some(),
         group: target.group.clone(),
         resource: target.plural.clone(),
         subresource: text(&target.subresource),

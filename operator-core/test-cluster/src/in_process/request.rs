@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use http::{HeaderMap, Method, Uri, header};
 
+use super::identity::User;
+
 /// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route {
@@ -66,30 +68,12 @@ pub(super) struct Request {
     /// Without parameters, in lower case; empty if there is none.
     pub(super) content_type: String,
     pub(super) user: User,
-    /// Whether somebody else sends it in this user's name.
-    pub(super) impersonated: bool,
+    /// Who sends it in this user's name.
+    pub(super) sender: Option<User>,
     pub(super) user_agent: String,
     /// Path and query as they came.
     pub(super) uri: String,
     pub(super) body: Vec<u8>,
-}
-
-/// Who may do everything.
-pub(super) const MASTERS: &str = "system:masters";
-
-/// The user.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct User {
-    /// The impersonated user; `None` for the administrator.
-    pub(super) name: Option<String>,
-    pub(super) groups: Vec<String>,
-}
-
-impl User {
-    /// Whether this is somebody who may do everything.
-    pub(super) fn is_administrator(&self) -> bool {
-        self.name.is_none() || self.groups.iter().any(|group| group == MASTERS)
-    }
 }
 
 impl Request {
@@ -97,8 +81,6 @@ impl Request {
     pub(super) fn new(method: Method, uri: &Uri, headers: &HeaderMap, body: Vec<u8>) -> Self {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let content_type = text(header::CONTENT_TYPE).split(';').next().unwrap_or_default();
-        let impersonated = headers.get("impersonate-user").and_then(|user| user.to_str().ok());
-        let groups = headers.get_all("impersonate-group").iter();
         Self {
             method,
             route: Route::of(uri.path()),
@@ -106,14 +88,20 @@ impl Request {
             representation: representation(text(header::ACCEPT)),
             aggregated: is_aggregated(text(header::ACCEPT)),
             content_type: content_type.trim().to_ascii_lowercase(),
-            impersonated: false,
-            user: User {
-                name: impersonated.map(str::to_owned),
-                groups: groups.filter_map(|group| group.to_str().ok()).map(str::to_owned).collect(),
-            },
+            user: User::impersonated(headers),
+            sender: None,
             user_agent: text(header::USER_AGENT).to_owned(),
             uri: uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
             body,
+        }
+    }
+
+    /// Names whoever sends it, and is its user if it names no other.
+    pub(super) fn sent_by(&mut self, sender: User) {
+        if self.user == User::default() {
+            self.user = sender;
+        } else {
+            self.sender = Some(sender);
         }
     }
 
@@ -231,7 +219,7 @@ fn is_aggregated(accept: &str) -> bool {
 }
 
 /// Decodes the escapes in a part of a URL.
-fn decode(text: &str) -> String {
+pub(super) fn decode(text: &str) -> String {
     let (text, mut decoded, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
     while let Some(byte) = text.get(at) {
         let hex = text.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok());

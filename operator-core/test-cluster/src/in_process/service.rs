@@ -22,8 +22,9 @@ use super::{
     Clock, Shared, audit,
     controllers::Controllers,
     failure::Failure,
+    identity::User,
     read,
-    request::{Request, User},
+    request::Request,
     state::{Reply, State},
     store::{Path, Resource},
     stream::WatchStream,
@@ -135,8 +136,7 @@ impl InProcessServer {
     /// (`system:serviceaccount:<namespace>:<name>`) also its groups.
     #[must_use]
     pub fn acting_as(&self, user: &str, groups: &[&str]) -> Self {
-        let groups = groups.iter().map(|group| (*group).to_owned()).collect();
-        Self { user: User { name: Some(user.to_owned()), groups }, ..self.clone() }
+        Self { user: User::new(user, groups), ..self.clone() }
     }
 
     /// Lets the controllers take one step, if they work [`Controllers::Stepwise`]; returns whether there was one.
@@ -259,10 +259,11 @@ impl Service<http::Request<Body>> for InProcessServer {
             let (parts, body) = request.into_parts();
             let body = body.collect_bytes().await?;
             let mut request = Request::new(parts.method, &parts.uri, &parts.headers, body.into());
-            if request.user == User::default() {
-                request.user = server.user.clone();
+            request.sent_by(server.user.clone());
+            if server.user != User::default() {
+                // Who acts as somebody else without a socket is the administrator in truth.
+                request.sender.get_or_insert_default();
             }
-            request.impersonated = request.user != User::default();
             Ok(server.answer(&request))
         }
         .boxed()

@@ -22,8 +22,13 @@ pub(super) fn read(body: &[u8]) -> Result<(), Failure> {
     if body.len() <= BODY {
         return Ok(());
     }
+    Err(too_large())
+}
+
+/// The refusal of a body that isn't read.
+pub(super) fn too_large() -> Failure {
     let message = format!("Request entity too large: limit is {BODY}");
-    Err(Failure::new(413, "RequestEntityTooLarge", message))
+    Failure::new(413, "RequestEntityTooLarge", message)
 }
 
 /// The error for annotations of an object that are too long.

@@ -14,6 +14,7 @@ use super::{
     access,
     controllers::{Changes, Controllers},
     failure::Failure,
+    identity,
     kinds::{Kind, Kinds},
     read::json,
     request::{Representation, Request, Route, Target},
@@ -165,6 +166,9 @@ impl State {
         }
         if target.group.is_empty() && target.plural == "bindings" && request.method == Method::POST {
             return self.bind_in(request, target);
+        }
+        if target.group == identity::AUTHENTICATION {
+            return self.review_self(request, target);
         }
         let kind = self.kinds.find(target)?;
         let nowhere = || if kind.is_custom() { Failure::Page } else { Failure::no_resource() };

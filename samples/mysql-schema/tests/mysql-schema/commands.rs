@@ -43,7 +43,7 @@ async fn run_says_that_it_needs_a_server_and_repeats_no_url() -> Result<()> {
 
 #[tokio::test]
 async fn dev_goes_through_the_life_of_a_schema() -> Result<()> {
-    let (code, said) = said(&mut command(&["dev", "--once", "--in-process"])).await?;
+    let (code, said) = said(&mut command(&["dev", "--once"])).await?;
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(said.matches(" step ").count(), 4, "{said}");
     Ok(())
@@ -55,7 +55,7 @@ async fn without_a_server_and_without_packages_dev_says_so() -> Result<()> {
         return Ok(());
     }
     let empty = tempfile::tempdir()?;
-    let mut bare = command(&["dev", "--once", "--in-process"]);
+    let mut bare = command(&["dev", "--once"]);
     bare.env("PATH", empty.path()).env("XDG_CACHE_HOME", empty.path()).env("HOME", empty.path());
     let (code, said) = said(&mut bare).await?;
     assert_eq!(code, Some(1), "{said}");
@@ -68,7 +68,7 @@ async fn without_a_server_and_without_packages_dev_says_so() -> Result<()> {
 #[tokio::test]
 async fn a_killed_dev_leaves_no_server_behind() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let mut dev = command(&["dev", "--in-process"]);
+    let mut dev = command(&["dev"]);
     dev.env("TMPDIR", folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut dev = dev.spawn()?;
     let mut lines = BufReader::new(dev.stderr.take().context("its stderr")?).lines();

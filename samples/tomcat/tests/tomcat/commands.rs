@@ -20,7 +20,7 @@ async fn deploy_has_the_definitions_of_both_kinds() -> Result<()> {
 
 #[tokio::test]
 async fn dev_goes_through_the_life_of_a_shop() -> Result<()> {
-    let (code, said) = tomcat(&["dev", "--once", "--in-process"]).await?;
+    let (code, said) = tomcat(&["dev", "--once"]).await?;
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(said.matches(" step ").count(), 4, "{said}");
     Ok(())

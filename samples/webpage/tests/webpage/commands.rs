@@ -78,7 +78,7 @@ const MISTAKES: &str = "\
 #[tokio::test]
 async fn every_command_tells_all_mistakes_of_a_declaration_and_ends_with_78() -> anyhow::Result<()> {
     let commands: &[&[&str]] =
-        &[&["graph"], &["crd"], &["dev"], &["dev", "--in-process", "--once"], &["run"], &[]];
+        &[&["graph"], &["crd"], &["dev"], &["dev", "--control-plane", "--once"], &["run"], &[]];
     for command in commands {
         // There is no cluster, so that whoever looks for one first says something else.
         let output = wrong(command)

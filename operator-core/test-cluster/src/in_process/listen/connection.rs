@@ -3,7 +3,7 @@
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use http::{Request as HttpRequest, Response};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
@@ -14,10 +14,12 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{
     super::{
+        failure::Failure,
         request::Request,
         service::{InProcessServer, ResponseBody, refused},
         sizes,
     },
+    gzip,
     users::{Shown, Users},
 };
 
@@ -55,18 +57,30 @@ impl Socket {
 
     async fn answer(&self, request: HttpRequest<Incoming>, shown: &Shown) -> Response<ResponseBody> {
         let (parts, body) = request.into_parts();
-        let body = timeout(BODY, Limited::new(body, sizes::BODY + 1).collect()).await;
-        let body = match body {
-            Ok(Ok(body)) => body.to_bytes().to_vec(),
-            // One byte more than is read at all: the server refuses it in its words.
-            _ => vec![0; sizes::BODY + 1],
+        let sender = match self.users.of_request(shown, &parts.headers) {
+            Ok(sender) => sender,
+            Err(failure) => return refused(&failure),
+        };
+        let body = match timeout(BODY, read(body)).await {
+            Ok(Ok(body)) => body,
+            Ok(Err(failure)) => return refused(&failure),
+            Err(_) => {
+                return refused(&Failure::new(504, "Timeout", "the request's body did not arrive in time"));
+            }
         };
         let mut request = Request::new(parts.method, &parts.uri, &parts.headers, body);
-        match self.users.of_request(shown, &parts.headers) {
-            Ok(user) if request.user.name.is_none() => request.user = user,
-            Ok(_) => request.impersonated = true,
-            Err(failure) => return refused(&failure),
-        }
-        self.server.answer(&request)
+        request.sent_by(sender);
+        let response = self.server.answer(&request);
+        if gzip::is_wanted(&parts.headers) { gzip::compressed(response).await } else { response }
     }
+}
+
+/// The body of a request, or the refusal of one that is too long or breaks off.
+async fn read(body: Incoming) -> Result<Vec<u8>, Failure> {
+    // Without a copy where it came in one piece.
+    let read = Limited::new(body, sizes::BODY).collect().await.map(|body| body.to_bytes().into());
+    read.map_err(|error| match error.downcast_ref::<LengthLimitError>() {
+        Some(_) => sizes::too_large(),
+        None => Failure::bad_request(format!("the request's body broke off: {error}")),
+    })
 }

@@ -28,7 +28,8 @@ use std::{
 use crate::error::Error;
 
 /// Waits for the end of its stdin, which is the end of its parent.
-const KEEPER: &str = r#"trap '' HUP INT QUIT TERM; while read -r line; do :; done; rm -rf "$1""#;
+const KEEPER: &str =
+    r#"PATH=$PATH:/usr/bin:/bin; trap '' HUP INT QUIT TERM; while read -r line; do :; done; rm -rf "$1""#;
 
 /// A folder for secrets. Dropping it removes it.
 #[derive(Debug)]
@@ -84,7 +85,9 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // The shell's work takes a millisecond or two. After that nothing is left, not even a zombie.
+        // Here, since there may be no `rm` where the shell looks; it is the shell's work only if this process is killed.
+        let _ = std::fs::remove_dir_all(&self.path);
+        // That takes a millisecond or two. After it nothing is left, not even a zombie.
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
     }

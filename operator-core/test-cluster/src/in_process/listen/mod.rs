@@ -15,6 +15,7 @@
 
 mod connection;
 mod folder;
+mod gzip;
 mod tls;
 mod users;
 
@@ -34,7 +35,7 @@ use tokio::{
 
 use super::{
     audit::ADMIN,
-    request::{MASTERS, User},
+    identity::{MASTERS, User},
     service::InProcessServer,
 };
 use crate::{
@@ -144,7 +145,7 @@ impl Listening {
     /// A new bearer token for somebody: RBAC applies. It is valid for as long as the socket is open.
     #[must_use]
     pub fn token_of(&self, user: &str, groups: &[&str]) -> String {
-        self.users.new_token(user_of(user, groups))
+        self.users.new_token(User::new(user, groups))
     }
 }
 
@@ -176,12 +177,8 @@ fn kubeconfig_of(
     groups: &[&str],
 ) -> Result<String, Error> {
     let identity = authority.user(user, groups)?;
-    users.add_certificate(&tls::certificate(&identity)?, user_of(user, groups));
+    users.add_certificate(&tls::certificate(&identity)?, User::new(user, groups));
     kubeconfig("embedded-cluster", port, &authority.certificate(), user, &identity)
-}
-
-fn user_of(user: &str, groups: &[&str]) -> User {
-    User { name: Some(user.to_owned()), groups: groups.iter().map(|group| (*group).to_owned()).collect() }
 }
 
 fn cannot_listen(port: u16) -> impl FnOnce(io::Error) -> Error {

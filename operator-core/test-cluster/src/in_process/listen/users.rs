@@ -4,12 +4,16 @@ use std::collections::HashMap;
 
 use http::{HeaderMap, header};
 use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
-use super::super::{failure::Failure, request::User};
+use super::super::{
+    failure::Failure,
+    identity::{ANONYMOUS, User},
+};
 
-/// The name of whoever shows neither a certificate nor a token.
-const ANONYMOUS: &str = "system:anonymous";
+/// What the real server adds to users, for the audit log.
+const CREDENTIAL: &str = "authentication.kubernetes.io/credential-id";
 
 /// Whom the server knows. It makes all certificates itself, so that it needs to read none.
 #[derive(Debug, Default)]
@@ -31,7 +35,9 @@ pub(super) enum Shown {
 
 impl Users {
     /// Takes a certificate for a user from now on.
-    pub(super) fn add_certificate(&self, certificate: &CertificateDer<'_>, user: User) {
+    pub(super) fn add_certificate(&self, certificate: &CertificateDer<'_>, mut user: User) {
+        let digest: String = Sha256::digest(certificate).iter().map(|byte| format!("{byte:02x}")).collect();
+        user.extra.insert(CREDENTIAL.to_owned(), vec![format!("X509SHA256={digest}")]);
         self.by_certificate.lock().insert(certificate.to_vec(), user);
     }
 
@@ -59,7 +65,7 @@ impl Users {
         match (token(headers), shown) {
             (Some(token), _) => self.by_token.lock().get(token).cloned().ok_or_else(unauthorized),
             (None, Shown::Unknown) => Err(unauthorized()),
-            (None, _) => Ok(User { name: Some(ANONYMOUS.to_owned()), groups: Vec::new() }),
+            (None, _) => Ok(User::new(ANONYMOUS, &[])),
         }
     }
 }

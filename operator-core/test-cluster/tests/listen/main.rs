@@ -1,5 +1,13 @@
 //! The socket of the in-process server, with clients that nobody here wrote.
 
+mod operators;
+#[allow(dead_code, reason = "its `main` is for a cluster")]
+#[path = "../../examples/plain_kube.rs"]
+mod plain_kube;
+mod raw;
+mod users;
+mod wire;
+
 use std::{
     error::Error,
     process::{Command, Output},

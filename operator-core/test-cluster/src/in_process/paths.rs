@@ -1,0 +1,84 @@
+//! Rights to paths that lead to no objects, as in `/version`. Pure.
+
+use serde_json::{Value, json};
+
+use super::{
+    access::{Decision, allowed_by, is_subject, rbac},
+    failure::Failure,
+    identity::{AUTHENTICATED, User},
+    request::Request,
+    state::State,
+    store::Path,
+};
+
+/// What anybody may read.
+const PUBLIC: [&str; 5] = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
+/// What anybody else may read, too.
+const DISCOVERY: [&str; 6] = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*"];
+
+impl State {
+    /// Refuses a request for a path that the user is not allowed to make.
+    pub(super) fn authorize_path(&self, request: &Request) -> Result<(), Failure> {
+        self.require_path(&request.user, "", request)
+    }
+
+    /// The same for the request's sender, and for a verb with a prefix.
+    pub(super) fn require_path(&self, user: &User, prefix: &str, request: &Request) -> Result<(), Failure> {
+        let path = request.uri.split('?').next().unwrap_or_default();
+        let verb = format!("{prefix}{}", request.method.as_str().to_lowercase());
+        if self.decide_path(user, &verb, path).allowed {
+            return Ok(());
+        }
+        let user = user.name.as_deref().unwrap_or_default();
+        let message = format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\"");
+        Err(Failure::new(403, "Forbidden", message).with(json!({})))
+    }
+
+    /// Whether a user may do this with a path, by the roles that each cluster starts with and by those of this one.
+    pub(super) fn decide_path(&self, user: &User, verb: &str, path: &str) -> Decision {
+        let yes = |reason: String| Decision { allowed: true, reason };
+        if user.is_administrator() {
+            return yes(String::new());
+        }
+        let groups = user.all_groups();
+        let known = groups.iter().find(|group| *group == AUTHENTICATED);
+        let is_in = |paths: &[&str]| paths.iter().any(|rule| matches(rule, path));
+        if verb == "get" && known.is_some() && (is_in(&PUBLIC) || is_in(&DISCOVERY)) {
+            return yes(by_default("system:discovery", AUTHENTICATED));
+        }
+        if verb == "get" && is_in(&PUBLIC) {
+            return yes(by_default("system:public-info-viewer", "system:unauthenticated"));
+        }
+        let name = user.name.as_deref().unwrap_or_default();
+        for (at, binding) in self.store.list(&rbac("clusterrolebindings"), None) {
+            let mut subjects = binding["subjects"].as_array().into_iter().flatten();
+            let Some(subject) = subjects.find(|subject| is_subject(subject, None, name, &groups)) else {
+                continue;
+            };
+            let role = binding["roleRef"]["name"].as_str().unwrap_or_default();
+            let role = self.store.get(&rbac("clusterroles"), &Path::new(None, role));
+            let mut rules = role.and_then(|role| role["rules"].as_array()).into_iter().flatten();
+            if rules.any(|rule| allows(rule, verb, path)) {
+                return yes(allowed_by("ClusterRoleBinding", at, binding, subject));
+            }
+        }
+        Decision { allowed: false, reason: String::new() }
+    }
+}
+
+fn by_default(role: &str, group: &str) -> String {
+    format!("RBAC: allowed by ClusterRoleBinding \"{role}\" of ClusterRole \"{role}\" to Group \"{group}\"")
+}
+
+fn allows(rule: &Value, verb: &str, path: &str) -> bool {
+    let has = |field: &str, wanted: &dyn Fn(&str) -> bool| {
+        rule[field].as_array().into_iter().flatten().filter_map(Value::as_str).any(wanted)
+    };
+    has("verbs", &|given| given == "*" || given == verb)
+        && has("nonResourceURLs", &|given| matches(given, path))
+}
+
+/// Whether a path is meant by a rule, which may end with a star.
+fn matches(rule: &str, path: &str) -> bool {
+    rule == "*" || rule == path || rule.strip_suffix('*').is_some_and(|start| path.starts_with(start))
+}
