@@ -145,7 +145,10 @@ impl State {
                     continue;
                 };
                 let Some(rules) = self.rules(binding, path.namespace()) else {
-                    missing.push(missing_role(binding));
+                    let role = missing_role(binding);
+                    if !missing.contains(&role) {
+                        missing.push(role);
+                    }
                     continue;
                 };
                 if rules.iter().any(|rule| action.is_allowed_by(rule)) {

@@ -45,6 +45,17 @@ pub(super) fn complete_definition(definition: &mut Value) {
     definition["status"] = json!({ "conditions": null, "acceptedNames": { "plural": "", "kind": "" }, "storedVersions": stored });
 }
 
+/// A changed definition, in whose storage version something may be stored from now on.
+pub(super) fn note_storage(definition: &mut Value) {
+    let storage = versions(definition).find(|version| version["storage"] == true);
+    let storage = storage.map(|version| version["name"].clone()).unwrap_or_default();
+    if let Some(list) = definition["status"]["storedVersions"].as_array_mut()
+        && !list.contains(&storage)
+    {
+        list.push(storage);
+    }
+}
+
 /// A definition whose deletion starts.
 pub(super) fn mark_definition(definition: &mut Value, now: Timestamp) {
     definition["metadata"]["finalizers"] = json!([FINALIZER]);

@@ -132,10 +132,14 @@ impl Failure {
     }
 
     /// 422 for a request's options.
-    pub(super) fn options(of: &str, field: &str, reason: &str, message: &str) -> Self {
-        let causes = [(reason.to_owned(), field.to_owned(), message.to_owned())];
-        let details = json!({ "group": "meta.k8s.io", "kind": of, "causes": causes_of(&causes) });
-        Self::unprocessable(&format!("{of}.meta.k8s.io"), "", &causes, details)
+    pub(super) fn options(of: &str, causes: &[Cause]) -> Self {
+        let details = json!({ "group": "meta.k8s.io", "kind": of, "causes": causes_of(causes) });
+        Self::unprocessable(&format!("{of}.meta.k8s.io"), "", causes, details)
+    }
+
+    /// 422 for one of a request's options.
+    pub(super) fn option(of: &str, field: &str, reason: &str, message: &str) -> Self {
+        Self::options(of, &[(reason.to_owned(), field.to_owned(), message.to_owned())])
     }
 
     fn unprocessable(what: &str, name: &str, causes: &[Cause], details: Value) -> Self {

@@ -28,6 +28,7 @@ mod fields;
 mod go;
 mod identity;
 mod kinds;
+mod list_options;
 mod listen;
 mod namespaces;
 mod openapi;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{
     failure::Failure,
     kinds::{Kind, events},
+    list_options::ListOptions,
     request::{Representation, Request, Target},
     selector::Selector,
     state::{Reply, State},
@@ -18,10 +19,11 @@ use super::{
 impl State {
     /// GET of one object.
     pub(super) fn get(&self, request: &Request, kind: &Kind, path: &Path) -> Result<Reply, Failure> {
-        let object = self.live(kind, path)?;
         if let Some(version) = request.query.get("resourceVersion") {
+            number(version).map_err(Failure::internal)?;
             self.known(version)?;
         }
+        let object = self.live(kind, path)?;
         show(request, kind, &object).map(Reply::ok)
     }
 
@@ -34,22 +36,27 @@ impl State {
 
     /// GET of a collection.
     pub(super) fn list(&self, request: &Request, kind: &Kind, target: &Target) -> Result<Reply, Failure> {
-        let query = &request.query;
-        if query.flag("sendInitialEvents").is_some() {
-            let message = "Forbidden: sendInitialEvents is forbidden for list";
-            return Err(list_option("sendInitialEvents", "FieldValueForbidden", message));
-        }
-        let selector = selector(request, kind, target)?;
-        let limit = query.get("limit").map(|limit| {
-            let parsed = limit.parse::<i64>();
-            parsed.map_err(|_| {
-                Failure::bad_request(format!("strconv.ParseInt: parsing \"{limit}\": invalid syntax"))
-            })
-        });
-        let limit =
-            limit.transpose()?.and_then(|limit| usize::try_from(limit).ok()).filter(|limit| *limit > 0);
-        let from = self.start(request, limit)?;
+        let Selected { objects, metadata } = self.select(request, kind, target)?;
+        collection(request, kind, &metadata, objects.iter().map(|(_, object)| &**object)).map(Reply::ok)
+    }
+
+    /// The objects that a list shows.
+    pub(super) fn select(
+        &self,
+        request: &Request,
+        kind: &Kind,
+        target: &Target,
+    ) -> Result<Selected, Failure> {
+        let ListOptions { selector, limit } = ListOptions::read(request, kind, target)?;
         let namespace = target.namespace.as_deref();
+        let namespace = namespace.or(selector.exact("metadata.namespace").filter(|_| kind.namespaced));
+        // A list of one object by its name has no pages.
+        let single = selector.exact("metadata.name").is_some()
+            && (namespace.is_some() || !kind.namespaced)
+            && request.query.get("continue").is_none();
+        let limit = limit.filter(|_| !single);
+        let from = self.start(request, limit, namespace)?;
+        let limit = limit.filter(|_| !from.ignores_limit);
         let past;
         let mut items: Box<dyn Iterator<Item = (&Path, &Arc<Value>)>> = match from.version {
             // A page of many: nothing is copied for it.
@@ -59,7 +66,7 @@ impl State {
             Some(version) => {
                 past =
                     self.store.list_at(&kind.resource(), version).map_err(|expired| match &from.after {
-                        Some(after) => Failure::expired_page(token(None, after)),
+                        Some(after) => Failure::expired_page(token(None, after, namespace)),
                         None => Failure::expired(version, expired),
                     })?;
                 Box::new(past.iter())
@@ -69,37 +76,46 @@ impl State {
         if let Some(after) = &from.after {
             items = Box::new(items.filter(move |(path, _)| *path > after));
         }
-        let objects: Vec<(&Path, Arc<Value>)> = items
-            .filter(|(path, _)| namespace.is_none_or(|namespace| path.namespace() == Some(namespace)))
-            .map(|(path, object)| (path, in_version(kind, object)))
-            .filter(|(_, object)| selector.matches(object))
-            .collect();
+        let mut items =
+            items.filter(|(path, _)| namespace.is_none_or(|namespace| path.namespace() == Some(namespace)));
+        let mut objects = Vec::new();
+        while limit.is_none_or(|limit| objects.len() < limit) {
+            let Some((path, object)) = items.next() else { break };
+            let object = in_version(kind, object);
+            if selector.matches(&object) {
+                objects.push((path.clone(), object));
+            }
+        }
         let version = from.version.unwrap_or(self.store.version());
         let mut metadata = json!({ "resourceVersion": version.to_string() });
         // A list of metadata never says it.
         if let Some(shard) = selector.shard().filter(|_| request.representation == Representation::Whole) {
             metadata["shardInfo"] = json!({ "selector": shard.text() });
         }
-        let shown = match limit.filter(|limit| *limit < objects.len() && !from.ignores_limit) {
-            Some(limit) => {
-                metadata["continue"] = token(Some(version), objects[limit - 1].0).into();
+        // There may be more, whether they are selected or not.
+        let rest = items.count();
+        match objects.last() {
+            Some((last, _)) if rest > 0 => {
+                metadata["continue"] = token(Some(version), last, namespace).into();
                 if selector.is_empty() {
-                    metadata["remainingItemCount"] = (objects.len() - limit).into();
+                    metadata["remainingItemCount"] = rest.into();
                 }
-                &objects[..limit]
             }
-            None => {
-                if kind.is_custom() && request.representation == Representation::Whole {
-                    metadata["continue"] = "".into();
-                }
-                &objects
+            _ if kind.is_custom() && request.representation == Representation::Whole => {
+                metadata["continue"] = "".into();
             }
-        };
-        collection(request, kind, &metadata, shown.iter().map(|(_, object)| &**object)).map(Reply::ok)
+            _ => {}
+        }
+        Ok(Selected { objects, metadata })
     }
 
     /// The version that a list shows, and the object after which it starts.
-    fn start(&self, request: &Request, limit: Option<usize>) -> Result<Start, Failure> {
+    fn start(
+        &self,
+        request: &Request,
+        limit: Option<usize>,
+        namespace: Option<&str>,
+    ) -> Result<Start, Failure> {
         let query = &request.query;
         let (wanted, matching) = (query.get("resourceVersion"), query.get("resourceVersionMatch"));
         if let Some(page) = query.get("continue") {
@@ -107,51 +123,36 @@ impl State {
                 let message = "specifying resource version is not allowed when using continue";
                 return Err(Failure::bad_request(message));
             }
-            let (version, after) = read_token(page)
+            let (version, after) = read_token(page, namespace)
                 .ok_or_else(|| Failure::bad_request("invalid continue token: continue key is not valid"))?;
             return Ok(Start { version, after: Some(after), ignores_limit: false });
         }
-        let Some(wanted) = wanted else {
-            if matching.is_some() {
-                let message =
-                    "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
-                return Err(list_option("resourceVersionMatch", "FieldValueForbidden", message));
-            }
-            return Ok(Start::default());
-        };
+        let Some(wanted) = wanted else { return Ok(Start::default()) };
         let version = self.known(wanted)?;
         let exact = match matching {
             None => limit.is_some() && version > 0,
-            Some("NotOlderThan") => false,
-            Some("Exact") if version == 0 => {
-                let message =
-                    "Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
-                return Err(list_option("resourceVersionMatch", "FieldValueForbidden", message));
-            }
-            Some("Exact") => true,
-            Some(other) => {
-                let message = format!(
-                    "Unsupported value: \"{other}\": supported values: \"Exact\", \"NotOlderThan\", \"\""
-                );
-                return Err(list_option("resourceVersionMatch", "FieldValueNotSupported", &message));
-            }
+            Some(other) => other == "Exact",
         };
         Ok(Start { version: exact.then_some(version), after: None, ignores_limit: version == 0 })
     }
 
     /// Reads a version that must have been reached already.
     fn known(&self, version: &str) -> Result<u64, Failure> {
-        let parsed = version.parse().map_err(|_| {
-            let why = format!("parsing \"{version}\": invalid syntax");
-            Failure::bad_request(format!(
-                "invalid resource version: resourceVersion: Invalid value: \"{version}\": strconv.ParseUint: {why}"
-            ))
-        })?;
+        let wrong = |why| Failure::bad_request(format!("invalid resource version: {why}"));
+        let parsed = number(version).map_err(wrong)?;
         if parsed > self.store.version() {
             return Err(Failure::too_large(parsed, self.store.version()));
         }
         Ok(parsed)
     }
+}
+
+/// A version as a number.
+fn number(version: &str) -> Result<u64, String> {
+    let why = format!("parsing \"{version}\": invalid syntax");
+    version
+        .parse()
+        .map_err(|_| format!("resourceVersion: Invalid value: \"{version}\": strconv.ParseUint: {why}"))
 }
 
 /// Where a list starts.
@@ -163,18 +164,22 @@ struct Start {
     ignores_limit: bool,
 }
 
+/// The objects that a list shows, and its metadata.
+pub(super) struct Selected {
+    pub(super) objects: Vec<(Path, Arc<Value>)>,
+    pub(super) metadata: Value,
+}
+
 /// The selectors of a request, including the one for an object if the path names one.
 pub(super) fn selector(request: &Request, kind: &Kind, target: &Target) -> Result<Selector, Failure> {
     let query = &request.query;
-    let by_name = target.name.as_ref().map(|name| format!("metadata.name={name}"));
-    let fields = [query.get("fieldSelector"), by_name.as_deref()];
-    let fields = fields.into_iter().flatten().collect::<Vec<_>>().join(",");
-    Selector::new(kind, query.get("labelSelector"), Some(&fields))?.within(query.get("shardSelector"))
+    let parsed = Selector::parse(query.get("labelSelector"), query.get("fieldSelector"))?;
+    parsed.of_kind(kind)?.named(target.name.as_deref()).within(query.get("shardSelector"))
 }
 
 /// 422 for a list's parameter.
 pub(super) fn list_option(field: &str, reason: &str, message: &str) -> Failure {
-    Failure::options("ListOptions", field, reason, message)
+    Failure::option("ListOptions", field, reason, message)
 }
 
 /// A stored object, converted to the version of `kind`. Fields that this version doesn't know are not included.
@@ -230,6 +235,8 @@ pub(super) fn collection<'o>(
         }
         Representation::MetadataList => {
             let items: Vec<MetadataOnly<'_>> = objects.map(MetadataOnly::of).collect();
+            // An empty one is null with the real server.
+            let items = Some(items).filter(|items| !items.is_empty());
             let kind = "PartialObjectMetadataList";
             Ok(json(&Collection { api_version: "meta.k8s.io/v1", items, kind, metadata }))
         }
@@ -249,7 +256,7 @@ pub(super) fn collection<'o>(
 struct Collection<'c, I> {
     #[serde(rename = "apiVersion")]
     api_version: &'c str,
-    items: Vec<I>,
+    items: I,
     kind: &'c str,
     metadata: &'c Value,
 }
@@ -290,17 +297,23 @@ impl<'o> MetadataOnly<'o> {
     }
 }
 
-/// The start of the next page: at which version (the newest without one), after which path.
-fn token(version: Option<u64>, after: &Path) -> String {
+/// The start of the next page: at which version (the newest without one), after which path. As with the real server the
+/// path is what follows the namespace of the list.
+fn token(version: Option<u64>, after: &Path, namespace: Option<&str>) -> String {
     let version = version.map_or_else(|| "-".to_owned(), |version| version.to_string());
-    let text = format!("{version} {}", after.as_str());
-    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+    let text = after.as_str();
+    let text = text.strip_prefix(&prefix(namespace)).unwrap_or(text);
+    format!("{version} {text}").bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn read_token(token: &str) -> Option<(Option<u64>, Path)> {
+fn prefix(namespace: Option<&str>) -> String {
+    namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default()
+}
+
+fn read_token(token: &str, namespace: Option<&str>) -> Option<(Option<u64>, Path)> {
     let bytes = (0..token.len()).step_by(2).map(|at| u8::from_str_radix(token.get(at..at + 2)?, 16).ok());
     let text = String::from_utf8(bytes.collect::<Option<_>>()?).ok()?;
     let (version, after) = text.split_once(' ')?;
     let version = if version == "-" { None } else { Some(version.parse().ok()?) };
-    Some((version, Path::from_text(after.to_owned())))
+    Some((version, Path::from_text(prefix(namespace) + after)))
 }

@@ -136,17 +136,26 @@ impl Kind {
 
     /// Whether objects can be selected by a field.
     pub(super) fn selects(&self, path: &str) -> bool {
-        let namespaced = self.namespaced || !self.is_custom();
+        let own = builtin::selectable(&self.group, &self.kind);
+        let namespaced = self.namespaced || (!self.is_custom() && own.is_empty());
         path == "metadata.name"
             || (path == "metadata.namespace" && namespaced)
             || self.selectable.iter().any(|selectable| selectable == path)
-            || builtin::selectable(&self.group, &self.kind).contains(&path)
+            || own.contains(&path)
     }
 
-    /// Whether the real server has selectable fields of this kind that this one doesn't have.
-    pub(super) fn has_own_selectable_fields(&self) -> bool {
-        const KINDS: [&str; 6] = ["Pod", "Node", "Event", "Job", "ReplicaSet", "Service"];
-        KINDS.contains(&self.kind.as_str())
+    /// Why they can't be selected by a field.
+    pub(super) fn selects_not(&self, path: &str) -> String {
+        match &*self.kind {
+            "Job" if self.group == "batch" => format!("field label {path:?} not supported for Job"),
+            _ if self.is_custom() || !builtin::selectable(&self.group, &self.kind).is_empty() => {
+                format!("field label not supported: {path}")
+            }
+            _ => {
+                let known = "only \"metadata.name\", \"metadata.namespace\"";
+                format!("{path:?} is not a known field selector: {known}")
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The syntax of label selectors, with the real server's error messages. Pure.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::{LabelTerm, Test};
 use crate::in_process::validate;
@@ -78,29 +78,50 @@ fn number(tokens: &mut Tokens) -> Result<i64, String> {
     value.parse().map_err(|_| format!("values[0]: Invalid value: {value:?}: {wrong}"))
 }
 
-/// Values in parentheses; a missing one is empty.
+/// Values in parentheses, sorted; a missing one is empty.
 fn values(tokens: &mut Tokens) -> Result<Vec<String>, String> {
     let open = tokens.take();
     if open != "(" {
         return Err(format!("found '{open}' expected: '('"));
     }
-    let mut values = Vec::new();
-    loop {
-        if matches!(tokens.peek(), "," | ")") {
-            values.push(String::new());
-        } else {
-            let found = tokens.take();
-            if !is_word(&found) {
-                return Err(format!("found '{found}', expected: ',', or identifier"));
-            }
-            values.push(found);
+    let mut values = BTreeSet::new();
+    match tokens.peek() {
+        ")" => {
+            tokens.take();
+            return Ok(vec![String::new()]);
         }
-        match tokens.take().as_str() {
-            ")" => return Ok(values),
-            "," => {}
-            other => return Err(format!("found '{other}', expected: ',' or ')'")),
+        "," => {}
+        first if is_word(first) => {}
+        other => return Err(format!("found '{other}', expected: ',', ')' or identifier")),
+    }
+    loop {
+        match tokens.take() {
+            comma if comma == "," => {
+                if values.is_empty() {
+                    values.insert(String::new());
+                }
+                if matches!(tokens.peek(), ")" | ",") {
+                    values.insert(String::new());
+                }
+                match tokens.peek() {
+                    ")" => break,
+                    "," => drop(tokens.take()),
+                    _ => {}
+                }
+            }
+            word if is_word(&word) => {
+                values.insert(word);
+                match tokens.peek() {
+                    "," => {}
+                    ")" => break,
+                    other => return Err(format!("found '{other}', expected: ',' or ')'")),
+                }
+            }
+            other => return Err(format!("found '{other}', expected: ',', or identifier")),
         }
     }
+    tokens.take();
+    Ok(values.into_iter().collect())
 }
 
 struct Tokens(VecDeque<String>);

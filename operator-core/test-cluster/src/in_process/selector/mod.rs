@@ -1,12 +1,17 @@
 //! Label and field selectors.
 
+mod fields;
 mod labels;
 mod shard;
 
 use serde_json::Value;
 
 use super::{failure::Failure, kinds::Kind};
+use fields::FieldTerm;
 use shard::Shard;
+
+/// The field that is an object's name.
+const NAME: &str = "metadata.name";
 
 /// The objects to which a list, a watch or a deletion of a collection applies.
 #[derive(Clone, Debug, Default)]
@@ -35,20 +40,31 @@ enum Test {
     Less(i64),
 }
 
-#[derive(Clone, Debug)]
-struct FieldTerm {
-    path: Vec<String>,
-    value: String,
-    equal: bool,
-}
-
 impl Selector {
-    /// Reads the selectors of a request for objects of a kind.
-    pub(super) fn new(kind: &Kind, labels: Option<&str>, fields: Option<&str>) -> Result<Self, Failure> {
+    /// Reads the selectors of a request.
+    pub(super) fn parse(labels: Option<&str>, fields: Option<&str>) -> Result<Self, Failure> {
         let labels = labels::parse(labels.unwrap_or_default()).map_err(Failure::bad_request)?;
-        let fields = fields.unwrap_or_default().split(',').filter(|term| !term.is_empty());
-        let fields = fields.map(|term| field(kind, term));
-        Ok(Self { labels, fields: fields.collect::<Result<_, _>>()?, shard: None })
+        let fields = fields::parse(fields.unwrap_or_default()).map_err(Failure::bad_request)?;
+        Ok(Self { labels, fields, shard: None })
+    }
+
+    /// The same, for objects of a kind, which must have the fields.
+    pub(super) fn of_kind(self, kind: &Kind) -> Result<Self, Failure> {
+        let unknown = self.fields.iter().map(|term| &*term.field).find(|field| !kind.selects(field));
+        unknown.map_or(Ok(self.clone()), |field| Err(Failure::bad_request(kind.selects_not(field))))
+    }
+
+    /// The same, for the object of that name only.
+    pub(super) fn named(mut self, name: Option<&str>) -> Self {
+        let of = |name: &str| FieldTerm { field: NAME.to_owned(), value: name.to_owned(), equal: true };
+        self.fields.extend(name.map(of));
+        self
+    }
+
+    /// What a field has to be, if only one value will do.
+    pub(super) fn exact(&self, field: &str) -> Option<&str> {
+        let mut terms = self.fields.iter().filter(|term| term.equal && term.field == field);
+        terms.next().map(|term| &*term.value).filter(|value| !value.is_empty())
     }
 
     /// Reads a label selector.
@@ -89,39 +105,7 @@ impl Selector {
                 Test::NotIn(values) => !value.is_some_and(|value| values.iter().any(|other| other == value)),
             }
         };
-        let field = |term: &FieldTerm| {
-            let value = term.path.iter().try_fold(object, |value, part| value.get(part));
-            let value = match value {
-                Some(Value::String(text)) => text.clone(),
-                None | Some(Value::Null) => String::new(),
-                Some(other) => other.to_string(),
-            };
-            (value == term.value) == term.equal
-        };
+        let field = |term: &FieldTerm| (fields::selected(object, &term.field) == term.value) == term.equal;
         self.labels.iter().all(label) && self.fields.iter().all(field)
     }
-}
-
-fn field(kind: &Kind, term: &str) -> Result<FieldTerm, Failure> {
-    let (path, value, equal) = if let Some((path, value)) = term.split_once("!=") {
-        (path, value, false)
-    } else if let Some((path, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
-        (path, value, true)
-    } else {
-        let message = format!("invalid selector: '{term}'; can't understand '{term}'");
-        return Err(Failure::bad_request(message));
-    };
-    let path = path.trim();
-    if !kind.selects(path) {
-        let says_unsupported = kind.group.is_empty() && matches!(kind.kind.as_str(), "Secret" | "Namespace");
-        return Err(if kind.is_custom() || says_unsupported {
-            Failure::bad_request(format!("field label not supported: {path}"))
-        } else if kind.has_own_selectable_fields() {
-            Failure::not_modelled(format_args!("field selectors of {} by {path}", kind.qualified()))
-        } else {
-            let known = "only \"metadata.name\", \"metadata.namespace\"";
-            Failure::bad_request(format!("\"{path}\" is not a known field selector: {known}"))
-        });
-    }
-    Ok(FieldTerm { path: path.split('.').map(str::to_owned).collect(), value: value.to_owned(), equal })
 }

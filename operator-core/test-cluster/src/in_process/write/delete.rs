@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Options, finalizers, is_deleting, meta, metadata, yaml};
+use super::{finalizers, is_deleting, meta, metadata, yaml};
 use crate::in_process::{
     controllers::Change,
     definitions::{GROUP, KIND, mark_definition},
-    failure::Failure,
+    failure::{Cause, Failure},
     kinds::Kind,
-    read::{collection, in_version, selector, show},
-    request::{Request, Target},
+    list_options::{ListOptions, number},
+    read::{Selected, collection, show},
+    request::{Query, Request, Target},
     state::{Reply, State},
     store::Path,
 };
@@ -78,16 +79,15 @@ impl State {
         kind: &Arc<Kind>,
         target: &Target,
     ) -> Result<Reply, Failure> {
+        ListOptions::read(request, kind, target)?;
         let options = DeleteOptions::new(request)?;
-        let selector = selector(request, kind, target)?;
-        let version = self.store.version();
-        let objects = self.store.list(&kind.resource(), target.namespace.as_deref());
-        let objects = objects.map(|(path, object)| (path.clone(), in_version(kind, object)));
-        let objects: Vec<_> = objects.filter(|(_, object)| selector.matches(object)).collect();
+        let Selected { objects, metadata } = self.select(request, kind, target)?;
         for (path, object) in &objects {
+            // An old version of the list may name what is gone.
+            let Ok(live) = self.live(kind, path) else { continue };
+            let object = if live == *object { object } else { &live };
             self.delete_object(kind, path, object, &options)?;
         }
-        let metadata = json!({ "resourceVersion": version.to_string() });
         let objects = objects.iter().map(|(_, object)| &**object);
         collection(request, kind, &metadata, objects).map(Reply::ok)
     }
@@ -199,53 +199,33 @@ impl DeleteOptions {
     }
 
     fn new(request: &Request) -> Result<Self, Failure> {
-        let query = Options::new(request, "DeleteOptions")?;
-        let body = if request.body.is_empty() { json!({}) } else { delete_options(&request.body)? };
-        let options = Self::of(&body, request)?;
-        Ok(Self { dry_run: options.dry_run || query.dry_run, ..options })
+        // The real server reads the query only where there is no body.
+        let body =
+            if request.body.is_empty() { of_query(&request.query)? } else { delete_options(&request.body)? };
+        Self::of(&body)
     }
 
-    /// The options in a body; what it doesn't say is in the query.
-    pub(super) fn of(body: &Value, request: &Request) -> Result<Self, Failure> {
-        let text = |field: &str| {
-            let of_body = body.get(field).and_then(Value::as_str);
-            of_body.or_else(|| request.query.get(field)).map(str::to_owned)
-        };
-        let invalid = |reason, message: String| {
-            Err(Failure::options("DeleteOptions", "propagationPolicy", reason, &message))
-        };
-        let policy = text("propagationPolicy");
-        let orphan = body.get("orphanDependents").and_then(Value::as_bool);
-        let orphan = orphan.or_else(|| request.query.flag("orphanDependents"));
-        if let (Some(policy), Some(_)) = (&policy, orphan) {
-            let message = format!(
-                "Invalid value: {policy:?}: orphanDependents and deletionPropagation cannot be both set"
-            );
-            return invalid("FieldValueInvalid", message);
+    /// The options in a body.
+    pub(super) fn of(body: &Value) -> Result<Self, Failure> {
+        let policy = body["propagationPolicy"].as_str();
+        let orphan = body["orphanDependents"].as_bool();
+        let causes = contradictions(body);
+        if !causes.is_empty() {
+            return Err(Failure::options("DeleteOptions", &causes));
         }
-        let propagation = match (policy.as_deref(), orphan) {
+        let propagation = match (policy, orphan) {
             (Some("Background"), _) | (None, Some(false)) => Propagation::Background,
             (Some("Foreground"), _) => Propagation::Foreground,
-            (Some("Orphan"), _) | (None, Some(true)) => Propagation::Orphan,
+            (Some(_), _) | (None, Some(true)) => Propagation::Orphan,
             (None, None) => Propagation::Default,
-            (Some(other), _) => {
-                let message = format!(
-                    "Unsupported value: {other:?}: supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
-                );
-                return invalid("FieldValueNotSupported", message);
-            }
         };
         let precondition = |field: &str| body["preconditions"][field].as_str().map(str::to_owned);
-        let all =
-            |value: &Value| value.as_array().is_some_and(|values| values.iter().any(|value| value == "All"));
-        let grace = body.get("gracePeriodSeconds").and_then(Value::as_i64);
-        let grace = grace.or_else(|| request.query.get("gracePeriodSeconds")?.parse().ok());
         Ok(Self {
-            dry_run: all(&body["dryRun"]),
+            dry_run: body["dryRun"].as_array().is_some_and(|values| !values.is_empty()),
             propagation,
             uid: precondition("uid"),
             version: precondition("resourceVersion"),
-            grace,
+            grace: body["gracePeriodSeconds"].as_i64(),
         })
     }
 
@@ -297,6 +277,51 @@ impl DeleteOptions {
         }
         wanted
     }
+}
+
+/// The options of a deletion that has them in its query.
+fn of_query(query: &Query) -> Result<Value, Failure> {
+    let mut options = json!({});
+    if let Some(grace) = number(query, "gracePeriodSeconds")? {
+        options["gracePeriodSeconds"] = grace.into();
+    }
+    if let Some(orphan) = query.flag("orphanDependents") {
+        options["orphanDependents"] = orphan.into();
+    }
+    if let Some(policy) = query.all("propagationPolicy").first() {
+        options["propagationPolicy"] = policy.clone().into();
+    }
+    if !query.all("dryRun").is_empty() {
+        options["dryRun"] = query.all("dryRun").into();
+    }
+    Ok(options)
+}
+
+/// What is wrong with the options of a deletion.
+fn contradictions(options: &Value) -> Vec<Cause> {
+    let mut causes = Vec::new();
+    let mut wrong = |reason: &str, field: &str, message: String| {
+        causes.push((reason.to_owned(), field.to_owned(), message));
+    };
+    if let Some(policy) = options["propagationPolicy"].as_str() {
+        let field = "propagationPolicy";
+        if options["orphanDependents"].is_boolean() {
+            let why = "orphanDependents and deletionPropagation cannot be both set";
+            wrong("FieldValueInvalid", field, format!("Invalid value: {policy:?}: {why}"));
+        }
+        if !matches!(policy, "Foreground" | "Background" | "Orphan") {
+            let known = "supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"";
+            wrong("FieldValueNotSupported", field, format!("Unsupported value: {policy:?}: {known}"));
+        }
+    }
+    if let Some(dry_run) = options["dryRun"].as_array()
+        && dry_run.iter().any(|value| value != "All")
+    {
+        let dry_run = options["dryRun"].to_string();
+        let message = format!("Unsupported value: {dry_run}: supported values: \"All\"");
+        wrong("FieldValueNotSupported", "dryRun", message);
+    }
+    causes
 }
 
 /// The body of a deletion, if it is one.

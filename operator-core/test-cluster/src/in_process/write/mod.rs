@@ -47,7 +47,7 @@ impl Options {
         if dry_run.iter().any(|value| value != "All") {
             let values = dry_run.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(",");
             let message = format!("Unsupported value: [{values}]: supported values: \"All\"");
-            return Err(Failure::options(of, "dryRun", "FieldValueNotSupported", &message));
+            return Err(Failure::option(of, "dryRun", "FieldValueNotSupported", &message));
         }
         match request.query.get("fieldValidation") {
             None | Some("Ignore" | "Warn" | "Strict") => {}
@@ -55,12 +55,12 @@ impl Options {
                 let message = format!(
                     "Unsupported value: \"{other}\": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
                 );
-                return Err(Failure::options(of, "fieldValidation", "FieldValueNotSupported", &message));
+                return Err(Failure::option(of, "fieldValidation", "FieldValueNotSupported", &message));
             }
         }
         if request.query.get("fieldManager").is_some_and(|manager| manager.len() > 128) {
             let message = "Too long: may not be more than 128 bytes";
-            return Err(Failure::options(of, "fieldManager", "FieldValueTooLong", message));
+            return Err(Failure::option(of, "fieldManager", "FieldValueTooLong", message));
         }
         let strict = request.query.get("fieldValidation") == Some("Strict");
         Ok(Self { dry_run: !dry_run.is_empty(), strict })

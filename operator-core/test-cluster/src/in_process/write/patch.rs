@@ -45,7 +45,7 @@ impl State {
         let options = Options::new(request, "PatchOptions")?;
         if request.query.flag("force").is_some() {
             let message = "Forbidden: may not be specified for non-apply patch";
-            return Err(Failure::options("PatchOptions", "force", "FieldValueForbidden", message));
+            return Err(Failure::option("PatchOptions", "force", "FieldValueForbidden", message));
         }
         let live = self.live(kind, path)?;
         let mut object = change(kind, &live, &request.body)?;
@@ -72,7 +72,7 @@ impl State {
         let options = Options::new(request, "PatchOptions")?;
         let Some(manager) = request.query.get("fieldManager") else {
             let message = "Required value: is required for apply patch";
-            return Err(Failure::options("PatchOptions", "fieldManager", "FieldValueRequired", message));
+            return Err(Failure::option("PatchOptions", "fieldManager", "FieldValueRequired", message));
         };
         let applied = yaml(&request.body)
             .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;

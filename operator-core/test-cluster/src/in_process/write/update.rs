@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Options, Target, body, endpoint, finalizers, is_deleting, meta, metadata, strict};
 use crate::in_process::{
+    definitions::{GROUP, KIND, note_storage},
     failure::Failure,
     fields::{self, Endpoint},
     kinds::Kind,
@@ -105,6 +106,9 @@ impl State {
         }
         if kind.group.is_empty() && kind.kind == "Service" && target.endpoint == Endpoint::Main {
             self.allocate(&mut object)?;
+        }
+        if kind.group == GROUP && kind.kind == KIND && target.endpoint == Endpoint::Main {
+            note_storage(&mut object);
         }
         if fields::is_same(live, &object) {
             return Ok(Arc::clone(live));

@@ -41,7 +41,7 @@ impl State {
         if meta(&eviction, "name") != path.name() {
             return Err(Failure::bad_request("name in URL does not match name in Eviction object"));
         }
-        let mut deletion = DeleteOptions::of(&eviction["deleteOptions"], request)?;
+        let mut deletion = DeleteOptions::of(&eviction["deleteOptions"])?;
         deletion.dry_run |= options.dry_run;
         let pod = self.live(pods, path)?;
         if !is_free(&pod) {

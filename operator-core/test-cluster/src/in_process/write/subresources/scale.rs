@@ -81,7 +81,7 @@ impl State {
         if applies {
             let Some(manager) = request.query.get("fieldManager") else {
                 let message = "Required value: is required for apply patch";
-                return Err(Failure::options("PatchOptions", "fieldManager", "FieldValueRequired", message));
+                return Err(Failure::option("PatchOptions", "fieldManager", "FieldValueRequired", message));
             };
             let applied = yaml(&request.body)
                 .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
