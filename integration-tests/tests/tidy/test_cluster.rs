@@ -9,6 +9,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("error", 1),
     ("seed", 1),
     ("audit", 2),
+    ("gate", 2),
     ("impersonation", 2),
     ("looks", 2),
     ("crds", 3),

@@ -77,7 +77,7 @@ mod tests {
         runtime::wait::{Condition, await_condition},
     };
     use serde::de::DeserializeOwned;
-    use test_cluster::{InProcessServer, install_crd};
+    use test_cluster::{Gate, InProcessServer, eventually, install_crd};
     use tokio::time::timeout;
 
     use super::*;
@@ -159,6 +159,31 @@ mod tests {
         scene.greet("hello").await?;
         scene.greetings.delete("hello", &DeleteParams::default()).await?;
         until(&scene.maps, |map: Option<&ConfigMap>| map.is_none()).await
+    }
+
+    /// Without the helpers of kube-rs: for what no condition says.
+    #[tokio::test(start_paused = true)]
+    async fn a_greeting_that_changes_while_it_is_said_is_said_again() -> Result<(), Box<dyn Error>> {
+        let scene = Scene::new().await?;
+        scene.greet("hello").await?;
+        let gate = Gate::new();
+        let meanwhile = tokio::spawn({
+            let (gate, greetings) = (gate.clone(), scene.greetings.clone());
+            async move {
+                gate.pass().await;
+                let again = Patch::Merge(json!({ "spec": { "text": "good evening" } }));
+                greetings.patch("hello", &PatchParams::default(), &again).await
+            }
+        });
+        gate.arrived().await?;
+        gate.let_through(1);
+        meanwhile.await??;
+        let said = eventually("the new text", async || {
+            let text = scene.maps.get("hello").await?.data.and_then(|data| data.get("text").cloned());
+            Ok(text.filter(|text| text == "good evening"))
+        });
+        assert_eq!(said.await?, "good evening");
+        Ok(())
     }
 
     /// Rights count for whoever isn't the administrator, as they do in a cluster.

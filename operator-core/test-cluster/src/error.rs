@@ -1,5 +1,7 @@
 use std::{io, path::PathBuf, sync::Arc};
 
+use tower::BoxError;
+
 /// The errors of this crate.
 ///
 /// The messages don't repeat their source; print the chain, as `anyhow` does with `{:#}`.
@@ -100,6 +102,22 @@ pub enum Error {
         seconds: u64,
         /// The API server's last answer, if there was one.
         last: Option<String>,
+    },
+    /// A test has waited for something that didn't happen.
+    #[error("waited in vain for {what} ({seconds} s)")]
+    InVain {
+        /// What it waited for.
+        what: String,
+        /// How long, in seconds.
+        seconds: u64,
+    },
+    /// It could not be found out whether what a test waits for has happened.
+    #[error("could not look for {what}")]
+    Looking {
+        /// What it waited for.
+        what: String,
+        /// Why.
+        source: BoxError,
     },
     /// A control plane can't be started while tokio's clock is paused. Its processes run in real time.
     #[error(

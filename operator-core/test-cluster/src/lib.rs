@@ -7,7 +7,8 @@
 //! - `seed`: the seed of randomized tests.
 //! - `audit`: the calls that an API server has answered.
 //! - `impersonation`: requests as another user.
-//! - `looks`: repeated checks until something is ready.
+//! - `looks`: repeated checks until something is ready, or, in a test, has happened.
+//! - `gate`: where something waits until a test lets it go on.
 //! - `crds`: reads definitions from files, applies them, and waits for them.
 //! - `control_plane`: a real API server, on demand.
 //! - `in_process`: the one inside the process.
@@ -17,6 +18,7 @@ mod error;
 mod seed;
 
 mod audit;
+mod gate;
 mod impersonation;
 mod looks;
 
@@ -31,8 +33,10 @@ pub use audit::{AuditEvent, AuditReader};
 pub use control_plane::{Assets, ControlPlane, ControlPlaneBuilder, Part};
 pub use crds::{install_crd, read_crds};
 pub use error::Error;
+pub use gate::Gate;
 pub use in_process::{
     ClusterController, Controllers, InProcessServer, Listening, Node, Pods, ResponseBody, Snapshot,
 };
+pub use looks::eventually;
 pub use proxy::Proxy;
 pub use seed::seed_of_the_day;

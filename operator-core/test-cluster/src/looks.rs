@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tower::BoxError;
+
 use crate::error::Error;
 
 /// The pause between two checks: a check takes about a millisecond.
@@ -10,6 +12,46 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// How long one check may take. A server that is just starting can leave a request without an answer, and the client's
 /// own retry waits longer and longer between its attempts: then a new check is faster.
 const LONGEST_LOOK: Duration = Duration::from_secs(5);
+
+/// How long [`eventually`] waits: far longer than anything takes that a test waits for.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Waits until `probe` returns something, which is returned: for tests, instead of a fixed sleep. `what` is a phrase
+/// such as "the end of web". In virtual time the waiting costs nothing.
+///
+/// ```
+/// use test_cluster::eventually;
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() -> Result<(), test_cluster::Error> {
+/// let mut looks = 0;
+/// let third = eventually("the third look", async || {
+///     looks += 1;
+///     Ok((looks == 3).then_some(looks))
+/// });
+/// assert_eq!(third.await?, 3);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::InVain`] after a minute without a result, and [`Error::Looking`] with the error of `probe`.
+pub async fn eventually<T>(
+    what: &str,
+    mut probe: impl AsyncFnMut() -> Result<Option<T>, BoxError>,
+) -> Result<T, Error> {
+    let looks = async {
+        loop {
+            match probe().await {
+                Ok(Some(found)) => return Ok(found),
+                Ok(None) => tokio::time::sleep(Duration::from_millis(10)).await,
+                Err(source) => return Err(Error::Looking { what: what.to_owned(), source }),
+            }
+        }
+    };
+    let in_vain = || Error::InVain { what: what.to_owned(), seconds: DEADLINE.as_secs() };
+    tokio::time::timeout(DEADLINE, looks).await.unwrap_or_else(|_| Err(in_vain()))
+}
 
 /// The result of a check.
 pub(crate) enum Look<T> {
@@ -66,6 +108,14 @@ mod tests {
         });
         found.await.unwrap();
         assert_eq!(looks, 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_waited_for_in_vain_is_told() {
+        let error = eventually::<()>("the end of web", async || Ok(None)).await.unwrap_err();
+        assert_eq!(error.to_string(), "waited in vain for the end of web (60 s)");
+        let error = eventually::<()>("the end of web", async || Err("no answer".into())).await.unwrap_err();
+        assert_eq!(error.to_string(), "could not look for the end of web");
     }
 
     #[tokio::test(start_paused = true)]
