@@ -27,7 +27,6 @@ mod opaque;
 mod public_items;
 mod random;
 mod record;
-mod relist;
 pub mod rights;
 mod said;
 mod scene;
@@ -38,7 +37,6 @@ mod workflows;
 mod writing;
 
 pub use assertions::{Assertions, assertions};
-pub use audit::{Audit, Calls};
 pub use cluster::{cluster, cluster_with, cluster_with_shards};
 pub use command::command;
 pub use dependent::{
@@ -56,16 +54,16 @@ pub use held::Held;
 pub use intercept::{before, lose_answer};
 pub use json::from_json;
 pub use late::Turn;
-pub use log::{Fields, Line, LogCapture, LogText};
+pub use log::{Fields, LogText};
 pub use opaque::opaque_versions;
+pub use operator_core::testing::{Audit, Calls, Gate, LogCapture, LogLine as Line, Relist};
 pub use public_items::{PublicItem, public_items, second_paths};
 pub use random::Random;
 pub use record::{RecordedRun, RunGuard, RunRecord};
-pub use relist::Relist;
 pub use rights::until_refused;
 pub use said::{Answers, Said};
 pub use scene::{DEADLINE, Scene, eventually};
-pub use script::{Gate, Script, config_map, value_of};
+pub use script::{Script, config_map, value_of};
 pub use switched::{Place, Switched};
 pub use test_resource::{
     ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec,

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::{
     NamespaceResourceScope, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
@@ -30,20 +30,13 @@ use crate::{
 /// How long a condition may take to become true: far more than any of them needs.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Waits until `probe` gives an answer other than `None`.
+/// [`operator_core::testing::eventually`] for tests with errors of `anyhow`.
 ///
 /// # Errors
-/// When it gives none within [`DEADLINE`]; the message says what was waited for.
+/// When it gives none within a minute; the message says what was waited for.
 pub async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
-    let answer = tokio::time::timeout(DEADLINE, async {
-        loop {
-            if let Some(answer) = probe().await? {
-                return Ok(answer);
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    });
-    answer.await.with_context(|| format!("waited in vain for: {what}"))?
+    let probe = async || Ok(probe().await?);
+    Ok(operator_core::testing::eventually(what, probe).await?)
 }
 
 /// A namespace of its own in the shared control plane, with a custom resource: a [`TestResource`], unless the test is

@@ -1,8 +1,8 @@
-//! A reconciler that a test writes as closures, and a gate at which its runs wait for the test.
+//! A reconciler that a test writes as closures.
 
 use std::{error::Error as StdError, fmt, sync::Arc};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{CustomResourceExt, ResourceExt};
@@ -12,9 +12,8 @@ use operator_core::{
 };
 use serde::Serialize;
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
-use crate::{Answers, DEADLINE, RunRecord, Said, TestObject, TestResource};
+use crate::{Answers, RunRecord, Said, TestObject, TestResource};
 
 type Reconcile<K> =
     dyn for<'c> Fn(usize, Arc<K>, &'c mut Context<K>) -> BoxFuture<'c, Result<Said<K>>> + Send + Sync;
@@ -187,51 +186,4 @@ pub fn config_map<K: TestObject>(primary: &K, context: &Context<K>, value: &str)
 #[must_use]
 pub fn value_of(map: &ConfigMap) -> Option<&str> {
     map.data.as_ref()?.get("value").map(String::as_str)
-}
-
-/// A place where runs wait until the test lets them go on. Clones are the same gate.
-#[derive(Clone, Debug)]
-pub struct Gate(Arc<Halves>);
-
-#[derive(Debug)]
-struct Halves {
-    arrived: Semaphore,
-    open: Semaphore,
-}
-
-impl Default for Gate {
-    fn default() -> Self {
-        Self(Arc::new(Halves { arrived: Semaphore::new(0), open: Semaphore::new(0) }))
-    }
-}
-
-impl Gate {
-    /// A closed gate.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// For the run: says that it is here, and waits to be let through.
-    pub async fn pass(&self) {
-        self.0.arrived.add_permits(1);
-        if let Ok(permit) = self.0.open.acquire().await {
-            permit.forget();
-        }
-    }
-
-    /// For the test: waits until a further run has arrived.
-    ///
-    /// # Errors
-    /// When none arrives within [`DEADLINE`].
-    pub async fn arrived(&self) -> Result<()> {
-        let arrival = tokio::time::timeout(DEADLINE, self.0.arrived.acquire()).await;
-        arrival.context("waited in vain for a run at the gate")??.forget();
-        Ok(())
-    }
-
-    /// For the test: lets so many runs through, those that are here and those to come.
-    pub fn let_through(&self, runs: usize) {
-        self.0.open.add_permits(runs);
-    }
 }

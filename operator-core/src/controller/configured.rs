@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     cache::Contradiction,
+    event_source::WatchScope,
     processor::{self, GenericRetry, GovernorRateLimiter},
 };
 
@@ -66,6 +67,11 @@ impl Controller {
         let name = Arc::clone(&declaration.name);
         let mut wrong = Wrong { controller: &name, mistakes };
         declaration.configure(settings, &mut wrong);
+    }
+
+    /// Works in these namespaces, unless it says other ones itself.
+    pub(crate) fn namespaces_by_default(&mut self, scope: &WatchScope) {
+        self.0.settings.scope.get_or_insert_with(|| scope.clone());
     }
 
     /// Whether primaries are written by server-side apply.

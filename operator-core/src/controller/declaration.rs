@@ -247,7 +247,7 @@ impl Declaration {
             primary_type: self.settings.primary_type.clone(),
             scope: namespaces
                 .as_ref()
-                .unwrap_or(&self.settings.scope)
+                .unwrap_or(self.settings.scope())
                 .in_place(clients.direct.default_namespace()),
             own_managers: self.all_managers(managers),
             sharing: sharing.clone(),

@@ -7,9 +7,10 @@ impl<R: Reconciler> ControllerBuilder<R> {
     option_methods!(said.settings.options, said.settings.primary_type: R::Primary, "primaries");
 
     /// Watches these namespaces instead of all: `["shop", "bank"]`, or a [`WatchScope`] such as
-    /// [`WatchScope::Current`], the one that the operator runs in.
+    /// [`WatchScope::Current`], the one that the operator runs in. By default those of the operator:
+    /// [`OperatorBuilder::namespaces`](crate::OperatorBuilder::namespaces).
     pub fn namespaces(mut self, scope: impl Into<WatchScope>) -> Self {
-        self.said.settings.scope = scope.into();
+        self.said.settings.scope = Some(scope.into());
         self
     }
 }

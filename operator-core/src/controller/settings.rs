@@ -28,7 +28,8 @@ pub(super) struct Settings {
     pub(super) primary_type: ResourceType,
     /// Makes the definition of the primaries, if it belongs to the operator.
     pub(super) definition: Option<fn() -> CustomResourceDefinition>,
-    pub(super) scope: WatchScope,
+    /// The namespaces of its primaries, if it says so itself.
+    pub(super) scope: Option<WatchScope>,
     pub(super) label_selector: Option<String>,
     pub(super) field_selector: Option<String>,
     pub(super) indexers: BTreeMap<String, AnyIndexer>,
@@ -71,7 +72,7 @@ impl Settings {
             options,
             primary_type,
             definition: None,
-            scope: WatchScope::All,
+            scope: None,
             label_selector: None,
             field_selector: None,
             indexers: BTreeMap::new(),
@@ -110,15 +111,20 @@ impl Settings {
         self.options.contradictions(self.of.name(), index.as_deref())
     }
 
+    /// The namespaces of its primaries.
+    pub(super) fn scope(&self) -> &WatchScope {
+        self.scope.as_ref().unwrap_or(&WatchScope::All)
+    }
+
     /// What its primaries need to be known where the operator starts.
     pub(super) fn needs(&self) -> Needs {
-        let namespace = match &self.scope {
+        let namespace = match self.scope() {
             WatchScope::Namespaces(namespaces) => namespaces.first().cloned(),
             WatchScope::All | WatchScope::Current => None,
         };
         let kind = self.primary_type.clone();
         let shard = self.options.shard().map(|_| NeededShard { kind, namespace });
-        Needs { current_namespace: self.scope == WatchScope::Current, shard }
+        Needs { current_namespace: *self.scope() == WatchScope::Current, shard }
     }
 
     /// The source of the primaries, for a controller that uses `finalizer` on them.

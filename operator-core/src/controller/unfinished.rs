@@ -117,7 +117,7 @@ impl Unfinished {
             finalizer: self.finalizer.as_deref(),
             primary: self.settings.of,
             primary_kind: &self.settings.primary_type,
-            scope: &self.settings.scope,
+            scope: self.settings.scope(),
             contradictions: self.settings.contradictions(),
             max_concurrent: self.settings.machine.max_concurrent,
             reconcile_timeout: self.settings.reconcile_timeout,

@@ -87,6 +87,8 @@ pub(super) struct Settings {
     pub(super) leader_election: Option<LeaderElection>,
     /// Used instead of the namespaces that the controllers declare.
     pub(super) namespaces: Option<WatchScope>,
+    /// The namespaces of the controllers that declare none.
+    pub(super) default_namespaces: Option<WatchScope>,
     /// The prefix of the keys of the marks.
     pub(super) mark_prefix: String,
     /// The keys that were set from outside, and where.
@@ -112,6 +114,7 @@ impl Default for Settings {
             max_concurrent_reconciles: None,
             leader_election: None,
             namespaces: None,
+            default_namespaces: None,
             mark_prefix: MarkNames::PREFIX.to_owned(),
             configured: BTreeMap::new(),
         }

@@ -40,6 +40,9 @@ impl OperatorBuilder {
         let Resolved { operator, controllers, places } =
             mem::take(&mut self.configuration).load(&names, &mut mistakes);
         for controller in &mut self.settings.controllers {
+            if let Some(scope) = &self.settings.default_namespaces {
+                controller.namespaces_by_default(scope);
+            }
             if let Some(settings) = controllers.get(controller.name()) {
                 controller.configure(settings, &mut mistakes);
             }

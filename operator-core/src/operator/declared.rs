@@ -10,6 +10,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use super::{LeaderElectionError, OperatorBuilder};
 use crate::{
     controller::{IntoController, Mistake, Mistakes},
+    event_source::WatchScope,
     resource::MarkNames,
 };
 
@@ -70,6 +71,14 @@ impl OperatorBuilder {
                 "the operator allows 0 runs at the same time",
                 "no run of any controller could ever start",
                 "`.max_concurrent_reconciles(1)` or more, or leave it out for no common limit",
+            ));
+        }
+        let nowhere = |scope: &WatchScope| *scope == WatchScope::from([""; 0]);
+        if self.settings.default_namespaces.as_ref().is_some_and(nowhere) {
+            mistakes.push(Mistake::new(
+                "the operator watches no namespace",
+                "the list of its namespaces is empty, so no controller that names none itself would ever run",
+                "`.namespaces([\"default\"])`, or leave it out to watch all",
             ));
         }
         let prefix = &self.settings.mark_prefix;

@@ -1,6 +1,6 @@
-//! The namespaces of a controller, changed while it runs.
+//! The namespaces of all controllers, and those of one, changed while it runs.
 
-use super::{Error, Operator};
+use super::{Error, Operator, OperatorBuilder};
 use crate::{
     controller::{Mistake, Mistakes},
     event_source::WatchScope,
@@ -8,6 +8,31 @@ use crate::{
 
 /// What stands for all namespaces elsewhere.
 const WORDS_FOR_ALL: [&str; 3] = ["", "*", "JOSDK_ALL_NAMESPACES"];
+
+impl OperatorBuilder {
+    /// The namespaces of all controllers that don't name their own by
+    /// [`ControllerBuilder::namespaces`](crate::ControllerBuilder::namespaces); by default all. Event sources follow
+    /// their controller. Namespaces from outside, by a setting or `--namespaces`, win over both. JOSDK:
+    /// `settingNamespaces` for each registered reconciler.
+    ///
+    /// ```
+    /// use operator_core::{Operator, WatchScope};
+    ///
+    /// let two = Operator::builder().namespaces(["shop", "bank"]);
+    /// let own = Operator::builder().namespaces(WatchScope::Current);
+    /// ```
+    pub fn namespaces(mut self, scope: impl Into<WatchScope>) -> Self {
+        self.settings.default_namespaces = Some(scope.into());
+        self
+    }
+
+    /// The same, unless it was said before.
+    #[cfg(feature = "testing")]
+    pub(crate) fn namespaces_by_default(mut self, scope: WatchScope) -> Self {
+        self.settings.default_namespaces.get_or_insert(scope);
+        self
+    }
+}
 
 impl Operator {
     /// Has the controller called `controller` work in these namespaces from now on, as long as the operator runs. Event

@@ -21,27 +21,22 @@
 //! - A test that stops, pauses or throttles the API server starts its own [`ControlPlane`].
 //! - A cluster inside the process belongs to one test, which needs no namespace and group of its own on it.
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use k8s_openapi::{
     api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
-use kube::{
-    Api, Client, Config, ResourceExt,
-    api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
-    core::{GroupVersionKind, TypeMeta},
-    discovery::{self, Scope},
-};
+use kube::{Api, Client, Config, ResourceExt, api::PostParams};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-use test_cluster::{install_crd, read_crds};
+use test_cluster::install_crd;
 
 use super::{AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Error, InProcessServer, both};
 use crate::{client::TransportHook, operator::OperatorBuilder};
-
-/// The field manager of applied objects.
-const MANAGER: &str = "operator-core-testing";
 
 /// What a shared control plane runs, in addition to etcd and the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -81,6 +76,8 @@ pub struct TestCluster {
     server: Server,
     /// The CRDs that this process has installed, by name: each only once, and all callers wait for that.
     installed: Arc<Mutex<HashMap<String, Arc<OnceCell<()>>>>>,
+    /// The namespaces that were made by this handle and its clones: those of one test.
+    namespaces: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl TestCluster {
@@ -99,9 +96,14 @@ impl TestCluster {
     /// As [`real`](Self::real).
     pub async fn shared_with(profile: Profile) -> Result<Self, Error> {
         match Self::of_this_test() {
-            Some(cluster) => Ok(cluster),
+            Some(cluster) => Ok(cluster.of_another_test()),
             None => Self::real_with(profile).await,
         }
+    }
+
+    /// The same cluster, without namespaces of its own.
+    fn of_another_test(self) -> Self {
+        Self { namespaces: Arc::default(), ..self }
     }
 
     /// The cluster of the test that runs on this thread, if [`operator_test`](super::operator_test) runs it inside the
@@ -129,7 +131,7 @@ impl TestCluster {
             [OnceCell::const_new(), OnceCell::const_new(), OnceCell::const_new()];
         let start = async || profile.builder().start().await.map(Self::new).map_err(Arc::new);
         let cluster = SHARED[profile as usize].get_or_init(start).await;
-        cluster.clone().map_err(Error::Shared)
+        cluster.clone().map(Self::of_another_test).map_err(Error::Shared)
     }
 
     /// A cluster inside this process, empty, for one test only: no Go, no other process, no wait. What it doesn't
@@ -142,7 +144,7 @@ impl TestCluster {
     /// A cluster of this server, which other clients may use, too.
     #[must_use]
     pub(crate) fn of_server(server: InProcessServer) -> Self {
-        Self { server: Server::InProcess(server), installed: Arc::default() }
+        Self::of(Server::InProcess(server))
     }
 
     /// A control plane for one test only, started from this builder, with its own flags.
@@ -156,10 +158,20 @@ impl TestCluster {
         }
     }
 
+    /// A server inside this process, for one test only: that of a simulation, or one with its own options.
+    #[must_use]
+    pub fn of_server(server: InProcessServer) -> Self {
+        Self::of(Server::InProcess(server))
+    }
+
     /// A control plane for one test only.
     #[must_use]
     pub fn new(plane: ControlPlane) -> Self {
-        Self { server: Server::Real(Arc::new(plane)), installed: Arc::default() }
+        Self::of(Server::Real(Arc::new(plane)))
+    }
+
+    fn of(server: Server) -> Self {
+        Self { server, installed: Arc::default(), namespaces: Arc::default() }
     }
 
     /// Whether the API server is inside this process.
@@ -209,8 +221,17 @@ impl TestCluster {
 
     /// Has an operator use this cluster, as its administrator. A later [`OperatorBuilder::config`] may name another
     /// user.
+    ///
+    /// It works only in the [namespaces](Self::namespace) that this handle has made by now, unless the operator or a
+    /// controller names other ones; in all if there are none. So the operators of tests that share a control plane
+    /// don't meet. JOSDK: the namespace of `LocallyRunOperatorExtension`.
     pub fn connect(&self, operator: OperatorBuilder) -> OperatorBuilder {
         let operator = operator.config(self.config());
+        let namespaces = self.namespaces.lock().clone();
+        let operator = match namespaces.is_empty() {
+            true => operator,
+            false => operator.namespaces_by_default(namespaces.into()),
+        };
         match self.server_hook() {
             Some(server) => operator.transport(server),
             None => operator,
@@ -277,7 +298,8 @@ impl TestCluster {
         }
     }
 
-    /// Creates a separate namespace for a test. Its name starts with `prefix` and is returned.
+    /// Creates a separate namespace for a test. Its name starts with `prefix` and is returned. Operators that are
+    /// [connected](Self::connect) later work in it.
     ///
     /// # Errors
     /// If the API server refuses, for example because the prefix is not a DNS label.
@@ -285,7 +307,9 @@ impl TestCluster {
         let mut namespace = Namespace::default();
         namespace.metadata.generate_name = Some(format!("{prefix}-"));
         let made = Api::all(self.client()?).create(&PostParams::default(), &namespace).await;
-        Ok(made.map_err(Error::kube(format!("make a namespace {prefix}-…")))?.name_any())
+        let name = made.map_err(Error::kube(format!("make a namespace {prefix}-…")))?.name_any();
+        self.namespaces.lock().insert(name.clone());
+        Ok(name)
     }
 
     /// Applies CRDs and waits until their objects can be listed in every served version.
@@ -306,75 +330,6 @@ impl TestCluster {
         });
         futures::future::try_join_all(installations).await.map(|_| ())
     }
-
-    /// The same with the CRDs of YAML or JSON files, each with one or more documents. All files are read before
-    /// anything is applied. JOSDK: `LocallyRunOperatorExtension`'s `withAdditionalCRD`.
-    ///
-    /// ```no_run
-    /// # async fn install(cluster: operator_core::testing::TestCluster) -> anyhow::Result<()> {
-    /// // Beside the package's Cargo.toml: that is the working directory of its tests.
-    /// cluster.install_crd_files(["deploy/crds.yaml", "tests/gateways.yaml"]).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// If a file can't be read or contains something else than CRDs, and as [`install_crds`](Self::install_crds). The
-    /// message names the file.
-    pub async fn install_crd_files(
-        &self,
-        files: impl IntoIterator<Item = impl AsRef<Path>>,
-    ) -> Result<(), Error> {
-        let mut read = Vec::new();
-        for file in files {
-            let crds = read_crds(&file)?;
-            read.push((file.as_ref().display().to_string(), crds));
-        }
-        for (file, crds) in read {
-            self.install_crds(crds).await.map_err(|error| match error {
-                Error::Kube { doing, source } => Error::Kube { doing: format!("{doing} of {file}"), source },
-                other => other,
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Applies the objects of a YAML text with one or more documents, in their order, and returns them as the API
-    /// server has stored them. Those that need a namespace and name none get `namespace`.
-    ///
-    /// # Errors
-    /// If the text is not YAML, a kind is not served, or the API server refuses an object.
-    pub async fn apply_yaml(&self, namespace: &str, yaml: &str) -> Result<Vec<DynamicObject>, Error> {
-        let invalid = |message: String| Error::Yaml { what: "the text to apply".to_owned(), message };
-        let documents: Vec<DynamicObject> =
-            serde_saphyr::from_multiple(yaml).map_err(|error| invalid(error.to_string()))?;
-        let client = self.client()?;
-        let mut applied = Vec::with_capacity(documents.len());
-        for object in documents {
-            let types = object.types.clone().ok_or_else(|| invalid("an object has no kind".to_owned()))?;
-            let (resource, scope) = resource(&client, &types).await?;
-            let api = match scope {
-                Scope::Namespaced => {
-                    let namespace = object.namespace().unwrap_or_else(|| namespace.to_owned());
-                    Api::namespaced_with(client.clone(), &namespace, &resource)
-                }
-                Scope::Cluster => Api::all_with(client.clone(), &resource),
-            };
-            let (name, kind) = (object.name_any(), types.kind);
-            let result = api.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(&object)).await;
-            applied.push(result.map_err(Error::kube(format!("apply {kind} {name}")))?);
-        }
-        Ok(applied)
-    }
-}
-
-async fn resource(client: &Client, types: &TypeMeta) -> Result<(ApiResource, Scope), Error> {
-    let unknown = format!("find {} {}", types.api_version, types.kind);
-    let kind = GroupVersionKind::try_from(types)
-        .map_err(|error| Error::Yaml { what: unknown.clone(), message: error.to_string() })?;
-    let (resource, capabilities) =
-        discovery::pinned_kind(client, &kind).await.map_err(Error::kube(unknown))?;
-    Ok((resource, capabilities.scope))
 }
 
 #[cfg(test)]

@@ -4,17 +4,20 @@
 //!
 //! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests often
 //! need; [`TestOperator`] is an operator inside a test, whose work can be waited for and counted; [`OtherSystem`] is a
-//! scripted system outside the cluster, for dependents that keep records there. The API servers themselves are in the
+//! scripted system outside the cluster, for dependents that keep records there. [`eventually`] waits for anything else,
+//! [`Gate`] holds a run or a request, [`Audit`] says what an operator has asked of the API server, [`LogCapture`] what it
+//! has logged, and [`Relist`] makes its caches list again. The API servers themselves are in the
 //! crate `test-cluster`, which doesn't depend on operators; the page "Testing with a control plane" of the
 //! documentation describes what else is possible.
 //!
 //! | Java Operator SDK | here |
 //! |---|---|
 //! | `LocallyRunOperatorExtension`'s cluster (fabric8's kube-api-test) | [`ControlPlane`], [`TestCluster`] |
-//! | its namespace per test | [`TestCluster::namespace`] |
+//! | its namespace per test | [`TestCluster::namespace`], in which [`TestCluster::connect`] has the operator work |
 //! | its CRDs, applied before the test | [`TestCluster::install_crds`] |
 //! | its `withAdditionalCRD`, with a file | [`TestCluster::install_crd_files`] |
 
+mod audit;
 mod both;
 mod cluster;
 mod context;
@@ -24,22 +27,28 @@ mod idle;
 mod in_process;
 #[cfg(test)]
 mod in_process_tests;
+mod log;
+mod manifests;
 mod operator;
 mod other_system;
+mod relist;
 mod request_log;
 pub mod simulation;
 
+pub use audit::{Audit, Calls};
 pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
 pub use dry_run::{DryRun, Planned};
 #[doc(hidden)]
 pub use idle::idle_node;
+pub use log::{LogCapture, LogLine};
 pub use operator::{Settled, TestOperator};
 pub use other_system::{OtherSystem, OtherSystemError};
+pub use relist::Relist;
 pub use request_log::ObjectRequest;
 pub use test_cluster::{
-    Assets, AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Controllers, Error, InProcessServer,
-    Listening, Part, Proxy, seed_of_the_day,
+    Assets, AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Controllers, Error, Gate,
+    InProcessServer, Listening, Part, Proxy, eventually, seed_of_the_day,
 };
 
 /// Makes two tests from one: `name::real` on the real API server and `name::in_process` on the one inside the process.

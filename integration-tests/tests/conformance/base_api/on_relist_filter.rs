@@ -36,9 +36,12 @@ async fn runs(list: List) -> Result<u32> {
         let relist = relist.clone();
         move || {
             let relist = relist.clone();
-            Box::pin(
-                async move { if list == List::StartsDuring { relist.cut_and_hold().await } else { Ok(()) } },
-            )
+            Box::pin(async move {
+                if list == List::StartsDuring {
+                    relist.cut_and_hold().await?;
+                }
+                Ok(())
+            })
         }
     });
     let controller = script.controller().owns::<ConfigMap>().namespaces([&scene.namespace]);

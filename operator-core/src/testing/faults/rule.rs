@@ -15,6 +15,7 @@ use futures::FutureExt;
 use http::request::Parts;
 
 use super::{Cut, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb};
+use crate::testing::Gate;
 
 type Predicate = Arc<dyn Fn(&Parts) -> bool + Send + Sync>;
 
@@ -258,6 +259,17 @@ impl Match {
         A: Future<Output = ()> + Send + 'static,
     {
         self.fault(Fault::Meanwhile(Arc::new(move |target| action(target).boxed())))
+    }
+
+    /// The request waits at a gate until the test lets it through, and is sent then. So a test can do something while an
+    /// operator is in the middle of a run.
+    #[must_use]
+    pub fn held_at(self, gate: &Gate) -> Rule {
+        let gate = gate.clone();
+        self.meanwhile(move |_| {
+            let gate = gate.clone();
+            async move { gate.pass().await }
+        })
     }
 
     fn rule(self, effect: Effect) -> Rule {

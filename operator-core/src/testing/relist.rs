@@ -1,24 +1,17 @@
 //! Has an informer list again when the test wants it to: its watch is told that its version is too old.
 
-use std::{future::Future, sync::Arc};
+use std::future::Future;
 
-use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use futures::{FutureExt, StreamExt, stream};
-use http::{Request, Response};
+use http::Request;
 use http_body::Frame;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use kube::client::Body;
-use operator_core::{
-    BoxError,
-    client::{Inner, ResponseBody, TransportHook},
-};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
-use crate::{DEADLINE, Gate};
-
-/// What comes back of a request.
-type Answer = Result<Response<ResponseBody>, BoxError>;
+use super::{Error, Gate};
+use crate::client::{Answer, Inner, ResponseBody, TransportHook};
 
 /// What the server sends over a watch whose version it has forgotten.
 const GONE: &[u8] = br#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource version","reason":"Expired","code":410}}
@@ -32,7 +25,7 @@ pub struct Relist {
     cuts: watch::Sender<usize>,
     held: watch::Sender<bool>,
     gate: Gate,
-    watches: Arc<Semaphore>,
+    watches: Gate,
 }
 
 impl Relist {
@@ -44,7 +37,7 @@ impl Relist {
             cuts: watch::Sender::new(0),
             held: watch::Sender::new(false),
             gate: Gate::new(),
-            watches: Arc::new(Semaphore::new(0)),
+            watches: Gate::new(),
         }
     }
 
@@ -66,7 +59,8 @@ impl Relist {
             cuts.mark_unchanged();
             let response = inner.send(request).await?;
             if response.status().is_success() {
-                self.watches.add_permits(1);
+                self.watches.let_through(1);
+                self.watches.pass().await;
             }
             return Ok(response.map(|body| cut_short(body, async move { drop(cuts.changed().await) })));
         }
@@ -79,11 +73,9 @@ impl Relist {
     /// Waits until a watch has been opened that was not waited for before.
     ///
     /// # Errors
-    /// When none is opened in time.
-    pub async fn watching(&self) -> Result<()> {
-        let opened = tokio::time::timeout(DEADLINE, self.watches.acquire()).await;
-        opened.context("waited in vain for a watch")??.forget();
-        Ok(())
+    /// If none is opened in time.
+    pub async fn watching(&self) -> Result<(), Error> {
+        self.watches.arrived().await
     }
 
     /// Ends the open watch with 410, so that the informer lists again, and lets the list pass at once.
@@ -94,8 +86,8 @@ impl Relist {
     /// The same, but the list waits for [`Relist::release`]. Returns when it is about to be sent.
     ///
     /// # Errors
-    /// When the informer doesn't list in time.
-    pub async fn cut_and_hold(&self) -> Result<()> {
+    /// If the informer doesn't list in time.
+    pub async fn cut_and_hold(&self) -> Result<(), Error> {
         self.held.send_replace(true);
         self.cut();
         self.gate.arrived().await
