@@ -16,6 +16,7 @@ use super::{
     CalmRun, Choices, Oracle, Report, Sim, Tape,
     report::{Failure, save},
     schedule::{Outcome, run},
+    shown,
     shrink::shrink,
     sweep::{self, References},
 };
@@ -129,6 +130,12 @@ fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result
         return Err(Box::new(Failure::calm(name, calm)));
     }
     let references = References::new(name, test, Arc::new(calm.run));
+    if let (Some(tape), true) = (&settings.tape, shown::are_wanted()) {
+        // Once more, for its log alone: otherwise what is logged is searched for secrets.
+        let calm = Job::Tape(tape.clone()).reference(&references)?;
+        let choices = Choices::replayed(tape.clone());
+        in_thread(|| shown::with_logs(|| drop(run(test, &choices, Some(&calm), None))));
+    }
     let jobs = jobs(settings, references.calm());
     let (report, failed) = all(settings, &jobs, &references, test);
     match failed {

@@ -53,6 +53,7 @@ mod record;
 mod report;
 mod schedule;
 mod settle;
+mod shown;
 mod shrink;
 mod stable;
 mod state;
@@ -68,6 +69,7 @@ use std::{fmt, rc::Rc, time::Duration};
 
 use kube::Client;
 
+use super::TestCluster;
 use crate::{environment::PlantedBug, operator::OperatorBuilder};
 
 pub use check::{Settings, check, explore, trace};
@@ -128,7 +130,7 @@ impl Sim {
 
     /// Adds a user who acts during the simulation. Several users act at the same time.
     pub fn user(&self, script: impl AsyncFnOnce(User) + 'static) {
-        let user = User { world: Rc::clone(&self.world), client: self.world.client.clone() };
+        let user = User::new(&self.world);
         self.world.run_script(Box::pin(async move { script(user).await }));
     }
 
@@ -189,6 +191,25 @@ impl Sim {
     /// Reports that something is wrong.
     pub fn fail(&self, message: impl Into<String>) {
         self.world.violated(Oracle::Test, message);
+    }
+
+    /// The cluster of this schedule, for what is there before the operator starts: definitions and objects from files or
+    /// from YAML, namespaces, clients of other users. Its requests meet no faults. Use it before [`Sim::operator`] and
+    /// [`Sim::user`]; the same happens in the calm run, and what is made so is not deleted at the end.
+    ///
+    /// ```
+    /// use operator_core::testing::simulation::Sim;
+    ///
+    /// async fn with_a_shop(sim: Sim) -> anyhow::Result<()> {
+    ///     sim.cluster().apply_files("default", ["tests/shop.yaml"]).await?;
+    ///     # let operator = operator_core::Operator::builder;
+    ///     sim.operator(operator);
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn cluster(&self) -> TestCluster {
+        TestCluster::of_server(self.world.server.clone())
     }
 
     /// A client that meets no faults.

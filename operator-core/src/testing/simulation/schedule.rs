@@ -10,6 +10,7 @@ use std::{
 };
 
 use tokio::{runtime::Builder, task::LocalSet};
+use tracing::Dispatch;
 
 use super::{
     CalmRun, Choices, FaultPlan, Oracle, Sim, Tape, Violation,
@@ -21,6 +22,7 @@ use super::{
     load::{Load, bounded_load},
     oracles,
     record::Record,
+    shown,
     sweep::Moment,
     world::{Setting, World},
 };
@@ -99,8 +101,11 @@ pub(super) fn run(
             }
         }
     };
-    let listener = Listener::new(canaries.clone(), complaints.clone());
-    let run = tracing::subscriber::with_default(listener, || {
+    let listener: Dispatch = match shown::are_on() {
+        true => shown::logs(),
+        false => Listener::new(canaries.clone(), complaints.clone()).into(),
+    };
+    let run = tracing::dispatcher::with_default(&listener, || {
         silently(|| catch_unwind(AssertUnwindSafe(|| tasks.block_on(&runtime, schedule))))
     });
     let world = seen.borrow_mut().take();

@@ -8,20 +8,24 @@ use kube::{
 };
 use serde_json::Value;
 
-use super::{sweep::GaveUp, world::World};
+use super::{
+    sweep::GaveUp,
+    world::{World, client_of_user},
+};
 use crate::resource::{KubeObject, ResourceType};
 
 /// A user who changes objects while the operator works. Their requests never meet a fault.
 ///
 /// Before each of its actions it waits: in the calm run until the operator has nothing more to do, otherwise for a time
 /// from the tape, from nothing to several seconds. Objects of namespaced types are in the namespace `default`, unless
-/// they name another one.
+/// they name another one, or the user is [in another one](Self::in_namespace).
 ///
-/// An action that the server refuses fails the test.
+/// An action that the server refuses fails the test; those that begin with `try_` return the refusal instead.
 #[derive(Clone)]
 pub struct User {
-    pub(super) world: Rc<World>,
-    pub(super) client: Client,
+    world: Rc<World>,
+    client: Client,
+    namespace: Rc<str>,
 }
 
 /// How long a user may wait before an action, in milliseconds. The first means: until the operator has nothing to do.
@@ -34,6 +38,25 @@ const MANAGER: &str = "user";
 const NAMESPACE: &str = "default";
 
 impl User {
+    pub(super) fn new(world: &Rc<World>) -> Self {
+        Self { world: Rc::clone(world), client: world.client.clone(), namespace: NAMESPACE.into() }
+    }
+
+    /// The same user, whose objects are in this namespace, which must exist.
+    #[must_use]
+    pub fn in_namespace(&self, namespace: &str) -> Self {
+        Self { namespace: namespace.into(), ..self.clone() }
+    }
+
+    /// Somebody else, to whom RBAC applies, in the same namespace.
+    #[must_use]
+    pub fn acting_as(&self, user: &str, groups: &[&str]) -> Self {
+        let mut config = self.world.server.config_as(user, groups);
+        config.root_cert = Some(Vec::new());
+        let client = client_of_user(&self.world.server, &self.world.record, &config);
+        Self { client, ..self.clone() }
+    }
+
     async fn acts(&self, what: &str) {
         let lane = u32::try_from(PAUSES.len()).unwrap_or(1);
         let pause = match self.world.is_calm() {
@@ -57,53 +80,79 @@ impl User {
             plural: of.plural().to_owned(),
         };
         match of.is_namespaced() {
-            true => Api::namespaced_with(self.client.clone(), namespace.unwrap_or(NAMESPACE), &resource),
+            true => {
+                Api::namespaced_with(self.client.clone(), namespace.unwrap_or(&self.namespace), &resource)
+            }
             false => Api::all_with(self.client.clone(), &resource),
         }
     }
 
     /// Applies an object, as `kubectl apply --server-side --force-conflicts` does.
     pub async fn apply<K: KubeObject<DynamicType: Default>>(&self, object: K) -> K {
+        let name = object.meta().name.clone().unwrap_or_default();
+        self.try_apply(object).await.unwrap_or_else(|error| self.fails::<K>("apply", &name, &error))
+    }
+
+    /// The same, if the server takes it.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub async fn try_apply<K: KubeObject<DynamicType: Default>>(&self, object: K) -> Result<K, kube::Error> {
         let of = ResourceType::of::<K>();
-        let mut value = serde_json::to_value(&object).expect("an object can be written as JSON");
-        value["apiVersion"] = Value::String(of.api_version());
-        value["kind"] = Value::String(of.kind().to_owned());
         let name = object.meta().name.clone().expect("an object that is applied has a name");
         self.acts(&format!("apply {}/{name}", of.plural())).await;
-        let api = self.api::<K>(object.meta().namespace.as_deref());
+        let namespace = object.meta().namespace.clone();
+        let (api, value) = (self.api::<K>(namespace.as_deref()), with_type(&of, &object));
         let answer = api.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(value)).await;
-        self.world.made(&of, object.meta().namespace.as_deref().unwrap_or(NAMESPACE), &name);
-        let answer =
-            answer.unwrap_or_else(|error| panic!("user can't apply {}/{name}: {error}", of.plural()));
-        self.world.seen(&of, &answer);
-        typed(answer)
+        self.is_made(&of, namespace.as_deref(), &name, answer)
     }
 
     /// Creates an object.
     pub async fn create<K: KubeObject<DynamicType: Default>>(&self, object: K) -> K {
+        let name = object.meta().name.clone().unwrap_or_default();
+        self.try_create(object).await.unwrap_or_else(|error| self.fails::<K>("create", &name, &error))
+    }
+
+    /// The same, if the server takes it.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub async fn try_create<K: KubeObject<DynamicType: Default>>(&self, object: K) -> Result<K, kube::Error> {
         let of = ResourceType::of::<K>();
         let name = object.meta().name.clone().expect("an object has a name");
         self.acts(&format!("create {}/{name}", of.plural())).await;
-        let api = self.api::<K>(object.meta().namespace.as_deref());
-        let mut value = serde_json::to_value(&object).expect("an object can be written as JSON");
-        value["apiVersion"] = Value::String(of.api_version());
-        value["kind"] = Value::String(of.kind().to_owned());
-        let value: DynamicObject = serde_json::from_value(value).expect("an object is an object");
-        let answer = api.create(&PostParams::default(), &value).await;
-        self.world.made(&of, object.meta().namespace.as_deref().unwrap_or(NAMESPACE), &name);
-        let answer =
-            answer.unwrap_or_else(|error| panic!("user can't create {}/{name}: {error}", of.plural()));
-        self.world.seen(&of, &answer);
-        typed(answer)
+        let namespace = object.meta().namespace.clone();
+        let value: DynamicObject =
+            serde_json::from_value(with_type(&of, &object)).expect("an object is an object");
+        let answer = self.api::<K>(namespace.as_deref()).create(&PostParams::default(), &value).await;
+        self.is_made(&of, namespace.as_deref(), &name, answer)
+    }
+
+    fn is_made<K: KubeObject>(
+        &self,
+        of: &ResourceType,
+        namespace: Option<&str>,
+        name: &str,
+        answer: Result<DynamicObject, kube::Error>,
+    ) -> Result<K, kube::Error> {
+        let answer = self.told(answer)?;
+        self.world.made(of, namespace.unwrap_or(&self.namespace), name);
+        self.world.seen(of, &answer);
+        Ok(typed(answer))
+    }
+
+    /// A refusal is part of the story.
+    fn told<T>(&self, answer: Result<T, kube::Error>) -> Result<T, kube::Error> {
+        answer.inspect_err(|error| self.world.record.tell(format_args!("user: is refused: {error}")))
+    }
+
+    fn fails<K: KubeObject<DynamicType: Default>>(&self, what: &str, name: &str, error: &kube::Error) -> ! {
+        panic!("user can't {what} {}/{name}: {error}", ResourceType::of::<K>().plural())
     }
 
     /// Changes an object by a merge patch, as `kubectl patch --type merge` does.
     pub async fn patch<K: KubeObject<DynamicType: Default>>(&self, name: &str, patch: Value) -> K {
-        let of = ResourceType::of::<K>();
-        self.acts(&format!("patch {}/{name}: {patch}", of.plural())).await;
-        let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
-        let answer = self.api::<K>(None).patch(name, &params, &Patch::Merge(patch)).await;
-        match answer {
+        match self.try_patch(name, patch).await {
             // In a sweep in which somebody acts: nobody edits what they know to be gone.
             Err(kube::Error::Api(status))
                 if status.code == 404 && self.world.storm.sweep.somebody.has_acted() =>
@@ -111,22 +160,50 @@ impl User {
                 self.world.record.tell("user: gives up, as it is gone");
                 std::panic::resume_unwind(Box::new(GaveUp))
             }
-            answer => typed(
-                answer.unwrap_or_else(|error| panic!("user can't patch {}/{name}: {error}", of.plural())),
-            ),
+            answer => answer.unwrap_or_else(|error| self.fails::<K>("patch", name, &error)),
         }
+    }
+
+    /// The same, if the server takes it.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub async fn try_patch<K: KubeObject<DynamicType: Default>>(
+        &self,
+        name: &str,
+        patch: Value,
+    ) -> Result<K, kube::Error> {
+        let of = ResourceType::of::<K>();
+        self.acts(&format!("patch {}/{name}: {patch}", of.plural())).await;
+        let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
+        let answer = self.api::<K>(None).patch(name, &params, &Patch::Merge(patch)).await;
+        self.told(answer).map(typed)
     }
 
     /// Deletes an object. If it is already gone, that is no error.
     pub async fn delete<K: KubeObject<DynamicType: Default>>(&self, name: &str) {
+        self.try_delete::<K>(name).await.unwrap_or_else(|error| self.fails::<K>("delete", name, &error));
+    }
+
+    /// The same, if the server agrees.
+    ///
+    /// # Errors
+    /// If the server refuses it.
+    pub async fn try_delete<K: KubeObject<DynamicType: Default>>(
+        &self,
+        name: &str,
+    ) -> Result<(), kube::Error> {
         let of = ResourceType::of::<K>();
         self.acts(&format!("delete {}/{name}", of.plural())).await;
-        let namespace = if of.is_namespaced() { NAMESPACE } else { "" };
-        self.world.unseen(&of, namespace, name);
+        let namespace = if of.is_namespaced() { &*self.namespace } else { "" };
+        let seen = self.world.unseen(&of, namespace, name);
         match self.api::<K>(None).delete(name, &DeleteParams::default()).await {
-            Err(kube::Error::Api(status)) if status.code == 404 => {}
-            Err(error) => panic!("user can't delete {}/{name}: {error}", of.plural()),
-            Ok(_) => {}
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            Err(error) => {
+                self.world.seen_again(seen);
+                self.told(Err(error))
+            }
+            Ok(_) => Ok(()),
         }
     }
 
@@ -136,7 +213,7 @@ impl User {
         found.unwrap_or_else(|error| panic!("user can't read {name}: {error}")).map(typed)
     }
 
-    /// All objects of the type in the namespace `default`.
+    /// All objects of the type in the user's namespace.
     pub async fn list<K: KubeObject<DynamicType: Default>>(&self) -> Vec<K> {
         let found = self.api::<K>(None).list(&ListParams::default()).await;
         found
@@ -158,6 +235,14 @@ impl User {
     pub async fn pause(&self, time: Duration) {
         tokio::time::sleep(time).await;
     }
+}
+
+/// An object as JSON, with its type.
+fn with_type<K: KubeObject>(of: &ResourceType, object: &K) -> Value {
+    let mut value = serde_json::to_value(object).expect("an object can be written as JSON");
+    value["apiVersion"] = Value::String(of.api_version());
+    value["kind"] = Value::String(of.kind().to_owned());
+    value
 }
 
 fn typed<K: KubeObject>(object: DynamicObject) -> K {

@@ -106,16 +106,7 @@ impl World {
             0 => None,
             point => Some(CrashPoint { write: u64::from(point / 2), after: point % 2 == 1 }),
         };
-        let users = {
-            let record = Arc::clone(&record);
-            TransportHook::around(move |request, inner| {
-                let record = Arc::clone(&record);
-                async move { recorded(&record, Actor::User, request, inner).await }
-            })
-        };
-        let clients =
-            Clients::new(&config(&server), &[server.clone().into(), users], None, &Environment::real());
-        let client = clients.expect("a configuration without credentials can be used").direct;
+        let client = client_of_user(&server, &record, &config(&server));
         let exclusive = Arc::new(Exclusive::new(Arc::clone(&record)));
         let sweep = Sweep::new(
             (&setting.choices, setting.calm.as_deref()),
@@ -194,9 +185,14 @@ impl World {
         self.seen.borrow_mut().insert(name, object.uid().unwrap_or_default());
     }
 
-    /// A user deletes this object.
-    pub(super) fn unseen(&self, of: &ResourceType, namespace: &str, name: &str) {
-        self.seen.borrow_mut().remove(&named(of.plural(), namespace, name));
+    /// A user deletes this object; returns what they have seen.
+    pub(super) fn unseen(&self, of: &ResourceType, namespace: &str, name: &str) -> Option<(String, String)> {
+        self.seen.borrow_mut().remove_entry(&named(of.plural(), namespace, name))
+    }
+
+    /// The deletion was refused.
+    pub(super) fn seen_again(&self, seen: Option<(String, String)>) {
+        self.seen.borrow_mut().extend(seen);
     }
 
     pub(super) fn run_script(&self, script: LocalBoxFuture<'static, ()>) {
@@ -322,9 +318,20 @@ impl World {
     }
 }
 
+/// A client whose requests are recorded as those of a user.
+pub(super) fn client_of_user(server: &InProcessServer, record: &Arc<Record>, config: &Config) -> Client {
+    let record = Arc::clone(record);
+    let recorded = TransportHook::around(move |request, inner| {
+        let record = Arc::clone(&record);
+        async move { recorded(&record, Actor::User, request, inner).await }
+    });
+    let clients = Clients::new(config, &[server.clone().into(), recorded], None, &Environment::real());
+    clients.expect("a configuration without credentials can be used").direct
+}
+
 /// A configuration for clients that never reach the network. Without certificates: reading those of the machine takes longer
 /// than many a schedule.
-fn config(server: &InProcessServer) -> Config {
+pub(super) fn config(server: &InProcessServer) -> Config {
     let mut config = server.config();
     config.root_cert = Some(Vec::new());
     config
