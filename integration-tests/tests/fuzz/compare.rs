@@ -16,48 +16,7 @@ impl Answer {
 
     /// Without what two servers can't agree on: identities, versions, times, addresses.
     pub(crate) fn comparable(&self) -> Value {
-        let mut body = self.body.clone();
-        if let Some(uid) = self.body.pointer("/metadata/uid").and_then(Value::as_str) {
-            // Jobs select by it.
-            let text = body.to_string().replace(uid, "(uid)");
-            body = serde_json::from_str(&text).unwrap_or(body);
-        }
-        if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
-            for field in ["uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"] {
-                metadata.remove(field);
-            }
-            let entries = metadata.get_mut("managedFields").and_then(Value::as_array_mut);
-            let mut entries: Vec<_> = entries.map(std::mem::take).unwrap_or_default();
-            for entry in &mut entries {
-                // An entry has a time or not, but which is not compared; neither is the order that follows from it.
-                if let Some(time) = entry.get_mut("time") {
-                    *time = Value::Bool(true);
-                }
-            }
-            entries.sort_by_key(Value::to_string);
-            metadata.insert("managedFields".to_owned(), Value::Array(entries));
-        }
-        if let Some(details) = body.get_mut("details").and_then(Value::as_object_mut) {
-            details.remove("uid");
-            // The real server iterates over managers in no order.
-            let causes = details.get_mut("causes").and_then(Value::as_array_mut);
-            if let Some(causes) = causes {
-                causes.sort_by_key(Value::to_string);
-            }
-        }
-        if let Some(spec) = body.get_mut("spec").and_then(Value::as_object_mut) {
-            for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
-                if let Some(port) = port.get_mut("nodePort") {
-                    *port = Value::Bool(true);
-                }
-            }
-            for field in ["clusterIP", "clusterIPs"] {
-                if let Some(address) = spec.get_mut(field).filter(|address| **address != "None") {
-                    *address = Value::Bool(true);
-                }
-            }
-        }
-        body
+        plain(&self.body)
     }
 
     /// What is different, one line for each place; empty if nothing is.
@@ -72,6 +31,52 @@ impl Answer {
         differ(&self.comparable(), &other.comparable(), "", &mut lines);
         lines
     }
+}
+
+/// An object without what two servers can't agree on: identities, versions, times, addresses.
+pub(crate) fn plain(from: &Value) -> Value {
+    let mut body = from.clone();
+    if let Some(uid) = from.pointer("/metadata/uid").and_then(Value::as_str) {
+        // Jobs select by it.
+        let text = body.to_string().replace(uid, "(uid)");
+        body = serde_json::from_str(&text).unwrap_or(body);
+    }
+    if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
+        for field in ["uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"] {
+            metadata.remove(field);
+        }
+        let entries = metadata.get_mut("managedFields").and_then(Value::as_array_mut);
+        let mut entries: Vec<_> = entries.map(std::mem::take).unwrap_or_default();
+        for entry in &mut entries {
+            // An entry has a time or not, but which is not compared; neither is the order that follows from it.
+            if let Some(time) = entry.get_mut("time") {
+                *time = Value::Bool(true);
+            }
+        }
+        entries.sort_by_key(Value::to_string);
+        metadata.insert("managedFields".to_owned(), Value::Array(entries));
+    }
+    if let Some(details) = body.get_mut("details").and_then(Value::as_object_mut) {
+        details.remove("uid");
+        // The real server iterates over managers in no order.
+        let causes = details.get_mut("causes").and_then(Value::as_array_mut);
+        if let Some(causes) = causes {
+            causes.sort_by_key(Value::to_string);
+        }
+    }
+    if let Some(spec) = body.get_mut("spec").and_then(Value::as_object_mut) {
+        for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(port) = port.get_mut("nodePort") {
+                *port = Value::Bool(true);
+            }
+        }
+        for field in ["clusterIP", "clusterIPs"] {
+            if let Some(address) = spec.get_mut(field).filter(|address| **address != "None") {
+                *address = Value::Bool(true);
+            }
+        }
+    }
+    body
 }
 
 fn differ(one: &Value, two: &Value, path: &str, lines: &mut Vec<String>) {

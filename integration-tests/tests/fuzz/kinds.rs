@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use integration_tests::Random;
 
-use crate::{NAMESPACE, templates::*};
+use crate::{NAMESPACE, small::*, templates::*};
 
 /// A kind, and where it is served.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +58,9 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("batch/v1", "Job", "jobs", true, job),
     kind("discovery.k8s.io/v1", "EndpointSlice", "endpointslices", false, endpoint_slice),
     kind("v1", "Event", "events", false, event),
+    kind("v1", "Endpoints", "endpoints", false, endpoints),
+    kind("v1", "LimitRange", "limitranges", false, limit_range),
+    kind("v1", "ResourceQuota", "resourcequotas", true, resource_quota),
     Kind {
         namespaced: false,
         ..kind("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", false, cluster_role)

@@ -6,15 +6,18 @@
 //! ```
 //!
 //! A difference ends the story, which is then made shorter as long as there is one, and printed with what tells it again.
-//! Each day has other stories. `FUZZ_STORIES` says how many of each kind are told, `FUZZ_SEED` with which one begins,
+//! Each day has other stories. `FUZZ_STORIES` says how many of each kind are told, `FUZZ_TIMES` that it is so many times
+//! as many as in CI, `FUZZ_SEED` with which one begins,
 //! `FUZZ_KINDS` of which kinds; `FUZZ_RECORD` names a file for what the real server answers, which [`replay`] tells the
 //! in-process server where there is no Go. [`fields`] sets each field of Kubernetes' kinds to wrong values.
 
 mod compare;
+mod crowd;
 mod fields;
 mod kinds;
 mod replay;
 mod run;
+mod small;
 mod steps;
 mod summary;
 mod templates;
@@ -34,8 +37,10 @@ use crate::{
     summary::Summary,
 };
 
-/// As many stories of each kind as some twenty seconds allow.
-const STORIES: u64 = 20;
+/// As many stories of each kind as make ten thousand compared writes, together with those of [`crowd`].
+const STORIES: u64 = 32;
+/// So many stories are told at the same time: nearly all of the time is the real server's.
+const IN_FLIGHT: usize = 24;
 /// A day has no more stories than this, so that the next one has others.
 const STORIES_OF_A_DAY: u64 = 1_000;
 const NAMESPACE: &str = "fuzz";
@@ -53,12 +58,24 @@ fn definition() -> CustomResourceDefinition {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a server by itself has the machine's clock")]
-async fn prepare_in_process() -> anyhow::Result<Client> {
-    // The real one runs without controllers, too.
-    let client = InProcessServer::with_controllers(jiff::Timestamp::now, Controllers::Off).client();
+async fn prepare_in_process_with(controllers: Controllers) -> anyhow::Result<Client> {
+    let client = InProcessServer::with_controllers(jiff::Timestamp::now, controllers).client();
     Api::all(client.clone()).create(&PostParams::default(), &definition()).await?;
     make_namespace(&client).await?;
     Ok(client)
+}
+
+/// The real one runs without controllers, too.
+async fn prepare_in_process() -> anyhow::Result<Client> {
+    prepare_in_process_with(Controllers::Off).await
+}
+
+/// The real server, which ends with its cluster.
+async fn prepare_real() -> anyhow::Result<(Client, TestCluster)> {
+    let cluster = TestCluster::new(ControlPlane::builder().start().await?);
+    cluster.install_crds([definition()]).await?;
+    make_namespace(&cluster.client()?).await?;
+    Ok((cluster.client()?, cluster))
 }
 
 async fn make_namespace(client: &Client) -> anyhow::Result<()> {
@@ -80,15 +97,9 @@ fn chosen(kind: &Kind) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[expect(clippy::print_stderr, reason = "the numbers are what one wants to see of it")]
 async fn two_servers_give_the_same_answers() -> anyhow::Result<()> {
-    let cluster = TestCluster::new(ControlPlane::builder().start().await?);
-    cluster.install_crds([definition()]).await?;
-    make_namespace(&cluster.client()?).await?;
-    let servers = Servers {
-        real: cluster.client()?,
-        model: prepare_in_process().await?,
-        namespace: NAMESPACE.to_owned(),
-    };
-    let stories = setting("FUZZ_STORIES").unwrap_or(STORIES);
+    let (real, _cluster) = prepare_real().await?;
+    let servers = Servers { real, model: prepare_in_process().await?, namespace: NAMESPACE.to_owned() };
+    let stories = setting("FUZZ_STORIES").unwrap_or_else(|| STORIES * setting("FUZZ_TIMES").unwrap_or(1));
     let first = setting("FUZZ_SEED").unwrap_or_else(|| seed_of_the_day() * STORIES_OF_A_DAY);
     eprintln!("FUZZ_SEED={first} FUZZ_STORIES={stories}");
     let mut records = Vec::new();
@@ -104,7 +115,7 @@ async fn two_servers_give_the_same_answers() -> anyhow::Result<()> {
                 (seed, story, outcome)
             }
         });
-        let mut told = std::pin::pin!(told.buffered(4));
+        let mut told = std::pin::pin!(told.buffered(IN_FLIGHT));
         let mut summary = Summary::default();
         while let Some((seed, story, outcome)) = told.next().await {
             let outcome = outcome?;

@@ -1,6 +1,6 @@
 //! Stories told to two servers at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use http::Request;
 use http_body_util::BodyExt;
@@ -129,9 +129,7 @@ impl Telling<'_> {
         let asked = Asked::new(&requests.model);
         let real = send(&self.servers.real, requests.real).await?;
         if real.code == 422 && self.kind.group() != GROUP {
-            // What values the kinds of Kubernetes allow is not modelled, so the model is not asked.
-            *self.outcome.skipped.entry(VALUE).or_default() += 1;
-            return Ok(true);
+            return self.refused(index, &asked, &real, requests.model).await;
         }
         let model = send(&self.servers.model, requests.model).await?;
         if model.code == 501 {
@@ -156,6 +154,32 @@ impl Telling<'_> {
         }
         if real.is_success() && !is_dry_run(&self.outcome) {
             self.objects = after;
+        }
+        Ok(true)
+    }
+
+    /// A value that the real server refuses. The model is asked without effect: it doesn't know all of them.
+    async fn refused(
+        &mut self,
+        index: usize,
+        asked: &Asked,
+        real: &Answer,
+        mut request: Request<Vec<u8>>,
+    ) -> anyhow::Result<bool> {
+        if !asked.path.contains("dryRun") {
+            *request.uri_mut() = format!("{}&dryRun=All", request.uri()).parse()?;
+        }
+        let model = send(&self.servers.model, request).await?;
+        if model.code != 422 {
+            *self.outcome.skipped.entry(VALUE).or_default() += 1;
+            return Ok(true);
+        }
+        self.outcome.compared += 1;
+        *self.outcome.codes.entry(real.code).or_default() += 1;
+        let different = causes(real, &model);
+        if !different.is_empty() {
+            self.outcome.different = Some((index, different));
+            return Ok(false);
         }
         Ok(true)
     }
@@ -194,6 +218,19 @@ impl Telling<'_> {
         }
         Ok(())
     }
+}
+
+/// Refusals are the same if they name the same fields for the same reasons, in any order.
+fn causes(real: &Answer, model: &Answer) -> Vec<String> {
+    let named = |answer: &Answer| {
+        let causes = answer.body["details"]["causes"].as_array();
+        let cause = |cause: &Value| format!("{} {} {}", cause["field"], cause["reason"], cause["message"]);
+        causes.into_iter().flatten().map(cause).collect::<BTreeSet<_>>()
+    };
+    if named(real) == named(model) {
+        return Vec::new();
+    }
+    vec![format!("real: {}\n    model: {}", real.body["message"], model.body["message"])]
 }
 
 /// Whether what was asked last has changed nothing.

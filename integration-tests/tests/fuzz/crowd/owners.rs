@@ -1,0 +1,154 @@
+//! What becomes of objects whose owner is deleted, and of namespaces with all that is in them.
+//!
+//! The real one's controllers act later, so after each write both are listed until they agree.
+
+use std::time::Duration;
+
+use integration_tests::Random;
+use operator_core::testing::{ControlPlane, Controllers, Part, TestCluster};
+use serde_json::{Value, json};
+
+use super::{Ask, Both, Sort, tell_all};
+use crate::{definition, prepare_in_process_with};
+
+const SORT: Sort = Sort { name: "owners", story, stories: 30, answers: 40 };
+
+/// The real controller of namespaces waits some ten seconds before it looks again at one that isn't empty.
+const IN_THE_END: Duration = Duration::from_secs(45);
+
+const KINDS: [(&str, &str, &str); 3] = [
+    ("/api/v1", "configmaps", "ConfigMap"),
+    ("/api/v1", "secrets", "Secret"),
+    ("/apis/fuzz.example.com/v1", "samples", "Sample"),
+];
+const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+const CLUSTER: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+
+fn api_version(base: &str) -> &str {
+    base.trim_start_matches("/apis/").trim_start_matches("/api/")
+}
+
+/// References to what may be there, and to what was never.
+fn references(random: &mut Random) -> Value {
+    let mut references = Vec::<Value>::new();
+    for _ in 0..[0, 1, 1, 1, 2, 2][random.below(6)] {
+        let (base, plural, kind) = random.pick(&KINDS);
+        let name = random.pick(&NAMES);
+        let mut reference = match random.below(12) {
+            0 => {
+                json!({"apiVersion": "v1", "kind": kind, "name": "never", "uid": format!("<uid {plural}/never>")})
+            }
+            1 => json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "name": "<s>-owner",
+                "uid": "<uid clusterroles/<s>-owner>",
+            }),
+            _ => json!({
+                "apiVersion": api_version(base), "kind": kind, "name": name, "uid": format!("<uid {plural}/{name}>"),
+            }),
+        };
+        if random.chance(50) {
+            reference["blockOwnerDeletion"] = random.chance(80).into();
+        }
+        if random.chance(20) && references.iter().all(|reference| reference["controller"] != true) {
+            reference["controller"] = true.into();
+        }
+        if references.iter().all(|other| other["uid"] != reference["uid"]) {
+            references.push(reference);
+        }
+    }
+    references.into()
+}
+
+/// Lists everything until the servers agree.
+fn settled(namespace: &str) -> Vec<Ask> {
+    let list = |(base, plural, _): (&str, &str, &str)| {
+        Ask::get(format!("{base}/namespaces/<s>-{namespace}/{plural}")).needed()
+    };
+    KINDS.into_iter().map(list).collect()
+}
+
+fn write(random: &mut Random, namespace: &str) -> Ask {
+    let (base, plural, kind) = random.pick(&KINDS);
+    let all = format!("{base}/namespaces/<s>-{namespace}/{plural}");
+    let one = format!("{all}/{}", random.pick(&NAMES));
+    match random.below(20) {
+        0..=6 => {
+            let name = random.pick(&NAMES);
+            let mut body = json!({"apiVersion": api_version(base), "kind": kind, "metadata": {"name": name}});
+            body["metadata"]["ownerReferences"] = references(random);
+            if random.chance(15) {
+                body["metadata"]["finalizers"] = json!(["example.com/held"]);
+            }
+            Ask::post(all, body)
+        }
+        7 | 8 => Ask::merge(one, json!({"metadata": {"ownerReferences": references(random)}})),
+        9 | 10 => Ask::merge(one, json!({"metadata": {"finalizers": null}})),
+        11 => Ask::merge(one, json!({"metadata": {"finalizers": ["example.com/held"]}})),
+        12 => Ask::merge(
+            one,
+            json!({"metadata": {"finalizers": [random.pick(&["orphan", "foregroundDeletion"])]}}),
+        ),
+        13 => Ask::delete(all, policy(random)),
+        _ => Ask::delete(one, policy(random)),
+    }
+}
+
+fn policy(random: &mut Random) -> Value {
+    match random.below(6) {
+        0 | 1 => json!({"propagationPolicy": "Foreground"}),
+        2 => json!({"propagationPolicy": "Orphan"}),
+        3 => json!({"propagationPolicy": "Background"}),
+        _ => Value::Null,
+    }
+}
+
+fn story(random: &mut Random) -> Vec<Ask> {
+    let namespace = |letter: &str| {
+        Ask::post("/api/v1/namespaces", json!({"metadata": {"name": format!("<s>-{letter}")}})).needed()
+    };
+    let mut asks = vec![namespace("a"), Ask::post(CLUSTER, json!({"metadata": {"name": "<s>-owner"}}))];
+    for _ in 0..12 {
+        asks.push(write(random, "a"));
+        asks.extend(settled("a"));
+    }
+    if random.chance(50) {
+        asks.push(Ask::delete(format!("{CLUSTER}/<s>-owner"), policy(random)));
+        asks.extend(settled("a"));
+    }
+    if random.chance(40) {
+        let all = "/api/v1/namespaces/<s>-a";
+        asks.push(Ask::delete(all, policy(random)));
+        // Empty or not is what the next lists agree on.
+        asks.extend(settled("a"));
+        asks.push(Ask::get(all));
+        asks.push(write(random, "a"));
+        asks.extend(settled("a"));
+        for (base, plural, _) in KINDS {
+            for name in NAMES {
+                let one = format!("{base}/namespaces/<s>-a/{plural}/{name}");
+                asks.push(Ask::merge(one, json!({"metadata": {"finalizers": null}})));
+            }
+        }
+        asks.extend(settled("a"));
+        asks.push(Ask::get(all));
+    }
+    asks
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn owners() -> anyhow::Result<()> {
+    let parts = ControlPlane::builder()
+        .controller_manager(true)
+        .crds([definition()])
+        .flag(
+            Part::ControllerManager,
+            "--controllers=garbage-collector-controller,namespace-controller,serviceaccount-controller",
+        )
+        // By default it sends twenty requests in a second.
+        .flag(Part::ControllerManager, "--kube-api-qps=2000")
+        .flag(Part::ControllerManager, "--kube-api-burst=2000");
+    let cluster = TestCluster::new(parts.start().await?);
+    let model = prepare_in_process_with(Controllers::AtOnce).await?;
+    let both = Both { real: cluster.client()?, model, patience: IN_THE_END };
+    tell_all(&both, &SORT).await
+}

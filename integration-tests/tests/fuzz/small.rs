@@ -1,0 +1,31 @@
+//! The templates of small kinds; [`fill`](crate::kinds::fill) says how they are written.
+
+use serde_json::{Value, json};
+
+pub(crate) fn endpoints() -> Value {
+    json!({"subsets?": {"~": [
+        {
+            "addresses": {"?": [[{"ip": "10.0.0.1"}], [{"ip": "10.0.0.2", "hostname": "x"}, {"ip": "10.0.0.1"}]]},
+            "ports?": {"?": [[{"port": 80}], [{"name": "a", "port": 80, "protocol": "UDP"}, {"name": "b", "port": 81}]]},
+        },
+        {"notReadyAddresses": [{"ip": "10.0.0.3"}], "ports": [{"name": "c", "port": 82}]},
+    ]}})
+}
+
+pub(crate) fn limit_range() -> Value {
+    json!({"spec": {"limits": {"~": [
+        {"type": "Container", "default?": {"cpu": {"?": ["1", "1000m"]}}, "max?": {"cpu": "2"}},
+        {"type": "Pod", "max?": {"memory": {"?": ["1Gi", "1024Mi"]}}},
+        {"type": "PersistentVolumeClaim", "max": {"storage": "2Gi"}, "min?": {"storage": "1Gi"}},
+    ]}}})
+}
+
+pub(crate) fn resource_quota() -> Value {
+    json!({
+        "spec?": {
+            "hard?": {"pods?": {"?": ["1", 2]}, "requests.cpu?": {"?": ["1", "1500m"]}, "limits.memory?": "1Gi"},
+            "scopes?": {"?": [["NotTerminating"], ["Terminating"]]},
+        },
+        "status?": {"hard?": {"pods": "1"}, "used?": {"pods": {"?": ["0", "1"]}}},
+    })
+}
