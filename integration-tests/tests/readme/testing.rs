@@ -7,10 +7,12 @@ use anyhow::{Context as _, Result, ensure};
 use crate::{block, repository};
 
 /// The heading of each example, and the program that is run.
-const EXAMPLES: [(&str, &str); 4] = [
+const EXAMPLES: [(&str, &str); 6] = [
     ("## One run, without a server", include_str!("programs/dry_run.rs")),
     ("## The whole operator, in the process", include_str!("programs/in_process.rs")),
+    ("### In the middle of a run", include_str!("programs/held.rs")),
     ("## Under bad luck", include_str!("programs/simulated.rs")),
+    ("### What is there before, and other namespaces", include_str!("programs/shops.rs")),
     ("## On a real server", include_str!("programs/real.rs")),
 ];
 
@@ -36,6 +38,18 @@ mod simulated {
 mod real {
     include!("programs/three_children.rs");
     include!("programs/real.rs");
+}
+
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery)]
+mod held {
+    include!("programs/three_children.rs");
+    include!("programs/held.rs");
+}
+
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery)]
+mod shops {
+    include!("programs/three_children.rs");
+    include!("programs/shops.rs");
 }
 
 fn page() -> Result<String> {
