@@ -141,12 +141,6 @@ impl TestCluster {
         Self::of_server(InProcessServer::new())
     }
 
-    /// A cluster of this server, which other clients may use, too.
-    #[must_use]
-    pub(crate) fn of_server(server: InProcessServer) -> Self {
-        Self::of(Server::InProcess(server))
-    }
-
     /// A control plane for one test only, started from this builder, with its own flags.
     ///
     /// # Errors

@@ -84,13 +84,17 @@ async fn the_fields_of_kinds() {
         both.ask("POST", pods, &pod).await;
     }
     for (kind, fields) in [
-        ("pods", "spec.hostNetwork=true;spec.hostNetwork=false;spec.host=;status.podIP=;status.nominatedNodeName=;spec.foo=x;status.phase=Pending"),
+        (
+            "pods",
+            "spec.hostNetwork=true;spec.hostNetwork=false;spec.host=;status.podIP=;status.nominatedNodeName=;spec.foo=x;status.phase=Pending",
+        ),
         ("services", "spec.type=ClusterIP;spec.clusterIP=None;spec.foo=x"),
         ("secrets", "type=Opaque;spec.foo=x"),
         ("configmaps", "metadata.namespace=fields;data=x"),
     ] {
         for field in fields.split(';') {
-            let path = format!("/api/v1/namespaces/fields/{kind}?fieldSelector={}", field.replace('=', "%3D"));
+            let path =
+                format!("/api/v1/namespaces/fields/{kind}?fieldSelector={}", field.replace('=', "%3D"));
             both.ask("GET", &path, &NONE).await;
         }
     }

@@ -17,7 +17,8 @@ use tokio::sync::OnceCell;
 static REAL: OnceCell<ControlPlane> = OnceCell::const_new();
 
 async fn real() -> Client {
-    let plane = REAL.get_or_init(|| async { ControlPlane::builder().start().await.expect("a control plane") });
+    let plane =
+        REAL.get_or_init(|| async { ControlPlane::builder().start().await.expect("a control plane") });
     plane.await.client().expect("a client")
 }
 
@@ -100,7 +101,8 @@ async fn send(
     }
     let response = client.send(request.body(Body::from(body)).expect("a request")).await.expect("an answer");
     let code = response.status().as_u16();
-    let retry = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let retry =
+        response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let bytes = response.into_body().collect_bytes().await.expect("a body");
     let text = || String::from_utf8_lossy(&bytes).into_owned().into();
     let mut body: Value = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());

@@ -50,15 +50,35 @@ async fn the_scale_of_workloads() {
             ("PUT", "", scale("web", &json!(-3))),
             ("PUT", "", scale("web", &json!("x"))),
             ("PUT", "", scale("other", &json!(3))),
-            ("PUT", "", json!({ "metadata": { "name": "web", "namespace": "x" }, "spec": { "replicas": 4 } })),
+            (
+                "PUT",
+                "",
+                json!({ "metadata": { "name": "web", "namespace": "x" }, "spec": { "replicas": 4 } }),
+            ),
             ("PUT", "", json!({ "metadata": {}, "spec": { "replicas": 4 } })),
             ("PUT", "", json!({ "metadata": { "name": "web" }, "spec": {} })),
             ("PUT", "", json!({ "metadata": { "name": "web" }, "spec": { "replicas": 4 } })),
-            ("PUT", "", json!({ "metadata": { "name": "web", "resourceVersion": "0" }, "spec": { "replicas": 4 } })),
-            ("PUT", "", json!({ "metadata": { "name": "web", "resourceVersion": "1" }, "spec": { "replicas": 4 } })),
-            ("PUT", "", json!({ "metadata": { "name": "web", "resourceVersion": "x" }, "spec": { "replicas": 4 } })),
+            (
+                "PUT",
+                "",
+                json!({ "metadata": { "name": "web", "resourceVersion": "0" }, "spec": { "replicas": 4 } }),
+            ),
+            (
+                "PUT",
+                "",
+                json!({ "metadata": { "name": "web", "resourceVersion": "1" }, "spec": { "replicas": 4 } }),
+            ),
+            (
+                "PUT",
+                "",
+                json!({ "metadata": { "name": "web", "resourceVersion": "x" }, "spec": { "replicas": 4 } }),
+            ),
             ("PUT", "", json!({ "metadata": { "name": "web", "uid": "x" }, "spec": { "replicas": 4 } })),
-            ("PUT", "?fieldValidation=Strict", json!({ "metadata": { "name": "web" }, "spec": { "foo": 4 } })),
+            (
+                "PUT",
+                "?fieldValidation=Strict",
+                json!({ "metadata": { "name": "web" }, "spec": { "foo": 4 } }),
+            ),
             ("PUT", "", workload("apps/v1", "Deployment", "web")),
             ("MERGE", "", json!({ "spec": { "replicas": 5 } })),
             ("STRATEGIC", "?fieldManager=other", json!({ "spec": { "replicas": 6 } })),
@@ -67,10 +87,18 @@ async fn the_scale_of_workloads() {
             ("APPLY", "?fieldManager=me", scale("web", &json!(8))),
             ("APPLY", "?fieldManager=me&force=true", scale("web", &json!(8))),
             ("APPLY", "?fieldManager=me", scale("web", &json!("8"))),
-            ("APPLY", "?fieldManager=me", json!({ "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": { "name": "web" }, "spec": { "foo": 1 } })),
+            (
+                "APPLY",
+                "?fieldManager=me",
+                json!({ "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": { "name": "web" }, "spec": { "foo": 1 } }),
+            ),
             ("APPLY", "?fieldManager=you", scale("web", &json!(8))),
             ("APPLY", "", scale("web", &json!(8))),
-            ("APPLY", "?fieldManager=me", json!({ "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": { "name": "web" } })),
+            (
+                "APPLY",
+                "?fieldManager=me",
+                json!({ "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": { "name": "web" } }),
+            ),
             ("PUT", "", scale("web", &json!(0))),
             ("GET", "", NONE),
             ("POST", "", scale("web", &json!(8))),
@@ -94,8 +122,7 @@ fn pod(name: &str) -> Value {
 }
 
 fn eviction(name: &str, options: &Value) -> Value {
-    let mut eviction =
-        json!({ "apiVersion": "policy/v1", "kind": "Eviction", "metadata": { "name": name } });
+    let mut eviction = json!({ "apiVersion": "policy/v1", "kind": "Eviction", "metadata": { "name": name } });
     if !options.is_null() {
         eviction["deleteOptions"] = options.clone();
     }
@@ -172,9 +199,7 @@ async fn a_pod_is_bound_to_a_node_once() {
     let pods = "/api/v1/namespaces/bind/pods";
     both.ask("POST", pods, &pod("a")).await;
     let path = format!("{pods}/a/binding");
-    let to = |name: &str, kind: &str, node: &str| {
-        json!({ "metadata": { "name": name, "annotations": { "a": "b" } }, "target": { "kind": kind, "name": node } })
-    };
+    let to = |name: &str, kind: &str, node: &str| json!({ "metadata": { "name": name, "annotations": { "a": "b" } }, "target": { "kind": kind, "name": node } });
     both.ask("POST", &path, &to("a", "", "")).await;
     both.ask("POST", &path, &to("a", "Foo", "n")).await;
     both.ask("POST", &path, &to("a", "Foo", "")).await;
@@ -200,9 +225,7 @@ async fn the_tokens_of_service_accounts() {
     both.ask("POST", &path, &json!({ "spec": {} })).await;
     both.ask("POST", accounts, &json!({ "metadata": { "name": "me" } })).await;
     both.ask("GET", &path, &NONE).await;
-    let bound = |kind: &str, name: &str| {
-        json!({ "spec": { "boundObjectRef": { "apiVersion": "v1", "kind": kind, "name": name } } })
-    };
+    let bound = |kind: &str, name: &str| json!({ "spec": { "boundObjectRef": { "apiVersion": "v1", "kind": kind, "name": name } } });
     for body in [
         json!({ "spec": {} }),
         json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": { "audiences": ["a", "b"], "expirationSeconds": 600 } }),
@@ -233,7 +256,12 @@ async fn the_finalizers_of_a_namespace() {
     both.ask("MERGE", &path, &json!({})).await;
     both.ask("PUT", &path, &with(&json!(["kubernetes", "foo.com/x"]))).await;
     both.ask("PUT", &path, &with(&json!(["kubernetes", "foo"]))).await;
-    both.ask("PUT", &path, &json!({ "metadata": { "name": "finalize", "labels": { "a": "b" } }, "spec": {} })).await;
+    both.ask(
+        "PUT",
+        &path,
+        &json!({ "metadata": { "name": "finalize", "labels": { "a": "b" } }, "spec": {} }),
+    )
+    .await;
     both.ask("PUT", &path, &with(&json!(["kubernetes"]))).await;
     both.ask("DELETE", object, &NONE).await;
     both.ask("GET", object, &NONE).await;
@@ -246,11 +274,14 @@ async fn the_finalizers_of_a_namespace() {
 async fn what_is_served_below_objects() {
     let mut both = Both::new("discovery").await;
     // The rest of discovery is compared elsewhere.
-    for (path, plural) in [("/apis/apps/v1", "deployments/"), ("/api/v1", "serviceaccounts/"), ("/api/v1", "namespaces/")] {
+    for (path, plural) in
+        [("/apis/apps/v1", "deployments/"), ("/api/v1", "serviceaccounts/"), ("/api/v1", "namespaces/")]
+    {
         let ask = |client| async move { super::send(&client, None, "GET", path, &NONE).await.1 };
         let entries = |list: &Value| {
             let all = list["resources"].as_array().cloned().unwrap_or_default();
-            let is_meant = |entry: &Value| entry["name"].as_str().is_some_and(|name| name.starts_with(plural));
+            let is_meant =
+                |entry: &Value| entry["name"].as_str().is_some_and(|name| name.starts_with(plural));
             all.into_iter().filter(is_meant).collect::<Vec<_>>()
         };
         let (real, ours) = (ask(both.real.clone()).await, ask(both.ours.clone()).await);

@@ -59,7 +59,8 @@ impl<'c> Checker<'c> {
     pub(super) fn text(&self) -> String {
         let mut errors = self.errors.clone();
         errors.sort_by_key(|(place, _)| *place);
-        let all = errors.iter().map(|((line, column), message)| located(self.source, *line, *column, message));
+        let all =
+            errors.iter().map(|((line, column), message)| located(self.source, *line, *column, message));
         all.collect::<Vec<_>>().join("\n")
     }
 
@@ -77,7 +78,9 @@ impl<'c> Checker<'c> {
             ast::Expr::Literal(literal) => literal_of(&literal),
             ast::Expr::Ident(name) => self.ident(id, name),
             ast::Expr::Select(select) => self.select(id, select),
-            ast::Expr::Call(call) if call.func_name == operators::OPT_SELECT => self.optional_select(id, call),
+            ast::Expr::Call(call) if call.func_name == operators::OPT_SELECT => {
+                self.optional_select(id, call)
+            }
             ast::Expr::Call(call) => self.call(id, call),
             ast::Expr::List(list) => self.list(list),
             ast::Expr::Map(map) => self.map(map),
@@ -113,7 +116,8 @@ impl<'c> Checker<'c> {
 
     fn select(&mut self, id: u64, select: ast::SelectExpr) -> (Node, Type) {
         if !select.test
-            && let Some(name) = qualified(&select.operand).map(|operand| format!("{operand}.{}", select.field))
+            && let Some(name) =
+                qualified(&select.operand).map(|operand| format!("{operand}.{}", select.field))
             && type_name(&name).is_some()
         {
             return self.ident(id, name);
@@ -182,7 +186,8 @@ impl<'c> Checker<'c> {
             self.report(id, format!("undeclared reference to '{function}' (in container '')"));
             return (Node::Call { function, target: on, args, forms: Vec::new() }, Type::Error);
         };
-        let types: Vec<Type> = on.iter().map(|on| on.of.clone()).chain(args.iter().map(|arg| arg.of.clone())).collect();
+        let types: Vec<Type> =
+            on.iter().map(|on| on.of.clone()).chain(args.iter().map(|arg| arg.of.clone())).collect();
         match self.resolve(id, &function, forms, on.is_some(), &args, types) {
             Some((forms, of)) => (Node::Call { function, target: on, args, forms }, of),
             None => (Node::Call { function, target: on, args, forms: Vec::new() }, Type::Error),

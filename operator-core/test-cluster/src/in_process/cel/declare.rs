@@ -32,10 +32,10 @@ pub(super) fn flag(schema: &Value, word: &str) -> bool {
 
 /// The type of a schema's values; `is_root` says that they are whole objects.
 pub(in crate::in_process) fn declare(schema: &Value, is_root: bool, name: &str) -> Option<Declared> {
-    let count = |word: &str| schema.get(word).and_then(Value::as_i64).map(|count| count.max(0).unsigned_abs());
-    let simple = |of: Type, least_bytes: u64, most: u64| {
-        Some(Declared { of, most, least_bytes, element: None })
-    };
+    let count =
+        |word: &str| schema.get(word).and_then(Value::as_i64).map(|count| count.max(0).unsigned_abs());
+    let simple =
+        |of: Type, least_bytes: u64, most: u64| Some(Declared { of, most, least_bytes, element: None });
     if flag(schema, "x-kubernetes-int-or-string") {
         return simple(Type::Dyn, 1, count("maxLength").map_or(REQUEST - 2, |most| most * 4));
     }
@@ -44,11 +44,20 @@ pub(in crate::in_process) fn declare(schema: &Value, is_root: bool, name: &str) 
             let items = schema.get("items")?;
             let of = declare(items, flag(items, "x-kubernetes-embedded-resource"), &format!("{name}.@idx"))?;
             let most = count("maxItems").unwrap_or((REQUEST - 2) / (of.least_bytes + 1));
-            Some(Declared { of: Type::list(of.of.clone()), most, least_bytes: 2, element: Some(Arc::new(of)) })
+            Some(Declared {
+                of: Type::list(of.of.clone()),
+                most,
+                least_bytes: 2,
+                element: Some(Arc::new(of)),
+            })
         }
         "object" => match schema.get("additionalProperties").filter(|others| others.is_object()) {
             Some(others) => {
-                let of = declare(others, flag(others, "x-kubernetes-embedded-resource"), &format!("{name}.@elem"))?;
+                let of = declare(
+                    others,
+                    flag(others, "x-kubernetes-embedded-resource"),
+                    &format!("{name}.@elem"),
+                )?;
                 let most = count("maxProperties").unwrap_or((REQUEST - 2) / (of.least_bytes + 6));
                 let map = Type::map(Type::String, of.of.clone());
                 Some(Declared { of: map, most, least_bytes: 2, element: Some(Arc::new(of)) })
@@ -63,7 +72,12 @@ pub(in crate::in_process) fn declare(schema: &Value, is_root: bool, name: &str) 
             _ => {
                 let values = schema.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty());
                 let longest = |values: &Vec<Value>| {
-                    values.iter().filter_map(Value::as_str).map(|text| text.len() as u64).max().unwrap_or_default()
+                    values
+                        .iter()
+                        .filter_map(Value::as_str)
+                        .map(|text| text.len() as u64)
+                        .max()
+                        .unwrap_or_default()
                 };
                 let most = count("maxLength").map(|most| most * 4).or_else(|| values.map(longest));
                 simple(Type::String, 2, most.unwrap_or(REQUEST - 2))
@@ -86,7 +100,9 @@ fn object(schema: &Value, is_root: bool, name: &str) -> Declared {
     for (field, property) in own.chain(meta.into_iter().flatten()) {
         let escaped = escape(field);
         let of = format!("{name}.{}", escaped.as_deref().unwrap_or(field));
-        let Some(declared) = declare(property, flag(property, "x-kubernetes-embedded-resource"), &of) else { continue };
+        let Some(declared) = declare(property, flag(property, "x-kubernetes-embedded-resource"), &of) else {
+            continue;
+        };
         if required.contains(&field.as_str()) && property.get("default").is_none() {
             least_bytes += field.len() as u64 + declared.least_bytes + 4;
         }
@@ -99,8 +115,27 @@ fn object(schema: &Value, is_root: bool, name: &str) -> Declared {
 }
 
 const RESERVED: [&str; 21] = [
-    "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let",
-    "loop", "package", "namespace", "return", "var", "void", "while",
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 /// The name of a field in rules; `None` if it has none.

@@ -35,7 +35,9 @@ fn lists(one: &List<'_>, two: &List<'_>) -> Result<bool> {
     if one.items.len() != two.items.len() {
         return Ok(false);
     }
-    let kind = |list: &List<'_>| list.of.and_then(|of| of.get("x-kubernetes-list-type")).and_then(Value::as_str).map(str::to_owned);
+    let kind = |list: &List<'_>| {
+        list.of.and_then(|of| of.get("x-kubernetes-list-type")).and_then(Value::as_str).map(str::to_owned)
+    };
     match kind(one).as_deref() {
         Some("set") => {
             for item in &two.items {
@@ -48,7 +50,9 @@ fn lists(one: &List<'_>, two: &List<'_>) -> Result<bool> {
         Some("map") => {
             for item in &two.items {
                 let key = key(one, item);
-                let Some(same) = one.items.iter().find(|other| self::key(one, other) == key) else { return Ok(false) };
+                let Some(same) = one.items.iter().find(|other| self::key(one, other) == key) else {
+                    return Ok(false);
+                };
                 if !equal(same, item)? {
                     return Ok(false);
                 }
@@ -96,7 +100,9 @@ fn maps(one: &Val<'_>, two: &Val<'_>) -> Result<bool> {
         return Ok(false);
     }
     for (key, value) in ones {
-        let Some((_, other)) = twos.iter().find(|(other, _)| other.key() == key.key()) else { return Ok(false) };
+        let Some((_, other)) = twos.iter().find(|(other, _)| other.key() == key.key()) else {
+            return Ok(false);
+        };
         if !equal(&value?, &other.clone()?)? {
             return Ok(false);
         }

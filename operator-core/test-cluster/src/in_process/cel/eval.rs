@@ -7,9 +7,9 @@
 use std::{cell::Cell, sync::Arc};
 
 use super::{
+    declare::unescape,
     equal::{contains, equal, join},
     functions,
-    declare::unescape,
     tree::{Expr, Fold, Literal, Node},
     types::Type,
     value::{Error, Key, Object, Result, Val},
@@ -268,7 +268,11 @@ fn call<'v>(
 }
 
 /// `&&` and `||`: the one value that decides does so even beside an error.
-fn both<'v>(decides: bool, left: Result<Val<'v>>, right: impl FnOnce() -> Result<Val<'v>>) -> Result<Val<'v>> {
+fn both<'v>(
+    decides: bool,
+    left: Result<Val<'v>>,
+    right: impl FnOnce() -> Result<Val<'v>>,
+) -> Result<Val<'v>> {
     match left {
         Ok(Val::Bool(value)) if value == decides => return Ok(Val::Bool(decides)),
         Err(Error::Cost) => return left,

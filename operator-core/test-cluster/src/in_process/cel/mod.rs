@@ -32,15 +32,15 @@ mod tests;
 
 use serde_json::Value;
 
-pub(super) use self::{
-    declare::{declare, escape},
-    types::{Declared, Type},
-};
 use self::{
     check::{Checker, Variables},
     eval::{Meter, Scope, eval},
     tree::{Expr, Literal, Node},
     value::{Error, Val},
+};
+pub(super) use self::{
+    declare::{declare, escape},
+    types::{Declared, Type},
 };
 use crate::in_process::go::{duration, pattern};
 

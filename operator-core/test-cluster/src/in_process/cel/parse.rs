@@ -23,14 +23,20 @@ static ENV: LazyLock<Env> = LazyLock::new(|| {
     let all = [
         Macro::receiver("all", 3, |help, target, args| quantifier(help, target, args, Quantifier::All)),
         Macro::receiver("exists", 3, |help, target, args| quantifier(help, target, args, Quantifier::Exists)),
-        Macro::receiver("exists_one", 3, |help, target, args| quantifier(help, target, args, Quantifier::One)),
+        Macro::receiver("exists_one", 3, |help, target, args| {
+            quantifier(help, target, args, Quantifier::One)
+        }),
         Macro::receiver("existsOne", 3, |help, target, args| quantifier(help, target, args, Quantifier::One)),
         Macro::receiver("transformList", 3, |help, target, args| transform(help, target, args, Into::List)),
         Macro::receiver("transformList", 4, |help, target, args| transform(help, target, args, Into::List)),
         Macro::receiver("transformMap", 3, |help, target, args| transform(help, target, args, Into::Map)),
         Macro::receiver("transformMap", 4, |help, target, args| transform(help, target, args, Into::Map)),
-        Macro::receiver("transformMapEntry", 3, |help, target, args| transform(help, target, args, Into::Entries)),
-        Macro::receiver("transformMapEntry", 4, |help, target, args| transform(help, target, args, Into::Entries)),
+        Macro::receiver("transformMapEntry", 3, |help, target, args| {
+            transform(help, target, args, Into::Entries)
+        }),
+        Macro::receiver("transformMapEntry", 4, |help, target, args| {
+            transform(help, target, args, Into::Entries)
+        }),
         Macro::receiver("optMap", 2, |help, target, args| optional(help, target, args, true)),
         Macro::receiver("optFlatMap", 2, |help, target, args| optional(help, target, args, false)),
         Macro::receiver("sortBy", 2, sort_by),
@@ -61,7 +67,8 @@ pub(super) fn located(source: &str, line: usize, column: usize, message: &str) -
     let snippet = source.split('\n').nth(line - 1).unwrap_or_default().replace('\t', " ");
     let dots: String =
         snippet.chars().take(column).map(|letter| if letter.len_utf8() > 1 { '．' } else { '.' }).collect();
-    let mark = snippet.chars().nth(column).map_or('^', |letter| if letter.len_utf8() > 1 { '＾' } else { '^' });
+    let mark =
+        snippet.chars().nth(column).map_or('^', |letter| if letter.len_utf8() > 1 { '＾' } else { '^' });
     format!("ERROR: <input>:{line}:{}: {message}\n | {snippet}\n | {dots}{mark}", column + 1)
 }
 
@@ -239,7 +246,9 @@ fn optional(
 ) -> Expanded {
     let macro_name = if wraps { "optMap" } else { "optFlatMap" };
     let Expr::Ident(name) = &args[0].expr else {
-        return Err(help.new_error(args[0].id, format!("{macro_name}() variable name must be a simple identifier")));
+        return Err(
+            help.new_error(args[0].id, format!("{macro_name}() variable name must be a simple identifier"))
+        );
     };
     let name = name.clone();
     let (Some(target), Some(result)) = (target.take(), args.pop()) else { return Ok(None) };
@@ -261,7 +270,8 @@ fn sort_by(help: Help<'_, '_>, target: &mut Option<IdedExpr>, args: &mut Vec<Ide
     const INPUT: &str = "@__sortBy_input__";
     let Some(list) = target.take() else { return Ok(None) };
     if matches!(list.expr, Expr::Literal(_) | Expr::Map(_) | Expr::Struct(_)) {
-        let why = "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
+        let why =
+            "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
         return Err(help.new_error(list.id, why));
     }
     let Expr::Ident(variable) = &args[0].expr else {

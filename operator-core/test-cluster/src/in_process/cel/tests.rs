@@ -86,7 +86,10 @@ fn expressions_come_to_what_they_say() {
 #[test]
 fn what_does_not_fit_is_told_with_its_place() {
     for (rule, why) in [
-        ("self.missing == 1", "ERROR: <input>:1:5: undefined field 'missing'\n | self.missing == 1\n | ....^"),
+        (
+            "self.missing == 1",
+            "ERROR: <input>:1:5: undefined field 'missing'\n | self.missing == 1\n | ....^",
+        ),
         (
             "self.n == 'a'",
             "ERROR: <input>:1:8: found no matching overload for '_==_' applied to '(int, string)'\n | self.n == 'a'\n | .......^",
@@ -95,7 +98,10 @@ fn what_does_not_fit_is_told_with_its_place() {
             "foo(self.n)",
             "ERROR: <input>:1:4: undeclared reference to 'foo' (in container '')\n | foo(self.n)\n | ...^",
         ),
-        ("self.name.matches('[')", "ERROR: <input>:1:19: invalid matches argument\n | self.name.matches('[')\n | ..................^"),
+        (
+            "self.name.matches('[')",
+            "ERROR: <input>:1:19: invalid matches argument\n | self.name.matches('[')\n | ..................^",
+        ),
     ] {
         assert_eq!(refused(rule), why);
     }

@@ -16,11 +16,23 @@ pub(super) enum Node {
     Literal(Literal),
     Ident(String),
     /// `a.b`, or `has(a.b)` if it is a test.
-    Select { operand: Box<Expr>, field: String, test: bool },
+    Select {
+        operand: Box<Expr>,
+        field: String,
+        test: bool,
+    },
     /// `a.?b`
-    OptionalSelect { operand: Box<Expr>, field: String },
+    OptionalSelect {
+        operand: Box<Expr>,
+        field: String,
+    },
     /// A call, with the forms that fit.
-    Call { function: String, target: Option<Box<Expr>>, args: Vec<Expr>, forms: Vec<&'static str> },
+    Call {
+        function: String,
+        target: Option<Box<Expr>>,
+        args: Vec<Expr>,
+        forms: Vec<&'static str>,
+    },
     /// Items, each with whether it is optional.
     List(Vec<(Expr, bool)>),
     /// Keys and values, each with whether it is optional.

@@ -146,7 +146,9 @@ fn is_less_specific(one: &Type, two: &Type) -> bool {
                 && of.iter().zip(others).all(|(one, two)| is_less_specific(one, two))
         }
         (Type::List(one), Type::List(two)) => is_less_specific(one, two),
-        (Type::Map(one), Type::Map(two)) => is_less_specific(&one.0, &two.0) && is_less_specific(&one.1, &two.1),
+        (Type::Map(one), Type::Map(two)) => {
+            is_less_specific(&one.0, &two.0) && is_less_specific(&one.1, &two.1)
+        }
         (Type::TypeOf(_), Type::TypeOf(_)) => true,
         (one, two) => one.is(two),
     }

@@ -1,12 +1,6 @@
 //! Values of expressions. Those of an object stay where they are, and are looked at when a rule asks for them.
 
-use std::{
-    borrow::Cow,
-    cmp::Ordering,
-    collections::BTreeMap,
-    net::IpAddr,
-    sync::Arc,
-};
+use std::{borrow::Cow, cmp::Ordering, collections::BTreeMap, net::IpAddr, sync::Arc};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -147,7 +141,9 @@ pub(super) fn open<'v>(value: &'v Value, schema: &'v Value, is_root: bool) -> Re
     if flag(schema, "x-kubernetes-int-or-string") {
         return match value {
             Value::String(text) => Ok(Val::String(Cow::Borrowed(text))),
-            Value::Number(number) if number.as_i64().is_some() => Ok(Val::Int(number.as_i64().unwrap_or_default())),
+            Value::Number(number) if number.as_i64().is_some() => {
+                Ok(Val::Int(number.as_i64().unwrap_or_default()))
+            }
             _ => wrong("XIntOrString value to be either a string or integer"),
         };
     }
@@ -299,7 +295,9 @@ impl<'v> Val<'v> {
     /// The entries of a map or an object, in the order of their names.
     pub(super) fn entries(&self) -> Option<Vec<(Self, Result<Self>)>> {
         match self {
-            Self::Map(map) => Some(map.values().map(|(key, value)| (key.clone(), Ok(value.clone()))).collect()),
+            Self::Map(map) => {
+                Some(map.values().map(|(key, value)| (key.clone(), Ok(value.clone()))).collect())
+            }
             Self::Object(object) => {
                 let names = object.names().filter_map(|name| {
                     let key = if object.is_map() {
@@ -328,7 +326,9 @@ impl<'v> Val<'v> {
             (Self::Timestamp(one), Self::Timestamp(two)) => one.cmp(two),
             (Self::Duration(one), Self::Duration(two)) => one.cmp(two),
             (one, two) => {
-                let (Some(one), Some(two)) = (one.float(), two.float()) else { return Err(Error::overload()) };
+                let (Some(one), Some(two)) = (one.float(), two.float()) else {
+                    return Err(Error::overload());
+                };
                 return one.partial_cmp(&two).ok_or_else(|| Error::new("NaN values cannot be ordered"));
             }
         };

@@ -64,7 +64,8 @@ impl Costs {
             return;
         }
         for (_, rule) in &self.largest {
-            let why = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+            let why =
+                "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
             found.forbidden(rule, why);
         }
         let name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
@@ -88,7 +89,8 @@ fn too_much(name: &str, cost: u64, limit: u64) -> String {
 
 /// What rules say besides their expressions.
 pub(super) fn words(schema: &Value, path: &str, found: &mut Found) {
-    const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+    const REASONS: [&str; 4] =
+        ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
     for (at, rule) in items(schema, "x-kubernetes-validations").enumerate() {
         let path = format!("{path}.x-kubernetes-validations[{at}]");
         let field = |word: &str| format!("{path}.{word}");
@@ -125,7 +127,14 @@ pub(super) fn words(schema: &Value, path: &str, found: &mut Found) {
 }
 
 /// Compiles the rules of a schema, and adds up their costs.
-pub(super) fn check(schema: &Value, path: &str, at: &At, scope: &Scope<'_>, costs: &mut Costs, found: &mut Found) {
+pub(super) fn check(
+    schema: &Value,
+    path: &str,
+    at: &At,
+    scope: &Scope<'_>,
+    costs: &mut Costs,
+    found: &mut Found,
+) {
     if items(schema, "x-kubernetes-validations").next().is_none() {
         return;
     }
@@ -182,7 +191,8 @@ fn one(
     }
     if compiled.uses_old {
         if let Some(from) = &at.uncorrelated {
-            let why = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {from}");
+            let why =
+                format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {from}");
             found.invalid(&field, &text(rule, "rule").into(), &why);
         }
     } else if has(rule, "optionalOldSelf") {
@@ -203,7 +213,8 @@ fn invalid(field: &str, rule: &Value, why: &str, found: &mut Found) {
         ("FieldPath", words("fieldPath")),
         ("OptionalOldSelf", part("optionalOldSelf")),
     ];
-    let shown: Vec<String> = shown.iter().map(|(word, value)| format!("{word:?}:{}", go_json(value))).collect();
+    let shown: Vec<String> =
+        shown.iter().map(|(word, value)| format!("{word:?}:{}", go_json(value))).collect();
     found.add("Invalid", field, format!("Invalid value: {{{}}}: {why}", shown.join(",")));
 }
 

@@ -35,7 +35,8 @@ pub(super) fn check(version: &Value, path: &str, unchanged: bool, found: &mut Fo
     let mut costs = Costs::default();
     let scope = usable.then(|| Scope::root(schema));
     let mut checked = Checked::default();
-    let at = At { inside_meta: false, defaults: None, uncorrelated: None, is_root: true, suppressed: unchanged };
+    let at =
+        At { inside_meta: false, defaults: None, uncorrelated: None, is_root: true, suppressed: unchanged };
     node(schema, &path, &at, scope.as_ref(), &mut costs, &mut checked);
     own.causes.extend(checked.schema.causes);
     own.causes.extend(checked.rules.causes);
@@ -77,9 +78,28 @@ impl At {
 /// The words that may stand at the root beside a status.
 fn at_root(schema: &Value, path: &str, found: &mut Found) {
     const ALLOWED: [&str; 22] = [
-        "description", "type", "format", "title", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
-        "maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "multipleOf", "required", "items",
-        "properties", "externalDocs", "example", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations",
+        "description",
+        "type",
+        "format",
+        "title",
+        "maximum",
+        "exclusiveMaximum",
+        "minimum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "pattern",
+        "maxItems",
+        "minItems",
+        "uniqueItems",
+        "multipleOf",
+        "required",
+        "items",
+        "properties",
+        "externalDocs",
+        "example",
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-validations",
     ];
     const SHOWN: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength \
                          MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties \
@@ -90,7 +110,9 @@ fn at_root(schema: &Value, path: &str, found: &mut Found) {
         return found.invalid(&format!("{path}.type"), &of.into(), why);
     }
     let words = schema.as_object().into_iter().flatten();
-    let other = words.filter(|(_, value)| !value.is_null() && **value != json!(false)).any(|(word, _)| !ALLOWED.contains(&word.as_str()));
+    let other = words
+        .filter(|(_, value)| !value.is_null() && **value != json!(false))
+        .any(|(word, _)| !ALLOWED.contains(&word.as_str()));
     if other {
         let why = format!(
             "only {SHOWN} fields are allowed at the root of the schema if the status subresource is enabled"
@@ -236,8 +258,10 @@ fn lists(schema: &Value, path: &str, found: &mut Found) {
     }
     let keys: Vec<&str> = items(schema, "x-kubernetes-list-map-keys").filter_map(Value::as_str).collect();
     if !keys.is_empty() && list != "map" {
-        let (field, why) =
-            (format!("{path}.x-kubernetes-list-type"), "must be map if x-kubernetes-list-map-keys is non-empty");
+        let (field, why) = (
+            format!("{path}.x-kubernetes-list-type"),
+            "must be map if x-kubernetes-list-map-keys is non-empty",
+        );
         match list {
             "" => found.required(&field, why),
             list => found.invalid(&field, &list.into(), why),
@@ -260,7 +284,8 @@ fn keyed(schema: &Value, path: &str, keys: &[&str], found: &mut Found) {
         found.required(&field, "must not be empty if x-kubernetes-list-type is map");
     }
     let Some(item) = schema.get("items") else {
-        return found.required(&format!("{path}.items"), "must have a schema if x-kubernetes-list-type is map");
+        return found
+            .required(&format!("{path}.items"), "must have a schema if x-kubernetes-list-type is map");
     };
     if text(item, "type") != "object" {
         let why = "must be object if parent array's x-kubernetes-list-type is map";

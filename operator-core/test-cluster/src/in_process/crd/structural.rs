@@ -32,7 +32,8 @@ fn invariants(schema: &Value, level: Level, path: &str, found: &mut Found) {
     for (name, property) in fields(schema, "properties") {
         invariants(property, Level::Field, &format!("{path}.properties[{name}]"), found);
     }
-    let others = schema.get("additionalProperties").filter(|others| !others.is_null() && **others != json!(false));
+    let others =
+        schema.get("additionalProperties").filter(|others| !others.is_null() && **others != json!(false));
     if let Some(others) = others {
         if level == Level::Root {
             found.forbidden(&format!("{path}.additionalProperties"), "must not be used at the root");
@@ -106,9 +107,11 @@ fn invariants(schema: &Value, level: Level, path: &str, found: &mut Found) {
 
 /// Metadata that says nothing, or something of the names only.
 fn is_plain_metadata(metadata: &Value) -> bool {
-    let names = fields(metadata, "properties").all(|(name, _)| matches!(name.as_str(), "name" | "generateName"));
+    let names =
+        fields(metadata, "properties").all(|(name, _)| matches!(name.as_str(), "name" | "generateName"));
     let words = metadata.as_object().into_iter().flatten();
-    names && words.map(|(word, _)| word.as_str()).all(|word| matches!(word, "type" | "properties" | "default"))
+    names
+        && words.map(|(word, _)| word.as_str()).all(|word| matches!(word, "type" | "properties" | "default"))
 }
 
 fn is_union(alternatives: Option<&Value>) -> bool {

@@ -14,7 +14,12 @@ use std::{
 
 use kube::core::GroupVersionKind;
 
-use super::{failure::Failure, fields::{Scale, Schema}, request::Target, store::Resource};
+use super::{
+    failure::Failure,
+    fields::{Scale, Schema},
+    request::Target,
+    store::Resource,
+};
 
 /// One served version of a kind.
 #[derive(Debug)]

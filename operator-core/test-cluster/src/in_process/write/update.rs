@@ -129,7 +129,12 @@ impl State {
 
 /// Refuses a write of another object than the live one. Where there is nothing, its uid is empty: who has known the
 /// object doesn't create it anew.
-pub(super) fn check_uid(kind: &Kind, path: &Path, object: &Value, live: Option<&Value>) -> Result<(), Failure> {
+pub(super) fn check_uid(
+    kind: &Kind,
+    path: &Path,
+    object: &Value,
+    live: Option<&Value>,
+) -> Result<(), Failure> {
     let (uid, known) = (meta(object, "uid"), live.map(|live| meta(live, "uid")).unwrap_or_default());
     if uid.is_empty() || uid == known {
         return Ok(());

@@ -110,7 +110,8 @@ impl Coster<'_> {
             ("in_list", [_, list]) => (self.size_or_unknown(list).by(1.0).plus(all), None),
             ("matches_string", [pattern]) => {
                 let text = target.map_or(Range::UNKNOWN, |target| self.size_or_unknown(target));
-                let cost = text.plus(Range::fixed(1)).by(TEXT).times(self.size_or_unknown(pattern).by(PATTERN));
+                let cost =
+                    text.plus(Range::fixed(1)).by(TEXT).times(self.size_or_unknown(pattern).by(PATTERN));
                 (cost.plus(all), None)
             }
             ("contains_string", [part]) => {
@@ -215,10 +216,33 @@ impl Coster<'_> {
                 Some((cost, None))
             }
             "validate" => Some((self.own_size(args.first()?).by(TEXT).by(128.0 * PATTERN), None)),
-            "masked" | "prefixLength" | "family" | "isUnspecified" | "isLoopback" | "isLinkLocalMulticast"
-            | "isLinkLocalUnicast" | "isGlobalUnicast" | "format.named" | "sign" | "asInteger" | "isInteger"
-            | "asApproximateFloat" | "isGreaterThan" | "isLessThan" | "compareTo" | "add" | "sub" | "major" | "minor"
-            | "patch" | "getScheme" | "getHostname" | "getHost" | "getPort" | "getEscapedPath" | "getQuery" => one,
+            "masked"
+            | "prefixLength"
+            | "family"
+            | "isUnspecified"
+            | "isLoopback"
+            | "isLinkLocalMulticast"
+            | "isLinkLocalUnicast"
+            | "isGlobalUnicast"
+            | "format.named"
+            | "sign"
+            | "asInteger"
+            | "isInteger"
+            | "asApproximateFloat"
+            | "isGreaterThan"
+            | "isLessThan"
+            | "compareTo"
+            | "add"
+            | "sub"
+            | "major"
+            | "minor"
+            | "patch"
+            | "getScheme"
+            | "getHostname"
+            | "getHost"
+            | "getPort"
+            | "getEscapedPath"
+            | "getQuery" => one,
             "_==_" => {
                 let [left, right] = args else { return None };
                 if !left.of.is(&right.of) {

@@ -21,9 +21,15 @@ const PATTERN: f64 = 0.25;
 
 /// The most that an expression costs; `root` is what is known of the variable `self`.
 pub(super) fn most(expr: &Expr, root: &Declared) -> u64 {
-    Coster { root, paths: BTreeMap::new(), locals: Vec::new(), sizes: BTreeMap::new(), entries: BTreeMap::new() }
-        .cost(expr)
-        .max
+    Coster {
+        root,
+        paths: BTreeMap::new(),
+        locals: Vec::new(),
+        sizes: BTreeMap::new(),
+        entries: BTreeMap::new(),
+    }
+    .cost(expr)
+    .max
 }
 
 /// The sizes of the keys and values of a list or a map.

@@ -26,7 +26,9 @@ pub(super) fn format(text: &str, values: &[Val<'_>]) -> Result<String> {
             }
             precision = digits.parse::<usize>().ok();
         }
-        let verb = letters.next().ok_or_else(|| fail("could not parse formatting clause: unexpected end of string".into()))?;
+        let verb = letters
+            .next()
+            .ok_or_else(|| fail("could not parse formatting clause: unexpected end of string".into()))?;
         let value = values.get(next).ok_or_else(|| fail(format!("index {next} out of range")))?;
         next += 1;
         out.push_str(&clause(verb, precision, value)?);
@@ -113,9 +115,8 @@ fn nested(value: &Val<'_>, quotes: bool) -> Result<String> {
         }
         Val::Map(_) | Val::Object(_) => {
             let entries = value.entries().unwrap_or_default().into_iter();
-            let entries = entries.map(|(key, value)| {
-                Ok(format!("{}: {}", nested(&key, true)?, nested(&value?, true)?))
-            });
+            let entries = entries
+                .map(|(key, value)| Ok(format!("{}: {}", nested(&key, true)?, nested(&value?, true)?)));
             format!("{{{}}}", entries.collect::<Result<Vec<_>>>()?.join(", "))
         }
         other => show(other),

@@ -23,7 +23,9 @@ pub(super) fn apply<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val
     Some(match (function, values) {
         ("quantity", [Val::String(text)]) => nanos(text).map(Val::Quantity).map_err(Error::new),
         ("isQuantity", [Val::String(text)]) => Ok(Val::Bool(nanos(text).is_ok())),
-        ("sign", [Val::Quantity(number)]) => Ok(Val::Int(if *number == 0 { 0 } else { number.signum() as i64 })),
+        ("sign", [Val::Quantity(number)]) => {
+            Ok(Val::Int(if *number == 0 { 0 } else { number.signum() as i64 }))
+        }
         ("isGreaterThan", [Val::Quantity(one), Val::Quantity(two)]) => Ok(Val::Bool(one > two)),
         ("isLessThan", [Val::Quantity(one), Val::Quantity(two)]) => Ok(Val::Bool(one < two)),
         ("compareTo", [Val::Quantity(one), Val::Quantity(two)]) => order(one.cmp(two)),
@@ -48,7 +50,9 @@ pub(super) fn apply<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val
         ("isGreaterThan", [Val::Semver(one), Val::Semver(two)]) => {
             Ok(Val::Bool(one.cmp_precedence(two).is_gt()))
         }
-        ("isLessThan", [Val::Semver(one), Val::Semver(two)]) => Ok(Val::Bool(one.cmp_precedence(two).is_lt())),
+        ("isLessThan", [Val::Semver(one), Val::Semver(two)]) => {
+            Ok(Val::Bool(one.cmp_precedence(two).is_lt()))
+        }
         ("compareTo", [Val::Semver(one), Val::Semver(two)]) => order(one.cmp_precedence(two)),
         ("major", [Val::Semver(of)]) => Ok(number(of.major)),
         ("minor", [Val::Semver(of)]) => Ok(number(of.minor)),

@@ -29,9 +29,10 @@ fn general<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val<'v>>> {
     Some(match (function, values) {
         ("type", [value]) => Ok(Val::Type(value.kind().into())),
         ("dyn", [value]) => Ok(value.clone()),
-        ("size", [value @ (Val::String(_) | Val::Bytes(_) | Val::List(_) | Val::Map(_) | Val::Object(_))]) => {
-            Ok(count(value.size()))
-        }
+        (
+            "size",
+            [value @ (Val::String(_) | Val::Bytes(_) | Val::List(_) | Val::Map(_) | Val::Object(_))],
+        ) => Ok(count(value.size())),
         ("optional.of", [value]) => Ok(Val::Optional(Some(value.clone().into()))),
         ("optional.ofNonZeroValue", [value]) => {
             Ok(Val::Optional((!is_zero(value)).then(|| value.clone().into())))
@@ -94,14 +95,16 @@ pub(super) fn cost(function: &str, values: &[Val<'_>], result: Option<&Val<'_>>)
     let is_long = |value: &Val<'_>| matches!(value, Val::String(_) | Val::Bytes(_));
     match function {
         "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => values.first().map_or(0, traversal),
-        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "ip" | "quantity"
-        | "isQuantity" | "semver" | "isSemver" => by(size(0), 0.1),
+        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "ip"
+        | "quantity" | "isQuantity" | "semver" | "isSemver" => by(size(0), 0.1),
         "replace" | "split" | "ip.isCanonical" => by(size(0), 0.2),
         "join" => by(result.map_or(1, Val::size) as f64, 0.2),
         "find" | "findAll" | "matches" => by(1.0 + size(0), 0.1).saturating_mul(by(size(1), 0.25)),
         "contains" => by(size(0), 0.1).saturating_mul(by(size(1), 0.1)),
         "startsWith" | "endsWith" => by(size(1), 0.1),
-        "bytes" | "string" | "strings.quote" | "format" if values.first().is_some_and(is_long) => by(size(0), 0.1),
+        "bytes" | "string" | "strings.quote" | "format" if values.first().is_some_and(is_long) => {
+            by(size(0), 0.1)
+        }
         "_+_" if values.first().is_some_and(is_long) => by(size(0) + size(1), 0.1),
         "@in" if matches!(values.get(1), Some(Val::List(_))) => size(1) as u64,
         "_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_" => by(size(0).min(size(1)), 0.1),

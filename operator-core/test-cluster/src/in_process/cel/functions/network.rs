@@ -18,9 +18,11 @@ pub(super) fn apply<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val
         ("isLinkLocalMulticast", [Val::Ip(address)]) => Ok(Val::Bool(is_link_local_multicast(*address))),
         ("isLinkLocalUnicast", [Val::Ip(address)]) => Ok(Val::Bool(is_link_local(*address))),
         ("isGlobalUnicast", [Val::Ip(address)]) => Ok(Val::Bool(is_global(*address))),
-        ("cidr", [Val::String(text)]) => cidr(text)
-            .map(|(address, length)| Val::Cidr(address, length))
-            .map_err(|why| Error::new(format!("network address parse error during conversion from string: {why}"))),
+        ("cidr", [Val::String(text)]) => {
+            cidr(text).map(|(address, length)| Val::Cidr(address, length)).map_err(|why| {
+                Error::new(format!("network address parse error during conversion from string: {why}"))
+            })
+        }
         ("isCIDR", [Val::String(text)]) => Ok(Val::Bool(cidr(text).is_ok())),
         ("ip", [Val::Cidr(address, _)]) => Ok(Val::Ip(*address)),
         ("prefixLength", [Val::Cidr(_, length)]) => Ok(Val::Int((*length).into())),
@@ -38,7 +40,9 @@ pub(super) fn apply<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val
             .map(|(address, other)| {
                 Val::Bool(*length <= other && contains(*network, *length, masked(address, other)))
             })
-            .map_err(|why| Error::new(format!("network address parse error during conversion from string: {why}"))),
+            .map_err(|why| {
+                Error::new(format!("network address parse error during conversion from string: {why}"))
+            }),
         ("url", [Val::String(text)]) => Uri::request(text)
             .map(|url| Val::Url(Arc::new(url)))
             .map_err(|why| Error::new(format!("URL parse error during conversion from string: {why}"))),
@@ -65,7 +69,11 @@ fn ip(text: &str) -> std::result::Result<IpAddr, String> {
         Err(_) if text.contains('%') => {
             return Err(format!("IP address {text:?} with zone value is not allowed"));
         }
-        Err(_) => return Err(format!("IP Address {text:?} parse error during conversion from string: ParseAddr({text:?}): unable to parse IP")),
+        Err(_) => {
+            return Err(format!(
+                "IP Address {text:?} parse error during conversion from string: ParseAddr({text:?}): unable to parse IP"
+            ));
+        }
     };
     match address {
         IpAddr::V6(inner) if inner.to_ipv4_mapped().is_some() => {

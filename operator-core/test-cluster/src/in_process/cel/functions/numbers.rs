@@ -27,11 +27,15 @@ pub(super) fn apply<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val
         ("_*_", [Val::Int(a), Val::Int(b)]) => int(a.checked_mul(*b)),
         ("_*_", [Val::Uint(a), Val::Uint(b)]) => uint(a.checked_mul(*b)),
         ("_*_", [Val::Double(a), Val::Double(b)]) => Ok(Val::Double(a * b)),
-        ("_/_", [Val::Int(_), Val::Int(0)] | [Val::Uint(_), Val::Uint(0)]) => Err(Error::new("division by zero")),
+        ("_/_", [Val::Int(_), Val::Int(0)] | [Val::Uint(_), Val::Uint(0)]) => {
+            Err(Error::new("division by zero"))
+        }
         ("_/_", [Val::Int(a), Val::Int(b)]) => int(a.checked_div(*b)),
         ("_/_", [Val::Uint(a), Val::Uint(b)]) => uint(a.checked_div(*b)),
         ("_/_", [Val::Double(a), Val::Double(b)]) => Ok(Val::Double(a / b)),
-        ("_%_", [Val::Int(_), Val::Int(0)] | [Val::Uint(_), Val::Uint(0)]) => Err(Error::new("modulus by zero")),
+        ("_%_", [Val::Int(_), Val::Int(0)] | [Val::Uint(_), Val::Uint(0)]) => {
+            Err(Error::new("modulus by zero"))
+        }
         ("_%_", [Val::Int(a), Val::Int(b)]) => int(a.checked_rem(*b)),
         ("_%_", [Val::Uint(a), Val::Uint(b)]) => uint(a.checked_rem(*b)),
         ("-_", [Val::Int(a)]) => int(a.checked_neg()),
@@ -42,15 +46,11 @@ pub(super) fn apply<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val
 }
 
 fn convert<'v>(to: &str, value: &Val<'v>) -> Result<Val<'v>> {
-    let wrong = |from: &str| {
-        Err(Error::new(format!("type conversion error from '{from}' to '{to}'")))
-    };
+    let wrong = |from: &str| Err(Error::new(format!("type conversion error from '{from}' to '{to}'")));
     match (to, value) {
         ("int", Val::Int(_)) | ("uint", Val::Uint(_)) | ("double", Val::Double(_)) => Ok(value.clone()),
         ("string", Val::String(_)) | ("bool", Val::Bool(_)) | ("bytes", Val::Bytes(_)) => Ok(value.clone()),
-        ("int", Val::Uint(number)) => {
-            i64::try_from(*number).map(Val::Int).map_err(|_| Error::new(OVERFLOW))
-        }
+        ("int", Val::Uint(number)) => i64::try_from(*number).map(Val::Int).map_err(|_| Error::new(OVERFLOW)),
         #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
         ("int", Val::Double(number)) => {
             if number.is_finite() && number.abs() < 9_223_372_036_854_775_807.0 {
@@ -62,9 +62,7 @@ fn convert<'v>(to: &str, value: &Val<'v>) -> Result<Val<'v>> {
         ("int", Val::String(text)) => go_int(text).map(Val::Int).map_or_else(|| wrong("string"), Ok),
         ("int", Val::Duration(nanoseconds)) => Ok(Val::Int(*nanoseconds)),
         ("int", Val::Timestamp(time)) => Ok(Val::Int(time.as_second())),
-        ("uint", Val::Int(number)) => {
-            u64::try_from(*number).map(Val::Uint).map_err(|_| Error::new(UNSIGNED))
-        }
+        ("uint", Val::Int(number)) => u64::try_from(*number).map(Val::Uint).map_err(|_| Error::new(UNSIGNED)),
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
         ("uint", Val::Double(number)) => {
             if (0.0..18_446_744_073_709_551_615.0).contains(number) {

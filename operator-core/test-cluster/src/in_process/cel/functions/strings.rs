@@ -20,8 +20,9 @@ pub(super) fn apply<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val
         ("startsWith", [Val::String(part)]) => Ok(Val::Bool(text.starts_with(&**part))),
         ("endsWith", [Val::String(part)]) => Ok(Val::Bool(text.ends_with(&**part))),
         ("matches", [Val::String(pattern)]) => regex(pattern).map(|regex| Val::Bool(regex.is_match(text))),
-        ("find", [Val::String(pattern)]) => illegal(pattern)
-            .map(|regex| Val::text(regex.find(text).map_or("", |found| found.as_str()))),
+        ("find", [Val::String(pattern)]) => {
+            illegal(pattern).map(|regex| Val::text(regex.find(text).map_or("", |found| found.as_str())))
+        }
         ("findAll", [Val::String(pattern)]) => find_all(text, pattern, -1),
         ("findAll", [Val::String(pattern), Val::Int(most)]) => find_all(text, pattern, *most),
         ("charAt", [Val::Int(at)]) => char_at(text, *at),

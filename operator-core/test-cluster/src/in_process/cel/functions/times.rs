@@ -1,6 +1,10 @@
 //! Times and durations.
 
-use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::{Offset, TimeZone}};
+use jiff::{
+    SignedDuration, Timestamp,
+    civil::DateTime,
+    tz::{Offset, TimeZone},
+};
 
 use super::super::value::{Error, Result, Val};
 use crate::in_process::go::duration;
@@ -11,18 +15,19 @@ pub(super) fn apply<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val
     Some(match (function, values) {
         ("duration", [Val::Duration(_)]) | ("timestamp", [Val::Timestamp(_)]) => Ok(values[0].clone()),
         ("duration", [Val::Int(nanoseconds)]) => Ok(Val::Duration(*nanoseconds)),
-        ("duration", [Val::String(text)]) => duration::parse(text)
-            .map(Val::Duration)
-            .ok_or_else(|| conversion("google.protobuf.Duration")),
-        ("timestamp", [Val::Int(seconds)]) => Timestamp::from_second(*seconds)
-            .map(Val::Timestamp)
-            .map_err(|_| Error::new("timestamp overflow")),
+        ("duration", [Val::String(text)]) => {
+            duration::parse(text).map(Val::Duration).ok_or_else(|| conversion("google.protobuf.Duration"))
+        }
+        ("timestamp", [Val::Int(seconds)]) => {
+            Timestamp::from_second(*seconds).map(Val::Timestamp).map_err(|_| Error::new("timestamp overflow"))
+        }
         ("timestamp", [Val::String(text)]) => {
             parse(text).map(Val::Timestamp).ok_or_else(|| conversion("google.protobuf.Timestamp"))
         }
-        ("_+_", [Val::Timestamp(time), Val::Duration(length)] | [Val::Duration(length), Val::Timestamp(time)]) => {
-            moved(*time, *length)
-        }
+        (
+            "_+_",
+            [Val::Timestamp(time), Val::Duration(length)] | [Val::Duration(length), Val::Timestamp(time)],
+        ) => moved(*time, *length),
         ("_-_", [Val::Timestamp(time), Val::Duration(length)]) => match length.checked_neg() {
             Some(length) => moved(*time, length),
             None => Err(Error::new("duration overflow")),

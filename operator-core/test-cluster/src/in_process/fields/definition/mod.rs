@@ -8,12 +8,12 @@ mod values;
 
 use serde_json::Value;
 
-pub(in crate::in_process) use self::{rules::field_path, scale::Scale};
+pub(in crate::in_process) use self::values::{is_valid_format, show_float};
 use self::{
     rules::Rules,
     values::{Cause, Old, Patterns, cause},
 };
-pub(in crate::in_process) use self::values::{is_valid_format, show_float};
+pub(in crate::in_process) use self::{rules::field_path, scale::Scale};
 use super::{
     Endpoint,
     schema::{TypeId, Types},
@@ -104,11 +104,20 @@ impl Definition {
 }
 
 /// After these mistakes no rules are looked at.
-const BLOCKING: [&str; 5] =
-    ["FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"];
+const BLOCKING: [&str; 5] = [
+    "FieldValueNotSupported",
+    "FieldValueRequired",
+    "FieldValueTooLong",
+    "FieldValueTooMany",
+    "FieldValueTypeInvalid",
+];
 
 /// Whether a default has nothing that its schema doesn't know, and what is wrong with its values.
-pub(in crate::in_process) fn check_default(schema: &Value, default: &Value, path: &str) -> (bool, Vec<Cause>) {
+pub(in crate::in_process) fn check_default(
+    schema: &Value,
+    default: &Value,
+    path: &str,
+) -> (bool, Vec<Cause>) {
     let schema = super::canonical::normal(schema.clone());
     let default = super::canonical::normal(default.clone());
     let mut pruned = default.clone();

@@ -235,7 +235,8 @@ impl Run {
         let of = schema.get("type").cloned().unwrap_or_else(|| "".into());
         let fail = |why: String| cause("Invalid", at.path, format!("Invalid value: {of}: {why}"));
         let budget = || {
-            "validation failed due to running out of cost budget, no further validation rules will be run".to_owned()
+            "validation failed due to running out of cost budget, no further validation rules will be run"
+                .to_owned()
         };
         if self.budget == 0 {
             self.causes.push(fail(budget()));
@@ -337,7 +338,8 @@ impl Run {
             Some("FieldValueForbidden") => cause("Forbidden", &path, format!("Forbidden: {detail}")),
             Some("FieldValueRequired") => cause("Required", &path, format!("Required value: {detail}")),
             Some("FieldValueDuplicate") => {
-                let what = if whole { "Duplicate value".to_owned() } else { format!("Duplicate value: {value}") };
+                let what =
+                    if whole { "Duplicate value".to_owned() } else { format!("Duplicate value: {value}") };
                 cause("Duplicate", &path, what)
             }
             _ => cause("Invalid", &path, shown("Invalid value")),
@@ -347,7 +349,10 @@ impl Run {
 
 /// The path of a rule (`.a.b['c']`) in the form of messages, and the schema that it leads to; the error is the real
 /// server's.
-pub(in crate::in_process) fn field_path<'s>(schema: &'s Value, path: &str) -> Result<(String, &'s Value), String> {
+pub(in crate::in_process) fn field_path<'s>(
+    schema: &'s Value,
+    path: &str,
+) -> Result<(String, &'s Value), String> {
     let (mut at, mut shown, mut rest) = (schema, String::new(), path);
     let step = |at: &'s Value, name: &str| -> Result<(&'s Value, bool), String> {
         let missing = || "does not refer to a valid field".to_owned();
@@ -373,7 +378,8 @@ pub(in crate::in_process) fn field_path<'s>(schema: &'s Value, path: &str) -> Re
             })?;
             let end = inner.find('\'').ok_or_else(|| "unexpected end of JSON path".to_owned())?;
             name = inner[..end].to_owned();
-            rest = inner[end + 1..].strip_prefix(']').ok_or_else(|| "unexpected end of JSON path".to_owned())?;
+            rest =
+                inner[end + 1..].strip_prefix(']').ok_or_else(|| "unexpected end of JSON path".to_owned())?;
         } else {
             let end = rest.find(['.', '[', ']']).unwrap_or(rest.len());
             return Err(format!("expected [ or . but got: {}", &rest[..end]));

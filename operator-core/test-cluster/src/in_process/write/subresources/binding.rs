@@ -68,7 +68,9 @@ fn wrong_target(target: &Value) -> Option<String> {
     let mut wrong = Vec::new();
     if !matches!(text("kind"), "" | "Node") {
         let kind = text("kind");
-        wrong.push(format!("target.kind: Unsupported value: {kind:?}: supported values: \"Node\", \"<empty>\""));
+        wrong.push(format!(
+            "target.kind: Unsupported value: {kind:?}: supported values: \"Node\", \"<empty>\""
+        ));
     }
     if text("name").is_empty() {
         wrong.push("target.name: Required value".to_owned());

@@ -23,7 +23,8 @@ use crate::in_process::{
     write::{Options, body, delete::DeleteOptions, is_deleting, meta, metadata, metadata::time},
 };
 
-static EVICTION: LazyLock<Arc<Kind>> = LazyLock::new(|| virtual_kind("policy", "v1", "evictions", "Eviction"));
+static EVICTION: LazyLock<Arc<Kind>> =
+    LazyLock::new(|| virtual_kind("policy", "v1", "evictions", "Eviction"));
 
 impl State {
     pub(super) fn evict(
@@ -82,13 +83,14 @@ impl State {
         let resource = Resource { group: "policy".to_owned(), plural: "poddisruptionbudgets".to_owned() };
         let budgets = self.store.list(&resource, path.namespace());
         let labels = &pod["metadata"]["labels"];
-        let mut budgets = budgets.filter(|(_, budget)| selector::matches(&budget["spec"]["selector"], labels));
-        let Some((of, budget)) = budgets.next().map(|(path, budget)| (path.clone(), Value::clone(budget))) else {
+        let mut budgets =
+            budgets.filter(|(_, budget)| selector::matches(&budget["spec"]["selector"], labels));
+        let Some((of, budget)) = budgets.next().map(|(path, budget)| (path.clone(), Value::clone(budget)))
+        else {
             return Ok(());
         };
         if budgets.next().is_some() {
-            let message =
-                "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+            let message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
             return Err(Failure::internal(message));
         }
         drop(budgets);
@@ -124,7 +126,7 @@ impl State {
         }
         changed["status"]["disruptedPods"][path.name()] = time(self.now).into();
         if let Some(kind) = self.kinds.of_resource(&resource).cloned() {
-            self.write_own(&kind, &of, Endpoint::Status, "kube-apiserver", changed);
+            self.write_own(&kind, &of, Endpoint::Status, "kube-apiserver", changed)?;
         }
         Ok(())
     }

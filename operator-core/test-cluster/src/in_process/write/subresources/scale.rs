@@ -39,12 +39,7 @@ impl State {
         show(request, &SCALE, &shown).map(Reply::ok)
     }
 
-    fn replace_scale(
-        &mut self,
-        request: &Request,
-        kind: &Arc<Kind>,
-        path: &Path,
-    ) -> Result<Value, Failure> {
+    fn replace_scale(&mut self, request: &Request, kind: &Arc<Kind>, path: &Path) -> Result<Value, Failure> {
         let options = Options::new(request, "UpdateOptions")?;
         let mut body = body(request, &SCALE)?;
         metadata::check_name(&body, path.name())?;
@@ -58,12 +53,7 @@ impl State {
         self.store_scale(kind, path, target, &live, &scale)
     }
 
-    fn patch_scale(
-        &mut self,
-        request: &Request,
-        kind: &Arc<Kind>,
-        path: &Path,
-    ) -> Result<Value, Failure> {
+    fn patch_scale(&mut self, request: &Request, kind: &Arc<Kind>, path: &Path) -> Result<Value, Failure> {
         let applies = request.content_type == "application/apply-patch+yaml";
         let change = match request.content_type.as_str() {
             "application/json-patch+json" => json_patch::apply,
@@ -71,8 +61,9 @@ impl State {
             _ if applies => patch::merge,
             "application/merge-patch+json" | "application/strategic-merge-patch+json" => patch::merge,
             _ => {
-                return Err(Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type")
-                    .with(json!({})));
+                return Err(
+                    Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type").with(json!({}))
+                );
             }
         };
         let options = Options::new(request, "PatchOptions")?;
@@ -119,7 +110,12 @@ impl State {
         check_version(&target, live, scale)?;
         let mut object = Value::clone(live);
         object["spec"]["replicas"] = replicas.into();
-        owners::give(&mut object, &kind.api_version(), &["spec", "replicas"], &scale["metadata"]["managedFields"]);
+        owners::give(
+            &mut object,
+            &kind.api_version(),
+            &["spec", "replicas"],
+            &scale["metadata"]["managedFields"],
+        );
         let object = self.finish_update(&target, live, object)?;
         Ok(scale_of(&object))
     }

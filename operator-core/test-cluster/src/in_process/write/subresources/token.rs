@@ -22,9 +22,10 @@ use super::virtual_kind;
 use crate::in_process::{
     failure::Failure,
     fields::{self, Endpoint},
+    identity::User,
     kinds::Kind,
     read::json as json_bytes,
-    request::{Request, User},
+    request::Request,
     state::{Reply, State},
     store::{Path, Resource, Store},
     write::{Options, Target, body, meta, metadata::time},
@@ -75,9 +76,8 @@ impl Tokens {
         }
         let namespace = issued.account.namespace().unwrap_or_default();
         let name = format!("system:serviceaccount:{namespace}:{}", issued.account.name());
-        let groups =
-            vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
-        Some((User { name: Some(name), groups }, common))
+        let groups = vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
+        Some((User { name: Some(name), groups, uid: issued.uid.clone(), ..User::default() }, common))
     }
 
     /// Gives out a token.
@@ -148,11 +148,7 @@ impl State {
     }
 
     /// The object to which a token is bound.
-    fn bound(
-        &self,
-        account: &Path,
-        reference: &Value,
-    ) -> Result<Option<(Resource, Path, String)>, Failure> {
+    fn bound(&self, account: &Path, reference: &Value) -> Result<Option<(Resource, Path, String)>, Failure> {
         if reference.is_null() {
             return Ok(None);
         }

@@ -24,13 +24,13 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use self::outcome::{Outcome, Problem};
-pub(in crate::in_process) use self::{formats::is_valid as is_valid_format, numbers::show as show_float};
 pub(super) use self::{
     correlate::Old,
     embedded::embedded,
     lists::duplicates,
     outcome::{Cause, cause, child, invalid},
 };
+pub(in crate::in_process) use self::{formats::is_valid as is_valid_format, numbers::show as show_float};
 use super::flag;
 use crate::in_process::go::pattern;
 
