@@ -189,6 +189,7 @@ impl State {
         match target.subresource.as_deref() {
             None => {}
             Some("status") if kind.status => {}
+            Some("scale") if kind.scale.is_some() => return self.subresource(request, &kind, &path, "scale"),
             Some(_) if kind.is_custom() => return Err(Failure::not_found(&kind, name)),
             Some("status") => return Err(Failure::no_resource()),
             Some(other) => return self.subresource(request, &kind, &path, other),

@@ -2,4 +2,7 @@
 //! answers, word by word.
 
 mod both;
+mod refusals;
+mod rules;
+mod scale;
 mod values;

@@ -34,7 +34,9 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
-pub(super) use definition::{Scale, check_default, field_path, is_valid_format, show_float};
+pub(super) use definition::{
+    Scale, check_default, field_path, is_valid_format, scale_integer, scale_names, scale_text, show_float,
+};
 pub(super) use quantity::{nanos, written};
 
 use std::{borrow::Cow, sync::Arc};
@@ -122,6 +124,20 @@ impl Schema {
     pub(super) fn custom(kind: GroupVersionKind, subresources: &Value, schema: &Value) -> Self {
         let definition = Definition::new(subresources, schema);
         Self(Arc::new(Inner { kind, origin: Origin::Custom(Box::new(definition)) }))
+    }
+
+    /// Refuses an object of a custom kind that its definition doesn't allow.
+    pub(super) fn refuse(
+        &self,
+        object: &Value,
+        live: Option<&Value>,
+        endpoint: Endpoint,
+    ) -> Result<(), Refusal> {
+        let Origin::Custom(definition) = &self.0.origin else { return Ok(()) };
+        match definition.validate(object, live, endpoint) {
+            causes if causes.is_empty() => Ok(()),
+            causes => Err(invalid(&self.0.kind, object, causes)),
+        }
     }
 
     /// A body as the server reads it: in the form that Go gives it, unknown fields dropped, defaults filled in.
@@ -250,12 +266,7 @@ impl Write<'_> {
         let mut new = prepare::prepare(self, live, new);
         prepare::set_managed(&mut new, managers.encode());
         let new = self.schema.stored(new);
-        if let Origin::Custom(definition) = &self.schema.0.origin {
-            let causes = definition.validate(&new, live, self.endpoint);
-            if !causes.is_empty() {
-                return Err(invalid(&self.schema.0.kind, &new, causes));
-            }
-        }
+        self.schema.refuse(&new, live, self.endpoint)?;
         Ok(new)
     }
 }

@@ -78,7 +78,9 @@ impl State {
         let times = if kind.is_custom() { 3 } else { 2 };
         causes = causes.iter().flat_map(|cause| [cause.clone(), cause.clone()]).collect();
         causes.extend(checked.iter().flat_map(|cause| std::iter::repeat_n(cause.clone(), times)));
-        causes.extend(self.wrong(kind, &object, Some(live))?);
+        if target.endpoint != Endpoint::Status {
+            causes.extend(self.wrong(kind, &object, Some(live))?);
+        }
         causes.extend(values::of_changed(kind, target.endpoint, &object, live));
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, target.name(), &causes));

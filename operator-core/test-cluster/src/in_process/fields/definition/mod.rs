@@ -8,12 +8,15 @@ mod values;
 
 use serde_json::Value;
 
-pub(in crate::in_process) use self::values::{is_valid_format, show_float};
 use self::{
     rules::Rules,
     values::{Cause, Old, Patterns, cause},
 };
-pub(in crate::in_process) use self::{rules::field_path, scale::Scale};
+pub(in crate::in_process) use self::{
+    rules::field_path,
+    scale::{Scale, integer as scale_integer, names as scale_names, text as scale_text},
+    values::{is_valid_format, show_float},
+};
 use super::{
     Endpoint,
     schema::{TypeId, Types},

@@ -42,7 +42,7 @@ impl Scale {
             };
             Some(invalid(path, &value.into(), &why))
         };
-        if endpoint == Endpoint::Main {
+        if endpoint != Endpoint::Status {
             causes.extend(number(&self.spec));
         }
         causes.extend(number(&self.status));

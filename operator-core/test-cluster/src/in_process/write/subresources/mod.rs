@@ -71,7 +71,8 @@ pub(in crate::in_process) fn discovery(kind: &Kind) -> Vec<Value> {
         }
         entry
     };
-    entries(&kind.group, &kind.plural).iter().map(entry).collect()
+    let of_definition = if kind.scale.is_some() { &[SCALE][..] } else { &[] };
+    entries(&kind.group, &kind.plural).iter().chain(of_definition).map(entry).collect()
 }
 
 impl State {
@@ -85,6 +86,7 @@ impl State {
     ) -> Result<Reply, Failure> {
         let has = |entry: &Entry| entry.0 == name;
         match (kind.plural.as_str(), name) {
+            (_, "scale") if kind.scale.is_some() => self.scale(request, kind, path),
             _ if !entries(&kind.group, &kind.plural).iter().any(has) => self.not_here(kind, path, name),
             (_, "scale") => self.scale(request, kind, path),
             (_, "eviction") => self.evict(request, kind, path),

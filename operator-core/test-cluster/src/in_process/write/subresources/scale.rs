@@ -1,4 +1,4 @@
-//! The scale of a workload: its replicas, as an object of its own.
+//! The scale of a workload or a custom object: its replicas, as an object of its own.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{selector, virtual_kind};
 use crate::in_process::{
     failure::Failure,
-    fields::{self, Endpoint, scale as owners},
+    fields::{self, Endpoint, scale as owners, scale_integer, scale_names, scale_text},
     kinds::Kind,
     read::show,
     request::Request,
@@ -31,7 +31,7 @@ impl State {
         path: &Path,
     ) -> Result<Reply, Failure> {
         let shown = match request.method {
-            Method::GET => scale_of(&*self.live(kind, path)?),
+            Method::GET => existing(kind, &*self.live(kind, path)?)?,
             Method::PUT => self.replace_scale(request, kind, path)?,
             Method::PATCH => self.patch_scale(request, kind, path)?,
             _ => return Err(Failure::method()),
@@ -48,7 +48,7 @@ impl State {
         check_uid(kind, path, &body, Some(&live))?;
         let target = of_scale(path, request.manager(), options);
         strict::check(&target, &body)?;
-        let scale = fields::change(&target.fields(self.now)?, Some(&with_owners(kind, &live)), body);
+        let scale = fields::change(&target.fields(self.now)?, Some(&with_owners(kind, &live)?), body);
         let scale = scale.map_err(|refusal| target.refused(refusal))?;
         self.store_scale(kind, path, target, &live, &scale)
     }
@@ -68,7 +68,7 @@ impl State {
         };
         let options = Options::new(request, "PatchOptions")?;
         let live = self.live(kind, path)?;
-        let scale = with_owners(kind, &live);
+        let scale = with_owners(kind, &live)?;
         if applies {
             let Some(manager) = request.query.get("fieldManager") else {
                 let message = "Required value: is required for apply patch";
@@ -101,6 +101,10 @@ impl State {
         scale: &Value,
     ) -> Result<Value, Failure> {
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+        if let Some(of) = kind.scale.as_ref().filter(|_| replicas == UNSET) {
+            let message = format!("the spec replicas field {:?} cannot be empty", of.spec);
+            return Err(Failure::bad_request(message));
+        }
         if replicas < 0 {
             let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
             let cause = ("FieldValueInvalid".to_owned(), "spec.replicas".to_owned(), message);
@@ -109,15 +113,17 @@ impl State {
         let target = Target { kind, ..target };
         check_version(&target, live, scale)?;
         let mut object = Value::clone(live);
-        object["spec"]["replicas"] = replicas.into();
-        owners::give(
-            &mut object,
-            &kind.api_version(),
-            &["spec", "replicas"],
-            &scale["metadata"]["managedFields"],
-        );
+        let names = replicas_of(kind);
+        let mut at = &mut object;
+        for name in &names {
+            at = &mut at[*name];
+        }
+        *at = replicas.into();
+        owners::give(&mut object, &kind.api_version(), &names, &scale["metadata"]["managedFields"]);
+        let refused = kind.schema()?.refuse(&object, Some(live), Endpoint::Main);
+        refused.map_err(|refusal| target.refused(refusal))?;
         let object = self.finish_update(&target, live, object)?;
-        Ok(scale_of(&object))
+        scale_of(kind, &object).map(|(scale, _)| scale)
     }
 }
 
@@ -125,32 +131,72 @@ fn of_scale<'w>(path: &'w Path, manager: String, options: Options) -> Target<'w>
     Target { kind: &SCALE, path, endpoint: Endpoint::Other("scale"), manager, options }
 }
 
-/// The scale of a workload.
-fn scale_of(object: &Value) -> Value {
+/// The replicas in a scale of an object that has none.
+const UNSET: i64 = -2_147_483_648;
+
+/// Where an object has its replicas.
+fn replicas_of(kind: &Kind) -> Vec<&str> {
+    kind.scale.as_ref().map_or_else(|| vec!["spec", "replicas"], |of| scale_names(&of.spec))
+}
+
+/// The scale of an object, and whether it has replicas at all.
+fn scale_of(kind: &Kind, object: &Value) -> Result<(Value, bool), Failure> {
+    let (spec, status, selector) = match &kind.scale {
+        None => (
+            object["spec"]["replicas"].as_i64(),
+            object["status"]["replicas"].as_i64(),
+            selector::as_text(&object["spec"]["selector"]),
+        ),
+        Some(of) => {
+            let wrong = Failure::internal;
+            let selector = of.selector.as_ref().map(|path| scale_text(object, path)).transpose();
+            (
+                scale_integer(object, &of.spec).map_err(wrong)?,
+                scale_integer(object, &of.status).map_err(wrong)?,
+                selector.map_err(wrong)?.flatten().unwrap_or_default(),
+            )
+        }
+    };
     let mut metadata = json!({});
     for field in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
-        metadata[field] = object["metadata"][field].clone();
+        if let Some(value) = object["metadata"].get(field) {
+            metadata[field] = value.clone();
+        }
     }
     let mut scale = json!({
         "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": metadata, "spec": {},
-        "status": { "replicas": object["status"]["replicas"].as_i64().unwrap_or_default() },
+        "status": { "replicas": status.unwrap_or_default() },
     });
-    if let Some(replicas) = object["spec"]["replicas"].as_i64().filter(|replicas| *replicas != 0) {
+    if let Some(replicas) = spec.filter(|replicas| *replicas != 0) {
         scale["spec"]["replicas"] = replicas.into();
     }
-    let selector = selector::as_text(&object["spec"]["selector"]);
     if !selector.is_empty() {
         scale["status"]["selector"] = selector.into();
     }
-    scale
+    Ok((scale, spec.is_some() || kind.scale.is_none()))
+}
+
+/// The scale of an object that has replicas.
+fn existing(kind: &Kind, object: &Value) -> Result<Value, Failure> {
+    match (scale_of(kind, object)?, &kind.scale) {
+        ((_, false), Some(of)) => {
+            let why = format!("the spec replicas field {:?} does not exist", of.spec);
+            let failure = Failure::new(500, "InternalError", format!("Internal error occurred: {why}"));
+            Err(failure.with(json!({ "causes": [{ "message": why }] })))
+        }
+        ((scale, _), _) => Ok(scale),
+    }
 }
 
 /// The same with those who own the replicas.
-fn with_owners(kind: &Kind, object: &Value) -> Value {
-    let mut scale = scale_of(object);
+fn with_owners(kind: &Kind, object: &Value) -> Result<Value, Failure> {
+    let (mut scale, has_replicas) = scale_of(kind, object)?;
+    if !has_replicas {
+        scale["spec"]["replicas"] = UNSET.into();
+    }
     let entries = &object["metadata"]["managedFields"];
-    if let Some(entries) = owners::take(entries, &kind.api_version(), &["spec", "replicas"]) {
+    if let Some(entries) = owners::take(entries, &kind.api_version(), &replicas_of(kind)) {
         scale["metadata"]["managedFields"] = entries;
     }
-    scale
+    Ok(scale)
 }
