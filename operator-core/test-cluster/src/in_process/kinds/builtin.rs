@@ -55,6 +55,7 @@ const ROWS: &[Row] = &[
     Row("", "v1", "secrets", "secret", "Secret", "", 0),
     Row("", "v1", "serviceaccounts", "serviceaccount", "ServiceAccount", "sa", SHOWS_DELETED),
     Row("", "v1", "services", "service", "Service", "svc", STATUS | PUT_CREATES | SHOWS_DELETED),
+    Row("apps", "v1", "controllerrevisions", "controllerrevision", "ControllerRevision", "", 0),
     Row("apps", "v1", "daemonsets", "daemonset", "DaemonSet", "ds", STATUS),
     Row("apps", "v1", "deployments", "deployment", "Deployment", "deploy", STATUS),
     Row("apps", "v1", "replicasets", "replicaset", "ReplicaSet", "rs", STATUS),
@@ -91,7 +92,6 @@ pub(super) const MISSING_GROUPS: &[&str] = &[
 /// Kinds of the real server that are missing in the groups that exist here.
 const MISSING: &[(&str, &[&str])] = &[
     ("", &["bindings", "componentstatuses", "podtemplates", "replicationcontrollers"]),
-    ("apps", &["controllerrevisions"]),
     ("autoscaling", &["horizontalpodautoscalers"]),
     ("networking.k8s.io", &["ingressclasses", "ipaddresses", "servicecidrs"]),
     (

@@ -18,6 +18,7 @@
 //!   waits sleeps until then.
 
 mod claims;
+mod daemon_sets;
 mod deployments;
 mod fates;
 mod node;
@@ -25,9 +26,11 @@ mod perform;
 mod pods;
 mod queue;
 mod replica_sets;
+mod revisions;
 mod route;
 mod run;
 mod server;
+mod stateful_sets;
 mod times;
 mod view;
 
@@ -59,6 +62,10 @@ pub enum ClusterController {
     Deployments,
     /// Creates and deletes the Pods of ReplicaSets.
     ReplicaSets,
+    /// Creates and deletes the Pods of StatefulSets, and their claims.
+    StatefulSets,
+    /// Creates a Pod on each node.
+    DaemonSets,
     /// Assigns Pods to the node.
     Scheduler,
     /// Starts and ends the Pods of the node.

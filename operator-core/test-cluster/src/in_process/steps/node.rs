@@ -127,11 +127,14 @@ fn place(view: &View<'_>, pod: &Value) -> Result<String, String> {
         ));
     }
     let wanted = pod["spec"]["nodeSelector"].as_object();
+    // The Pods of DaemonSets, which also tolerate that a node takes no others.
+    let named = super::daemon_sets::node_of(pod);
     let fits = |node: &Value| {
         let labels = &node["metadata"]["labels"];
-        wanted.into_iter().flatten().all(|(key, value)| labels.get(key) == Some(value))
+        (named.is_empty() || node["metadata"]["name"] == named)
+            && wanted.into_iter().flatten().all(|(key, value)| labels.get(key) == Some(value))
     };
-    let free = |node: &Value| node["spec"]["unschedulable"] != true;
+    let free = |node: &Value| node["spec"]["unschedulable"] != true || !named.is_empty();
     let mut fitting = nodes.iter().filter(|(_, node)| free(node)).peekable();
     if fitting.peek().is_none() {
         return Err(none("node(s) were unschedulable"));

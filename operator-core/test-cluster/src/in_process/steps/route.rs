@@ -34,6 +34,12 @@ impl State {
             ("", "pods") => self.route_pod(resource, path, &object, gone.is_some()),
             ("", "nodes") => self.route_node(),
             ("apps", "deployments") if gone.is_none() => self.look(Controller::Deployments, resource, path),
+            ("apps", "statefulsets") if gone.is_none() => self.look(Controller::StatefulSets, resource, path),
+            ("apps", "daemonsets") if gone.is_none() => self.look(Controller::DaemonSets, resource, path),
+            ("apps", "controllerrevisions") => {
+                self.route_to_owners(resource, path, &object, "statefulsets", Controller::StatefulSets);
+                self.route_to_owners(resource, path, &object, "daemonsets", Controller::DaemonSets);
+            }
             ("apps", "replicasets") => {
                 if gone.is_none() {
                     self.look(Controller::ReplicaSets, resource, path);
@@ -69,7 +75,13 @@ impl State {
             let next = if is_placed { Controller::Node } else { Controller::Scheduler };
             self.look(next, resource, path);
         }
-        self.route_to_owners(&pods(), path, pod, "replicasets", Controller::ReplicaSets);
+        for (plural, controller) in [
+            ("replicasets", Controller::ReplicaSets),
+            ("statefulsets", Controller::StatefulSets),
+            ("daemonsets", Controller::DaemonSets),
+        ] {
+            self.route_to_owners(&pods(), path, pod, plural, controller);
+        }
         if let Some(owner) = controller(pod).filter(|owner| owner["kind"] == "ReplicaSet") {
             // A Deployment that replaces all its Pods at once waits for their end.
             let set = Path::new(path.namespace(), text(&owner["name"]));
@@ -93,7 +105,7 @@ impl State {
     ) {
         let group = "apps";
         let owners = resource(group, plural);
-        if let Some(owner) = controller(object) {
+        if let Some(owner) = controller(object).filter(|owner| plural_of(owner) == plural) {
             let owner = Path::new(path.namespace(), text(&owner["name"]));
             if self.store.get(&owners, &owner).is_some() {
                 self.look(looks, &owners, &owner);
@@ -120,9 +132,18 @@ impl State {
         for path in waiting.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
             self.look(Controller::Scheduler, &pods(), &path);
         }
+        let sets = resource("apps", "daemonsets");
+        for path in self.store.list(&sets, None).map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            self.look(Controller::DaemonSets, &sets, &path);
+        }
     }
 
     pub(super) fn look(&mut self, controller: Controller, resource: &Resource, path: &Path) {
         self.steps.look_at(Look { controller, resource: resource.clone(), path: path.clone() });
     }
+}
+
+/// The plural of an owner's kind.
+fn plural_of(owner: &Value) -> String {
+    format!("{}s", text(&owner["kind"]).to_lowercase())
 }

@@ -6,9 +6,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    Act, ClusterController as Controller, Next, deployments, node,
+    Act, ClusterController as Controller, Next, daemon_sets, deployments, node,
     queue::{Failed, Look},
-    replica_sets,
+    replica_sets, stateful_sets,
     view::View,
 };
 use crate::in_process::{
@@ -118,6 +118,8 @@ impl State {
         match look.controller {
             Controller::Deployments => deployments::next(&view, path, object),
             Controller::ReplicaSets => replica_sets::next(&view, path, object),
+            Controller::StatefulSets => stateful_sets::next(&view, path, object),
+            Controller::DaemonSets => daemon_sets::next(&view, path, object),
             Controller::Scheduler => node::schedule(&view, path, object),
             Controller::Node => node::next(&view, path, object),
             _ => Next::nothing(),

@@ -261,3 +261,84 @@ async fn what_a_deployment_owns_goes_in_the_foreground_or_stays() {
         assert_eq!((scene.items(SETS).await.len(), scene.items(PODS).await.len()), left, "{policy}");
     }
 }
+
+const STATEFUL: &str = "/apis/apps/v1/namespaces/default/statefulsets";
+const DAEMONS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
+const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+const REVISIONS: &str = "/apis/apps/v1/namespaces/default/controllerrevisions";
+
+fn names(objects: &[Value]) -> Vec<&str> {
+    objects.iter().map(|object| object["metadata"]["name"].as_str().expect("a name")).collect()
+}
+
+fn images(pods: &[Value]) -> Vec<&str> {
+    pods.iter().map(|pod| pod["spec"]["containers"][0]["image"].as_str().expect("an image")).collect()
+}
+
+#[tokio::test]
+async fn the_pods_of_a_stateful_set_come_and_go_one_after_the_other() {
+    let scene = Scene::new();
+    let mut set = deployment(3, "a", &Value::Null);
+    set["spec"]["serviceName"] = "web".into();
+    set["spec"].as_object_mut().expect("a spec").remove("strategy");
+    set["spec"]["volumeClaimTemplates"] = json!([{
+        "metadata": { "name": "data" },
+        "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } },
+    }]);
+    scene.server.pods().never_ready("apps.kubernetes.io/pod-index=1").expect("a selector");
+    let (code, made) = scene.post(STATEFUL, set).await;
+    assert_eq!(code, 201, "{made:#}");
+    assert_eq!(names(&scene.items(PODS).await), ["web-0", "web-1"], "the next one waits for the second");
+    scene.server.pods().release("").expect("a selector");
+    assert_eq!(names(&scene.items(PODS).await), ["web-0", "web-1", "web-2"]);
+    assert_eq!(names(&scene.items(CLAIMS).await), ["data-web-0", "data-web-1", "data-web-2"]);
+    let web = async || scene.get(&format!("{STATEFUL}/web")).await.1["status"].clone();
+    let status = web().await;
+    assert_eq!([&status["readyReplicas"], &status["updatedReplicas"]], [&Value::from(3); 2]);
+    assert_eq!(status["currentRevision"], status["updateRevision"]);
+    scene.server.pods().never_ready("apps.kubernetes.io/pod-index=1").expect("a selector");
+    scene.patch(&format!("{STATEFUL}/web"), JSON_PATCH, image("b")).await;
+    assert_eq!(images(&scene.items(PODS).await), ["a", "b", "b"], "the last one first");
+    let status = web().await;
+    assert_eq!([&status["currentReplicas"], &status["updatedReplicas"]], [&Value::from(1), &Value::from(2)]);
+    assert_ne!(status["currentRevision"], status["updateRevision"]);
+    scene.server.pods().release("").expect("a selector");
+    assert_eq!(images(&scene.items(PODS).await), ["b"; 3]);
+    assert_eq!(scene.items(REVISIONS).await.len(), 2);
+    assert_eq!(web().await["currentRevision"], web().await["updateRevision"]);
+    scene.patch(&format!("{STATEFUL}/web"), MERGE, json!({ "spec": { "replicas": 1 } })).await;
+    assert_eq!(names(&scene.items(PODS).await), ["web-0"]);
+    assert_eq!(scene.items(CLAIMS).await.len(), 3, "what they have stored stays");
+}
+
+#[tokio::test]
+async fn a_daemon_set_has_a_pod_on_each_node() {
+    let scene = Scene::new();
+    let mut set = deployment(1, "a", &Value::Null);
+    for field in ["strategy", "replicas"] {
+        set["spec"].as_object_mut().expect("a spec").remove(field);
+    }
+    scene.post("/api/v1/nodes", json!({ "metadata": { "name": "other" } })).await;
+    let (code, made) = scene.post(DAEMONS, set).await;
+    assert_eq!(code, 201, "{made:#}");
+    let nodes = async || {
+        let pods = scene.items(PODS).await;
+        let mut nodes: Vec<_> = pods.iter().map(|pod| pod["spec"]["nodeName"].to_string()).collect();
+        nodes.sort();
+        nodes
+    };
+    assert_eq!(nodes().await, ["\"node-0\"", "\"other\""]);
+    let web = async || scene.get(&format!("{DAEMONS}/web")).await.1["status"].clone();
+    let status = web().await;
+    assert_eq!(
+        [&status["numberReady"], &status["updatedNumberScheduled"]],
+        [&Value::from(2); 2],
+        "{status:#}"
+    );
+    scene.patch(&format!("{DAEMONS}/web"), JSON_PATCH, image("b")).await;
+    assert_eq!(images(&scene.items(PODS).await), ["b"; 2]);
+    assert_eq!(web().await["updatedNumberScheduled"], 2);
+    scene.delete("/api/v1/nodes/other", Value::Null).await;
+    assert_eq!(web().await["desiredNumberScheduled"], 1);
+    assert_eq!(nodes().await, ["\"node-0\""]);
+}

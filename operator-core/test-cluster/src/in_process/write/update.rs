@@ -99,7 +99,10 @@ impl State {
                 drop(object["metadata"].as_object_mut().and_then(|metadata| metadata.remove("generation")))
             }
         }
-        let ends = is_deleting(live) && finalizers(&object).is_empty() && !self.is_held(kind, &object);
+        // A Pod that still has time until its end isn't over because somebody writes to it.
+        let is_over = live["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or_default() == 0;
+        let ends =
+            is_deleting(live) && is_over && finalizers(&object).is_empty() && !self.is_held(kind, &object);
         if ends {
             if !target.options.dry_run {
                 self.remove(kind, target.path);

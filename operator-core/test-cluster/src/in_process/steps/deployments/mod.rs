@@ -13,6 +13,8 @@ mod rolling;
 mod scale;
 mod status;
 
+pub(super) use revision::hash;
+
 use std::sync::Arc;
 
 use serde_json::Value;

@@ -201,7 +201,7 @@ impl Rollout<'_> {
 }
 
 /// A short text that differs for different templates, written with the letters of the real one: FNV-1a of the JSON.
-pub(in crate::in_process::steps) fn hash(template: &Value, collisions: &Value) -> String {
+pub(in super::super) fn hash(template: &Value, collisions: &Value) -> String {
     const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     let mut text = serde_json::to_vec(template).unwrap_or_default();
     if let Some(collisions) = collisions.as_i64().filter(|count| *count > 0) {
