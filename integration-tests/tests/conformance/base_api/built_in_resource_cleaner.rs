@@ -65,7 +65,8 @@ async fn finalizer_and_clean_up_without_a_generation() -> Result<()> {
 
     let pod: Pod = integration_tests::from_json(&json!({
         "metadata": { "name": "one" },
-        "spec": { "containers": [{ "name": "main", "image": "example.com/none" }] },
+        // Nobody starts it, on either server: what its status says would be a reason to run.
+        "spec": { "schedulerName": "nobody", "containers": [{ "name": "main", "image": "example.com/none" }] },
     }))?;
     let finalizer = "pods.core.operator-core.io/finalizer";
     lives_and_goes(&scene, &operator, &pods, &pod, finalizer).await

@@ -109,8 +109,10 @@ async fn a_hold_protects_its_node_and_stops_what_comes_down_the_chain() -> Resul
 }
 
 fn runner(_: &TestResource) -> Pod {
-    serde_json::from_value(json!({ "spec": { "containers": [{ "name": "main", "image": "main" }] } }))
-        .expect("it is a pod")
+    serde_json::from_value(
+        json!({ "spec": { "schedulerName": "nobody", "containers": [{ "name": "main", "image": "main" }] } }),
+    )
+    .expect("it is a pod")
 }
 
 #[operator_test]
