@@ -83,7 +83,9 @@ async fn definitions_are_refused_with_the_same_causes() {
     let path = format!("{DEFINITIONS}?dryRun=All");
     let mut compare = async |shown: &Value, body: &Value| {
         let (real, model) = both.ask("POST", &path, JSON, body).await;
-        let part = |answer: &crate::both::Answer| (answer.code, answer.body["message"].clone(), answer.body["details"].clone());
+        let part = |answer: &crate::both::Answer| {
+            (answer.code, answer.body["message"].clone(), answer.body["details"].clone())
+        };
         if part(&real) != part(&model) {
             let only = |answer: &crate::both::Answer| {
                 if answer.code == 201 { "201".to_owned() } else { pretty(answer) }
@@ -94,7 +96,9 @@ async fn definitions_are_refused_with_the_same_causes() {
     for spec in schemas().iter().chain(&taken()) {
         compare(spec, &definition("wrongs", "Wrong", &of_spec(spec))).await;
     }
-    let plain = of_spec(&json!({"type": "object", "properties": {"replicas": {"type": "integer"}, "s": {"type": "string"}}}));
+    let plain = of_spec(
+        &json!({"type": "object", "properties": {"replicas": {"type": "integer"}, "s": {"type": "string"}}}),
+    );
     let version = |word: &str, value: Value| {
         let mut version = plain.clone();
         version[word] = value;
@@ -103,10 +107,22 @@ async fn definitions_are_refused_with_the_same_causes() {
     for changed in [
         version("name", json!("V1")),
         version("deprecationWarning", json!("old")),
-        version("additionalPrinterColumns", json!([{"name": "", "type": "text", "jsonPath": "x"}, {"name": "a", "type": "string", "jsonPath": ".a", "format": "x"}])),
-        version("subresources", json!({"scale": {"specReplicasPath": ".status.a", "statusReplicasPath": "status.b", "labelSelectorPath": ".a"}})),
-        version("selectableFields", json!([{"jsonPath": ".spec.missing"}, {"jsonPath": ".spec"}, {"jsonPath": ".metadata.name"}, {"jsonPath": ".spec.s"}, {"jsonPath": ".spec.s"}])),
-        version("subresources", json!({"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}})),
+        version(
+            "additionalPrinterColumns",
+            json!([{"name": "", "type": "text", "jsonPath": "x"}, {"name": "a", "type": "string", "jsonPath": ".a", "format": "x"}]),
+        ),
+        version(
+            "subresources",
+            json!({"scale": {"specReplicasPath": ".status.a", "statusReplicasPath": "status.b", "labelSelectorPath": ".a"}}),
+        ),
+        version(
+            "selectableFields",
+            json!([{"jsonPath": ".spec.missing"}, {"jsonPath": ".spec"}, {"jsonPath": ".metadata.name"}, {"jsonPath": ".spec.s"}, {"jsonPath": ".spec.s"}]),
+        ),
+        version(
+            "subresources",
+            json!({"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}}),
+        ),
     ] {
         compare(&changed, &definition("wrongs", "Wrong", &changed)).await;
     }

@@ -134,9 +134,11 @@ async fn what_was_invalid_before_and_is_not_changed_is_let_be() {
     let mut tight = of_spec(&loose);
     let properties = &mut tight["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"];
     properties["a"] = json!({"type": "string", "pattern": "^[a-z]$"});
-    properties["b"] = json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self < 10", "message": "small"}]});
+    properties["b"] =
+        json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self < 10", "message": "small"}]});
     properties["list"]["items"]["properties"]["size"] = json!({"type": "integer", "maximum": 5});
-    properties["list"]["items"]["x-kubernetes-validations"] = json!([{"rule": "self.size < 5", "message": "item"}]);
+    properties["list"]["items"]["x-kubernetes-validations"] =
+        json!([{"rule": "self.size < 5", "message": "item"}]);
     properties["plain"]["items"] = json!({"type": "string", "maxLength": 10, "pattern": "^[a-z]$"});
     let change = json!({"spec": {"versions": definition(plural, "Ratchet", &tight)["spec"]["versions"]}});
     let at = format!("{}/{plural}.test.example.com", crate::both::DEFINITIONS);

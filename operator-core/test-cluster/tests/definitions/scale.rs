@@ -10,8 +10,7 @@ async fn a_scale_is_read_and_written_as_on_the_real_server() {
     let mut version = of_spec(&json!({"type": "object", "properties": {
         "deep": {"type": "object", "properties": {"replicas": {"type": "integer", "maximum": 9}}}, "x": {"type": "string"},
     }}));
-    version["schema"]["openAPIV3Schema"]["properties"]["status"] =
-        json!({"type": "object", "properties": {"replicas": {"type": "integer"}, "selector": {"type": "string"}}});
+    version["schema"]["openAPIV3Schema"]["properties"]["status"] = json!({"type": "object", "properties": {"replicas": {"type": "integer"}, "selector": {"type": "string"}}});
     version["subresources"] = json!({"status": {}, "scale": {
         "specReplicasPath": ".spec.deep.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": ".status.selector",
     }});
@@ -19,10 +18,9 @@ async fn a_scale_is_read_and_written_as_on_the_real_server() {
     let path = "/apis/test.example.com/v1/scaleds";
     both.same("POST", path, JSON, &object("Scaled", "none", &json!({"x": "y"}))).await;
     both.same("GET", &format!("{path}/none/scale"), "", &Value::Null).await;
-    both.same("PATCH", &format!("{path}/none/scale"), MERGE, &json!({"metadata": {"labels": {"a": "b"}}})).await;
-    let of = |name: &str, replicas: Value| {
-        json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": name}, "spec": {"replicas": replicas}})
-    };
+    both.same("PATCH", &format!("{path}/none/scale"), MERGE, &json!({"metadata": {"labels": {"a": "b"}}}))
+        .await;
+    let of = |name: &str, replicas: Value| json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": name}, "spec": {"replicas": replicas}});
     both.same("POST", path, JSON, &object("Scaled", "a", &json!({"deep": {"replicas": 2}}))).await;
     let status = json!({"status": {"replicas": 1, "selector": "app=a"}});
     both.same("PATCH", &format!("{path}/a/status"), MERGE, &status).await;

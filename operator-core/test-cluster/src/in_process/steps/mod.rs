@@ -20,7 +20,9 @@
 mod claims;
 mod daemon_sets;
 mod deployments;
+mod endpoints;
 mod fates;
+mod jobs;
 mod node;
 mod perform;
 mod pods;
@@ -66,6 +68,10 @@ pub enum ClusterController {
     StatefulSets,
     /// Creates a Pod on each node.
     DaemonSets,
+    /// Runs the Pods of Jobs until enough of them have succeeded, or too many have failed.
+    Jobs,
+    /// Keeps the addresses behind each Service.
+    Endpoints,
     /// Assigns Pods to the node.
     Scheduler,
     /// Starts and ends the Pods of the node.

@@ -34,6 +34,20 @@ impl State {
             ("", "pods") => self.route_pod(resource, path, &object, gone.is_some()),
             ("", "nodes") => self.route_node(),
             ("apps", "deployments") if gone.is_none() => self.look(Controller::Deployments, resource, path),
+            ("", "services") => self.look(Controller::Endpoints, resource, path),
+            ("", "endpoints") | ("discovery.k8s.io", "endpointslices") => {
+                let service = match controller(&object) {
+                    Some(owner) => text(&owner["name"]).to_owned(),
+                    None => path.name().to_owned(),
+                };
+                let service = Path::new(path.namespace(), &service);
+                self.look_if_there(Controller::Endpoints, &services(), &service);
+            }
+            ("batch", "jobs") => {
+                if gone.is_none() {
+                    self.look(Controller::Jobs, resource, path);
+                }
+            }
             ("apps", "statefulsets") if gone.is_none() => self.look(Controller::StatefulSets, resource, path),
             ("apps", "daemonsets") if gone.is_none() => self.look(Controller::DaemonSets, resource, path),
             ("apps", "controllerrevisions") => {
@@ -79,8 +93,20 @@ impl State {
             ("replicasets", Controller::ReplicaSets),
             ("statefulsets", Controller::StatefulSets),
             ("daemonsets", Controller::DaemonSets),
+            ("jobs", Controller::Jobs),
         ] {
             self.route_to_owners(&pods(), path, pod, plural, controller);
+        }
+        let labels = &pod["metadata"]["labels"];
+        let selected = |service: &Value| {
+            let selector = service["spec"]["selector"].as_object();
+            selector.is_some_and(|selector| {
+                !selector.is_empty() && selector.iter().all(|(key, value)| labels.get(key) == Some(value))
+            })
+        };
+        let behind = self.store.list(&services(), path.namespace()).filter(|(_, service)| selected(service));
+        for service in behind.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            self.look(Controller::Endpoints, &services(), &service);
         }
         if let Some(owner) = controller(pod).filter(|owner| owner["kind"] == "ReplicaSet") {
             // A Deployment that replaces all its Pods at once waits for their end.
@@ -103,7 +129,7 @@ impl State {
         plural: &str,
         looks: Controller,
     ) {
-        let group = "apps";
+        let group = if plural == "jobs" { "batch" } else { "apps" };
         let owners = resource(group, plural);
         if let Some(owner) = controller(object).filter(|owner| plural_of(owner) == plural) {
             let owner = Path::new(path.namespace(), text(&owner["name"]));
@@ -138,9 +164,19 @@ impl State {
         }
     }
 
+    fn look_if_there(&mut self, controller: Controller, resource: &Resource, path: &Path) {
+        if self.store.get(resource, path).is_some() {
+            self.look(controller, resource, path);
+        }
+    }
+
     pub(super) fn look(&mut self, controller: Controller, resource: &Resource, path: &Path) {
         self.steps.look_at(Look { controller, resource: resource.clone(), path: path.clone() });
     }
+}
+
+fn services() -> Resource {
+    resource("", "services")
 }
 
 /// The plural of an owner's kind.

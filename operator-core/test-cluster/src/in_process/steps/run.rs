@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    Act, ClusterController as Controller, Next, daemon_sets, deployments, node,
+    Act, ClusterController as Controller, Next, daemon_sets, deployments, endpoints, jobs, node,
     queue::{Failed, Look},
     replica_sets, stateful_sets,
     view::View,
@@ -89,6 +89,9 @@ impl State {
         let Look { controller, resource, path } = look;
         let Some(object) = self.store.get(resource, path).cloned() else {
             self.steps.failed.remove(look);
+            if *controller == Controller::Endpoints {
+                self.perform(endpoints::leftovers(path)).ok();
+            }
             return;
         };
         match controller {
@@ -120,6 +123,8 @@ impl State {
             Controller::ReplicaSets => replica_sets::next(&view, path, object),
             Controller::StatefulSets => stateful_sets::next(&view, path, object),
             Controller::DaemonSets => daemon_sets::next(&view, path, object),
+            Controller::Jobs => jobs::next(&view, path, object),
+            Controller::Endpoints => endpoints::next(&view, path, object),
             Controller::Scheduler => node::schedule(&view, path, object),
             Controller::Node => node::next(&view, path, object),
             _ => Next::nothing(),

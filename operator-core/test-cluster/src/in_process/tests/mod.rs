@@ -4,6 +4,7 @@ mod access;
 mod controllers;
 mod custom;
 mod deletion;
+mod jobs;
 mod objects;
 mod rollouts;
 mod watches;

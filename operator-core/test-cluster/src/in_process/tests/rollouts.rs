@@ -27,7 +27,7 @@ fn image(image: &str) -> Value {
 }
 
 /// The server in tokio's time.
-fn in_time(controllers: Controllers) -> Scene {
+pub(super) fn in_time(controllers: Controllers) -> Scene {
     let start = tokio::time::Instant::now();
     let clock = move || still() + jiff::SignedDuration::try_from(start.elapsed()).expect("a duration");
     let server = InProcessServer::with_controllers(clock, controllers);
