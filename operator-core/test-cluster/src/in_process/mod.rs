@@ -15,6 +15,7 @@
 
 mod access;
 mod addresses;
+mod admission;
 mod aggregated;
 mod audit;
 mod cel;
@@ -33,8 +34,10 @@ mod listen;
 mod namespaces;
 mod openapi;
 mod paths;
+mod pressure;
 mod read;
 mod request;
+mod rights;
 mod selector;
 mod service;
 mod sizes;
@@ -79,6 +82,7 @@ struct Shared {
     watchers: Mutex<BTreeMap<u64, Waker>>,
     opened: AtomicU64,
     audit: MemoryLog,
+    pressure: pressure::Pressure,
     clock: Clock,
     /// When the state had its moment.
     since: Mutex<(Instant, Duration)>,
@@ -92,6 +96,7 @@ impl Shared {
             watchers: Mutex::default(),
             opened: AtomicU64::new(0),
             audit: MemoryLog::default(),
+            pressure: pressure::Pressure::default(),
             clock,
         }
     }

@@ -218,6 +218,10 @@ impl InProcessServer {
     /// Answers a request whose body has arrived.
     pub(super) fn answer(&self, request: &Request) -> Response<ResponseBody> {
         let mut event = audit::event(request);
+        if self.shared.pressure.refuses() {
+            self.shared.audit.note(AuditEvent { code: 429, ..event });
+            return too_many();
+        }
         let reply = self.reply(request);
         event.code = match &reply {
             Ok(Reply::Json(code, _)) => code.as_u16(),
@@ -237,6 +241,17 @@ impl InProcessServer {
             }
             Err(failure) => refused(&failure),
         }
+    }
+
+    /// What all clones share.
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// The user of a service account's token, if it is valid.
+    pub(super) fn user_of(&self, token: &str) -> Option<User> {
+        let user = |state: &mut State| state.tokens.user(&state.store, token, &[], state.now);
+        self.shared.with(user).map(|(user, _)| user)
     }
 
     fn reply(&self, request: &Request) -> Result<Reply, Failure> {
@@ -287,6 +302,14 @@ pub(super) fn refused(failure: &Failure) -> Response<ResponseBody> {
         }
         None => plain(failure.code(), "404 page not found\n"),
     }
+}
+
+/// 429, as flow control answers.
+fn too_many() -> Response<ResponseBody> {
+    let text = "Too many requests, please try again later.\n";
+    let mut response = plain(StatusCode::TOO_MANY_REQUESTS, text);
+    response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+    response
 }
 
 const JSON: &str = "application/json";

@@ -18,6 +18,7 @@ use super::{
     kinds::{Kind, Kinds},
     read::json,
     request::{Representation, Request, Route, Target},
+    rights::Asker,
     sizes,
     steps::{Pace, Steps},
     store::{Path, Store},
@@ -65,6 +66,8 @@ pub(super) struct State {
     pub(super) tokens: Tokens,
     /// What the controllers still have to look at.
     pub(super) steps: Steps,
+    /// Who makes the request that is being answered.
+    pub(super) asker: Asker,
 }
 
 /// The counters for values that a real server draws at random.
@@ -110,8 +113,10 @@ impl State {
             controllers: Controllers::Off,
             tokens: Tokens::default(),
             steps: Steps::default(),
+            asker: Asker::default(),
         };
         state.set_controllers(controllers);
+        state.make_first_rights();
         state.make_first_namespaces();
         state.make_node();
         state.settle();
@@ -141,7 +146,9 @@ impl State {
         self.authorize(request)?;
         match &request.route {
             Route::Objects(target) => {
+                self.asker = Asker::of(request);
                 let reply = self.answer_objects(request, target);
+                self.asker = Asker::default();
                 self.settle();
                 reply
             }
@@ -161,11 +168,17 @@ impl State {
     }
 
     pub(super) fn answer_objects(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
+        if target.group == access::REVIEWS && target.plural == "selfsubjectrulesreviews" {
+            return self.review_rules(request);
+        }
         if target.group == access::REVIEWS {
             return self.review(request, target);
         }
         if target.group.is_empty() && target.plural == "bindings" && request.method == Method::POST {
             return self.bind_in(request, target);
+        }
+        if target.group == identity::AUTHENTICATION && target.plural == "tokenreviews" {
+            return self.review_token(request);
         }
         if target.group == identity::AUTHENTICATION {
             return self.review_self(request, target);

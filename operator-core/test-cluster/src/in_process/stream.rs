@@ -22,12 +22,10 @@ use tower::BoxError;
 use super::{
     Shared,
     failure::Failure,
+    pressure::Rhythm,
     watch::{WatchStart, line},
 };
 use crate::audit::AuditEvent;
-
-/// The interval at which a watch sends bookmarks, if it may: the same as in the real server.
-const BOOKMARKS: Duration = Duration::from_secs(60);
 
 /// An open watch.
 pub(super) struct WatchStream {
@@ -39,6 +37,7 @@ pub(super) struct WatchStream {
     bookmark: Option<Pin<Box<Sleep>>>,
     /// Until a controller has something to do.
     step: Option<Pin<Box<Sleep>>>,
+    rhythm: Rhythm,
     is_over: bool,
     /// For the audit log, when the watch ends.
     audit: AuditEvent,
@@ -48,11 +47,14 @@ impl WatchStream {
     /// Starts a watch. Must be called inside a tokio runtime's context.
     pub(super) fn new(shared: Arc<Shared>, mut watch: WatchStart, audit: AuditEvent) -> Self {
         let lines = std::mem::take(&mut watch.lines).into();
+        let id = shared.next_watcher();
+        let mut rhythm = shared.pressure.rhythm(id);
         Self {
-            id: shared.next_watcher(),
+            id,
             lines,
-            timeout: Box::pin(sleep(Duration::from_secs(watch.timeout))),
-            bookmark: watch.bookmarks.then(|| Box::pin(sleep(BOOKMARKS))),
+            timeout: Box::pin(sleep(rhythm.timeout(watch.timeout))),
+            bookmark: watch.bookmarks.then(|| Box::pin(sleep(rhythm.bookmark()))),
+            rhythm,
             step: None,
             is_over: false,
             audit,
@@ -100,8 +102,9 @@ impl Stream for WatchStream {
         if self.lines.is_empty() && !self.is_over {
             self.look(cx);
         }
-        if let Some(line) = self.lines.pop_front() {
-            return Poll::Ready(Some(Ok(Frame::data(line))));
+        let this = &mut *self;
+        if let Some(piece) = this.rhythm.piece(&mut this.lines) {
+            return Poll::Ready(Some(Ok(Frame::data(piece))));
         }
         if let Some(step) = &mut self.step
             && step.poll_unpin(cx).is_ready()
@@ -118,7 +121,7 @@ impl Stream for WatchStream {
         {
             let after = self.watch.after;
             let line = self.watch.filter.bookmark(after, false);
-            let mut next = Box::pin(sleep(BOOKMARKS));
+            let mut next = Box::pin(sleep(self.rhythm.bookmark()));
             // It isn't due yet; the poll makes it wake this task.
             let _pending = next.poll_unpin(cx);
             self.bookmark = Some(next);

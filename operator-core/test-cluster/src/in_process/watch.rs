@@ -18,7 +18,7 @@ use super::{
 };
 
 /// The default duration of a watch, in seconds.
-const DEFAULT_TIMEOUT: u64 = 1800;
+pub(super) const DEFAULT_TIMEOUT: u64 = 1800;
 
 /// A watch that is about to start.
 #[derive(Debug)]

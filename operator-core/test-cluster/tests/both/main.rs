@@ -2,7 +2,9 @@
 //!
 //! Identities, versions, times and addresses are masked. All differences of a test are told at once.
 
+mod admission;
 mod events;
+mod rights;
 mod subresources;
 
 use std::fmt::Write;

@@ -45,6 +45,7 @@ use jiff::Timestamp;
 use kube::core::GroupVersionKind;
 use serde_json::{Map, Value, json};
 
+pub(super) use self::defaults::quality;
 use self::{
     canonical::{canonical, canonical_metadata},
     definition::Definition,

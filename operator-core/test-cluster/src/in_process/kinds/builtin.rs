@@ -62,6 +62,7 @@ const ROWS: &[Row] = &[
     Row("apps", "v1", "statefulsets", "statefulset", "StatefulSet", "sts", STATUS),
     Row("batch", "v1", "cronjobs", "cronjob", "CronJob", "cj", STATUS),
     Row("batch", "v1", "jobs", "job", "Job", "", STATUS),
+    Row("networking.k8s.io", "v1", "ingressclasses", "ingressclass", "IngressClass", "", CLUSTER),
     Row("networking.k8s.io", "v1", "ingresses", "ingress", "Ingress", "ing", STATUS),
     Row("networking.k8s.io", "v1", "networkpolicies", "networkpolicy", "NetworkPolicy", "netpol", 0),
     Row("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "clusterrolebinding", "ClusterRoleBinding", "", CLUSTER | PUT_CREATES),
@@ -93,7 +94,7 @@ pub(super) const MISSING_GROUPS: &[&str] = &[
 const MISSING: &[(&str, &[&str])] = &[
     ("", &["bindings", "componentstatuses", "podtemplates", "replicationcontrollers"]),
     ("autoscaling", &["horizontalpodautoscalers"]),
-    ("networking.k8s.io", &["ingressclasses", "ipaddresses", "servicecidrs"]),
+    ("networking.k8s.io", &["ipaddresses", "servicecidrs"]),
     (
         "storage.k8s.io",
         &["csidrivers", "csinodes", "csistoragecapacities", "volumeattachments", "volumeattributesclasses"],

@@ -57,7 +57,7 @@ impl Socket {
 
     async fn answer(&self, request: HttpRequest<Incoming>, shown: &Shown) -> Response<ResponseBody> {
         let (parts, body) = request.into_parts();
-        let sender = match self.users.of_request(shown, &parts.headers) {
+        let sender = match self.users.of_request(shown, &parts.headers, |token| self.server.user_of(token)) {
             Ok(sender) => sender,
             Err(failure) => return refused(&failure),
         };

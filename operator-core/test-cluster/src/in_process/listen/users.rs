@@ -57,13 +57,21 @@ impl Users {
         }
     }
 
-    /// The user of a request; 401 if something was shown and none of it is known.
-    pub(super) fn of_request(&self, shown: &Shown, headers: &HeaderMap) -> Result<User, Failure> {
+    /// The user of a request, whose token may be one of those that `account` knows; 401 if something was shown and none of it is known.
+    pub(super) fn of_request(
+        &self,
+        shown: &Shown,
+        headers: &HeaderMap,
+        account: impl FnOnce(&str) -> Option<User>,
+    ) -> Result<User, Failure> {
         if let Shown::Certificate(user) = shown {
             return Ok(user.clone());
         }
         match (token(headers), shown) {
-            (Some(token), _) => self.by_token.lock().get(token).cloned().ok_or_else(unauthorized),
+            (Some(token), _) => {
+                let known = self.by_token.lock().get(token).cloned();
+                known.or_else(|| account(token)).ok_or_else(unauthorized)
+            }
             (None, Shown::Unknown) => Err(unauthorized()),
             (None, _) => Ok(User::new(ANONYMOUS, &[])),
         }

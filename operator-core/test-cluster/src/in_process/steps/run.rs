@@ -69,6 +69,8 @@ impl State {
             self.react_in_server(&change);
             if self.controllers != Controllers::Off {
                 self.route(&change);
+                self.sync_roles(&change.resource);
+                self.sync_quotas(&change.resource, &change.path, change.gone.is_some());
             }
         }
     }

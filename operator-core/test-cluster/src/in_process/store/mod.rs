@@ -162,6 +162,13 @@ impl Store {
         Ok(objects)
     }
 
+    /// Gives an empty store its first objects, all at once: they have the first version.
+    pub(super) fn start_with(&mut self, objects: &[(Resource, BTreeMap<Path, Arc<Value>>)]) {
+        self.version = 1;
+        self.compacted = 1;
+        self.objects.extend(objects.iter().cloned());
+    }
+
     /// Stores an object, which gets the next version.
     pub(super) fn put(&mut self, resource: &Resource, path: &Path, mut object: Value) -> Arc<Value> {
         self.version += 1;

@@ -111,3 +111,40 @@ async fn a_cluster_role_can_be_bound_for_a_group_everywhere() {
     assert_eq!(bob.get("/api/v1/configmaps").await.0, 200);
     assert_eq!(bob.get("/apis/apps/v1/deployments").await.0, 403);
 }
+
+#[tokio::test]
+async fn roles_are_aggregated_at_once() {
+    let scene = Scene::new();
+    let view = format!("{RBAC}/clusterroles/view");
+    let has = |role: &Value| {
+        let rules = role["rules"].as_array().expect("rules");
+        rules.iter().any(|rule| rule["resources"] == json!(["pages"]))
+    };
+    let admin = scene.get(&format!("{RBAC}/clusterroles/admin")).await.1;
+    assert!(admin["rules"].as_array().is_some_and(|rules| rules.len() > 10), "{admin}");
+    let pages = json!({
+        "metadata": { "name": "pages", "labels": { "rbac.authorization.k8s.io/aggregate-to-view": "true" } },
+        "rules": [{ "apiGroups": ["ex.com"], "resources": ["pages"], "verbs": ["get"] }],
+    });
+    assert_eq!(scene.post(&format!("{RBAC}/clusterroles"), pages).await.0, 201);
+    // View is a part of edit, and that of admin.
+    for name in ["view", "edit", "admin"] {
+        assert!(has(&scene.get(&format!("{RBAC}/clusterroles/{name}")).await.1), "{name}");
+    }
+    scene.delete(&format!("{RBAC}/clusterroles/pages"), json!(null)).await;
+    let (_, role) = scene.get(&view).await;
+    assert!(!has(&role), "{role}");
+    let bob = as_user(&scene, "bob");
+    scene
+        .post(
+            &format!("{RBAC}/namespaces/default/rolebindings"),
+            json!({
+                "metadata": { "name": "view" },
+                "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view" },
+                "subjects": [{ "kind": "User", "name": "bob", "apiGroup": "rbac.authorization.k8s.io" }],
+            }),
+        )
+        .await;
+    assert_eq!(bob.get(MAPS).await.0, 200);
+    assert_eq!(bob.get("/api/v1/namespaces/default/secrets").await.0, 403);
+}

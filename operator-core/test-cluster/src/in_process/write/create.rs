@@ -72,6 +72,8 @@ impl State {
         let (kind, path) = (target.kind, target.path);
         self.admit_of_definition(kind, path)?;
         self.admit_into_namespace(kind, path)?;
+        self.may_grant(kind, path, None, &object)?;
+        self.admit(kind, path, &mut object)?;
         metadata::clear_for_creation(&mut object);
         object["metadata"]["name"] = path.name().into();
         if let Some(namespace) = path.namespace() {
@@ -87,6 +89,7 @@ impl State {
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, path.name(), &causes));
         }
+        self.admit_values(kind, path, &object)?;
         if let Some(existing) = self.store.get(&kind.resource(), path) {
             return Err(Failure::exists(kind, path.name(), is_deleting(existing)));
         }
@@ -98,7 +101,9 @@ impl State {
         if target.options.dry_run {
             return Ok(Arc::new(object));
         }
-        Ok(self.put(kind, path, object))
+        let stored = self.put(kind, path, object);
+        self.use_quotas(kind, path, &stored);
+        Ok(stored)
     }
 
     /// Stores an object in the version of the storage; returns it in that of `kind`.

@@ -58,6 +58,7 @@ impl State {
         path: &Path,
     ) -> Result<Reply, Failure> {
         let options = DeleteOptions::new(request)?;
+        self.admit_deletion(kind, path)?;
         let live = self.live(kind, path)?;
         let (marked, object) = self.delete_object(kind, path, &live, &options)?;
         if marked || kind.behaviour.shows_deleted {

@@ -7,6 +7,7 @@
 //!  DELETE ▶ delete ─▶ finalizers? marked : removed
 //! ```
 
+mod apply_own;
 mod create;
 mod delete;
 mod json_patch;

@@ -71,6 +71,7 @@ impl State {
         mut object: Value,
     ) -> Result<Arc<Value>, Failure> {
         let kind = target.kind;
+        self.may_grant(kind, target.path, Some(live), &object)?;
         check_version(target, live, &object)?;
         let mut causes = metadata::keep(live, &mut object);
         // All of that is checked in general and again for the kind, and a custom object once more.

@@ -13,6 +13,7 @@ mod others;
 mod pods;
 mod workloads;
 
+pub(in crate::in_process) use pods::quality;
 use serde_json::{Map, Value, json};
 
 /// Fills in what a request may omit.

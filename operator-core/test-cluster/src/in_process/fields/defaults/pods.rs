@@ -35,7 +35,7 @@ fn requests_of_limits(container: &mut Object) {
 }
 
 /// The quality of service of a new Pod.
-pub(super) fn quality(pod: &Value) -> &'static str {
+pub(in crate::in_process) fn quality(pod: &Value) -> &'static str {
     let containers = |list: &str| pod["spec"][list].as_array().cloned().unwrap_or_default();
     let all: Vec<_> = containers("containers").into_iter().chain(containers("initContainers")).collect();
     let amount = |container: &Value, kind: &str, resource: &str| {

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::{Value, json};
 
+pub(in crate::in_process) use selector::matches as selects;
 pub(in crate::in_process) use token::Tokens;
 
 use super::metadata;

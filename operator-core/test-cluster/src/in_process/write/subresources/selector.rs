@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Whether a selector selects an object with these labels. None at all selects nothing.
-pub(super) fn matches(selector: &Value, labels: &Value) -> bool {
+pub(in crate::in_process) fn matches(selector: &Value, labels: &Value) -> bool {
     if !selector.is_object() {
         return false;
     }

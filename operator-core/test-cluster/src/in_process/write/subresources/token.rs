@@ -31,11 +31,17 @@ use crate::in_process::{
     write::{Options, Target, body, meta, metadata::time},
 };
 
+/// What the server adds to users who have shown a token.
+const CREDENTIAL: &str = "authentication.kubernetes.io/credential-id";
+
 /// Who issues the tokens, and for whom they are unless a request says otherwise.
 const ISSUER: &str = "https://kubernetes.default.svc";
 
 static TOKEN_REQUEST: LazyLock<Arc<Kind>> =
     LazyLock::new(|| virtual_kind("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest"));
+
+static TOKEN_REVIEW: LazyLock<Arc<Kind>> =
+    LazyLock::new(|| virtual_kind("authentication.k8s.io", "v1", "tokenreviews", "TokenReview"));
 
 /// The tokens that a server has given out.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +56,7 @@ struct Issued {
     bound: Option<(Resource, Path, String)>,
     audiences: Vec<String>,
     ends: Timestamp,
+    id: String,
 }
 
 impl Tokens {
@@ -77,7 +84,22 @@ impl Tokens {
         let namespace = issued.account.namespace().unwrap_or_default();
         let name = format!("system:serviceaccount:{namespace}:{}", issued.account.name());
         let groups = vec!["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}")];
-        Some((User { name: Some(name), groups, uid: issued.uid.clone(), ..User::default() }, common))
+        let mut user = User { name: Some(name), groups, uid: issued.uid.clone(), ..User::default() };
+        user.extra.insert(CREDENTIAL.to_owned(), vec![format!("JTI={}", issued.id)]);
+        Some((user, common))
+    }
+
+    /// Why a token is nobody's, for those who review it.
+    fn refusal(&self, token: &str, audiences: &[String]) -> String {
+        let invalid = "invalid bearer token";
+        match self.0.get(token) {
+            Some(issued) if !audiences.iter().all(|audience| issued.audiences.contains(audience)) => format!(
+                "[{invalid}, token audiences {:?} is invalid for the target audiences {audiences:?}]",
+                issued.audiences
+            ),
+            Some(_) => format!("[{invalid}, service account token has expired]"),
+            None => invalid.to_owned(),
+        }
     }
 
     /// Gives out a token.
@@ -92,6 +114,37 @@ impl Tokens {
 }
 
 impl State {
+    /// POST of a review of a token.
+    pub(in crate::in_process) fn review_token(&self, request: &Request) -> Result<Reply, Failure> {
+        if request.method != Method::POST {
+            return Err(Failure::method());
+        }
+        let options = Options::new(request, "CreateOptions")?;
+        let review = body(request, &TOKEN_REVIEW)?;
+        let path = Path::new(None, "");
+        let (endpoint, manager) = (Endpoint::Main, request.manager());
+        let target = Target { kind: &TOKEN_REVIEW, path: &path, endpoint, manager, options };
+        let review = fields::change(&target.fields(self.now)?, None, review);
+        let mut review = review.map_err(|refusal| target.refused(refusal))?;
+        let token = review["spec"]["token"].as_str().unwrap_or_default().to_owned();
+        if token.is_empty() {
+            return Err(Failure::bad_request("token is required for TokenReview in authentication"));
+        }
+        let audiences = texts(&review["spec"]["audiences"]);
+        review["status"] = match self.tokens.user(&self.store, &token, &audiences, self.now) {
+            Some((user, audiences)) => {
+                let (groups, extra) = (user.all_groups(), user.extra);
+                let user = json!({ "username": user.name, "uid": user.uid, "groups": groups, "extra": extra });
+                json!({ "authenticated": true, "audiences": audiences, "user": user })
+            }
+            None => json!({ "user": {}, "error": self.tokens.refusal(&token, &audiences) }),
+        };
+        if let Some(metadata) = review["metadata"].as_object_mut() {
+            metadata.remove("creationTimestamp");
+        }
+        Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
+    }
+
     pub(super) fn token(
         &mut self,
         request: &Request,
@@ -135,14 +188,15 @@ impl State {
         }
         let bound = self.bound(path, &wanted["spec"]["boundObjectRef"])?;
         let ends = self.now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
-        let claims = claims(path, &uid, &audiences, bound.as_ref(), self.now, ends, self.counters.uid());
+        let id = self.counters.uid();
+        let claims = claims(path, &uid, &audiences, bound.as_ref(), self.now, ends, &id);
         let metadata = &mut wanted["metadata"];
         metadata["name"] = path.name().into();
         metadata["namespace"] = path.namespace().into();
         metadata["uid"] = uid.clone().into();
         metadata["creationTimestamp"] = time(self.now).into();
         wanted["spec"]["audiences"] = audiences.clone().into();
-        let token = self.tokens.issue(Issued { account: path.clone(), uid, bound, audiences, ends }, &claims);
+        let token = self.tokens.issue(Issued { account: path.clone(), uid, bound, audiences, ends, id }, &claims);
         wanted["status"] = json!({ "token": token, "expirationTimestamp": time(ends) });
         Ok(Reply::Json(StatusCode::CREATED, json_bytes(&wanted)))
     }
@@ -217,7 +271,7 @@ fn claims(
     bound: Option<&(Resource, Path, String)>,
     now: Timestamp,
     ends: Timestamp,
-    id: String,
+    id: &str,
 ) -> Value {
     let namespace = account.namespace().unwrap_or_default();
     let mut about = json!({

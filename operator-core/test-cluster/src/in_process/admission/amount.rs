@@ -1,0 +1,84 @@
+//! Quantities as numbers that can be added and compared. Pure.
+//!
+//! # Assumptions
+//! - A quantity is in the form that the server stores.
+
+/// Billionths of a quantity; one that can't be read is nothing.
+pub(super) fn nanos(text: &str) -> i128 {
+    let end = text.find(|letter: char| !letter.is_ascii_digit() && !matches!(letter, '.' | '-' | '+'));
+    let (number, suffix) = text.split_at(end.unwrap_or(text.len()));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits: i128 = format!("{whole}{fraction}").parse().unwrap_or_default();
+    let places = u32::try_from(fraction.len()).unwrap_or_default();
+    let factor = match suffix {
+        "n" => 1,
+        "u" => 1_000,
+        "m" => 1_000_000,
+        _ => power(suffix).saturating_mul(1_000_000_000),
+    };
+    digits.saturating_mul(factor) / 10_i128.saturating_pow(places)
+}
+
+fn power(suffix: &str) -> i128 {
+    if let Some(exponent) = suffix.strip_prefix(['e', 'E']).and_then(|exponent| exponent.parse().ok()) {
+        return 10_i128.saturating_pow(exponent);
+    }
+    let (letters, base) = match suffix.strip_suffix('i') {
+        Some(letters) => (letters, 1024_i128),
+        None => (suffix, 1000),
+    };
+    let at = ["", "k", "M", "G", "T", "P", "E"].iter().position(|one| one.eq_ignore_ascii_case(letters));
+    base.pow(at.and_then(|at| u32::try_from(at).ok()).unwrap_or_default())
+}
+
+/// The sum of two quantities, in the form of the first unless that is nothing.
+pub(super) fn sum(one: &str, two: &str) -> String {
+    let total = nanos(one) + nanos(two);
+    let like = if nanos(one) == 0 { two } else { one };
+    show(total, like.ends_with('i'))
+}
+
+fn show(nanos: i128, binary: bool) -> String {
+    if nanos % 1_000_000_000 != 0 {
+        return if nanos % 1_000_000 == 0 {
+            format!("{}m", nanos / 1_000_000)
+        } else if nanos % 1_000 == 0 {
+            format!("{}u", nanos / 1_000)
+        } else {
+            format!("{nanos}n")
+        };
+    }
+    let (mut number, mut at) = (nanos / 1_000_000_000, 0);
+    let (base, suffixes) = if binary {
+        (1024, ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"])
+    } else {
+        (1000, ["", "k", "M", "G", "T", "P", "E"])
+    };
+    while number != 0 && number % base == 0 && at + 1 < suffixes.len() {
+        number /= base;
+        at += 1;
+    }
+    format!("{number}{}", suffixes[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_added_in_their_own_form() {
+        for (one, two, expected) in [
+            ("0", "100Mi", "100Mi"),
+            ("1Gi", "1Gi", "2Gi"),
+            ("500m", "500m", "1"),
+            ("500m", "600m", "1100m"),
+            ("1", "1", "2"),
+            ("999", "1", "1k"),
+            ("1.5Gi", "512Mi", "2Gi"),
+            ("1e3", "0", "1k"),
+        ] {
+            assert_eq!(sum(one, two), expected, "{one} + {two}");
+        }
+        assert!(nanos("1Gi") > nanos("1G") && nanos("0.5") == nanos("500m"));
+    }
+}

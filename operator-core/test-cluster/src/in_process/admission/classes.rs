@@ -1,0 +1,54 @@
+//! The default classes of storage and of Ingresses.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::resource;
+use crate::in_process::state::State;
+
+impl State {
+    /// Gives a claim that names no class the default one.
+    pub(super) fn default_storage_class(&self, claim: &mut Value) {
+        const OLD: &str = "volume.beta.kubernetes.io/storage-class";
+        let is_named = !claim["spec"]["storageClassName"].is_null()
+            || claim["metadata"]["annotations"].get(OLD).is_some();
+        if !is_named
+            && let Some(class) = self.default_class(
+                ("storage.k8s.io", "storageclasses"),
+                &["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"],
+            )
+        {
+            claim["spec"]["storageClassName"] = class["metadata"]["name"].clone();
+        }
+    }
+
+    /// Gives an Ingress that names no class the default one.
+    pub(super) fn default_ingress_class(&self, ingress: &mut Value) {
+        const OLD: &str = "kubernetes.io/ingress.class";
+        let is_named = !ingress["spec"]["ingressClassName"].is_null()
+            || ingress["metadata"]["annotations"].get(OLD).is_some();
+        if !is_named
+            && let Some(class) = self.default_class(
+                ("networking.k8s.io", "ingressclasses"),
+                &["ingressclass.kubernetes.io/is-default-class"],
+            )
+        {
+            ingress["spec"]["ingressClassName"] = class["metadata"]["name"].clone();
+        }
+    }
+
+    /// The newest default class, and of several the first by name.
+    fn default_class(&self, (group, plural): (&str, &str), annotations: &[&str]) -> Option<Arc<Value>> {
+        let resource = resource(group, plural);
+        let classes = self.store.list(&resource, None).map(|(_, class)| class);
+        let mut defaults: Vec<_> = classes
+            .filter(|class| {
+                annotations.iter().any(|name| class["metadata"]["annotations"][*name] == "true")
+            })
+            .collect();
+        let made = |class: &Value| class["metadata"]["creationTimestamp"].as_str().map(str::to_owned);
+        defaults.sort_by_key(|class| std::cmp::Reverse(made(class)));
+        defaults.first().map(|class| Arc::clone(class))
+    }
+}

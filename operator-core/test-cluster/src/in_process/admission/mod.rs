@@ -1,0 +1,81 @@
+//! Admission: what the server adds to objects that are created, and what it refuses although it is valid.
+//!
+//! ```text
+//!  new object ─▶ mutate: limits' defaults, priority, tolerations, default classes
+//!                   │
+//!                   ▼ (the values are checked)
+//!                validate: limits, quotas ─▶ 403
+//!                   │
+//!                   ▼
+//!                stored ─▶ quotas: used
+//! ```
+//!
+//! # Guarantees
+//! - What is added here has no field manager, as on the real server.
+//!
+//! # Assumptions
+//! - The plugin `ServiceAccount` is off, as it is in [`ControlPlane`](crate::ControlPlane): it would refuse pods until
+//!   their account exists.
+
+mod amount;
+mod classes;
+mod limits;
+mod pods;
+mod quota;
+
+use serde_json::Value;
+
+use super::{
+    failure::Failure,
+    kinds::Kind,
+    state::State,
+    store::{Path, Resource},
+};
+
+/// The namespaces that can't be deleted.
+const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
+
+impl State {
+    /// Adds to a new object what the server decides, before its values are checked.
+    pub(super) fn admit(&self, kind: &Kind, path: &Path, object: &mut Value) -> Result<(), Failure> {
+        let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
+        match (kind.group.as_str(), kind.kind.as_str()) {
+            ("", "Pod") => {
+                self.default_limits(path, object);
+                self.prioritize(object).map_err(refused)?;
+                pods::tolerate(object);
+            }
+            ("", "PersistentVolumeClaim") => self.default_storage_class(object),
+            ("", "ResourceQuota") => quota::is_known(object)?,
+            ("networking.k8s.io", "Ingress") => self.default_ingress_class(object),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Refuses a new object that is valid, but more than is allowed.
+    pub(super) fn admit_values(&self, kind: &Kind, path: &Path, object: &Value) -> Result<(), Failure> {
+        let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
+        match (kind.group.as_str(), kind.kind.as_str()) {
+            ("", "Pod" | "PersistentVolumeClaim") => {
+                self.within_limits(kind, path, object).map_err(refused)?;
+            }
+            ("scheduling.k8s.io", "PriorityClass") => self.one_default_priority(path, object).map_err(refused)?,
+            _ => {}
+        }
+        self.within_quotas(kind, path, object).map_err(refused)
+    }
+
+    /// Refuses the deletion of what every cluster needs.
+    pub(super) fn admit_deletion(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
+        if kind.is_namespace() && IMMORTAL.contains(&path.name()) {
+            return Err(Failure::forbidden(kind, path.name(), "this namespace may not be deleted"));
+        }
+        Ok(())
+    }
+}
+
+/// Where the objects of a kind are stored.
+fn resource(group: &str, plural: &str) -> Resource {
+    Resource { group: group.to_owned(), plural: plural.to_owned() }
+}
