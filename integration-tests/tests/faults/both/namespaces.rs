@@ -49,7 +49,7 @@ async fn f30_primaries_of_a_namespace_that_ends_are_cleaned_up_and_nothing_is_ma
     Ok(())
 }
 
-#[operator_test(real = "the subresource token of serviceaccounts")]
+#[operator_test(real = "a control plane")]
 async fn f31_an_operator_whose_own_namespace_is_deleted_ends_well_when_it_is_told_to() -> Result<()> {
     let scene = Scene::new("f31-own").await?;
     // Whether a run is quicker than the end of the namespace is chance.
@@ -64,7 +64,7 @@ async fn f31_an_operator_whose_own_namespace_is_deleted_ends_well_when_it_is_tol
     let accounts = scene.api::<ServiceAccount>();
     let account = serde_json::from_value(json!({ "metadata": { "name": "operator" } }))?;
     accounts.create(&PostParams::default(), &account).await?;
-    let mut config = scene.cluster.config();
+    let mut config = scene.cluster.control_plane()?.config();
     config.auth_info = serde_json::from_value(json!({ "token": token(&accounts, None).await? }))?;
     let script = keeping();
     let builder = scene.operator().config(config.clone());

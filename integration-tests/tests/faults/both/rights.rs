@@ -71,7 +71,7 @@ pub(super) async fn token(accounts: &Api<ServiceAccount>, bound_to: Option<&Secr
     answer.status.and_then(|status| status.token).context("a token")
 }
 
-#[operator_test(real = "the subresource token of serviceaccounts")]
+#[operator_test(real = "a control plane")]
 async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()> {
     let scene = Scene::new("f28").await?;
     let user = format!("system:serviceaccount:{}:operator", scene.namespace);
@@ -88,7 +88,7 @@ async fn f28_a_token_that_ends_is_replaced_by_the_one_in_its_file() -> Result<()
     let old_token = token(&accounts, Some(&first)).await?;
     std::fs::write(file.path(), &old_token)?;
 
-    let mut config = scene.cluster.config();
+    let mut config = scene.cluster.control_plane()?.config();
     let path = file.path().display().to_string();
     config.auth_info = AuthInfo { token_file: Some(path), ..AuthInfo::default() };
     let script = keeping();

@@ -88,7 +88,10 @@ async fn limits_of_containers() {
     let claim = |name: &str, storage: &str| {
         json!({
             "metadata": { "name": name },
-            "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": storage } } },
+            "spec": {
+                "accessModes": ["ReadWriteOnce"], "storageClassName": "",
+                "resources": { "requests": { "storage": storage } },
+            },
         })
     };
     for (name, storage) in [("a", "6Gi"), ("b", "1"), ("c", "1500Mi")] {
@@ -128,7 +131,8 @@ async fn quotas_of_a_namespace() {
     for name in ["one", "two"] {
         both.ask("POST", &format!("{base}/configmaps"), &map(name)).await;
     }
-    let service = json!({ "metadata": { "name": "s" }, "spec": { "type": "NodePort", "ports": [{ "port": 80 }] } });
+    let service =
+        json!({ "metadata": { "name": "s" }, "spec": { "type": "NodePort", "ports": [{ "port": 80 }] } });
     both.ask("POST", &format!("{base}/services"), &service).await;
     let claim = json!({
         "metadata": { "name": "p" },

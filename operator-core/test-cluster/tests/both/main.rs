@@ -21,7 +21,10 @@ static REAL: OnceCell<ControlPlane> = OnceCell::const_new();
 async fn real() -> Client {
     let plane =
         REAL.get_or_init(|| async { ControlPlane::builder().start().await.expect("a control plane") });
-    plane.await.client().expect("a client")
+    let mut config = plane.await.config();
+    // A refusal is to be seen, not tried again.
+    config.default_retry = false;
+    Client::try_from(config).expect("a client")
 }
 
 /// Two servers, and what their answers differ in.

@@ -13,7 +13,8 @@ const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
 #[tokio::test]
 async fn the_first_roles_are_those_of_the_real_server() {
     // What other tests add is not compared, nor what the controllers do that don't run there.
-    let ours = InProcessServer::with_controllers(jiff::Timestamp::now, test_cluster::Controllers::Off).client();
+    let ours =
+        InProcessServer::with_controllers(jiff::Timestamp::now, test_cluster::Controllers::Off).client();
     let real = super::real().await;
     for plural in ["clusterroles", "clusterrolebindings", "roles", "rolebindings"] {
         let path = format!("{RBAC}/{plural}?labelSelector=kubernetes.io%2Fbootstrapping%3Drbac-defaults");
@@ -115,8 +116,14 @@ async fn nobody_grants_what_they_lack() {
     both.ask("POST", &format!("{in_namespace}/rolebindings"), &binding("more", "Role", "more", "bob")).await;
     both.be("bob", &["dev"]);
     both.ask("POST", &in_roles, &role("wide", &wide)).await;
-    both.ask("POST", &format!("{in_namespace}/rolebindings"), &binding("v", "ClusterRole", "view", "eve")).await;
-    both.ask("POST", &format!("{in_namespace}/rolebindings"), &binding("e", "ClusterRole", "cluster-admin", "eve")).await;
+    both.ask("POST", &format!("{in_namespace}/rolebindings"), &binding("v", "ClusterRole", "view", "eve"))
+        .await;
+    both.ask(
+        "POST",
+        &format!("{in_namespace}/rolebindings"),
+        &binding("e", "ClusterRole", "cluster-admin", "eve"),
+    )
+    .await;
     both.end();
 }
 

@@ -147,7 +147,7 @@ async fn evictions_and_budgets() {
     both.ask("POST", &path, &json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "a" } })).await;
     both.ask("POST", &path, &eviction("a", &json!({ "dryRun": ["All"] }))).await;
     both.ask("POST", &format!("{path}?dryRun=All"), &eviction("a", &NONE)).await;
-    both.ask("POST", &path, &eviction("a", &json!({ "preconditions": { "resourceVersion": "1x" } }))).await;
+    both.ask("POST", &path, &eviction("a", &json!({ "preconditions": { "uid": "other" } }))).await;
     both.ask("GET", &format!("{pods}/a"), &NONE).await;
     both.ask("POST", &path, &eviction("a", &NONE)).await;
     both.ask("GET", &format!("{pods}/a"), &NONE).await;

@@ -33,7 +33,7 @@ impl Observer for Notes {
     }
 }
 
-#[operator_test(real = "the subresource token of serviceaccounts", flavor = "current_thread")]
+#[operator_test(real = "a control plane", flavor = "current_thread")]
 async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
     let cluster = TestCluster::shared_with(Profile::Controllers).await?;
     cluster.install_crds([WebPage::crd()]).await?;
@@ -45,7 +45,7 @@ async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
     for (style, declare) in STYLES {
         let (log, _guard) = LogText::start();
         let metrics = Arc::new(PrometheusMetrics::new());
-        let mut config = cluster.config();
+        let mut config = cluster.control_plane()?.config();
         config.auth_info = serde_json::from_value(json!({ "token": token }))?;
         log.add(&format!("{config:?}\n"));
         let faulty = Faulty::of("configmaps");

@@ -16,7 +16,10 @@ impl State {
         if !is_named
             && let Some(class) = self.default_class(
                 ("storage.k8s.io", "storageclasses"),
-                &["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"],
+                &[
+                    "storageclass.kubernetes.io/is-default-class",
+                    "storageclass.beta.kubernetes.io/is-default-class",
+                ],
             )
         {
             claim["spec"]["storageClassName"] = class["metadata"]["name"].clone();
@@ -43,9 +46,7 @@ impl State {
         let resource = resource(group, plural);
         let classes = self.store.list(&resource, None).map(|(_, class)| class);
         let mut defaults: Vec<_> = classes
-            .filter(|class| {
-                annotations.iter().any(|name| class["metadata"]["annotations"][*name] == "true")
-            })
+            .filter(|class| annotations.iter().any(|name| class["metadata"]["annotations"][*name] == "true"))
             .collect();
         let made = |class: &Value| class["metadata"]["creationTimestamp"].as_str().map(str::to_owned);
         defaults.sort_by_key(|class| std::cmp::Reverse(made(class)));

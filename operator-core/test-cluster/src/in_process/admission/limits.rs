@@ -23,7 +23,8 @@ impl State {
         let mut said = Vec::new();
         for limit in self.limits(path).iter().filter(|limit| limit["type"] == "Container") {
             for (list, what) in [("containers", "container"), ("initContainers", "init container")] {
-                for container in pod["spec"].get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+                for container in pod["spec"].get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
+                {
                     let name = container["name"].as_str().unwrap_or_default().to_owned();
                     for (default, field, word) in
                         [("defaultRequest", "requests", "request"), ("default", "limits", "limit")]

@@ -60,7 +60,9 @@ impl State {
             ("", "Pod" | "PersistentVolumeClaim") => {
                 self.within_limits(kind, path, object).map_err(refused)?;
             }
-            ("scheduling.k8s.io", "PriorityClass") => self.one_default_priority(path, object).map_err(refused)?,
+            ("scheduling.k8s.io", "PriorityClass") => {
+                self.one_default_priority(path, object).map_err(refused)?
+            }
             _ => {}
         }
         self.within_quotas(kind, path, object).map_err(refused)

@@ -42,8 +42,9 @@ impl State {
             let hard = status["hard"].as_object();
             let names = || hard.into_iter().flatten().map(|(name, _)| name.as_str());
             if kind.kind == "Pod" && kind.group.is_empty() {
-                unspecified(names(), object)
-                    .map_or(Ok(()), |missing| Err(format!("failed quota: {}: must specify {missing}", of.name())))?;
+                unspecified(names(), object).map_or(Ok(()), |missing| {
+                    Err(format!("failed quota: {}: must specify {missing}", of.name()))
+                })?;
             }
             let text = |field: &str, name: &str| status[field][name].as_str().unwrap_or("0").to_owned();
             let too_many = names().filter(|name| {
@@ -72,7 +73,8 @@ impl State {
     /// Counts a new object.
     pub(in crate::in_process) fn use_quotas(&mut self, kind: &Kind, path: &Path, object: &Value) {
         let of = resource("", "resourcequotas");
-        let quotas = self.store.list(&of, path.namespace()).map(|(path, quota)| (path.clone(), quota.clone()));
+        let quotas =
+            self.store.list(&of, path.namespace()).map(|(path, quota)| (path.clone(), quota.clone()));
         let Some(namespace) = path.namespace() else { return };
         let quotas: Vec<_> = quotas.filter(|(path, _)| path.namespace() == Some(namespace)).collect();
         for (path, quota) in quotas {
@@ -88,7 +90,7 @@ impl State {
             if changed != *quota
                 && let Some(kind) = self.kinds.of_resource(&of).cloned()
             {
-                self.write_own(&kind, &path, Endpoint::Status, "kube-apiserver", changed);
+                self.write_own(&kind, &path, Endpoint::Status, "kube-apiserver", changed).ok();
             }
         }
     }
@@ -133,7 +135,7 @@ impl State {
         if changed != *quota
             && let Some(kind) = self.kinds.of_resource(of).cloned()
         {
-            self.write_own(&kind, path, Endpoint::Status, MANAGER, changed);
+            self.write_own(&kind, path, Endpoint::Status, MANAGER, changed).ok();
         }
     }
 }

@@ -94,7 +94,10 @@ fn make(now: &str, aggregates: bool) -> Objects {
             }
         }
     }
-    objects.push((Resource { group: SCHEDULING.to_owned(), plural: "priorityclasses".to_owned() }, classes(now)));
+    objects.push((
+        Resource { group: SCHEDULING.to_owned(), plural: "priorityclasses".to_owned() },
+        classes(now),
+    ));
     objects
 }
 

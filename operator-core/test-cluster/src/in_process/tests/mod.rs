@@ -1,6 +1,7 @@
 //! The server as a client sees it.
 
 mod access;
+mod admission;
 mod controllers;
 mod custom;
 mod deletion;

@@ -310,7 +310,7 @@ async fn a_status_that_is_applied_creates_nothing() {
 }
 
 #[tokio::test]
-async fn events_of_both_groups_are_not_mixed() {
+async fn an_event_is_shown_in_both_groups_each_time_in_its_own_form() {
     let scene = Scene::new();
     let (core, new) =
         ("/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events");
@@ -325,7 +325,14 @@ async fn events_of_both_groups_are_not_mixed() {
     assert_eq!(scene.get(&of_a).await.1["items"].as_array().map(Vec::len), Some(1));
     let of_none = format!("{core}?fieldSelector=involvedObject.uid=other");
     assert_eq!(scene.get(&of_none).await.1["items"].as_array().map(Vec::len), Some(0));
-    assert_eq!(scene.get(new).await.0, 501, "the real server shows it there as well");
-    scene.delete(&format!("{core}/a.1"), Value::Null).await;
-    assert_eq!(scene.get(new).await.0, 200);
+    let (_, shown) = scene.get(&format!("{new}/a.1")).await;
+    assert_eq!(
+        (&shown["apiVersion"], &shown["regarding"]["name"]),
+        (&json!("events.k8s.io/v1"), &json!("a"))
+    );
+    assert_eq!((&shown["deprecatedCount"], &shown["note"]), (&json!(1), &Value::Null));
+    let of_a = format!("{new}?fieldSelector=regarding.uid=u");
+    assert_eq!(scene.get(&of_a).await.1["items"].as_array().map(Vec::len), Some(1));
+    scene.delete(&format!("{new}/a.1"), Value::Null).await;
+    assert_eq!(scene.get(&format!("{core}/a.1")).await.0, 404);
 }

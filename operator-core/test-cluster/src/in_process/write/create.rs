@@ -90,6 +90,9 @@ impl State {
             return Err(Failure::invalid(kind, path.name(), &causes));
         }
         self.admit_values(kind, path, &object)?;
+        if !target.options.dry_run {
+            self.use_quotas(kind, path, &object);
+        }
         if let Some(existing) = self.store.get(&kind.resource(), path) {
             return Err(Failure::exists(kind, path.name(), is_deleting(existing)));
         }
@@ -101,9 +104,7 @@ impl State {
         if target.options.dry_run {
             return Ok(Arc::new(object));
         }
-        let stored = self.put(kind, path, object);
-        self.use_quotas(kind, path, &stored);
-        Ok(stored)
+        Ok(self.put(kind, path, object))
     }
 
     /// Stores an object in the version of the storage; returns it in that of `kind`.

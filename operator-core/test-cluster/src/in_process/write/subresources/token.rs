@@ -28,7 +28,7 @@ use crate::in_process::{
     request::Request,
     state::{Reply, State},
     store::{Path, Resource, Store},
-    write::{Options, Target, body, meta, metadata::time},
+    write::{Options, Target, body, meta, metadata, metadata::time},
 };
 
 /// What the server adds to users who have shown a token.
@@ -134,7 +134,8 @@ impl State {
         review["status"] = match self.tokens.user(&self.store, &token, &audiences, self.now) {
             Some((user, audiences)) => {
                 let (groups, extra) = (user.all_groups(), user.extra);
-                let user = json!({ "username": user.name, "uid": user.uid, "groups": groups, "extra": extra });
+                let user =
+                    json!({ "username": user.name, "uid": user.uid, "groups": groups, "extra": extra });
                 json!({ "authenticated": true, "audiences": audiences, "user": user })
             }
             None => json!({ "user": {}, "error": self.tokens.refusal(&token, &audiences) }),
@@ -156,6 +157,7 @@ impl State {
         }
         let options = Options::new(request, "CreateOptions")?;
         let mut wanted = body(request, &TOKEN_REQUEST)?;
+        metadata::place(&mut wanted, path.namespace())?;
         if wanted["spec"]["expirationSeconds"].is_null() {
             wanted["spec"]["expirationSeconds"] = 3600.into();
         }
@@ -196,7 +198,8 @@ impl State {
         metadata["uid"] = uid.clone().into();
         metadata["creationTimestamp"] = time(self.now).into();
         wanted["spec"]["audiences"] = audiences.clone().into();
-        let token = self.tokens.issue(Issued { account: path.clone(), uid, bound, audiences, ends, id }, &claims);
+        let token =
+            self.tokens.issue(Issued { account: path.clone(), uid, bound, audiences, ends, id }, &claims);
         wanted["status"] = json!({ "token": token, "expirationTimestamp": time(ends) });
         Ok(Reply::Json(StatusCode::CREATED, json_bytes(&wanted)))
     }

@@ -1,0 +1,87 @@
+//! Quotas while controllers run, tokens, and a server that is busy.
+
+use super::*;
+use crate::in_process::Controllers;
+
+const QUOTAS: &str = "/api/v1/namespaces/default/resourcequotas";
+
+#[tokio::test]
+async fn what_a_quota_counts_comes_back_when_it_ends() {
+    let scene = Scene::new();
+    let map = |name: &str| json!({ "metadata": { "name": name } });
+    assert_eq!(scene.post(MAPS, map("a")).await.0, 201);
+    let before = scene.get(MAPS).await.1["items"].as_array().map_or(0, Vec::len);
+    let quota = json!({ "metadata": { "name": "q" }, "spec": { "hard": { "configmaps": (before + 1).to_string() } } });
+    assert_eq!(scene.post(QUOTAS, quota).await.0, 201);
+    let used = async || scene.get(&format!("{QUOTAS}/q")).await.1["status"]["used"]["configmaps"].clone();
+    assert_eq!(used().await, before.to_string());
+    assert_eq!(scene.post(MAPS, map("b")).await.0, 201);
+    let full = (before + 1).to_string();
+    assert_eq!(used().await, full);
+    assert_eq!(
+        said(scene.post(MAPS, map("c")).await),
+        format!(
+            "403 Forbidden configmaps \"c\" is forbidden: exceeded quota: q, requested: configmaps=1, used: \
+             configmaps={full}, limited: configmaps={full}"
+        )
+    );
+    // A dry run uses nothing.
+    scene.delete(&format!("{MAPS}/b"), json!(null)).await;
+    assert_eq!(scene.post(&format!("{MAPS}?dryRun=All"), map("c")).await.0, 201);
+    assert_eq!(used().await, before.to_string());
+    assert_eq!(scene.post(MAPS, map("c")).await.0, 201);
+}
+
+#[tokio::test]
+async fn a_scope_that_is_not_known_is_refused_by_name() {
+    let scene = Scene::new();
+    let quota = json!({ "metadata": { "name": "q" }, "spec": { "hard": { "pods": "1" }, "scopes": ["PriorityClass"] } });
+    let refused = said(scene.post(QUOTAS, quota).await);
+    assert!(refused.starts_with("501") && refused.contains("scopes of quotas"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_token_is_its_accounts_until_it_ends() {
+    let clock = std::sync::Arc::new(std::sync::atomic::AtomicI64::new(1_700_000_000));
+    let now = std::sync::Arc::clone(&clock);
+    let server = InProcessServer::with_controllers(
+        move || {
+            let seconds = now.load(std::sync::atomic::Ordering::Relaxed);
+            Timestamp::from_second(seconds).expect("a time")
+        },
+        Controllers::AtOnce,
+    );
+    let scene = Scene { client: server.client(), server };
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let (_, answer) = scene.post(&format!("{accounts}/default/token"), json!({ "spec": {} })).await;
+    let token = answer["status"]["token"].as_str().expect("a token").to_owned();
+    let user = || scene.server.user_of(&token).and_then(|user| user.name);
+    assert_eq!(user().as_deref(), Some("system:serviceaccount:default:default"));
+    assert_eq!(scene.server.user_of("other").map(|user| user.name), None);
+    clock.fetch_add(3599, std::sync::atomic::Ordering::Relaxed);
+    assert!(user().is_some());
+    clock.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(user(), None, "it has ended");
+    // An account that is made anew is another one.
+    let (_, answer) = scene.post(&format!("{accounts}/default/token"), json!({ "spec": {} })).await;
+    let token = answer["status"]["token"].as_str().expect("a token").to_owned();
+    assert!(scene.server.user_of(&token).is_some());
+    scene.delete(&format!("{accounts}/default"), json!(null)).await;
+    assert_eq!(scene.get(&format!("{accounts}/default")).await.0, 200);
+    assert!(scene.server.user_of(&token).is_none());
+}
+
+#[tokio::test]
+async fn a_busy_server_refuses_as_many_requests_as_it_is_told() {
+    let scene = Scene::new();
+    scene.server.throttle(2);
+    let request = Request::get(MAPS).body(Body::from(Vec::new())).expect("a request");
+    let response = scene.client.send(request).await.expect("an answer");
+    assert_eq!(response.status(), 429);
+    assert_eq!(response.headers()["retry-after"], "1");
+    let text = response.into_body().collect_bytes().await.expect("a body");
+    assert_eq!(text, "Too many requests, please try again later.\n");
+    assert_eq!(scene.post(MAPS, json!({ "metadata": { "name": "a" } })).await.0, 429);
+    assert_eq!(scene.get(&format!("{MAPS}/a")).await.0, 404);
+    assert_eq!(scene.server.audit().iter().filter(|event| event.code == 429).count(), 2);
+}
