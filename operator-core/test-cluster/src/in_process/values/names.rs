@@ -59,7 +59,7 @@ pub(in crate::in_process) fn dns_label(value: &str) -> Vec<String> {
                     and end with an alphanumeric character";
         Some(mismatch(rule, LABEL, &["my-name", "123-abc"]))
     };
-    gather([too_long(value, 63, "bytes"), form])
+    gather([too_long(value, 63, "characters"), form])
 }
 
 /// A domain name (RFC 1123).
@@ -69,7 +69,7 @@ pub(in crate::in_process) fn dns_subdomain(value: &str) -> Vec<String> {
                     must start and end with an alphanumeric character";
         mismatch(rule, SUBDOMAIN, &["example.com"])
     });
-    gather([too_long(value, 253, "bytes"), form])
+    gather([too_long(value, 253, "characters"), form])
 }
 
 /// The name of a Service (RFC 1035).
@@ -80,7 +80,7 @@ pub(in crate::in_process) fn dns_1035_label(value: &str) -> Vec<String> {
                     character, and end with an alphanumeric character";
         mismatch(rule, "[a-z]([-a-z0-9]*[a-z0-9])?", &["my-name", "abc-123"])
     });
-    gather([too_long(value, 63, "bytes"), form])
+    gather([too_long(value, 63, "characters"), form])
 }
 
 /// A name with an optional prefix: the key of a label, the name of a finalizer.

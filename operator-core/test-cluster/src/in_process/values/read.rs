@@ -53,12 +53,12 @@ pub(in crate::in_process) fn part<'v>(value: &'v Value, field: &str) -> Option<&
     value.get(field).filter(|part| !part.is_null())
 }
 
-/// Whether two values are the same where nothing, an empty list and an empty map are the same.
+/// Whether two values are the same where no list and an empty one are the same. A part that is empty is one: maps that
+/// are empty have been taken out before.
 pub(in crate::in_process) fn same(one: &Value, two: &Value) -> bool {
     let empty = |value: &Value| match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
-        Value::Object(entries) => entries.is_empty(),
         _ => false,
     };
     match (one, two) {

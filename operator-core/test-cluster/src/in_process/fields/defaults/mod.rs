@@ -7,6 +7,7 @@
 //! | [`update`] | an update: what was allocated before, and may be left out |
 
 mod definition;
+mod disabled;
 mod limits;
 mod network;
 mod others;
@@ -50,6 +51,7 @@ pub(super) fn fill(kind: &str, object: &mut Value) {
 
 /// Fills in the first status of a kind, and what only a new object gets.
 pub(super) fn create(kind: &str, object: &mut Value) {
+    disabled::drop(kind, object);
     let phase = match kind {
         "Namespace" => "Active",
         "Pod" | "PersistentVolumeClaim" | "PersistentVolume" => "Pending",
@@ -77,6 +79,7 @@ pub(super) fn identified(kind: &str, object: &mut Value) {
 
 /// Carries over what an update may omit.
 pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
+    disabled::drop(kind, object);
     match kind {
         "Service" => network::allocated(live, object),
         "ServiceAccount" => others::service_account(object),

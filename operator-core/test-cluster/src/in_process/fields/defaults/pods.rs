@@ -165,6 +165,20 @@ fn volume(volume: &mut Object) {
             missing(source, "defaultMode", 0o644);
         }
     }
+    const SOURCES: [(&str, &[(&str, &str)]); 4] = [
+        ("azureDisk", &[("cachingMode", "ReadWrite"), ("fsType", "ext4"), ("kind", "Shared")]),
+        ("iscsi", &[("iscsiInterface", "default")]),
+        ("rbd", &[("pool", "rbd"), ("user", "admin"), ("keyring", "/etc/ceph/keyring")]),
+        ("scaleIO", &[("storageMode", "ThinProvisioned"), ("fsType", "xfs")]),
+    ];
+    for (source, values) in SOURCES {
+        if let Some(source) = part(volume, source) {
+            values.iter().for_each(|(field, value)| missing(source, field, *value));
+        }
+    }
+    if let Some(disk) = part(volume, "azureDisk") {
+        missing(disk, "readOnly", false);
+    }
     if let Some(path) = part(volume, "hostPath") {
         missing(path, "type", "");
     }

@@ -150,7 +150,10 @@ fn job_spec(spec: &mut Object) {
     missing(spec, "manualSelector", false);
     if let Some(policy) = part(spec, "podFailurePolicy") {
         for rule in each(policy, "rules") {
-            each(rule, "onPodConditions").for_each(|pattern| missing(pattern, "status", "True"));
+            for pattern in each(rule, "onPodConditions").filter(|pattern| text(pattern, "status").is_empty())
+            {
+                pattern.insert("status".to_owned(), json!("True"));
+            }
         }
     }
 }

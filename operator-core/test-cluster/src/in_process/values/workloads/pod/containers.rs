@@ -43,8 +43,11 @@ pub(super) fn init(errors: &mut Errors, path: &Path<'_>, context: &Context<'_>) 
         let path = list.index(index);
         common(errors, &path, container, context);
         let (name, policy) = (text(container, "name"), text(container, "restartPolicy"));
-        if part(container, "restartPolicy").is_some() || count(container, "restartPolicyRules") > 0 {
+        if part(container, "restartPolicy").is_some() {
             restarts(errors, &path, container);
+        } else if count(container, "restartPolicyRules") > 0 {
+            let detail = "must specify restartPolicy when restart rules are used";
+            errors.required(&path.child("restartPolicy"), detail);
         }
         if known.contains(name) {
             errors.duplicate(&path.child("name"), name);

@@ -21,6 +21,7 @@ mod security;
 mod spec;
 mod spread;
 pub(super) mod status;
+mod status_details;
 pub(super) mod template;
 mod tolerations;
 pub(super) mod update;

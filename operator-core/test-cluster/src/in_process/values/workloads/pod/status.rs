@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use super::annotations;
+use super::{annotations, status_details};
 use crate::in_process::values::{
     addresses,
     common::number,
@@ -40,10 +40,12 @@ pub(in super::super) fn check(new: &Value, old: &Value, errors: &mut Errors) {
     if class != was {
         errors.invalid(&STATUS.child("qosClass"), class, "field is immutable");
     }
+    status_details::claims(errors, spec, status);
     for list in ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] {
         no_way_back(errors, list, spec, status, before);
     }
     addresses_of(errors, "podIPs", status, before);
+    status_details::containers(errors, spec, status);
     if let Some((_, first)) = items(status, "hostIPs").next() {
         let first = text(first, "ip");
         if first != text(status, "hostIP") {

@@ -231,8 +231,13 @@ fn ephemeral(errors: &mut Errors, path: &Path<'_>, source: &Value) {
         ("generateName", "generateName"),
         ("namespace", "namespace"),
         ("uid", "uID"),
+        ("selfLink", "selfLink"),
         ("resourceVersion", "resourceVersion"),
         ("generation", "generation"),
+        ("creationTimestamp", "creationTimestamp"),
+        ("deletionTimestamp", "deletionTimestamp"),
+        ("deletionGracePeriodSeconds", "deletionGracePeriodSeconds"),
+        ("managedFields", "managedFields"),
         ("ownerReferences", "ownerReferences"),
         ("finalizers", "finalizers"),
     ] {
