@@ -49,11 +49,11 @@ fn the_list_of_public_items_is_the_committed_one() {
 
 /// Each public name is one more for a reader to pass by, and a promise to keep.
 #[test]
-fn operator_core_shows_at_most_253_names_in_29_modules() {
+fn operator_core_shows_at_most_256_names_in_29_modules() {
     let items = items("operator-core");
     let shown: Vec<_> = items.iter().filter(|item| !item.hidden).map(|item| &*item.path).collect();
     let modules: BTreeSet<_> = shown.iter().filter_map(|path| Some(path.rsplit_once("::")?.0)).collect();
-    assert!(shown.len() <= 253, "{} names", shown.len());
+    assert!(shown.len() <= 256, "{} names", shown.len());
     assert!(modules.len() <= 29, "{} modules: {modules:?}", modules.len());
 }
 

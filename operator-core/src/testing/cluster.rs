@@ -33,7 +33,7 @@ use kube::{Api, Client, Config, ResourceExt, api::PostParams};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-use test_cluster::install_crd;
+use test_cluster::{Pods, install_crd};
 
 use super::{AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Error, InProcessServer, both};
 use crate::{client::TransportHook, operator::OperatorBuilder};
@@ -172,6 +172,25 @@ impl TestCluster {
     #[must_use]
     pub fn is_in_process(&self) -> bool {
         matches!(self.server, Server::InProcess(_))
+    }
+
+    /// The API server inside this process: its clock, its snapshots, and how fast its controllers work.
+    ///
+    /// # Errors
+    /// If the API server is a real one.
+    pub fn in_process_server(&self) -> Result<&InProcessServer, Error> {
+        match &self.server {
+            Server::Real(_) => Err(Error::NotInProcess),
+            Server::InProcess(server) => Ok(server),
+        }
+    }
+
+    /// What becomes of the Pods in this process: `cluster.pods()?.hold("app=web")?` keeps them from starting.
+    ///
+    /// # Errors
+    /// If the API server is a real one.
+    pub fn pods(&self) -> Result<Pods<'_>, Error> {
+        Ok(self.in_process_server()?.pods())
     }
 
     /// The control plane itself: its processes, files and flags.

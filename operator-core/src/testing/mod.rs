@@ -47,8 +47,8 @@ pub use other_system::{OtherSystem, OtherSystemError};
 pub use relist::Relist;
 pub use request_log::ObjectRequest;
 pub use test_cluster::{
-    Assets, AuditEvent, AuditReader, ControlPlane, ControlPlaneBuilder, Controllers, Error, Gate,
-    InProcessServer, Listening, Part, Proxy, eventually, seed_of_the_day,
+    Assets, AuditEvent, AuditReader, ClusterController, ControlPlane, ControlPlaneBuilder, Controllers,
+    Error, Gate, InProcessServer, Listening, Node, Part, Pods, Proxy, eventually, seed_of_the_day,
 };
 
 /// Makes two tests from one: `name::real` on the real API server and `name::in_process` on the one inside the process.

@@ -133,6 +133,12 @@ pub enum Error {
     /// whose clusters may be either.
     #[error("the API server is inside this process, without a control plane: ask for a real one")]
     InProcess,
+    /// Something was requested that only the API server inside the process can do: for a library on top of this crate
+    /// whose clusters may be either.
+    #[error(
+        "the API server is a real one, whose controllers can't be told what to do: use the one in the process"
+    )]
+    NotInProcess,
     /// A call to the API server failed.
     #[error("could not {doing}")]
     Kube {

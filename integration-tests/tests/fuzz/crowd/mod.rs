@@ -15,6 +15,7 @@ mod lists;
 mod memory;
 mod owners;
 mod rights;
+mod subjects;
 mod telling;
 
 use std::{collections::BTreeSet, time::Duration};

@@ -6,6 +6,7 @@ mod controllers;
 mod custom;
 mod deletion;
 mod jobs;
+mod lists;
 mod objects;
 mod rollouts;
 mod watches;
