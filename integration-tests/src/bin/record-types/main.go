@@ -15,8 +15,9 @@
 //
 // Two more files are written to the working folder: patches.json, how strategic
 // merge patches merge the fields that have more to say than their type, as
-// "<strategies> <merge key>" of the types' tags; and schemas.json.gz, the schemas
-// of all documents.
+// "<strategies> <merge key>" of the types' tags; protobuf.json, which field has
+// which number in protobuf ("~type" for one whose fields are those of its owner in
+// JSON); and schemas.json.gz, the schemas of all documents.
 package main
 
 import (
@@ -40,6 +41,7 @@ var groups = []string{
 	"v1", "apps/v1", "batch/v1", "networking.k8s.io/v1", "rbac.authorization.k8s.io/v1", "coordination.k8s.io/v1",
 	"autoscaling/v2", "policy/v1", "events.k8s.io/v1", "apiextensions.k8s.io/v1", "discovery.k8s.io/v1",
 	"scheduling.k8s.io/v1", "storage.k8s.io/v1", "autoscaling/v1", "authentication.k8s.io/v1",
+	"authorization.k8s.io/v1",
 }
 
 type property map[string]any
@@ -49,6 +51,7 @@ var (
 	types     = map[string]map[string]string{}
 	kinds     = map[string]string{}
 	patches   = map[string]map[string]string{}
+	numbers   = map[string]map[string]string{}
 	leaves    = map[reflect.Type]string{
 		reflect.TypeFor[meta.Time]():          "T",
 		reflect.TypeFor[meta.MicroTime]():     "M",
@@ -79,6 +82,8 @@ func main() {
 			record(goType)
 		}
 	}
+	kinds["v1 DeleteOptions"] = short(reflect.TypeFor[meta.DeleteOptions]())
+	record(reflect.TypeFor[meta.DeleteOptions]())
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -87,15 +92,37 @@ func main() {
 	text := strings.ReplaceAll(out.String(), "},\"", "},\n\"")
 	_, err := os.Stdout.WriteString(text)
 	check(err)
-	writePatches()
+	writeLines("patches.json", patches)
+	writeLines("protobuf.json", numbers)
 	writeSchemas()
 }
 
-func writePatches() {
-	encoded, err := json.Marshal(patches)
+func writeLines(file string, content any) {
+	encoded, err := json.Marshal(content)
 	check(err)
 	text := strings.ReplaceAll(string(encoded), "},\"", "},\n\"") + "\n"
-	check(os.WriteFile("patches.json", []byte(text), 0o644))
+	check(os.WriteFile(file, []byte(text), 0o644))
+}
+
+// Notes the number of each field of a type, and of those that are embedded in it.
+func number(goType reflect.Type) {
+	if _, known := numbers[short(goType)]; known {
+		return
+	}
+	of := map[string]string{}
+	numbers[short(goType)] = of
+	for field := range goType.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		tag := strings.Split(field.Tag.Get("protobuf"), ",")
+		if len(tag) < 2 || name == "-" {
+			continue
+		}
+		if name == "" {
+			number(field.Type)
+			name = "~" + short(field.Type)
+		}
+		of[tag[1]] = name
+	}
 }
 
 // Those of options and watches list all kinds that there are, differently in each
@@ -120,6 +147,7 @@ func record(goType reflect.Type) {
 	}
 	fields := map[string]string{}
 	types[short(goType)] = fields
+	number(goType)
 	document := documents[name(goType)]
 	if document["x-kubernetes-map-type"] == "atomic" {
 		fields["!"] = "atomic"

@@ -15,10 +15,11 @@ use kube::Client;
 use operator_core::testing::{ControlPlane, TestCluster};
 
 /// The groups that the in-process server knows kinds of; `main.go` names the same.
-const DOCUMENTS: [&str; 15] = [
+const DOCUMENTS: [&str; 16] = [
     "api/v1",
     "apis/apiextensions.k8s.io/v1",
     "apis/apps/v1",
+    "apis/authorization.k8s.io/v1",
     "apis/authentication.k8s.io/v1",
     "apis/autoscaling/v1",
     "apis/autoscaling/v2",
@@ -60,7 +61,11 @@ async fn main() -> anyhow::Result<()> {
     ensure!(output.status.success(), "go run has failed: {}", output.status);
     write(&server.join("fields/recorded/types.json"), &output.stdout)?;
     // The Go program leaves these in its folder.
-    for (file, place) in [("patches.json", "fields/recorded"), ("schemas.json.gz", "openapi")] {
+    for (file, place) in [
+        ("patches.json", "fields/recorded"),
+        ("protobuf.json", "fields/recorded"),
+        ("schemas.json.gz", "openapi"),
+    ] {
         let made = fs::read(folder.path().join(file)).with_context(|| format!("read {file}"))?;
         write(&server.join(place).join(file), &made)?;
     }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use http::{HeaderMap, Method, Uri, header};
 
+use super::fields::protobuf;
+
 use super::identity::User;
 
 /// The target of a path.
@@ -81,6 +83,12 @@ impl Request {
     pub(super) fn new(method: Method, uri: &Uri, headers: &HeaderMap, body: Vec<u8>) -> Self {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let content_type = text(header::CONTENT_TYPE).split(';').next().unwrap_or_default();
+        // What Go's typed clients send is read here, so that all others see JSON. What can't be read is refused later.
+        let packed = content_type.trim().eq_ignore_ascii_case("application/vnd.kubernetes.protobuf");
+        let (content_type, body) = match packed.then(|| protobuf::read(&body)).flatten() {
+            Some(object) => ("application/json", object.to_string().into_bytes()),
+            None => (content_type, body),
+        };
         Self {
             method,
             route: Route::of(uri.path()),

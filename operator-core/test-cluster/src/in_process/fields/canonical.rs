@@ -257,7 +257,7 @@ pub(super) fn in_seconds(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-fn in_micros(time: Timestamp) -> String {
+pub(super) fn in_micros(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
 }
 

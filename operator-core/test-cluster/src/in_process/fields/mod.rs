@@ -23,6 +23,7 @@ mod definition;
 mod generation;
 mod managed;
 mod prepare;
+pub(super) mod protobuf;
 mod quantity;
 mod recorded;
 pub(super) mod scale;

@@ -84,7 +84,7 @@ impl State {
     fn openapi_v2(&self) -> Value {
         let kinds: Vec<&Kind> = self.kinds.iter().map(|kind| &**kind).collect();
         let paths = kinds.iter().flat_map(|kind| paths::of(kind, v2::DEFINITIONS)).collect::<Map<_, _>>();
-        v2::document(paths, self.schemas(&kinds))
+        v2::document(&paths, self.schemas(&kinds))
     }
 
     /// The schemas of some kinds, and all that they refer to.

@@ -8,7 +8,7 @@ use super::SCHEMAS;
 pub(super) const DEFINITIONS: &str = "#/definitions/";
 
 /// The document.
-pub(super) fn document(paths: Map<String, Value>, schemas: Map<String, Value>) -> Value {
+pub(super) fn document(paths: &Map<String, Value>, schemas: Map<String, Value>) -> Value {
     let definitions: Map<String, Value> =
         schemas.into_iter().map(|(name, schema)| (name, older(schema))).collect();
     json!({

@@ -7,11 +7,11 @@ use super::{columns, duration::since, network, others, pods, workloads};
 
 /// The cells of an object's row.
 pub(super) fn of(api_version: &str, kind: &str, object: &Value, now: Timestamp) -> Vec<Value> {
-    let name = object["metadata"]["name"].clone();
+    let name = &object["metadata"]["name"];
     if columns::are_default(api_version, kind) {
-        return vec![name, object["metadata"]["creationTimestamp"].clone()];
+        return vec![name.clone(), object["metadata"]["creationTimestamp"].clone()];
     }
-    let age = Value::from(since(&object["metadata"]["creationTimestamp"], now));
+    let age = &Value::from(since(&object["metadata"]["creationTimestamp"], now));
     match kind {
         "Pod" => pods::cells(object, name, age, now),
         "Deployment"

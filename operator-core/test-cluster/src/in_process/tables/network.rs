@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::cells::{first, labels, list, number, or, plain, row, selector, text, text_or};
 
-pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value) -> Vec<Value> {
+pub(super) fn cells(kind: &str, object: &Value, name: &Value, age: &Value) -> Vec<Value> {
     match kind {
         "Service" => {
             let address = list(object, "/spec/clusterIPs").first().and_then(Value::as_str);
@@ -55,7 +55,7 @@ pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value) -> Vec<
             let annotation =
                 &object["metadata"]["annotations"]["ingressclass.kubernetes.io/is-default-class"];
             let mark = if annotation == "true" { " (default)" } else { "" };
-            row![format!("{}{mark}", plain(&name)), text(object, "/spec/controller"), parameters, age]
+            row![format!("{}{mark}", plain(name)), text(object, "/spec/controller"), parameters, age]
         }
         // A NetworkPolicy.
         _ => row![name, or(selector(object, "/spec/podSelector"), "<none>"), age],

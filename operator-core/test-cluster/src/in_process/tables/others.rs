@@ -10,7 +10,7 @@ use super::{
     duration::since,
 };
 
-pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value, now: Timestamp) -> Vec<Value> {
+pub(super) fn cells(kind: &str, object: &Value, name: &Value, age: &Value, now: Timestamp) -> Vec<Value> {
     match kind {
         "Namespace" => row![name, text(object, "/status/phase"), age],
         "ConfigMap" => {
@@ -18,11 +18,11 @@ pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value, now: Ti
         }
         "Secret" => row![name, text(object, "/type"), entries(object, "/data").len(), age],
         "Lease" => row![name, text(object, "/spec/holderIdentity"), age],
-        "Node" => node(object, &name, &age),
-        "Event" => event(object, &name, now),
-        "PersistentVolume" => volume(object, &name, &age),
-        "PersistentVolumeClaim" => claim(object, &name, &age),
-        "ResourceQuota" => quota(object, &name, &age),
+        "Node" => node(object, name, age),
+        "Event" => event(object, name, now),
+        "PersistentVolume" => volume(object, name, age),
+        "PersistentVolumeClaim" => claim(object, name, age),
+        "ResourceQuota" => quota(object, name, age),
         "RoleBinding" | "ClusterRoleBinding" => {
             let role = &object["roleRef"];
             let role = format!("{}/{}", text(role, "/kind"), text(role, "/name"));
@@ -46,7 +46,7 @@ pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value, now: Ti
             };
             let mark = if is_default("") || is_default("beta.") { " (default)" } else { "" };
             row![
-                format!("{}{mark}", plain(&name)),
+                format!("{}{mark}", plain(name)),
                 text(object, "/provisioner"),
                 text_or(object, "/reclaimPolicy", "Delete"),
                 text_or(object, "/volumeBindingMode", "Immediate"),
@@ -59,7 +59,7 @@ pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value, now: Ti
             row![name, number(object, "/value"), is_default, age, text(object, "/preemptionPolicy")]
         }
         // A ServiceAccount has no more than this.
-        _ => vec![name, age],
+        _ => row![name, age],
     }
 }
 

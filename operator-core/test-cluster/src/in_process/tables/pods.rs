@@ -40,7 +40,7 @@ impl Seen {
     }
 }
 
-pub(super) fn cells(pod: &Value, name: Value, age: Value, now: Timestamp) -> Vec<Value> {
+pub(super) fn cells(pod: &Value, name: &Value, age: &Value, now: Timestamp) -> Vec<Value> {
     let phase = text(pod, "/status/phase");
     let mut reason = text_or(pod, "/status/reason", phase);
     if condition(pod, "PodScheduled").is_some_and(|found| found["reason"] == "SchedulingGated") {

@@ -13,7 +13,7 @@ use super::{
 
 const CONTAINERS: &str = "/spec/template/spec/containers";
 
-pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value, now: Timestamp) -> Vec<Value> {
+pub(super) fn cells(kind: &str, object: &Value, name: &Value, age: &Value, now: Timestamp) -> Vec<Value> {
     let [names, images] = containers(object, CONTAINERS);
     let status = |field: &str| number(object, &format!("/status/{field}"));
     let replicas = number(object, "/spec/replicas");
@@ -78,7 +78,7 @@ pub(super) fn cells(kind: &str, object: &Value, name: Value, age: Value, now: Ti
             };
             row![name, bound("minAvailable"), bound("maxUnavailable"), status("disruptionsAllowed"), age]
         }
-        "HorizontalPodAutoscaler" => autoscaler(object, &name, &age),
+        "HorizontalPodAutoscaler" => autoscaler(object, name, age),
         "PodTemplate" => {
             let [names, images] = containers(object, "/template/spec/containers");
             row![name, names, images, labels(object, "/template/metadata/labels")]

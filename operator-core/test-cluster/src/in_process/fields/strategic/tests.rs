@@ -25,7 +25,7 @@ fn patched(patch: Value) -> Result<Value, Refused> {
     schema.strategic_merge(&live(), patch).expect("a built-in kind")
 }
 
-fn of_pod(patch: Value) -> Result<Value, Refused> {
+fn of_pod(patch: &Value) -> Result<Value, Refused> {
     let patched = patched(json!({ "spec": { "template": { "spec": patch } } }))?;
     Ok(patched["spec"]["template"]["spec"].clone())
 }
@@ -38,9 +38,9 @@ fn names(pod: &Value) -> String {
 #[test]
 fn items_with_a_key_are_merged_and_others_come_first() {
     let pod =
-        of_pod(json!({ "containers": [{ "name": "two", "image": "3" }, { "name": "new", "image": "4" }] }));
+        of_pod(&json!({ "containers": [{ "name": "two", "image": "3" }, { "name": "new", "image": "4" }] }));
     assert_eq!(names(&pod.expect("merged")), "one:\"1\" two:\"3\" new:\"4\" ");
-    let pod = of_pod(json!({ "containers": [{ "name": "one", "args": ["z"], "env": [{ "name": "F" }] }] }));
+    let pod = of_pod(&json!({ "containers": [{ "name": "one", "args": ["z"], "env": [{ "name": "F" }] }] }));
     let one = pod.expect("merged")["containers"][0].clone();
     assert_eq!(one["args"], json!(["z"]), "a list without a strategy is replaced");
     assert_eq!(one["env"], json!([{ "name": "F" }, { "name": "E", "value": "1" }]));
@@ -48,9 +48,9 @@ fn items_with_a_key_are_merged_and_others_come_first() {
 
 #[test]
 fn directives_delete_and_replace() {
-    let pod = of_pod(json!({ "containers": [{ "name": "one", "$patch": "delete" }] })).expect("merged");
+    let pod = of_pod(&json!({ "containers": [{ "name": "one", "$patch": "delete" }] })).expect("merged");
     assert_eq!(names(&pod), "two:\"2\" ");
-    let pod = of_pod(json!({ "containers": [{ "name": "x" }, { "$patch": "replace" }] })).expect("merged");
+    let pod = of_pod(&json!({ "containers": [{ "name": "x" }, { "$patch": "replace" }] })).expect("merged");
     assert_eq!(names(&pod), "x:null ");
     let patch = json!({ "spec": { "strategy": { "$patch": "replace", "type": "Recreate" } } });
     assert_eq!(patched(patch).expect("merged")["spec"]["strategy"], json!({ "type": "Recreate" }));
@@ -65,16 +65,16 @@ fn directives_delete_and_replace() {
 #[test]
 fn an_order_is_kept() {
     let order = json!([{ "name": "two" }, { "name": "one" }]);
-    let pod = of_pod(json!({ "$setElementOrder/containers": order })).expect("merged");
+    let pod = of_pod(&json!({ "$setElementOrder/containers": order })).expect("merged");
     assert_eq!(names(&pod), "two:\"2\" one:\"1\" ");
     let new = json!([{ "name": "new" }, { "name": "one" }]);
-    let pod = of_pod(json!({ "$setElementOrder/containers": new, "containers": [{ "name": "new" }] }));
+    let pod = of_pod(&json!({ "$setElementOrder/containers": new, "containers": [{ "name": "new" }] }));
     assert_eq!(names(&pod.expect("merged")), "new:null one:\"1\" two:\"2\" ");
 }
 
 #[test]
 fn what_makes_no_sense_is_refused_with_the_library_s_words() {
-    let why = |patch| of_pod(patch).expect_err("refused");
+    let why = |patch: Value| of_pod(&patch).expect_err("refused");
     let internal = |text: &str| Refused::Internal(text.to_owned());
     assert_eq!(
         why(json!({ "containers": [{ "image": "x" }] })),
