@@ -39,7 +39,7 @@ use self::{
     value::{Error, Val},
 };
 pub(super) use self::{
-    declare::{declare, escape},
+    declare::declare,
     types::{Declared, Type},
 };
 use crate::in_process::go::{duration, pattern};
