@@ -178,7 +178,12 @@ fn cases_of(
         }
         let mut here = place.clone();
         here.object = live.real.clone();
-        for given in some(place, number, changed(&place.of, field, here.value())) {
+        let mut changes = changed(&place.of, field, here.value());
+        // Metadata are looked at several times, and a cause is said as often.
+        if place.name().starts_with("metadata.") && !["name", "namespace", "resourceVersion"].contains(&field) {
+            changes.extend(wrong(&place.of, field, here.value()));
+        }
+        for given in some(place, number, changes) {
             cases.push(ask(Way::Update, place, &given)?);
         }
     }

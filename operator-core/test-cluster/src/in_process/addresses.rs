@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 use super::{
     failure::Failure,
+    kinds::Kind,
     state::State,
     store::{Path, Resource},
+    values,
 };
 
 /// The number of addresses: those of 10.96.0.0/16 except for its ends.
@@ -14,8 +16,19 @@ const ADDRESSES: u32 = 65_534;
 const PORTS: std::ops::Range<u32> = 30_000..32_768;
 
 impl State {
-    /// Gives a Service what it needs and doesn't have yet.
-    pub(super) fn allocate(&mut self, service: &mut Value) -> Result<(), Failure> {
+    /// Gives a Service what it needs and doesn't have yet. `old` is what there was before a change.
+    pub(super) fn allocate(
+        &mut self,
+        kind_of: &Kind,
+        service: &mut Value,
+        old: Option<&Value>,
+    ) -> Result<(), Failure> {
+        let name = service["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        let before = old.map_or(Value::Null, |old| old["spec"].clone());
+        let causes = values::addresses_of_new(&service["spec"], &before);
+        if !causes.is_empty() {
+            return Err(Failure::invalid(kind_of, &name, &causes));
+        }
         let kind = service["spec"]["type"].as_str().unwrap_or("ClusterIP").to_owned();
         if kind == "ExternalName" {
             return Ok(());
@@ -41,11 +54,21 @@ impl State {
             service["spec"]["clusterIPs"] = json!([address]);
             service["spec"]["clusterIP"] = address;
             self.counters.addresses = count;
-        } else if address != "None" && others("/spec/clusterIP", &address.clone().into()) {
-            return Err(Failure::not_modelled("a service with the address of another one"));
+        } else if address != "None" && before["clusterIP"] != service["spec"]["clusterIP"] {
+            let taken = others("/spec/clusterIP", &address.clone().into());
+            let wrong = values::wrong_address(&service["spec"], &address, taken);
+            if let Some(cause) = wrong {
+                return Err(Failure::invalid(kind_of, &name, &[cause]));
+            }
         }
         if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
             self.allocate_ports(service)?;
+        }
+        if values::needs_health_port(&service["spec"])
+            && service["spec"]["healthCheckNodePort"].as_u64().unwrap_or_default() == 0
+        {
+            let next = self.next_port()?;
+            service["spec"]["healthCheckNodePort"] = next.into();
         }
         Ok(())
     }
@@ -55,14 +78,18 @@ impl State {
             if port["nodePort"].as_u64().is_some_and(|port| port != 0) {
                 continue;
             }
-            let next = PORTS.start + self.counters.ports;
-            if next >= PORTS.end {
-                return Err(Failure::not_modelled("more ports of nodes than there are"));
-            }
-            self.counters.ports += 1;
-            port["nodePort"] = next.into();
+            port["nodePort"] = self.next_port()?.into();
         }
         Ok(())
+    }
+
+    fn next_port(&mut self) -> Result<u32, Failure> {
+        let next = PORTS.start + self.counters.ports;
+        if next >= PORTS.end {
+            return Err(Failure::not_modelled("more ports of nodes than there are"));
+        }
+        self.counters.ports += 1;
+        Ok(next)
     }
 
     /// Whether another Service has a value.

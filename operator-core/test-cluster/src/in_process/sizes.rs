@@ -11,8 +11,6 @@ use super::{
 pub(super) const BODY: usize = 3 << 20;
 /// The data of a ConfigMap or Secret.
 const DATA: usize = 1 << 20;
-/// All annotations of an object.
-const ANNOTATIONS: usize = 256 << 10;
 /// etcd refuses requests of 1.5 MiB. What that means for an object depends on its encoding, so this is the limit of
 /// what is known.
 const STORED: usize = 1_400_000;
@@ -29,13 +27,6 @@ pub(super) fn read(body: &[u8]) -> Result<(), Failure> {
 pub(super) fn too_large() -> Failure {
     let message = format!("Request entity too large: limit is {BODY}");
     Failure::new(413, "RequestEntityTooLarge", message)
-}
-
-/// The error for annotations of an object that are too long.
-pub(super) fn annotations(annotations: &Value) -> Option<Cause> {
-    let all = annotations.as_object().into_iter().flatten();
-    let size: usize = all.map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
-    (size > ANNOTATIONS).then(|| too_long("metadata.annotations", ANNOTATIONS))
 }
 
 /// The error for an object of this kind that is too long.
@@ -86,9 +77,6 @@ mod tests {
     fn each_limit_is_the_last_size_that_is_taken() {
         let body = vec![0; BODY + 1];
         assert!(read(&body[1..]).is_ok() && read(&body).is_err());
-        let note = |size: usize| json!({ "k": "x".repeat(size - 1) });
-        assert!(annotations(&note(ANNOTATIONS)).is_none() && annotations(&note(ANNOTATIONS + 1)).is_some());
-        assert!(annotations(&Value::Null).is_none());
     }
 
     #[test]

@@ -1,93 +1,10 @@
-//! Validation of every object's metadata, in the real server's words. Pure.
+//! The forms of names, in the real server's words. Pure.
 
-use serde_json::Value;
-
-use super::{failure::Cause, kinds::Kind, sizes};
-
-/// What is wrong with an object's name, labels, annotations, owners and finalizers.
-pub(super) fn metadata(kind: &Kind, object: &Value, is_new: bool) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    let metadata = &object["metadata"];
-    if is_new {
-        match metadata["name"].as_str().unwrap_or_default() {
-            "" => causes.push(cause("Required", "name", "Required value: name or generateName is required")),
-            name => causes.extend(wrong_name(kind, name).map(|why| invalid("name", name, &why))),
-        }
-    }
-    for (key, value) in metadata["labels"].as_object().into_iter().flatten() {
-        let value = value.as_str().unwrap_or_default();
-        causes.extend(wrong_key(key).map(|why| invalid("labels", key, &why)));
-        causes.extend(wrong_label_value(value).map(|why| invalid("labels", value, &why)));
-    }
-    for (key, _) in metadata["annotations"].as_object().into_iter().flatten() {
-        causes.extend(wrong_key(&key.to_lowercase()).map(|why| invalid("annotations", key, &why)));
-    }
-    causes.extend(sizes::annotations(&metadata["annotations"]));
-    causes.extend(wrong_owners(&metadata["ownerReferences"]));
-    // Those of a custom object are not checked for this.
-    if !kind.is_custom() {
-        for (at, finalizer) in metadata["finalizers"].as_array().into_iter().flatten().enumerate() {
-            let finalizer = finalizer.as_str().unwrap_or_default();
-            let why = wrong_key(finalizer).or_else(|| wrong_finalizer(finalizer));
-            causes.extend(why.map(|why| invalid(&format!("finalizers[{at}]"), finalizer, &why)));
-        }
-    }
-    causes
-}
-
-fn cause(reason: &str, field: &str, message: &str) -> Cause {
-    (format!("FieldValue{reason}"), format!("metadata.{field}"), message.to_owned())
-}
-
-fn invalid(field: &str, value: &str, why: &str) -> Cause {
-    cause("Invalid", field, &format!("Invalid value: {value:?}: {why}"))
-}
-
+/// What is wrong with the name of a finalizer that has no prefix.
 pub(super) fn wrong_finalizer(finalizer: &str) -> Option<String> {
     const STANDARD: [&str; 3] = ["orphan", "foregroundDeletion", "kubernetes"];
     let wrong = !finalizer.contains('/') && !STANDARD.contains(&finalizer);
     wrong.then(|| "name is neither a standard finalizer name nor is it fully qualified".to_owned())
-}
-
-fn wrong_owners(references: &Value) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    let mut controller: Option<String> = None;
-    for reference in references.as_array().into_iter().flatten() {
-        let text = |field: &str| reference[field].as_str().unwrap_or_default();
-        let (api_version, kind, name) = (text("apiVersion"), text("kind"), text("name"));
-        if api_version.is_empty() || api_version.matches('/').count() > 1 {
-            causes.push(invalid("ownerReferences.apiVersion", api_version, "version must not be empty"));
-        }
-        for (field, value) in [("kind", kind), ("name", name), ("uid", text("uid"))] {
-            if value.is_empty() {
-                causes.push(invalid(&format!("ownerReferences.{field}"), value, "must not be empty"));
-            }
-        }
-        if reference["controller"] == true {
-            match &controller {
-                None => controller = Some(format!("{kind}/{name}")),
-                Some(first) => {
-                    let all = references.as_array().into_iter().flatten().map(shown_owner);
-                    let message = format!(
-                        "Invalid value: [{}]: Only one reference can have Controller set to true. Found \"true\" in \
-                         references for {first} and {kind}/{name}",
-                        all.collect::<Vec<_>>().join(",")
-                    );
-                    causes.push(cause("Invalid", "ownerReferences", &message));
-                    break;
-                }
-            }
-        }
-    }
-    causes
-}
-
-/// An owner reference in Go's notation.
-fn shown_owner(reference: &Value) -> String {
-    let fields = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
-    let present = fields.iter().filter(|field| !reference[**field].is_null());
-    let shown: Vec<String> = present.map(|field| format!("\"{field}\":{}", reference[*field])).collect();
-    format!("{{{}}}", shown.join(","))
 }
 
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and \
@@ -198,28 +115,4 @@ fn is_label(part: &str) -> bool {
 
 fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label)
-}
-
-fn wrong_name(kind: &Kind, name: &str) -> Option<String> {
-    let longest = |limit: usize, unit: &str| {
-        (name.len() > limit).then(|| format!("must be no more than {limit} {unit}"))
-    };
-    match (kind.group.as_str(), kind.kind.as_str()) {
-        // Names of rights are anything that can stand in a path.
-        ("rbac.authorization.k8s.io", _) => {
-            let escapes = matches!(name, "." | "..") || name.contains(['/', '%']);
-            escapes.then(|| "must be a valid path segment name".to_owned())
-        }
-        ("apps", "StatefulSet") => super::values::label(name),
-        ("", "Namespace") if name.contains('.') => Some("must not contain dots".to_owned()),
-        ("", "Namespace" | "Service") => {
-            if is_label(name) {
-                longest(63, "characters")
-            } else {
-                Some(LABEL.to_owned())
-            }
-        }
-        _ if name.split('.').all(is_label) => longest(253, "characters"),
-        _ => Some(SUBDOMAIN.to_owned()),
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::{LabelTerm, Test};
-use crate::in_process::validate;
+use crate::in_process::values::names;
 
 const OPERATORS: &str = "in, notin, =, ==, !=, gt, lt";
 
@@ -34,7 +34,7 @@ fn term(tokens: &mut Tokens) -> Result<LabelTerm, String> {
         tokens.take();
     }
     let key = word(tokens)?;
-    if let Some(why) = validate::wrong_key(&key) {
+    if let Some(why) = said(names::qualified(&key)) {
         return Err(format!("<nil>: Invalid value: {key:?}: {why}"));
     }
     let test = if negated {
@@ -54,12 +54,17 @@ fn term(tokens: &mut Tokens) -> Result<LabelTerm, String> {
     };
     if let Test::In(values) | Test::NotIn(values) = &test {
         for (at, value) in values.iter().enumerate() {
-            if let Some(why) = validate::wrong_label_value(value) {
+            if let Some(why) = said(names::label_value(value)) {
                 return Err(format!("values[{at}][{key}]: Invalid value: {value:?}: {why}"));
             }
         }
     }
     Ok(LabelTerm { key, test })
+}
+
+/// All that is wrong with a text, if anything is.
+fn said(wrong: Vec<String>) -> Option<String> {
+    (!wrong.is_empty()).then(|| wrong.join("; "))
 }
 
 fn word(tokens: &mut Tokens) -> Result<String, String> {

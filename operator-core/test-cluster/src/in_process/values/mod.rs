@@ -9,9 +9,6 @@
 //!
 //! # Guarantees
 //! - The causes of a refusal are those of the real server, in its order.
-//!
-//! # Assumptions
-//! - The names of objects, their labels, annotations, owners and finalizers are checked elsewhere (`validate`).
 
 #![allow(dead_code, reason = "the kinds that use all of it follow")]
 
@@ -21,7 +18,8 @@ mod common;
 mod conditions;
 mod errors;
 mod internal;
-mod names;
+pub(super) mod metadata;
+pub(super) mod names;
 mod path;
 mod paths;
 mod quantity;
@@ -31,6 +29,9 @@ mod workloads;
 
 use serde_json::Value;
 
+pub(super) use self::resources::{
+    allocated as wrong_address, initial as addresses_of_new, needs_health_port,
+};
 use self::errors::Errors;
 use super::{failure::Cause, fields::Endpoint, kinds::Kind};
 

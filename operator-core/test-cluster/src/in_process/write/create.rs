@@ -17,7 +17,7 @@ use crate::in_process::{
     sizes,
     state::{Reply, State},
     store::Path,
-    validate, values,
+    values,
 };
 
 impl State {
@@ -83,7 +83,7 @@ impl State {
         let schema = kind.schema()?;
         let mut object = schema.identified(object);
         self.complete(kind, &mut object)?;
-        let mut causes = validate::metadata(kind, &object, true);
+        let mut causes = values::metadata::of_new(kind, &object);
         causes.extend(self.wrong(kind, &object, None)?);
         causes.extend(values::of_new(kind, &object));
         if !causes.is_empty() {
@@ -155,7 +155,7 @@ impl State {
     fn complete(&mut self, kind: &Kind, object: &mut Value) -> Result<(), Failure> {
         match (kind.group.as_str(), kind.kind.as_str()) {
             (GROUP, KIND) => complete_definition(object),
-            ("", "Service") => self.allocate(object)?,
+            ("", "Service") => self.allocate(kind, object, None)?,
             _ => {}
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::in_process::{
     request::Request,
     state::{Reply, State},
     store::Path,
-    validate, values,
+    values,
 };
 
 impl State {
@@ -36,7 +36,7 @@ impl State {
             Err(_) if kind.behaviour.put_creates && target.endpoint == Endpoint::Main => None,
             Err(absent) => return Err(absent),
         };
-        check_uid(kind, path, &object, live.as_deref())?;
+        check_uid(kind, path, &object, live.as_deref(), options.dry_run)?;
         let Some(live) = live else {
             let object = self.create_object(&target, object)?;
             return show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown));
@@ -73,12 +73,12 @@ impl State {
         let kind = target.kind;
         self.may_grant(kind, target.path, Some(live), &object)?;
         check_version(target, live, &object)?;
-        let mut causes = metadata::keep(live, &mut object);
-        // All of that is checked in general and again for the kind, and a custom object once more.
-        let checked = validate::metadata(kind, &object, false);
-        let times = if kind.is_custom() { 3 } else { 2 };
-        causes = causes.iter().flat_map(|cause| [cause.clone(), cause.clone()]).collect();
-        causes.extend(checked.iter().flat_map(|cause| std::iter::repeat_n(cause.clone(), times)));
+        // Addresses are allocated before anything else is looked at.
+        if kind.group.is_empty() && kind.kind == "Service" && target.endpoint == Endpoint::Main {
+            self.allocate(kind, &mut object, Some(live))?;
+        }
+        let fixed = metadata::keep(live, &mut object);
+        let mut causes = values::metadata::of_changed(kind, &object, &fixed);
         if target.endpoint != Endpoint::Status {
             causes.extend(self.wrong(kind, &object, Some(live))?);
         }
@@ -110,9 +110,6 @@ impl State {
             }
             return Ok(Arc::new(object));
         }
-        if kind.group.is_empty() && kind.kind == "Service" && target.endpoint == Endpoint::Main {
-            self.allocate(&mut object)?;
-        }
         if kind.group == GROUP && kind.kind == KIND && target.endpoint == Endpoint::Main {
             note_storage(&mut object);
         }
@@ -140,19 +137,16 @@ pub(super) fn check_uid(
     path: &Path,
     object: &Value,
     live: Option<&Value>,
+    dry_run: bool,
 ) -> Result<(), Failure> {
     let (uid, known) = (meta(object, "uid"), live.map(|live| meta(live, "uid")).unwrap_or_default());
     if uid.is_empty() || uid == known {
         return Ok(());
     }
-    // Only what the server for extensions keeps has its group in its key.
-    let is_extension = kind.is_custom() || kind.group == "apiextensions.k8s.io";
-    let group = if is_extension { format!("{}/", kind.group) } else { String::new() };
     let why = format!(
-        "StorageError: invalid object, Code: 4, Key: /registry/{group}{}/{}, ResourceVersion: 0, \
-         AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {known}",
-        kind.plural,
-        path.as_str().trim_start_matches('/')
+        "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: \
+         UID in precondition: {uid}, UID in object meta: {known}",
+        key(kind, path, dry_run)
     );
     Err(Failure::conflict(kind, path.name(), &why))
 }
@@ -169,4 +163,18 @@ pub(super) fn check_version(target: &Target<'_>, live: &Value, object: &Value) -
             Err(_) => Failure::internal(format!("strconv.ParseUint: parsing \"{version}\": invalid syntax")),
         }),
     }
+}
+
+/// The key of an object in the real server's storage, which a dry run names without what all keys begin with.
+fn key(kind: &Kind, path: &Path, dry_run: bool) -> String {
+    let begin = if dry_run { "" } else { "/registry" };
+    // Only what the server for extensions keeps has its group in its key.
+    let is_extension = kind.is_custom() || kind.group == "apiextensions.k8s.io";
+    let group = if is_extension { format!("/{}", kind.group) } else { String::new() };
+    let plural = match kind.plural.as_str() {
+        "services" => "services/specs",
+        "ingresses" if !is_extension => "ingress",
+        other => other,
+    };
+    format!("{begin}{group}/{plural}/{}", path.as_str().trim_start_matches('/'))
 }

@@ -55,12 +55,26 @@ pub(super) fn families(service: &mut Value) {
     }
     let selects =
         spec.get("selector").and_then(Value::as_object).is_some_and(|selector| !selector.is_empty());
-    let (policy, families) = match text(spec, "clusterIP") {
-        "None" if !selects => ("RequireDualStack", json!(["IPv4", "IPv6"])),
-        _ => ("SingleStack", json!(["IPv4"])),
-    };
-    missing(spec, "ipFamilyPolicy", policy);
-    missing(spec, "ipFamilies", families);
+    let address = text(spec, "clusterIP");
+    let headless = address == "None" && !selects;
+    let is_v6 = address.contains(':');
+    missing(spec, "ipFamilyPolicy", if headless { "RequireDualStack" } else { "SingleStack" });
+    // Only one family is there to be allocated; without an address, it is no matter.
+    let single = text(spec, "ipFamilyPolicy") == "SingleStack";
+    let families = spec.get("ipFamilies").and_then(Value::as_array).cloned().unwrap_or_default();
+    match &families[..] {
+        [] if headless && !single => {
+            spec.insert("ipFamilies".to_owned(), json!(["IPv4", "IPv6"]));
+        }
+        [] if !is_v6 => {
+            spec.insert("ipFamilies".to_owned(), json!(["IPv4"]));
+        }
+        [one] if headless && !single => {
+            let other = if one == "IPv4" { "IPv6" } else { "IPv4" };
+            spec.insert("ipFamilies".to_owned(), json!([one, other]));
+        }
+        _ => {}
+    }
     singular(spec);
 }
 
@@ -87,10 +101,21 @@ pub(super) fn allocated(live: &Value, service: &mut Value) {
     let addressed = |kind: &str| matches!(kind, "ClusterIP" | "NodePort" | "LoadBalancer");
     let (was, is) = (at(&old, "type").as_str().unwrap_or("").to_owned(), text(spec, "type").to_owned());
     if addressed(&was) && addressed(&is) {
+        let empty = |value: Option<&Value>| match value {
+            None | Some(Value::Null) => true,
+            Some(Value::String(text)) => text.is_empty(),
+            Some(Value::Array(items)) => items.is_empty(),
+            Some(_) => false,
+        };
         for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
-            if !at(&old, field).is_null() {
-                missing(spec, field, at(&old, field).clone());
+            if !at(&old, field).is_null() && empty(spec.get(field)) {
+                spec.insert(field.to_owned(), at(&old, field).clone());
             }
+        }
+        // Who changes the one and not the others means both.
+        if spec.get("clusterIP") != old.get("clusterIP") && spec.get("clusterIPs") == old.get("clusterIPs") {
+            let one = text(spec, "clusterIP").to_owned();
+            spec.insert("clusterIPs".to_owned(), json!([one]));
         }
     } else if addressed(&was) {
         for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {

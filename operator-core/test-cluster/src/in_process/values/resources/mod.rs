@@ -1,8 +1,51 @@
 //! The kinds beside workloads: what they need to be reached, to be configured and to be allowed.
 
-use super::Checks;
+mod claim;
+mod config;
+mod event;
+mod ingress;
+mod ip;
+mod network_policy;
+mod rbac;
+mod service;
+mod service_addresses;
+mod small;
+
+use serde_json::Value;
+
+pub(in crate::in_process) use self::{
+    service::needs_health_port,
+    service_addresses::{allocated, initial},
+};
+use super::{Checks, Errors, anything};
 
 /// The checks of a kind, if it is one of these.
-pub(super) fn checks(_group: &str, _kind: &str) -> Option<Checks> {
-    None
+pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
+    let (create, update): (fn(&Value, &mut Errors), fn(&Value, &Value, &mut Errors)) = match (group, kind) {
+        ("", "ConfigMap") => (config::map, config::changed_map),
+        ("", "Secret") => (config::secret, config::changed_secret),
+        ("", "PersistentVolumeClaim") => (claim::claim, claim::changed),
+        ("", "Service") => (service::service, service::changed),
+        ("", "Namespace") => (small::namespace, anything),
+        ("", "Event") => (event::core, event::changed_core),
+        ("events.k8s.io", "Event") => (event::new, event::changed),
+        ("networking.k8s.io", "Ingress") => (ingress::ingress, ingress::changed),
+        ("networking.k8s.io", "NetworkPolicy") => (network_policy::policy, network_policy::changed),
+        ("coordination.k8s.io", "Lease") => (small::lease, small::changed_lease),
+        ("rbac.authorization.k8s.io", "Role") => (rbac::role, rbac::changed_role),
+        ("rbac.authorization.k8s.io", "ClusterRole") => (rbac::cluster_role, rbac::changed_cluster_role),
+        ("rbac.authorization.k8s.io", "RoleBinding") => (rbac::binding, rbac::changed_binding),
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding") => {
+            (rbac::cluster_binding, rbac::changed_cluster_binding)
+        }
+        _ => return None,
+    };
+    let status: fn(&Value, &Value, &mut Errors) = match (group, kind) {
+        ("", "Service") => service::status,
+        ("", "PersistentVolumeClaim") => claim::status,
+        ("", "Namespace") => small::namespace_status,
+        ("networking.k8s.io", "Ingress") => ingress::status,
+        _ => anything,
+    };
+    Some(Checks { create, update, status })
 }

@@ -32,7 +32,7 @@ impl State {
         metadata::check_name(&object, path.name())?;
         metadata::place(&mut object, None)?;
         let live = self.live(kind, path)?;
-        check_uid(kind, path, &object, Some(&live))?;
+        check_uid(kind, path, &object, Some(&live), options.dry_run)?;
         let names = object["spec"]["finalizers"].as_array().into_iter().flatten();
         let causes = names.enumerate().filter_map(|(at, name)| {
             let name = name.as_str().unwrap_or_default();

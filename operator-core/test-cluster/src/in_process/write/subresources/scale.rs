@@ -45,7 +45,7 @@ impl State {
         metadata::check_name(&body, path.name())?;
         metadata::place(&mut body, path.namespace())?;
         let live = self.live(kind, path)?;
-        check_uid(kind, path, &body, Some(&live))?;
+        check_uid(kind, path, &body, Some(&live), options.dry_run)?;
         let target = of_scale(path, request.manager(), options);
         strict::check(&target, &body)?;
         let scale = fields::change(&target.fields(self.now)?, Some(&with_owners(kind, &live)?), body);
