@@ -180,7 +180,8 @@ fn cases_of(
         here.object = live.real.clone();
         let mut changes = changed(&place.of, field, here.value());
         // Metadata are looked at several times, and a cause is said as often.
-        if place.name().starts_with("metadata.") && !["name", "namespace", "resourceVersion"].contains(&field) {
+        if place.name().starts_with("metadata.") && !["name", "namespace", "resourceVersion"].contains(&field)
+        {
             changes.extend(wrong(&place.of, field, here.value()));
         }
         for given in some(place, number, changes) {

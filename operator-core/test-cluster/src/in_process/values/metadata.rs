@@ -35,10 +35,7 @@ fn again(kind: &Kind) -> Again {
     match (kind.group.as_str(), kind.kind.as_str()) {
         _ if kind.is_custom() => Again::Change,
         ("", "Event") | ("policy", _) => Again::Nothing,
-        (
-            "",
-            "Pod" | "ConfigMap" | "Secret" | "PersistentVolumeClaim" | "ServiceAccount" | "Namespace",
-        )
+        ("", "Pod" | "ConfigMap" | "Secret" | "PersistentVolumeClaim" | "ServiceAccount" | "Namespace")
         | ("batch", "Job")
         | ("networking.k8s.io", "Ingress")
         | ("rbac.authorization.k8s.io", _) => Again::Both,

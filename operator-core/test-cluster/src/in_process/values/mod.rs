@@ -29,10 +29,10 @@ mod workloads;
 
 use serde_json::Value;
 
+use self::errors::Errors;
 pub(super) use self::resources::{
     allocated as wrong_address, initial as addresses_of_new, needs_health_port,
 };
-use self::errors::Errors;
 use super::{failure::Cause, fields::Endpoint, kinds::Kind};
 
 /// What is checked of one kind. The errors are added in the order of the real server.

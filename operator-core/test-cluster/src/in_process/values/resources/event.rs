@@ -41,7 +41,8 @@ pub(super) fn changed_core(new: &Value, _old: &Value, errors: &mut Errors) {
 
 fn values(event: &Value, form: &Form, errors: &mut Errors) {
     let about = Path::root("involvedObject");
-    let (own, namespace) = (text(at(event, "metadata"), "namespace"), text(at(event, form.about), "namespace"));
+    let (own, namespace) =
+        (text(at(event, "metadata"), "namespace"), text(at(event, form.about), "namespace"));
     let differs = match (part(event, "eventTime"), namespace) {
         (None, "") => !matches!(own, "" | "default"),
         (None, namespace) => own != namespace,

@@ -23,7 +23,11 @@ pub(super) fn ingress(ingress: &Value, errors: &mut Errors) {
         && class != annotated
     {
         let path = Path::root("annotations");
-        errors.invalid(&path.child(CLASS), annotated, "must match `ingressClassName` when both are specified");
+        errors.invalid(
+            &path.child(CLASS),
+            annotated,
+            "must match `ingressClassName` when both are specified",
+        );
     }
 }
 
@@ -114,7 +118,11 @@ fn http_path(one: &Value, path: &Path<'_>, errors: &mut Errors) {
             }
         }
         Some(other) => {
-            errors.not_supported(&path.child("pathType"), other, &["Exact", "ImplementationSpecific", "Prefix"]);
+            errors.not_supported(
+                &path.child("pathType"),
+                other,
+                &["Exact", "ImplementationSpecific", "Prefix"],
+            );
         }
     }
     backend(at(one, "backend"), &path.child("backend"), errors);

@@ -205,8 +205,9 @@ fn source_ranges(service: &Value, old: &Value, errors: &mut Errors) {
         if !balanced {
             errors.forbidden(&path, DETAIL);
         }
-        let known: Vec<&str> =
-            items(before, "loadBalancerSourceRanges").filter_map(|(_, one)| Some(one.as_str()?.trim())).collect();
+        let known: Vec<&str> = items(before, "loadBalancerSourceRanges")
+            .filter_map(|(_, one)| Some(one.as_str()?.trim()))
+            .collect();
         for (index, one) in items(spec, "loadBalancerSourceRanges") {
             ip::range(errors, &path.index(index), one.as_str().unwrap_or_default().trim(), &known);
         }
@@ -239,7 +240,8 @@ fn class(spec: &Value, errors: &mut Errors) {
 }
 
 fn traffic(spec: &Value, kind: &str, errors: &mut Errors) {
-    let reached = matches!(kind, "LoadBalancer" | "NodePort") || kind == "ClusterIP" && count(spec, "externalIPs") > 0;
+    let reached =
+        matches!(kind, "LoadBalancer" | "NodePort") || kind == "ClusterIP" && count(spec, "externalIPs") > 0;
     let (path, policy) = (SPEC.child("externalTrafficPolicy"), text(spec, "externalTrafficPolicy"));
     match (reached, policy) {
         (false, "") | (true, "Cluster" | "Local") => {}
@@ -253,7 +255,8 @@ fn traffic(spec: &Value, kind: &str, errors: &mut Errors) {
     match (needs_health_port(spec), int(spec, "healthCheckNodePort").unwrap_or_default()) {
         (false, 0) => {}
         (false, port) => {
-            let detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+            let detail =
+                "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
             errors.invalid(&path, port, detail);
         }
         (true, 0) => errors.required(&path, ""),

@@ -116,8 +116,9 @@ pub(in crate::in_process) fn initial(spec: &Value, before: &Value) -> Vec<Cause>
     if policy == "SingleStack" {
         for (what, count) in [("cluster IPs", addresses.len()), ("IP families", families.len())] {
             if count == 2 && before.is_null() {
-                let detail =
-                    format!("must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified");
+                let detail = format!(
+                    "must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
+                );
                 errors.invalid(&policy_path, policy, &detail);
             }
         }
@@ -155,10 +156,14 @@ pub(in crate::in_process) fn allocated(spec: &Value, address: &str, is_taken: bo
     let IpAddr::V4(wanted) = ip::lenient(address)? else { return None };
     let octets = wanted.octets();
     let why = match octets {
-        [10, 96, 0, 0] | [10, 96, 255, 255] => format!("the provided network does not match the current range"),
+        [10, 96, 0, 0] | [10, 96, 255, 255] => {
+            format!("the provided network does not match the current range")
+        }
         [10, 96, ..] if is_taken => "provided IP is already allocated".to_owned(),
         [10, 96, ..] => return None,
-        _ => format!("the provided IP ({wanted}) is not in the valid range. The range of valid IPs is 10.96.0.0/16"),
+        _ => format!(
+            "the provided IP ({wanted}) is not in the valid range. The range of valid IPs is 10.96.0.0/16"
+        ),
     };
     let mut errors = Errors::default();
     let shown = list(spec, "clusterIPs");
@@ -182,7 +187,13 @@ pub(super) fn kept(spec: &Value, before: &Value, errors: &mut Errors) {
     }
 }
 
-fn list_kept(spec: &Value, before: &Value, field: &str, (unset, released): (&str, &str), errors: &mut Errors) {
+fn list_kept(
+    spec: &Value,
+    before: &Value,
+    field: &str,
+    (unset, released): (&str, &str),
+    errors: &mut Errors,
+) {
     let all: Path<'_> = SPEC.child(field);
     let (new, old) = (texts(spec, field), texts(before, field));
     let shown = list(spec, field);
