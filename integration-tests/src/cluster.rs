@@ -22,9 +22,11 @@ pub async fn cluster() -> Result<TestCluster> {
 /// # Errors
 /// As [`cluster`].
 pub async fn cluster_with(profile: Profile) -> Result<TestCluster> {
-    let Some(cluster) = TestCluster::of_this_test() else { return Ok(shared(profile).await?) };
+    let Some(cluster) = TestCluster::of_this_test() else {
+        return Ok(shared(profile).await?.for_another_test());
+    };
     cluster.install_crds(shared_crds()).await?;
-    Ok(cluster)
+    Ok(cluster.for_another_test())
 }
 
 /// A cluster whose server shows parts of all objects: inside the process each does, and a real one needs a feature gate.
@@ -41,7 +43,7 @@ pub async fn cluster_with_shards() -> Result<TestCluster> {
         let builder = builder.flag(Part::ApiServer, "--feature-gates=ShardedListAndWatch=true");
         builder.start().await.map(TestCluster::new).map_err(Arc::new)
     };
-    Ok(SHARED.get_or_init(start).await.clone().map_err(Error::Shared)?)
+    Ok(SHARED.get_or_init(start).await.clone().map_err(Error::Shared)?.for_another_test())
 }
 
 /// A control plane whose garbage collector knows the shared types from its start: of others it learns up to half a

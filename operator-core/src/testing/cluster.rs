@@ -96,13 +96,15 @@ impl TestCluster {
     /// As [`real`](Self::real).
     pub async fn shared_with(profile: Profile) -> Result<Self, Error> {
         match Self::of_this_test() {
-            Some(cluster) => Ok(cluster.of_another_test()),
+            Some(cluster) => Ok(cluster.for_another_test()),
             None => Self::real_with(profile).await,
         }
     }
 
-    /// The same cluster, without namespaces of its own.
-    fn of_another_test(self) -> Self {
+    /// The same cluster for one more test, in whose namespaces its operators [work](Self::connect): for a cluster of
+    /// one's own that several tests share.
+    #[must_use]
+    pub fn for_another_test(self) -> Self {
         Self { namespaces: Arc::default(), ..self }
     }
 
@@ -131,7 +133,7 @@ impl TestCluster {
             [OnceCell::const_new(), OnceCell::const_new(), OnceCell::const_new()];
         let start = async || profile.builder().start().await.map(Self::new).map_err(Arc::new);
         let cluster = SHARED[profile as usize].get_or_init(start).await;
-        cluster.clone().map(Self::of_another_test).map_err(Error::Shared)
+        cluster.clone().map(Self::for_another_test).map_err(Error::Shared)
     }
 
     /// A cluster inside this process, empty, for one test only: no Go, no other process, no wait. What it doesn't

@@ -36,6 +36,7 @@ fn wrong() -> Vec<(&'static str, OperatorBuilder)> {
     let twice = Workflow::builder().nodes((secret.after(nobody),));
     vec![
         ("no controller", Operator::builder()),
+        ("no namespace", Operator::builder().namespaces([""; 0]).register(pods())),
         ("two controllers of one name", Operator::builder().register(pods()).register(pods())),
         (
             "mistakes of two controllers, which have one name, and of the operator",
