@@ -1,6 +1,6 @@
 //! The API server that `dev` uses, and the reason for it.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
@@ -66,7 +66,13 @@ impl Server {
     }
 }
 
+/// The longest time that a controller of the embedded cluster takes for a step. A real one is not quicker, and what an
+/// operator does in the meantime is seen.
+const STEP: Duration = Duration::from_millis(200);
+
 /// The server of `dev`, with the pace of its controllers.
 fn embedded_server() -> InProcessServer {
-    InProcessServer::new()
+    let server = InProcessServer::new();
+    server.pace(|_| STEP.mul_f64(fastrand::f64()));
+    server
 }
