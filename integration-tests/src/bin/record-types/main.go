@@ -11,7 +11,8 @@
 //
 // with the flags o (omitempty), z (omitzero), ! (atomic here, whatever the type
 // says), =json (the default of a field that is a key) and :name (what Go calls
-// the type, where that doesn't follow from its form: "v1.Protocol", "int64").
+// the type, where that doesn't follow from its form: "v1.Protocol", "int64") and
+// ^name (the embedded type that has the field).
 //
 // Two more files are written to the working folder: patches.json, how strategic
 // merge patches merge the fields that have more to say than their type, as
@@ -153,17 +154,17 @@ func record(goType reflect.Type) {
 		fields["!"] = "atomic"
 	}
 	properties, _ := document["properties"].(map[string]any)
-	collect(short(goType), goType, properties, fields)
+	collect(short(goType), goType, properties, fields, "")
 }
 
-func collect(owner string, goType reflect.Type, properties map[string]any, fields map[string]string) {
+func collect(owner string, goType reflect.Type, properties map[string]any, fields map[string]string, within string) {
 	for field := range goType.Fields() {
 		tag := strings.Split(field.Tag.Get("json"), ",")
 		if tag[0] == "-" || !field.IsExported() {
 			continue
 		}
 		if tag[0] == "" {
-			collect(owner, field.Type, properties, fields)
+			collect(owner, field.Type, properties, fields, " ^"+field.Type.Name())
 			continue
 		}
 		if strategy := field.Tag.Get("patchStrategy"); strategy != "" {
@@ -193,6 +194,9 @@ func collect(owner string, goType reflect.Type, properties map[string]any, field
 		}
 		if called := called(field.Type); called != "" {
 			flags += " :" + called
+		}
+		if tag[0] != "apiVersion" && tag[0] != "kind" {
+			flags += within
 		}
 		fields[tag[0]] = text + flags
 	}

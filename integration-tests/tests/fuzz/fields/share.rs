@@ -241,7 +241,25 @@ fn masked(text: &str) -> String {
         let is_id = id.len() == 36 && id.matches('-').count() == 4;
         if is_id { word.replace(id, "(uid)") } else { word.to_owned() }
     });
-    masked.collect()
+    without_addresses(&masked.collect::<String>())
+}
+
+/// Addresses of Services are drawn at random; the tests ask for those that end with 8 and 9.
+fn without_addresses(text: &str) -> String {
+    const BEGIN: &str = "10.96.";
+    let mut masked = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(BEGIN) {
+        let end = after.find(|letter: char| letter != '.' && !letter.is_ascii_digit()).unwrap_or(after.len());
+        let (address, behind) = after.split_at(end);
+        let known = address.starts_with("7.") || address.starts_with("0.0");
+        masked.push_str(before);
+        masked.push_str(if known { BEGIN } else { "(address)" });
+        masked.push_str(if known { address } else { "" });
+        rest = behind;
+    }
+    masked.push_str(rest);
+    masked
 }
 
 fn described(kind: &str, asked: &Asked, verdict: Verdict) -> String {

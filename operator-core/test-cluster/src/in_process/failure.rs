@@ -113,7 +113,13 @@ impl Failure {
 
     /// 422 for an object.
     pub(super) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
-        Self::unprocessable(&kind.qualified_kind(), name, causes, named_by_kind(kind, name, causes))
+        let mut details = named_by_kind(kind, name, causes);
+        // Events are of the core to the real server, however they are written.
+        if kind.group == "events.k8s.io" {
+            details.as_object_mut().map(|details| details.remove("group"));
+            return Self::unprocessable(&kind.kind, name, causes, details);
+        }
+        Self::unprocessable(&kind.qualified_kind(), name, causes, details)
     }
 
     /// 422 for an object that claims to be of another kind.

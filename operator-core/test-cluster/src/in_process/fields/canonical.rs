@@ -30,6 +30,8 @@ pub(super) fn canonical_metadata(metadata: Value) -> Result<Value, String> {
 struct Place<'a> {
     within: Option<&'a Place<'a>>,
     name: &'a str,
+    /// The embedded type that has the field.
+    embedded: Option<&'a str>,
     /// The struct whose field it is.
     of: Option<StructId>,
     /// What Go calls its type, where that doesn't follow from its form.
@@ -63,7 +65,11 @@ impl<'a> Place<'a> {
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.within.filter(|within| within.within.is_some()) {
-            Some(within) => write!(f, "{within}.{}", self.name),
+            Some(within) => write!(f, "{within}.")?,
+            None => {}
+        }
+        match self.embedded {
+            Some(embedded) => write!(f, "{embedded}.{}", self.name),
             None => f.write_str(self.name),
         }
     }
@@ -90,7 +96,8 @@ fn read(go: &Go, value: Value, place: &Place<'_>, with_empty: bool) -> Result<Va
                     continue;
                 }
                 let called = described.called.as_deref();
-                let place = Place { within: Some(place), name: field, of: Some(*name), called };
+                let embedded = described.within.as_deref();
+                let place = Place { within: Some(place), name: field, embedded, of: Some(*name), called };
                 let value = read(&described.go, value.unwrap_or_default(), &place, with_empty)?;
                 if is_written(described, &value) || with_empty && (value.is_array() || value.is_object()) {
                     fields_read.insert(field.clone(), value);

@@ -84,6 +84,11 @@ pub(in crate::in_process) fn of_changed(kind: &Kind, object: &Value, fixed: &[Ca
             known_finalizers(metadata, errors);
         }
     };
+    let prefix = text(metadata, "generateName");
+    let prefixed = |errors: &mut Errors, wrong: &[String]| {
+        errors.all_invalid(&METADATA.child("generateName"), prefix, wrong);
+    };
+    prefixed(&mut errors, &path_prefix(prefix));
     all(metadata, &mut errors);
     change(&mut errors);
     let again = again(kind);
@@ -92,6 +97,9 @@ pub(in crate::in_process) fn of_changed(kind: &Kind, object: &Value, fixed: &[Ca
         known(&mut errors);
     }
     if again == Again::Both {
+        if !prefix.is_empty() {
+            prefixed(&mut errors, &wrong_name(kind, prefix, true));
+        }
         all(metadata, &mut errors);
         known(&mut errors);
     }
@@ -175,6 +183,11 @@ fn owners(references: &Value, errors: &mut Errors) {
     }
 }
 
+/// What is wrong with the beginning of a name that can stand in a path.
+fn path_prefix(prefix: &str) -> Vec<String> {
+    names::path_segment(prefix).into_iter().filter(|why| !why.starts_with("may not be")).collect()
+}
+
 /// What is wrong with the name of an object, or with what its name begins with.
 fn wrong_name(kind: &Kind, name: &str, is_prefix: bool) -> Vec<String> {
     let masked = match name.strip_suffix('-') {
@@ -189,9 +202,7 @@ fn wrong_name(kind: &Kind, name: &str, is_prefix: bool) -> Vec<String> {
     match (kind.group.as_str(), kind.kind.as_str()) {
         // Names of rights are anything that can stand in a path.
         ("rbac.authorization.k8s.io", _) => names::path_segment(name),
-        ("", "Event") if is_prefix => {
-            names::path_segment(name).into_iter().filter(|why| !why.starts_with("may not be")).collect()
-        }
+        ("", "Event") if is_prefix => path_prefix(name),
         ("", "Event") => names::path_segment(name),
         ("", "Namespace" | "Service") => names::dns_label(&masked),
         _ => names::dns_subdomain(&masked),

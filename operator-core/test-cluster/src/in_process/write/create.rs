@@ -57,6 +57,13 @@ impl State {
         target: &Target<'_>,
         mut object: Value,
     ) -> Result<Arc<Value>, Failure> {
+        // Where nobody counts generations, one is kept as it came, and so looked at.
+        let generation = object["metadata"]["generation"].as_i64().unwrap_or_default();
+        if generation < 0 && !target.kind.is_custom() && !target.kind.schema()?.starts_generation() {
+            let message = format!("Invalid value: {generation}: must be greater than or equal to 0");
+            let cause = ("FieldValueInvalid".to_owned(), "metadata.generation".to_owned(), message);
+            return Err(Failure::invalid(target.kind, target.name(), &[cause]));
+        }
         metadata::clear_for_creation(&mut object);
         strict::check(target, &object)?;
         let object = fields::change(&target.fields(self.now)?, None, object);

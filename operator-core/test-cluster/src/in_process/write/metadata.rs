@@ -30,7 +30,9 @@ const NOT_OF_NEW: [&str; 6] = [
 
 /// Whether a new object has something that is removed before it is read, though it has to be readable.
 pub(super) fn has_removed(object: &Value) -> bool {
-    NOT_OF_NEW.iter().any(|field| !object["metadata"][field].is_null())
+    let metadata = &object["metadata"];
+    let namespace = &metadata["namespace"];
+    NOT_OF_NEW.iter().any(|field| !metadata[field].is_null()) || !namespace.is_null() && !namespace.is_string()
 }
 
 /// Puts an object into the namespace of the request's path, where it must belong.
@@ -41,15 +43,17 @@ pub(super) fn place(object: &mut Value, namespace: Option<&str>) -> Result<(), F
     let Some(metadata) = object["metadata"].as_object_mut() else {
         return Err(Failure::bad_request("metadata is no object"));
     };
+    if namespace.is_none() {
+        // What is in no namespace may say what it likes.
+        metadata.remove("namespace");
+        return Ok(());
+    }
     let given = metadata.get("namespace").and_then(Value::as_str).unwrap_or_default();
     if !given.is_empty() && Some(given) != namespace {
         let message = "the namespace of the provided object does not match the namespace sent on the request";
         return Err(Failure::bad_request(message));
     }
-    match namespace {
-        Some(namespace) => metadata.insert("namespace".to_owned(), namespace.into()),
-        None => metadata.remove("namespace"),
-    };
+    metadata.insert("namespace".to_owned(), namespace.into());
     Ok(())
 }
 

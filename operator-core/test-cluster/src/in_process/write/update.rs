@@ -41,7 +41,8 @@ impl State {
             let object = self.create_object(&target, object)?;
             return show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown));
         };
-        if kind.is_custom() && meta(&object, "resourceVersion").is_empty() {
+        let versioned = kind.is_custom() || matches!(kind.plural.as_str(), "leases" | "poddisruptionbudgets");
+        if versioned && meta(&object, "resourceVersion").is_empty() {
             let message = "Invalid value: 0: must be specified for an update".to_owned();
             let cause = ("FieldValueInvalid".to_owned(), "metadata.resourceVersion".to_owned(), message);
             return Err(Failure::invalid_resource(kind, path.name(), &[cause]));

@@ -64,7 +64,10 @@ pub(super) fn create(kind: &str, object: &mut Value) {
     match kind {
         "Pod" => object["status"]["qosClass"] = json!(pods::quality(object)),
         "Namespace" => others::namespace_finalizer(object),
-        "PersistentVolumeClaim" => others::protected(object, "kubernetes.io/pvc-protection"),
+        "PersistentVolumeClaim" => {
+            others::protected(object, "kubernetes.io/pvc-protection");
+            others::data_sources(None, object);
+        }
         "PersistentVolume" => others::protected(object, "kubernetes.io/pv-protection"),
         _ => {}
     }
@@ -83,6 +86,7 @@ pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
     match kind {
         "Service" => network::allocated(live, object),
         "ServiceAccount" => others::service_account(object),
+        "PersistentVolumeClaim" => others::data_sources(Some(live), object),
         "DaemonSet" => workloads::template_generation(Some(live), object),
         _ => {}
     }

@@ -51,13 +51,14 @@ pub(super) fn service(service: &mut Object) {
 pub(super) fn families(service: &mut Value) {
     let Some(spec) = service.get_mut("spec").and_then(Value::as_object_mut) else { return };
     if text(spec, "type") == "ExternalName" {
-        return;
+        return singular(spec);
     }
     let selects =
         spec.get("selector").and_then(Value::as_object).is_some_and(|selector| !selector.is_empty());
     let address = text(spec, "clusterIP");
     let headless = address == "None" && !selects;
-    let is_v6 = address.contains(':');
+    let addresses = spec.get("clusterIPs").and_then(Value::as_array).into_iter().flatten();
+    let is_v6 = addresses.filter_map(Value::as_str).chain([address]).any(|address| address.contains(':'));
     missing(spec, "ipFamilyPolicy", if headless { "RequireDualStack" } else { "SingleStack" });
     // Only one family is there to be allocated; without an address, it is no matter.
     let single = text(spec, "ipFamilyPolicy") == "SingleStack";
@@ -92,7 +93,9 @@ fn singular(spec: &mut Object) {
 /// What was allocated for a Service stays, unless the update names something else.
 pub(super) fn allocated(live: &Value, service: &mut Value) {
     let old = at(live, "spec").clone();
-    if service.get("status").is_some_and(|_| at(at(service, "spec"), "type") != "LoadBalancer")
+    // A write to the status itself is checked later.
+    if at(at(service, "spec"), "type") != "LoadBalancer"
+        && at(service, "status") == at(live, "status")
         && let Some(status) = service.get_mut("status")
     {
         status["loadBalancer"] = json!({});
@@ -125,6 +128,7 @@ pub(super) fn allocated(live: &Value, service: &mut Value) {
         }
     }
     node_ports(&old, spec, &was, &is);
+    health_port(&old, spec);
     let dropped = [
         ("allocateLoadBalancerNodePorts", is != "LoadBalancer"),
         ("loadBalancerClass", is != "LoadBalancer"),
@@ -134,6 +138,21 @@ pub(super) fn allocated(live: &Value, service: &mut Value) {
         if drop && spec.get(field) == Some(at(&old, field)) {
             spec.remove(field);
         }
+    }
+}
+
+/// The port for questions about health stays, or goes when nobody asks any more.
+fn health_port(old: &Value, spec: &mut Object) {
+    const FIELD: &str = "healthCheckNodePort";
+    let needs = |kind: &str, policy: &str| kind == "LoadBalancer" && policy == "Local";
+    let of_old = |field| at(old, field).as_str().unwrap_or("");
+    if !needs(of_old("type"), of_old("externalTrafficPolicy")) {
+        return;
+    }
+    if needs(text(spec, "type"), text(spec, "externalTrafficPolicy")) {
+        missing(spec, FIELD, at(old, FIELD).clone());
+    } else if spec.get(FIELD) == Some(at(old, FIELD)) {
+        spec.remove(FIELD);
     }
 }
 

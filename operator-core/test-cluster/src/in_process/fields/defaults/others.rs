@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Object, each, made, missing, part, text};
+use super::{super::recorded::at, Object, each, made, missing, part, text};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
@@ -58,6 +58,38 @@ pub(super) fn protected(object: &mut Value, finalizer: &str) {
     let list = finalizers.as_array().cloned().unwrap_or_default();
     if !list.contains(&json!(finalizer)) {
         *finalizers = list.into_iter().chain([json!(finalizer)]).collect();
+    }
+}
+
+/// What a volume is filled from is written in two fields. What can't be a source is dropped from the older one, and
+/// sources in other namespaces need a feature that clusters don't have by default.
+pub(super) fn data_sources(live: Option<&Value>, claim: &mut Value) {
+    let was_used = |field: &str| live.is_some_and(|live| !at(at(live, "spec"), field).is_null());
+    let (used, reference_used) = (was_used("dataSource"), was_used("dataSourceRef"));
+    let Some(spec) = claim.get_mut("spec").and_then(Value::as_object_mut) else { return };
+    let named = |value: &Value, field: &str| at(value, field).as_str().unwrap_or("").to_owned();
+    if !reference_used && spec.get("dataSourceRef").is_some_and(|one| !named(one, "namespace").is_empty()) {
+        spec.remove("dataSourceRef");
+    }
+    let is_source = |source: &Value| {
+        let (group, kind) = (named(source, "apiGroup"), named(source, "kind"));
+        matches!(
+            (group.as_str(), kind.as_str()),
+            ("", "PersistentVolumeClaim") | ("snapshot.storage.k8s.io", "VolumeSnapshot")
+        )
+    };
+    if !used && !reference_used && spec.get("dataSource").is_some_and(|source| !is_source(source)) {
+        spec.remove("dataSource");
+    }
+    let (source, reference) = (spec.get("dataSource").cloned(), spec.get("dataSourceRef").cloned());
+    match (source, reference) {
+        (Some(source), None) if !source.is_null() => {
+            spec.insert("dataSourceRef".to_owned(), source);
+        }
+        (None, Some(reference)) if !reference.is_null() => {
+            spec.insert("dataSource".to_owned(), reference);
+        }
+        _ => {}
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) struct GoField {
     pub(super) omit_zero: bool,
     /// What Go calls the type, where that doesn't follow from its form.
     pub(super) called: Option<String>,
+    /// The embedded type that has the field.
+    pub(super) within: Option<String>,
 }
 
 impl GoField {
@@ -127,7 +129,8 @@ fn compile(file: File) -> Recorded {
                 atomic.push((name.clone(), field.clone(), of));
             }
             let called = flags.split(' ').find_map(|flag| flag.strip_prefix(':')).map(str::to_owned);
-            let described = GoField { go, omit_empty: has("o"), omit_zero: has("z"), called };
+            let within = flags.split(' ').find_map(|flag| flag.strip_prefix('^')).map(str::to_owned);
+            let described = GoField { go, omit_empty: has("o"), omit_zero: has("z"), called, within };
             structure.insert(field.clone(), described);
             named.insert(field.clone(), Field { of, default });
         }
