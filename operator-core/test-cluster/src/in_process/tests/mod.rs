@@ -10,6 +10,7 @@ mod lists;
 mod objects;
 mod rollouts;
 mod watches;
+mod workloads;
 
 use http::{Method, Request};
 use jiff::Timestamp;
