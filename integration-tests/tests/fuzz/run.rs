@@ -220,11 +220,32 @@ impl Telling<'_> {
     }
 }
 
+/// What a cause says, without the value where that is an object, which the real server shows in Go's form, and without
+/// identities.
+fn words(message: &Value) -> String {
+    let message = message.as_str().unwrap_or_default();
+    let shown = ["Invalid value: {", "Invalid value: [", "Invalid value: null: "];
+    let text = match message.rsplit_once("}: ").or_else(|| message.rsplit_once("]: ")) {
+        Some((_, why)) if shown.iter().any(|start| message.starts_with(start)) => why,
+        _ => message.strip_prefix(shown[2]).unwrap_or(message),
+    };
+    let is_uid = |part: &&str| part.len() == 36 && part.bytes().filter(|byte| *byte == b'-').count() == 4;
+    let parts = text.split_inclusive('\'').map(|part| {
+        let bare = part.trim_end_matches('\'');
+        if Some(bare).filter(is_uid).is_some() { "(uid)'" } else { part }
+    });
+    parts.collect()
+}
+
 /// Refusals are the same if they name the same fields for the same reasons, in any order.
 fn causes(real: &Answer, model: &Answer) -> Vec<String> {
     let named = |answer: &Answer| {
         let causes = answer.body["details"]["causes"].as_array();
-        let cause = |cause: &Value| format!("{} {} {}", cause["field"], cause["reason"], cause["message"]);
+        let cause = |cause: &Value| match cause["field"].as_str() {
+            // The real server shows the whole object as JSON in it.
+            Some("patch") => format!("patch {}", cause["reason"]),
+            _ => format!("{} {} {}", cause["field"], cause["reason"], words(&cause["message"])),
+        };
         causes.into_iter().flatten().map(cause).collect::<BTreeSet<_>>()
     };
     if named(real) == named(model) {

@@ -73,7 +73,6 @@ mod status_patch_ssa_migration;
 mod status_update_locking;
 mod stop_without_start;
 mod sub_resource_update;
-mod test_namespaces;
 pub(crate) mod trigger_reconciler_on_all_event;
 mod unmodifiable_dependent_part;
 mod update_status_in_cleanup_and_reschedule;

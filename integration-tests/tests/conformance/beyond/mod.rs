@@ -22,4 +22,5 @@ mod primary_gone_during_a_run;
 mod records;
 mod recreated_primary;
 mod status;
+mod test_namespaces;
 mod unanswered_create;

@@ -148,7 +148,8 @@ impl Memory {
             object["metadata"]["managedFields"].take();
             object["status"]["conditions"].take();
         }
-        for condition in object["status"]["conditions"].as_array_mut().into_iter().flatten() {
+        let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
+        for condition in conditions.into_iter().flatten() {
             if let Some(time) = condition.get_mut("lastTransitionTime") {
                 *time = true.into();
             }

@@ -13,7 +13,7 @@ pub(super) fn fill(range: &mut Object) {
             if item[field].is_null() && !amounts.is_empty() {
                 item[field] = json!({});
             }
-            if let Some(target) = item[field].as_object_mut() {
+            if let Some(target) = item.get_mut(field).and_then(Value::as_object_mut) {
                 for (resource, amount) in amounts {
                     target.entry(resource).or_insert(amount);
                 }

@@ -37,6 +37,7 @@ pub(super) fn fill(kind: &str, object: &mut Value) {
         "Ingress" | "IngressClass" => network::ingress_class(object),
         "NetworkPolicy" => network::policy(object),
         "EndpointSlice" => network::endpoint_slice(object),
+        "Endpoints" => network::endpoints(object),
         "Pod" => pods::pod(object),
         "Deployment" => workloads::deployment(object),
         "StatefulSet" => workloads::stateful_set(object),

@@ -214,3 +214,11 @@ pub(super) fn endpoint_slice(slice: &mut Object) {
         missing(port, "protocol", "TCP");
     }
 }
+
+pub(super) fn endpoints(endpoints: &mut Object) {
+    for subset in each(endpoints, "subsets") {
+        for port in each(subset, "ports") {
+            missing(port, "protocol", "TCP");
+        }
+    }
+}
