@@ -60,12 +60,22 @@ impl Asked {
                 body["metadata"][field] = current["metadata"][field].clone();
             }
         }
-        let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+        let bytes = if body.is_null() { Vec::new() } else { self.with_own_uid(&body, current).into_bytes() };
         Request::builder()
             .method(self.method.as_str())
             .uri(&self.path)
             .header("content-type", &self.media)
             .body(bytes)
+    }
+
+    /// The text of a body. A Job says its uid in its labels, too, and the one of the log was counted by another server.
+    fn with_own_uid(&self, body: &Value, current: &Value) -> String {
+        let text = body.to_string();
+        let told = body["spec"]["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"].as_str();
+        match (self.method.as_str(), told, current["metadata"]["uid"].as_str()) {
+            ("PUT", Some(told), Some(own)) => text.replace(told, own),
+            _ => text,
+        }
     }
 
     /// The object that is asked for, whatever of it.

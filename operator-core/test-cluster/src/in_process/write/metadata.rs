@@ -32,7 +32,8 @@ const NOT_OF_NEW: [&str; 6] = [
 pub(super) fn has_removed(object: &Value) -> bool {
     let metadata = &object["metadata"];
     let namespace = &metadata["namespace"];
-    NOT_OF_NEW.iter().any(|field| !metadata[field].is_null()) || !namespace.is_null() && !namespace.is_string()
+    NOT_OF_NEW.iter().any(|field| !metadata[field].is_null())
+        || !namespace.is_null() && !namespace.is_string()
 }
 
 /// Puts an object into the namespace of the request's path, where it must belong.

@@ -3,10 +3,7 @@
 //! The lines that stay are found as by the real server's library: the longest run of equal lines first, then what is
 //! before and after it. In long texts, lines that come often begin no run.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    fmt::Write as _,
-};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 /// The change of one text to another; both on one line each.
 pub(super) fn unified(old: &str, new: &str) -> String {
@@ -69,7 +66,7 @@ fn line_of(text: &mut String, sign: char, line: &str) {
 
 /// The runs of equal lines: where they are in both texts, and how long they are.
 fn blocks(old: &[&str], new: &[&str]) -> Vec<(usize, usize, usize)> {
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, line) in new.iter().enumerate() {
         places.entry(line).or_default().push(at);
     }
@@ -99,14 +96,14 @@ fn blocks(old: &[&str], new: &[&str]) -> Vec<(usize, usize, usize)> {
 fn longest(
     old: &[&str],
     new: &[&str],
-    places: &HashMap<&str, Vec<usize>>,
+    places: &BTreeMap<&str, Vec<usize>>,
     (from, to): (usize, usize),
     (new_from, new_to): (usize, usize),
 ) -> (usize, usize, usize) {
     let (mut at, mut new_at, mut size) = (from, new_from, 0);
-    let mut lengths: HashMap<usize, usize> = HashMap::new();
+    let mut lengths: BTreeMap<usize, usize> = BTreeMap::new();
     for (here, line) in old.iter().enumerate().take(to).skip(from) {
-        let mut longer = HashMap::new();
+        let mut longer = BTreeMap::new();
         let there = places.get(line).into_iter().flatten().copied();
         for there in there.filter(|there| (new_from..new_to).contains(there)) {
             let before = there.checked_sub(1).and_then(|before| lengths.get(&before)).copied();
