@@ -59,12 +59,14 @@ fn translate(pattern: &str) -> Result<String, String> {
             '\\' => escape(&mut letters, rest, false, &mut out)?,
             '[' => class(&mut letters, rest, &mut out)?,
             '(' => {
-                groups += 1;
-                out.push('(');
-                if rest.starts_with("(?") {
-                    group(rest)?;
-                }
                 repeatable = false;
+                let header = if rest.starts_with("(?") { group(rest)? } else { "(" };
+                out.push_str(header);
+                for _ in 1..header.chars().count() {
+                    letters.next();
+                }
+                // Flags alone are closed at once.
+                groups += usize::from(!header.ends_with(')'));
             }
             ')' => {
                 groups = groups.checked_sub(1).ok_or_else(|| format!("unexpected ): `{pattern}`"))?;
@@ -72,11 +74,6 @@ fn translate(pattern: &str) -> Result<String, String> {
             }
             '|' => {
                 out.push('|');
-                repeatable = false;
-            }
-            '?' => {
-                // The letter after the parenthesis of a group with flags; anything else was a repetition.
-                out.push('?');
                 repeatable = false;
             }
             '{' | '}' => {
@@ -113,24 +110,22 @@ fn too_often(repetition: &str) -> bool {
     numbers.iter().any(|number| *number > 1_000) || matches!(numbers[..], [least, most] if least > most)
 }
 
-/// Checks what follows the parenthesis of a special group.
-fn group(rest: &str) -> Result<(), String> {
+/// The beginning of a special group, up to its colon, bracket or end.
+fn group(rest: &str) -> Result<&str, String> {
     let body = &rest[2..];
     let named = body.strip_prefix("P<").or_else(|| body.strip_prefix('<'));
     if let Some(name) = named.filter(|name| !name.starts_with(['=', '!'])) {
+        let before = rest.len() - name.len();
+        let is_word = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         return match name.find('>') {
-            Some(end) if name[..end].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && end > 0 => {
-                Ok(())
-            }
-            Some(end) => {
-                Err(format!("invalid named capture: `{}`", &rest[..rest.len() - name.len() + end + 1]))
-            }
+            Some(end) if end > 0 && is_word(&name[..end]) => Ok(&rest[..=before + end]),
+            Some(end) => Err(format!("invalid named capture: `{}`", &rest[..=before + end])),
             None => Err(format!("invalid named capture: `{rest}`")),
         };
     }
     let flags = body.find(|letter: char| !"imsU-".contains(letter)).unwrap_or(body.len());
     match body[flags..].chars().next() {
-        Some(':' | ')') => Ok(()),
+        Some(':' | ')') => Ok(&rest[..2 + flags + 1]),
         Some(other) => Err(format!("invalid or unsupported Perl syntax: `{}{other}`", &rest[..2 + flags])),
         None => Err(format!("missing closing ): `{rest}`")),
     }
@@ -247,6 +242,7 @@ mod tests {
         assert!(matches("^[[]$", "[") && matches("^[]]$", "]") && matches("^[a&&b]$", "&"));
         assert!(matches("^a{,2}$", "a{,2}") && matches("^{x}$", "{x}") && matches(r"^\<$", "<"));
         assert!(matches("^[a-z]([-a-z0-9]*[a-z0-9])?$", "a-b") && matches("^[[:alpha:]-]+$", "a-b"));
+        assert!(matches("^(?:a|b)+(?i:c)$", "abC") && !matches("^(?:a|b)+$", "c"));
         assert!(matches(r"^(?i)ab\.c{2}$", "AB.CC") && matches(r"^(?P<x>a)\Q.*\E$", "a.*"));
     }
 
