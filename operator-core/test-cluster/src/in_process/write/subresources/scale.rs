@@ -105,7 +105,8 @@ impl State {
             let message = format!("the spec replicas field {:?} cannot be empty", of.spec);
             return Err(Failure::bad_request(message));
         }
-        if replicas < 0 {
+        // Those of a custom object are checked with it.
+        if replicas < 0 && kind.scale.is_none() {
             let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
             let cause = ("FieldValueInvalid".to_owned(), "spec.replicas".to_owned(), message);
             return Err(Failure::invalid(&SCALE, path.name(), &[cause]));
