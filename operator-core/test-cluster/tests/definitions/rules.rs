@@ -10,7 +10,7 @@ fn schema() -> Value {
         "properties": {
             "replicas": {"type": "integer", "x-kubernetes-validations": [
                 {"rule": "self >= 0", "message": "not negative"},
-                {"rule": "self <= 10", "messageExpression": "'at most 10, not ' + string(self)", "reason": "FieldValueForbidden"},
+                {"rule": "self <= 10", "messageExpression": "self > 100 ? 'far too many' : 'too many: ' + (self == 11 ? '11' : '')", "reason": "FieldValueForbidden"},
             ]},
             "name": {"type": "string", "maxLength": 20, "x-kubernetes-validations": [
                 {"rule": "self == oldSelf", "message": "can't change"},
@@ -54,7 +54,7 @@ fn schema() -> Value {
         },
         "x-kubernetes-validations": [
             {"rule": "!has(self.replicas) || !has(self.list) || size(self.list) <= self.replicas", "message": "more items than replicas"},
-            {"rule": "self.?map.orValue({}).all(k, k.size() < 4)"},
+            {"rule": "!has(self.map) || self.map.all(k, k.size() < 4)"},
         ],
     })
 }
