@@ -2,6 +2,9 @@
 //! answers, word by word.
 
 mod both;
+mod modules;
+mod random;
+mod real;
 mod refusals;
 mod rules;
 mod scale;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::both::{Both, JSON, MERGE, definition, object, of_spec};
 
-fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -59,7 +59,7 @@ fn schema() -> Value {
     })
 }
 
-fn specs() -> Vec<Value> {
+pub(crate) fn specs() -> Vec<Value> {
     vec![
         json!({"replicas": 1}),
         json!({"replicas": -1}),

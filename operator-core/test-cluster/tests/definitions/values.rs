@@ -12,7 +12,7 @@ fn text(words: Value) -> Value {
     schema
 }
 
-fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let formats = [
         "uri",
         "email",
@@ -79,7 +79,7 @@ fn schema() -> Value {
 }
 
 /// Values of each field, valid and not.
-fn cases() -> Vec<(&'static str, Vec<Value>)> {
+pub(crate) fn cases() -> Vec<(&'static str, Vec<Value>)> {
     vec![
         ("pattern", vec![json!("a_1"), json!("a b1"), json!("ä1"), json!(1), json!(""), json!([])]),
         ("short", vec![json!("ab"), json!("a"), json!("äöü€x"), json!("bc"), json!(null)]),

@@ -9,6 +9,7 @@ mod jobs;
 mod lists;
 mod objects;
 mod rollouts;
+mod rules;
 mod watches;
 mod workloads;
 

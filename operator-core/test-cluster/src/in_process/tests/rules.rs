@@ -1,0 +1,86 @@
+//! Custom kinds with rules, patterns and a scale.
+
+use super::*;
+
+/// The pages, whose spec has another schema, and a scale.
+fn ruled() -> Value {
+    let mut definition = pages();
+    let version = &mut definition["spec"]["versions"][0];
+    version["schema"]["openAPIV3Schema"]["properties"]["spec"] = json!({
+        "type": "object",
+        "properties": {
+            "a": { "type": "string", "maxLength": 9, "pattern": "^(?:[a-z]\\d)+$" },
+            "n": { "type": "integer", "x-kubernetes-validations": [{ "rule": "self < 10", "message": "too much" }] },
+            "fixed": { "type": "string", "maxLength": 9, "x-kubernetes-validations": [{ "rule": "self == oldSelf" }] },
+        },
+        "x-kubernetes-validations": [{ "rule": "has(self.a) || has(self.n)", "reason": "FieldValueRequired", "fieldPath": ".a" }],
+    });
+    version["subresources"]["scale"] =
+        json!({ "specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n", "labelSelectorPath": ".status.s" });
+    definition
+}
+
+fn of(spec: &Value) -> Value {
+    let mut page = page("a", "a1");
+    page["spec"] = spec.clone();
+    page
+}
+
+#[tokio::test]
+async fn rules_and_patterns_refuse_and_name_the_place() {
+    let scene = Scene::new();
+    let (code, made) = scene.post(CRDS, ruled()).await;
+    assert_eq!(code, 201, "{made}");
+    for (spec, why) in [
+        (json!({ "a": "A1" }), "spec.a: Invalid value: \"A1\": spec.a in body should match '^(?:[a-z]\\d)+$'"),
+        (json!({ "n": 11 }), "spec.n: Invalid value: 11: too much"),
+        (json!({}), "spec.a: Required value: failed rule: has(self.a) || has(self.n)"),
+    ] {
+        let said = said(scene.post(PAGES, of(&spec)).await);
+        assert_eq!(said, format!("422 Invalid Page.ex.com \"a\" is invalid: {why}"));
+    }
+    assert_eq!(scene.post(PAGES, of(&json!({ "n": 3, "fixed": "x" }))).await.0, 201);
+    let path = format!("{PAGES}/a");
+    let changed = scene.patch(&path, MERGE, json!({ "spec": { "fixed": "y" } })).await;
+    assert_eq!(
+        said(changed),
+        "422 Invalid Page.ex.com \"a\" is invalid: spec.fixed: Invalid value: \"y\": failed rule: self == oldSelf"
+    );
+    let scale = format!("{path}/scale");
+    assert_eq!(scene.get(&scale).await.1["spec"]["replicas"], 3);
+    assert_eq!(scene.patch(&scale, MERGE, json!({ "spec": { "replicas": 4 } })).await.0, 200);
+    assert_eq!(scene.get(&path).await.1["spec"]["n"], 4);
+    let above = scene.patch(&scale, MERGE, json!({ "spec": { "replicas": 40 } })).await;
+    assert_eq!(said(above), "422 Invalid Page.ex.com \"a\" is invalid: spec.n: Invalid value: 40: too much");
+}
+
+#[tokio::test]
+async fn what_a_new_definition_forbids_may_stay_as_it_is() {
+    let scene = Scene::new();
+    let mut loose = ruled();
+    let spec = &mut loose["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    *spec = json!({ "type": "object", "properties": { "a": { "type": "string" }, "n": { "type": "integer" }, "fixed": { "type": "string" } } });
+    assert_eq!(scene.post(CRDS, loose).await.0, 201);
+    assert_eq!(scene.post(PAGES, of(&json!({ "a": "UP", "n": 99 }))).await.0, 201);
+    let versions = json!({ "spec": { "versions": ruled()["spec"]["versions"] } });
+    assert_eq!(scene.patch(&format!("{CRDS}/pages.ex.com"), MERGE, versions).await.0, 200);
+    let path = format!("{PAGES}/a");
+    assert_eq!(scene.patch(&path, MERGE, json!({ "spec": { "fixed": "x" } })).await.0, 200);
+    let (code, changed) = scene.patch(&path, MERGE, json!({ "spec": { "n": 98 } })).await;
+    assert_eq!((code, &changed["details"]["causes"][0]["message"]), (422, &"Invalid value: 98: too much".into()));
+}
+
+#[tokio::test]
+async fn a_definition_whose_rules_cost_too_much_is_refused() {
+    let scene = Scene::new();
+    let mut definition = ruled();
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["list"] = json!({
+        "type": "array", "items": { "type": "string" },
+        "x-kubernetes-validations": [{ "rule": "self.all(x, self.all(y, x == y))" }],
+    });
+    let (code, refused) = scene.post(CRDS, definition).await;
+    let causes = refused["details"]["causes"].as_array().expect("causes");
+    assert_eq!((code, causes.len()), (422, 3), "{refused}");
+    let why = causes[0]["message"].as_str().unwrap_or_default();
+    assert!(why.starts_with("Forbidden: estimated rule cost exceeds budget by factor of more than 100x"), "{why}");
+}
