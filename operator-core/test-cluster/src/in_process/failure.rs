@@ -172,15 +172,17 @@ impl Failure {
     }
 
     /// The same, with the patch as the message shows it.
-    pub(super) fn of_patch_as(self, patch: Option<&str>) -> Self {
+    pub(super) fn of_patch_as(self, patch: Option<(&str, fn(&str) -> String)>) -> Self {
         match self {
             Self::Status(status) if status.code == 400 => {
                 // The kind is not said again.
                 let kindless = status.message.split_once("cannot be handled as a ");
                 let reason = kindless.and_then(|(_, rest)| rest.split_once(": ")).map(|(_, reason)| reason);
                 let reason = reason.unwrap_or(&status.message);
-                let shown = patch.map(|patch| format!("{patch}: ")).unwrap_or_default();
-                let message = format!("Invalid value: {shown}{reason}");
+                let message = match patch {
+                    Some((patch, words)) => format!("Invalid value: {patch}: {}", words(reason)),
+                    None => format!("Invalid value: {reason}"),
+                };
                 let causes = [("FieldValueInvalid".to_owned(), "patch".to_owned(), message)];
                 let details = json!({ "causes": causes_of(&causes) });
                 Self::unprocessable("", "", &causes, details)
@@ -246,7 +248,6 @@ impl Failure {
             }
             Refusal::BadRequest(message) => Self::bad_request(message),
             Refusal::Internal(message) => Self::internal(message),
-            Refusal::NotModelled(feature) => Self::not_modelled(feature),
         }
     }
 

@@ -23,6 +23,7 @@ mod collector;
 mod controllers;
 mod crd;
 mod definitions;
+mod deprecated;
 mod discovery;
 mod failure;
 mod fields;

@@ -222,7 +222,7 @@ impl InProcessServer {
             self.shared.audit.note(AuditEvent { code: 429, ..event });
             return too_many();
         }
-        let reply = self.reply(request);
+        let (reply, warnings) = self.reply(request);
         event.code = match &reply {
             Ok(Reply::Json(code, _)) => code.as_u16(),
             Ok(Reply::Typed(..) | Reply::Text(_) | Reply::Watch(_)) => 200,
@@ -231,7 +231,7 @@ impl InProcessServer {
         let is_watch = matches!(reply, Ok(Reply::Watch(_)));
         let stage = if is_watch { "ResponseStarted" } else { "ResponseComplete" };
         self.shared.audit.note(AuditEvent { stage: stage.to_owned(), ..event.clone() });
-        match reply {
+        let mut answer = match reply {
             Ok(Reply::Json(code, body)) => response(code, JSON, full(body)),
             Ok(Reply::Typed(content_type, body)) => response(StatusCode::OK, content_type, full(body)),
             Ok(Reply::Text(text)) => plain(StatusCode::OK, text),
@@ -240,7 +240,14 @@ impl InProcessServer {
                 response(StatusCode::OK, JSON, StreamBody::new(lines).boxed_unsync())
             }
             Err(failure) => refused(&failure),
+        };
+        for warning in &warnings {
+            // What can't be in a header is left out.
+            if let Ok(value) = format!("299 - {warning:?}").parse() {
+                answer.headers_mut().append(header::WARNING, value);
+            }
         }
+        answer
     }
 
     /// What all clones share.
@@ -254,8 +261,13 @@ impl InProcessServer {
         self.shared.with(user).map(|(user, _)| user)
     }
 
-    fn reply(&self, request: &Request) -> Result<Reply, Failure> {
-        self.shared.with(|state| state.answer(request))
+    /// The answer, and what it warns of.
+    fn reply(&self, request: &Request) -> (Result<Reply, Failure>, Vec<String>) {
+        self.shared.with(|state| {
+            state.warnings.clear();
+            let reply = state.answer(request);
+            (reply, std::mem::take(&mut state.warnings))
+        })
     }
 }
 

@@ -62,6 +62,8 @@ pub(super) struct State {
     /// What has changed since the server's own controllers last ran.
     pub(super) changed: Changes,
     pub(super) controllers: Controllers,
+    /// What the answer to the current request warns of.
+    pub(super) warnings: Vec<String>,
     /// The tokens of service accounts.
     pub(super) tokens: Tokens,
     /// What the controllers still have to look at.
@@ -111,6 +113,7 @@ impl State {
             now,
             changed: Changes::default(),
             controllers: Controllers::Off,
+            warnings: Vec::new(),
             tokens: Tokens::default(),
             steps: Steps::default(),
             asker: Asker::default(),
@@ -184,6 +187,7 @@ impl State {
             return self.review_self(request, target);
         }
         let kind = self.kinds.find(target)?;
+        self.warnings.extend(self.deprecation(&kind));
         let nowhere = || if kind.is_custom() { Failure::Page } else { Failure::no_resource() };
         if target.namespace.is_some() && !kind.namespaced {
             return Err(nowhere());

@@ -175,15 +175,23 @@ impl Managers {
         all
     }
 
-    /// Removes what changes from all managers but one; without force only if it has no owner.
-    fn give_up(&mut self, change: &Comparison, but: Option<&Manager>, force: bool) -> Result<(), Conflicts> {
+    /// Removes what changes from all managers but one; without force only if it has no owner, or may be taken.
+    fn give_up(
+        &mut self,
+        change: &Comparison,
+        but: Option<&Manager>,
+        force: bool,
+        allowed: Option<&Set>,
+    ) -> Result<(), Conflicts> {
         let taken = change.modified.union(&change.added);
         let mut others: Vec<_> = self.0.iter().filter(|(manager, _)| Some(*manager) != but).collect();
         others.sort_by_cached_key(|(manager, _)| manager.identifier());
         let conflicts: Conflicts = others
             .into_iter()
             .flat_map(|(manager, owned)| {
-                let paths = owned.fields.intersection(&taken).paths();
+                let mut taken = owned.fields.intersection(&taken);
+                allowed.iter().for_each(|allowed| taken.subtract(allowed));
+                let paths = taken.paths();
                 paths.into_iter().map(|path| (manager.describe(), path))
             })
             .collect();
@@ -204,7 +212,7 @@ impl Managers {
     pub(super) fn update(&mut self, context: &Context<'_>, live: &Value, new: &Value, name: &str) {
         let change = compare(context.types, context.root, live, new).without(context.reset);
         // Nobody keeps what changes, the writer's earlier entry included; so this can't conflict.
-        let _ = self.give_up(&change, None, true);
+        let _ = self.give_up(&change, None, true, None);
         let fields = change.modified.union(&change.added).without(context.reset).difference(&STRIPPED);
         if !fields.is_empty() {
             let manager = Manager {
@@ -271,6 +279,7 @@ impl Managers {
         applied: &Value,
         name: &str,
         force: bool,
+        allowed: Option<&Set>,
     ) -> Result<Value, Conflicts> {
         let manager = Manager {
             operation: Operation::Apply,
@@ -291,7 +300,7 @@ impl Managers {
             _ => merged,
         };
         let change = compare(context.types, context.root, live, &new).without(context.reset);
-        self.give_up(&change, Some(&manager), force)?;
+        self.give_up(&change, Some(&manager), force, allowed)?;
         if let Some(owned) = self.0.get_mut(&manager) {
             owned.fields.subtract(&STRIPPED);
             if !equal(live, &new) {

@@ -21,6 +21,7 @@ mod canonical;
 mod defaults;
 mod definition;
 mod generation;
+mod last_applied;
 mod managed;
 mod prepare;
 pub(super) mod protobuf;
@@ -30,6 +31,7 @@ pub(super) mod scale;
 mod schema;
 mod set;
 pub(super) mod strategic;
+mod strict;
 mod typed;
 
 #[cfg(test)]
@@ -67,8 +69,6 @@ pub(super) enum Refusal {
     BadRequest(String),
     /// 500, as the API server answers to an apply that doesn't fit the kind's schema.
     Internal(String),
-    /// 501: the feature that this server doesn't have.
-    NotModelled(String),
 }
 
 /// The endpoint that is written: each has fields that it doesn't change.
@@ -316,9 +316,6 @@ pub(super) fn apply(
     let mut managers = Managers::decode(live.map_or(&Value::Null, entries))
         .ok_or_else(|| Refusal::Internal("failed to decode managed fields".to_owned()))?;
     let before = live.map_or_else(|| schema.empty(), prepare::copy_without_managed);
-    if write.manager == "kubectl" && !at(at(at(&before, "metadata"), "annotations"), LAST_APPLIED).is_null() {
-        return Err(Refusal::NotModelled("the migration from kubectl's client-side apply".to_owned()));
-    }
     let reset = prepare::reset(schema, write.endpoint);
     let context = write.context(&api_version, &reset);
     if managers.is_empty() {
@@ -329,7 +326,10 @@ pub(super) fn apply(
     if !errors.is_empty() {
         return Err(Refusal::Internal(untypable(applied, kind, &errors)));
     }
-    let new = managers.apply(&context, &before, applied, write.manager, force).map_err(Refusal::Conflict)?;
+    let allowed = last_applied::fields(&context, write.manager, &before);
+    let new = managers.apply(&context, &before, applied, write.manager, force, allowed.as_ref());
+    let mut new = new.map_err(Refusal::Conflict)?;
+    last_applied::renew(write.manager, applied, &mut new);
     let new = match &schema.0.origin {
         Origin::Builtin { .. } => {
             schema.read(new).map_err(|refusal| inconvertible(applied, kind, refusal))?
@@ -339,9 +339,6 @@ pub(super) fn apply(
     };
     write.finish(live, new, &managers)
 }
-
-/// Where kubectl keeps what it applied without the server's help.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// A value that fits the schema and yet can't be read is found only after the merge.
 fn inconvertible(applied: &Value, kind: &GroupVersionKind, refusal: Refusal) -> Refusal {

@@ -51,6 +51,7 @@ const ROWS: &[Row] = &[
     Row("", "v1", "persistentvolumeclaims", "persistentvolumeclaim", "PersistentVolumeClaim", "pvc", STATUS | SHOWS_DELETED),
     Row("", "v1", "persistentvolumes", "persistentvolume", "PersistentVolume", "pv", CLUSTER | STATUS | SHOWS_DELETED),
     Row("", "v1", "pods", "pod", "Pod", "po", STATUS | SHOWS_DELETED),
+    Row("", "v1", "replicationcontrollers", "replicationcontroller", "ReplicationController", "rc", STATUS),
     Row("", "v1", "resourcequotas", "resourcequota", "ResourceQuota", "quota", STATUS | SHOWS_DELETED),
     Row("", "v1", "secrets", "secret", "Secret", "", 0),
     Row("", "v1", "serviceaccounts", "serviceaccount", "ServiceAccount", "sa", SHOWS_DELETED),
@@ -92,7 +93,7 @@ pub(super) const MISSING_GROUPS: &[&str] = &[
 
 /// Kinds of the real server that are missing in the groups that exist here.
 const MISSING: &[(&str, &[&str])] = &[
-    ("", &["bindings", "componentstatuses", "podtemplates", "replicationcontrollers"]),
+    ("", &["bindings", "componentstatuses", "podtemplates"]),
     ("autoscaling", &["horizontalpodautoscalers"]),
     ("networking.k8s.io", &["ipaddresses", "servicecidrs"]),
     (

@@ -11,7 +11,7 @@ const CONVENTIONS: &str =
 
 impl State {
     /// The definition of a custom kind.
-    pub(super) fn definition(&self, kind: &Kind) -> Option<&Value> {
+    pub(in crate::in_process) fn definition(&self, kind: &Kind) -> Option<&Value> {
         let path = Self::definition_of(&kind.resource());
         self.store.get(&definitions(), &path).filter(|_| kind.is_custom()).map(|found| &**found)
     }

@@ -215,7 +215,7 @@ async fn what_is_not_modelled_says_so() {
     let scene = Scene::new();
     scene.post(MAPS, json!({ "metadata": { "name": "a" } })).await;
     for path in [
-        "/api/v1/replicationcontrollers",
+        "/api/v1/podtemplates",
         "/apis/node.k8s.io/v1/runtimeclasses",
         "/apis/node.k8s.io/v1",
         "/api/v1/nodes/a/proxy",
@@ -335,4 +335,33 @@ async fn an_event_is_shown_in_both_groups_each_time_in_its_own_form() {
     assert_eq!(scene.get(&of_a).await.1["items"].as_array().map(Vec::len), Some(1));
     scene.delete(&format!("{new}/a.1"), Value::Null).await;
     assert_eq!(scene.get(&format!("{core}/a.1")).await.0, 404);
+}
+
+#[tokio::test]
+async fn unknown_and_doubled_fields_are_warned_of_or_refused() {
+    let scene = Scene::new();
+    let body = r#"{"metadata":{"name":"a","nme":""},"data":{"x":"1","x":"2"},"dat":{},"kind":"ConfigMap","apiVersion":"v1"}"#;
+    let send = async |query: &str| {
+        let request =
+            http::Request::post(format!("{MAPS}?{query}")).header("content-type", "application/json");
+        let request = request.body(kube::client::Body::from(body.as_bytes().to_vec())).expect("a request");
+        let answer = scene.client.send(request).await.expect("an answer");
+        let warnings = answer.headers().get_all("warning").iter();
+        let warnings = warnings.map(|warning| warning.to_str().expect("text").to_owned()).collect::<Vec<_>>();
+        let body = answer.into_body().collect_bytes().await.expect("a body");
+        let body: Value = serde_json::from_slice(&body).expect("json");
+        (warnings.join(", "), body["message"].as_str().unwrap_or("-").to_owned())
+    };
+    let warned = r#"299 - "unknown field \"metadata.nme\"", 299 - "duplicate field \"data.x\"", 299 - "unknown field \"dat\"""#;
+    assert_eq!(send("dryRun=All").await, (warned.to_owned(), "-".to_owned()));
+    assert_eq!(send("dryRun=All&fieldValidation=Ignore").await, (String::new(), "-".to_owned()));
+    let (warnings, refusal) = send("fieldValidation=Strict").await;
+    assert_eq!(
+        (warnings.as_str(), refusal.as_str()),
+        (
+            "",
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: unknown field \
+             \"metadata.nme\", duplicate field \"data.x\", unknown field \"dat\""
+        )
+    );
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, body, is_deleting, meta, metadata, strict};
+use super::{Options, Target, body, is_deleting, meta, metadata};
 use crate::in_process::{
     definitions::{GROUP, KIND, complete_definition, definitions},
     failure::{Cause, Failure},
@@ -30,6 +30,7 @@ impl State {
     ) -> Result<Reply, Failure> {
         let options = Options::new(request, "CreateOptions")?;
         let mut object = body(request, kind)?;
+        self.check_fields(kind, options, &object, Some(&request.body))?;
         if !object["metadata"].is_object() && !object["metadata"].is_null() || metadata::has_removed(&object)
         {
             let read = kind.schema()?.read(object.clone());
@@ -65,7 +66,6 @@ impl State {
             return Err(Failure::invalid(target.kind, target.name(), &[cause]));
         }
         metadata::clear_for_creation(&mut object);
-        strict::check(target, &object)?;
         let object = fields::change(&target.fields(self.now)?, None, object);
         self.finish_creation(target, object.map_err(|refusal| target.refused(refusal))?)
     }

@@ -37,8 +37,8 @@ use super::{
 #[derive(Clone, Copy, Debug)]
 struct Options {
     dry_run: bool,
-    /// Whether unknown fields are refused.
-    strict: bool,
+    /// What becomes of unknown fields.
+    validation: strict::Validation,
 }
 
 impl Options {
@@ -63,8 +63,7 @@ impl Options {
             let message = "Too long: may not be more than 128 bytes";
             return Err(Failure::option(of, "fieldManager", "FieldValueTooLong", message));
         }
-        let strict = request.query.get("fieldValidation") == Some("Strict");
-        Ok(Self { dry_run: !dry_run.is_empty(), strict })
+        Ok(Self { dry_run: !dry_run.is_empty(), validation: strict::Validation::of(request) })
     }
 }
 

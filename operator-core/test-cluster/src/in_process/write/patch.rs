@@ -60,7 +60,9 @@ impl State {
             return Err(Failure::invalid(kind, path.name(), &[cause]));
         }
         metadata::place(&mut object, path.namespace())?;
-        let object = self.update_object(&target, &live, object).map_err(|failure| match is_strategic {
+        let checked = self.check_fields(kind, options, &object, None);
+        let object = checked.and_then(|()| self.update_object(&target, &live, object));
+        let object = object.map_err(|failure| match is_strategic {
             true => strategic::refused(failure, &request.body),
             false => failure.of_patch(),
         })?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, body, endpoint, finalizers, is_deleting, meta, metadata, strict};
+use super::{Options, Target, body, endpoint, finalizers, is_deleting, meta, metadata};
 use crate::in_process::{
     definitions::{GROUP, KIND, note_storage},
     failure::Failure,
@@ -28,6 +28,7 @@ impl State {
     ) -> Result<Reply, Failure> {
         let options = Options::new(request, "UpdateOptions")?;
         let mut object = body(request, kind)?;
+        self.check_fields(kind, options, &object, Some(&request.body))?;
         metadata::check_name(&object, path.name())?;
         metadata::place(&mut object, path.namespace())?;
         let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
@@ -59,7 +60,6 @@ impl State {
         object: Value,
     ) -> Result<Arc<Value>, Failure> {
         check_version(target, live, &object)?;
-        strict::check(target, &object)?;
         let object = fields::change(&target.fields(self.now)?, Some(live), object);
         self.finish_update(target, live, object.map_err(|refusal| target.refused(refusal))?)
     }

@@ -15,7 +15,7 @@ use crate::in_process::{
     state::{Reply, State},
     store::Path,
     write::{
-        Options, Target, body, json_patch, metadata, patch, strict,
+        Options, Target, body, json_patch, metadata, patch,
         update::{check_uid, check_version},
         yaml,
     },
@@ -47,7 +47,7 @@ impl State {
         let live = self.live(kind, path)?;
         check_uid(kind, path, &body, Some(&live), options.dry_run)?;
         let target = of_scale(path, request.manager(), options);
-        strict::check(&target, &body)?;
+        self.check_fields(&SCALE, options, &body, Some(&request.body))?;
         let scale = fields::change(&target.fields(self.now)?, Some(&with_owners(kind, &live)?), body);
         let scale = scale.map_err(|refusal| target.refused(refusal))?;
         self.store_scale(kind, path, target, &live, &scale)

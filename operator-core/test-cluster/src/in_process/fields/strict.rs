@@ -1,0 +1,257 @@
+//! Field validation: fields that a kind doesn't have, and fields that a body has twice. Pure.
+//!
+//! # Guarantees
+//! - They are named in the order of the body, as the real server names them.
+//! - A body without such fields costs a walk, and no memory.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::Value;
+
+use super::{
+    Origin, Schema,
+    recorded::{Go, RECORDED},
+};
+
+impl Schema {
+    /// What is wrong with the fields of a body, as in a warning. `raw` is its text if that is JSON; `read` returns it
+    /// without the fields that a custom kind doesn't have.
+    pub(in crate::in_process) fn wrong_fields(
+        &self,
+        body: &Value,
+        raw: Option<&[u8]>,
+        read: impl FnOnce() -> Option<Value>,
+    ) -> Vec<String> {
+        let doubled = raw.is_some_and(|raw| keys(raw) != Some(keys_of(body)));
+        let tree = || raw.and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_else(|| Tree::of(body));
+        let mut found = Found::default();
+        match &self.0.origin {
+            Origin::Builtin { go, .. } => {
+                if doubled || has_unknown(go, body) {
+                    found.typed(Some(go), &tree(), "");
+                }
+            }
+            Origin::Custom(_) => {
+                if doubled {
+                    found.typed(None, &tree(), "");
+                }
+                let metadata = RECORDED.metadata().map(|(go, _)| go);
+                if let (Some(go), Some(metadata)) = (metadata, body.get("metadata")) {
+                    found.typed(Some(&go), &Tree::of(metadata), "metadata");
+                }
+                let mut gone = Vec::new();
+                read().iter().for_each(|read| self::gone(body, read, "", &mut gone));
+                gone.sort();
+                found.0.extend(gone.iter().map(|path| format!("unknown field {path:?}")));
+            }
+        }
+        found.0
+    }
+}
+
+/// The paths of what is in `body` and not in `read`, except for metadata, of which reading drops what is empty.
+fn gone(body: &Value, read: &Value, path: &str, unknown: &mut Vec<String>) {
+    match (body, read) {
+        (Value::Object(body), Value::Object(read)) => {
+            for (name, value) in body.iter().filter(|(name, _)| !path.is_empty() || *name != "metadata") {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                match read.get(name) {
+                    Some(read) => gone(value, read, &path, unknown),
+                    None if value.is_null() => {}
+                    None => unknown.push(path),
+                }
+            }
+        }
+        (Value::Array(body), Value::Array(read)) => {
+            for (at, (body, read)) in body.iter().zip(read).enumerate() {
+                gone(body, read, &format!("{path}[{at}]"), unknown);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a value has a field that its type doesn't have.
+fn has_unknown(go: &Go, value: &Value) -> bool {
+    match (go, value) {
+        (Go::Pointer(to), value) => has_unknown(to, value),
+        (Go::Struct(id), Value::Object(fields)) => {
+            let known = RECORDED.fields(*id);
+            fields
+                .iter()
+                .any(|(name, value)| known.get(name).is_none_or(|field| has_unknown(&field.go, value)))
+        }
+        (Go::List(item), Value::Array(items)) => items.iter().any(|value| has_unknown(item, value)),
+        (Go::Map(of), Value::Object(entries)) => entries.values().any(|value| has_unknown(of, value)),
+        _ => false,
+    }
+}
+
+/// What is wrong, in the order of the body.
+#[derive(Default)]
+struct Found(Vec<String>);
+
+impl Found {
+    fn typed(&mut self, go: Option<&Go>, tree: &Tree, path: &str) {
+        match (go, tree) {
+            (Some(Go::Pointer(to)), tree) => self.typed(Some(to), tree, path),
+            (go, Tree::Object(fields)) => {
+                let known = match go {
+                    Some(Go::Struct(id)) => Some(RECORDED.fields(*id)),
+                    _ => None,
+                };
+                for (at, (name, value)) in fields.iter().enumerate() {
+                    let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    let of = match (known, go) {
+                        (Some(known), _) => match known.get(name) {
+                            Some(field) => Some(&field.go),
+                            None => {
+                                self.0.push(format!("unknown field {path:?}"));
+                                continue;
+                            }
+                        },
+                        (None, Some(Go::Map(of))) => Some(&**of),
+                        _ => None,
+                    };
+                    if fields[..at].iter().any(|(earlier, _)| earlier == name) {
+                        self.0.push(format!("duplicate field {path:?}"));
+                    }
+                    self.typed(of, value, &path);
+                }
+            }
+            (go, Tree::Array(items)) => {
+                let of = match go {
+                    Some(Go::List(item)) => Some(&**item),
+                    _ => None,
+                };
+                for (at, item) in items.iter().enumerate() {
+                    self.typed(of, item, &format!("{path}[{at}]"));
+                }
+            }
+            (_, Tree::Leaf) => {}
+        }
+    }
+}
+
+/// How many fields a value has, with those below them.
+fn keys_of(value: &Value) -> usize {
+    match value {
+        Value::Object(fields) => fields.len() + fields.values().map(keys_of).sum::<usize>(),
+        Value::Array(items) => items.iter().map(keys_of).sum(),
+        _ => 0,
+    }
+}
+
+/// How many fields a text has; `None` if it isn't JSON.
+fn keys(raw: &[u8]) -> Option<usize> {
+    let mut count = 0;
+    let mut deserializer = serde_json::Deserializer::from_slice(raw);
+    Count(&mut count).deserialize(&mut deserializer).ok().map(|()| count)
+}
+
+struct Count<'c>(&'c mut usize);
+
+impl<'de> DeserializeSeed<'de> for Count<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+/// Values that count for nothing.
+macro_rules! leaves {
+    ($value:expr) => {
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("JSON")
+        }
+    };
+}
+
+impl<'de> Visitor<'de> for Count<'_> {
+    type Value = ();
+
+    leaves!(());
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_key::<IgnoredAny>()?.is_some() {
+            *self.0 += 1;
+            map.next_value_seed(Count(self.0))?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(Count(self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+/// A value with its fields in order, and with those that it has twice.
+enum Tree {
+    Object(Vec<(String, Tree)>),
+    Array(Vec<Tree>),
+    Leaf,
+}
+
+impl Tree {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Object(fields) => {
+                Self::Object(fields.iter().map(|(name, value)| (name.clone(), Self::of(value))).collect())
+            }
+            Value::Array(items) => Self::Array(items.iter().map(Self::of).collect()),
+            _ => Self::Leaf,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Trees;
+        impl<'de> Visitor<'de> for Trees {
+            type Value = Tree;
+
+            leaves!(Tree::Leaf);
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Tree::Object(fields))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tree, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = list.next_element()? {
+                    items.push(item);
+                }
+                Ok(Tree::Array(items))
+            }
+        }
+        deserializer.deserialize_any(Trees)
+    }
+}
