@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Both;
+use super::{Both, masked, send};
 
 const NONE: Value = Value::Null;
 
@@ -243,6 +243,32 @@ async fn the_tokens_of_service_accounts() {
     }
     both.ask("POST", "/api/v1/namespaces/token/secrets", &json!({ "metadata": { "name": "s" } })).await;
     both.ask("POST", &path, &bound("Secret", "s")).await;
+    both.end();
+}
+
+#[tokio::test]
+async fn tokens_are_known_again() {
+    let mut both = Both::new("review").await;
+    let reviews = "/apis/authentication.k8s.io/v1/tokenreviews";
+    let of = |token: &str| json!({ "spec": { "token": token } });
+    both.ask("POST", reviews, &of("abc")).await;
+    both.ask("POST", reviews, &json!({ "spec": {} })).await;
+    both.ask("GET", reviews, &NONE).await;
+    let accounts = "/api/v1/namespaces/review/serviceaccounts";
+    both.ask("POST", accounts, &json!({ "metadata": { "name": "me" } })).await;
+    let path = format!("{accounts}/me/token");
+    let mut answers = Vec::new();
+    for client in [both.real.clone(), both.ours.clone()] {
+        let (_, made) = send(&client, None, "POST", &path, &json!({ "spec": {} })).await;
+        let token = made["status"]["token"].as_str().expect("a token").to_owned();
+        let other = json!({ "spec": { "token": token, "audiences": ["other"] } });
+        let mut said = String::new();
+        for review in [of(&token), other] {
+            said += &masked(send(&client, None, "POST", reviews, &review).await);
+        }
+        answers.push(said);
+    }
+    assert_eq!(answers[1], answers[0]);
     both.end();
 }
 

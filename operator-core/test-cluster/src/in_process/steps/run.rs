@@ -70,6 +70,7 @@ impl State {
             if self.controllers != Controllers::Off {
                 self.route(&change);
                 self.sync_roles(&change.resource);
+                self.sync_budgets(&change.resource, &change.path, change.gone.as_deref());
                 self.sync_quotas(&change.resource, &change.path, change.gone.is_some());
             }
         }

@@ -85,3 +85,32 @@ async fn a_busy_server_refuses_as_many_requests_as_it_is_told() {
     assert_eq!(scene.get(&format!("{MAPS}/a")).await.0, 404);
     assert_eq!(scene.server.audit().iter().filter(|event| event.code == 429).count(), 2);
 }
+
+#[tokio::test]
+async fn a_budget_allows_as_many_evictions_as_it_has_pods_to_spare() {
+    let scene = Scene::new();
+    let (pods, budgets) =
+        ("/api/v1/namespaces/default/pods", "/apis/policy/v1/namespaces/default/poddisruptionbudgets");
+    let budget = json!({ "metadata": { "name": "b" }, "spec": { "minAvailable": 1, "selector": {} } });
+    assert_eq!(scene.post(budgets, budget).await.0, 201);
+    let running = json!({ "status": { "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] } });
+    for name in ["one", "two"] {
+        // No node is to take them.
+        let pod = json!({
+            "metadata": { "name": name },
+            "spec": { "schedulerName": "nobody", "containers": [{ "name": "c", "image": "i" }] },
+        });
+        assert_eq!(scene.post(pods, pod).await.0, 201);
+        assert_eq!(scene.patch(&format!("{pods}/{name}/status"), MERGE, running.clone()).await.0, 200);
+    }
+    let status = scene.get(&format!("{budgets}/b")).await.1["status"].clone();
+    assert_eq!((&status["currentHealthy"], &status["disruptionsAllowed"]), (&json!(2), &json!(1)), "{status}");
+    let evict = async |name: &str| {
+        let eviction = json!({ "apiVersion": "policy/v1", "kind": "Eviction", "metadata": { "name": name } });
+        scene.post(&format!("{pods}/{name}/eviction"), eviction).await
+    };
+    assert_eq!(evict("one").await.0, 201);
+    let (code, refused) = evict("two").await;
+    let cause = &refused["details"]["causes"][0]["message"];
+    assert_eq!((code, cause), (429, &json!("The disruption budget b needs 1 healthy pods and has 1 currently")));
+}
