@@ -101,20 +101,22 @@ impl State {
     fn scale_of_owners(&self, pods: &[(&Path, &Value)]) -> i64 {
         let mut owners: Vec<(Resource, Path)> = Vec::new();
         for (path, pod) in pods {
-            let owner = self.owner(path, pod).map(|owner| match self.store.get(&owner.0, &owner.1) {
-                Some(set) => self.owner(path, set).unwrap_or(owner),
+            let owner = self.controller_of(path, pod).map(|owner| match self.store.get(&owner.0, &owner.1) {
+                Some(set) => self.controller_of(path, set).unwrap_or(owner),
                 None => owner,
             });
             owners.extend(owner.filter(|owner| !owners.contains(owner)));
         }
         let replicas = |(resource, path): &(Resource, Path)| {
-            self.store.get(resource, path).map_or(0, |object| object["spec"]["replicas"].as_i64().unwrap_or(1))
+            self.store
+                .get(resource, path)
+                .map_or(0, |object| object["spec"]["replicas"].as_i64().unwrap_or(1))
         };
         owners.iter().map(replicas).sum()
     }
 
     /// The controller of an object in the same namespace.
-    fn owner(&self, path: &Path, object: &Value) -> Option<(Resource, Path)> {
+    fn controller_of(&self, path: &Path, object: &Value) -> Option<(Resource, Path)> {
         let mut owners = object["metadata"]["ownerReferences"].as_array()?.iter();
         let owner = owners.find(|owner| owner["controller"] == true)?;
         let kind = self.kinds.of_object(owner["apiVersion"].as_str()?, owner["kind"].as_str()?)?;
@@ -123,11 +125,14 @@ impl State {
 
     fn conditions_of(&self, budget: &Value, allowed: i64) -> Value {
         const KIND: &str = "DisruptionAllowed";
-        let (status, reason) = if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
+        let (status, reason) =
+            if allowed > 0 { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
         let known = budget["status"]["conditions"].as_array().cloned().unwrap_or_default();
         let before = known.iter().find(|known| known["type"] == KIND && known["status"] == status);
-        let since = before.map_or_else(|| time(self.now).into(), |before| before["lastTransitionTime"].clone());
-        let mut conditions: Vec<Value> = known.iter().filter(|known| known["type"] != KIND).cloned().collect();
+        let since =
+            before.map_or_else(|| time(self.now).into(), |before| before["lastTransitionTime"].clone());
+        let mut conditions: Vec<Value> =
+            known.iter().filter(|known| known["type"] != KIND).cloned().collect();
         conditions.push(json!({
             "type": KIND, "status": status, "reason": reason, "message": "", "lastTransitionTime": since,
             "observedGeneration": budget["metadata"]["generation"],

@@ -28,7 +28,9 @@ impl Random {
 fn fields_of(kind: &str) -> Vec<(String, Value)> {
     if kind == "Check" {
         let cases = values::cases().into_iter();
-        return cases.flat_map(|(field, all)| all.into_iter().map(move |value| (field.to_owned(), value))).collect();
+        return cases
+            .flat_map(|(field, all)| all.into_iter().map(move |value| (field.to_owned(), value)))
+            .collect();
     }
     let specs = rules::specs().into_iter();
     specs.flat_map(|spec| spec.as_object().unwrap().clone()).collect()

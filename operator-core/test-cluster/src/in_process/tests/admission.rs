@@ -93,7 +93,8 @@ async fn a_budget_allows_as_many_evictions_as_it_has_pods_to_spare() {
         ("/api/v1/namespaces/default/pods", "/apis/policy/v1/namespaces/default/poddisruptionbudgets");
     let budget = json!({ "metadata": { "name": "b" }, "spec": { "minAvailable": 1, "selector": {} } });
     assert_eq!(scene.post(budgets, budget).await.0, 201);
-    let running = json!({ "status": { "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] } });
+    let running =
+        json!({ "status": { "phase": "Running", "conditions": [{ "type": "Ready", "status": "True" }] } });
     for name in ["one", "two"] {
         // No node is to take them.
         let pod = json!({
@@ -104,7 +105,11 @@ async fn a_budget_allows_as_many_evictions_as_it_has_pods_to_spare() {
         assert_eq!(scene.patch(&format!("{pods}/{name}/status"), MERGE, running.clone()).await.0, 200);
     }
     let status = scene.get(&format!("{budgets}/b")).await.1["status"].clone();
-    assert_eq!((&status["currentHealthy"], &status["disruptionsAllowed"]), (&json!(2), &json!(1)), "{status}");
+    assert_eq!(
+        (&status["currentHealthy"], &status["disruptionsAllowed"]),
+        (&json!(2), &json!(1)),
+        "{status}"
+    );
     let evict = async |name: &str| {
         let eviction = json!({ "apiVersion": "policy/v1", "kind": "Eviction", "metadata": { "name": name } });
         scene.post(&format!("{pods}/{name}/eviction"), eviction).await
@@ -112,5 +117,8 @@ async fn a_budget_allows_as_many_evictions_as_it_has_pods_to_spare() {
     assert_eq!(evict("one").await.0, 201);
     let (code, refused) = evict("two").await;
     let cause = &refused["details"]["causes"][0]["message"];
-    assert_eq!((code, cause), (429, &json!("The disruption budget b needs 1 healthy pods and has 1 currently")));
+    assert_eq!(
+        (code, cause),
+        (429, &json!("The disruption budget b needs 1 healthy pods and has 1 currently"))
+    );
 }

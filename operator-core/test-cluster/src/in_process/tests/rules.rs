@@ -15,8 +15,7 @@ fn ruled() -> Value {
         },
         "x-kubernetes-validations": [{ "rule": "has(self.a) || has(self.n)", "reason": "FieldValueRequired", "fieldPath": ".a" }],
     });
-    version["subresources"]["scale"] =
-        json!({ "specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n", "labelSelectorPath": ".status.s" });
+    version["subresources"]["scale"] = json!({ "specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n", "labelSelectorPath": ".status.s" });
     definition
 }
 
@@ -32,7 +31,10 @@ async fn rules_and_patterns_refuse_and_name_the_place() {
     let (code, made) = scene.post(CRDS, ruled()).await;
     assert_eq!(code, 201, "{made}");
     for (spec, why) in [
-        (json!({ "a": "A1" }), "spec.a: Invalid value: \"A1\": spec.a in body should match '^(?:[a-z]\\d)+$'"),
+        (
+            json!({ "a": "A1" }),
+            "spec.a: Invalid value: \"A1\": spec.a in body should match '^(?:[a-z]\\d)+$'",
+        ),
         (json!({ "n": 11 }), "spec.n: Invalid value: 11: too much"),
         (json!({}), "spec.a: Required value: failed rule: has(self.a) || has(self.n)"),
     ] {
@@ -67,7 +69,10 @@ async fn what_a_new_definition_forbids_may_stay_as_it_is() {
     let path = format!("{PAGES}/a");
     assert_eq!(scene.patch(&path, MERGE, json!({ "spec": { "fixed": "x" } })).await.0, 200);
     let (code, changed) = scene.patch(&path, MERGE, json!({ "spec": { "n": 98 } })).await;
-    assert_eq!((code, &changed["details"]["causes"][0]["message"]), (422, &"Invalid value: 98: too much".into()));
+    assert_eq!(
+        (code, &changed["details"]["causes"][0]["message"]),
+        (422, &"Invalid value: 98: too much".into())
+    );
 }
 
 #[tokio::test]
@@ -83,5 +88,8 @@ async fn a_definition_whose_rules_cost_too_much_is_refused() {
     let causes = refused["details"]["causes"].as_array().expect("causes");
     assert_eq!(causes.len(), 3, "{refused}");
     let why = causes[0]["message"].as_str().unwrap_or_default();
-    assert!(why.starts_with("Forbidden: estimated rule cost exceeds budget by factor of more than 100x"), "{why}");
+    assert!(
+        why.starts_with("Forbidden: estimated rule cost exceeds budget by factor of more than 100x"),
+        "{why}"
+    );
 }
