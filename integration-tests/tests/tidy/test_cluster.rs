@@ -9,13 +9,17 @@ const FLOORS: &[(&str, u8)] = &[
     ("error", 1),
     ("seed", 1),
     ("audit", 2),
+    ("files", 2),
     ("gate", 2),
     ("impersonation", 2),
     ("looks", 2),
+    ("virtual_time", 2),
+    ("certs", 3),
     ("crds", 3),
-    ("control_plane", 4),
-    ("in_process", 4),
-    ("proxy", 5),
+    ("kubeconfig", 4),
+    ("control_plane", 5),
+    ("in_process", 5),
+    ("proxy", 6),
 ];
 
 /// The folder of the in-process server's socket, which waits, and draws tokens and names by chance.

@@ -9,6 +9,10 @@
 //! - `impersonation`: requests as another user.
 //! - `looks`: repeated checks until something is ready, or, in a test, has happened.
 //! - `gate`: where something waits until a test lets it go on.
+//! - `virtual_time`: whether tokio's clock is paused.
+//! - `files`: files and folders, with errors that name them.
+//! - `certs`: a certificate authority, and what it signs.
+//! - `kubeconfig`: the file for clients.
 //! - `crds`: reads definitions from files, applies them, and waits for them.
 //! - `control_plane`: a real API server, on demand.
 //! - `in_process`: the one inside the process.
@@ -18,11 +22,15 @@ mod error;
 mod seed;
 
 mod audit;
+mod files;
 mod gate;
 mod impersonation;
 mod looks;
+mod virtual_time;
 
+mod certs;
 mod crds;
+mod kubeconfig;
 
 mod control_plane;
 mod in_process;

@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_folder_must_have_what_is_asked_for() {
         let folder = tempfile::tempdir().unwrap();
-        super::super::files::write(&folder.path().join("etcd"), "").unwrap();
+        crate::files::write(&folder.path().join("etcd"), "").unwrap();
         let source = Source::Folder(folder.path().to_owned());
         Assets::of(source.clone(), &[Part::Etcd]).unwrap();
         let error = Assets::of(source, &[Part::Etcd, Part::ApiServer]).unwrap_err();

@@ -18,15 +18,19 @@ use kube::{
 use super::{
     ControlPlane, Ours, Part,
     assets::{Assets, Source},
-    certs::{self, Authority},
-    files::{make_folder, write},
-    kubeconfig::kubeconfig,
     modules::{AUDIT_POLICY, NODE, STAGES},
     part::Layout,
     process::Supervisor,
-    ready, virtual_time,
+    ready,
 };
-use crate::{crds::install_crd, error::Error};
+use crate::{
+    certs::{self, Authority},
+    crds::install_crd,
+    error::Error,
+    files::{make_folder, write},
+    kubeconfig::kubeconfig,
+    virtual_time::is_virtual,
+};
 
 /// How long the parts may take, as in Go's envtest.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -115,7 +119,7 @@ impl ControlPlaneBuilder {
     /// If tokio's clock is paused, there are no binaries and no Go to build them with, a part dies (with the last lines
     /// of its log), or something isn't ready in time.
     pub async fn start(self) -> Result<ControlPlane, Error> {
-        if virtual_time::is_virtual() {
+        if is_virtual() {
             // Its processes live in real time: every deadline would be over before they have answered.
             return Err(Error::VirtualTime);
         }

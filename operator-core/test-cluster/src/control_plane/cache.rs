@@ -21,8 +21,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{files::make_folder, modules::Module, progress};
+use super::{modules::Module, progress};
 use crate::error::Error;
+use crate::files::make_folder;
 
 /// The folder of the module's binary; `build` fills it if it doesn't exist. Blocks for as long as that takes.
 pub(super) fn ensure(
@@ -81,7 +82,7 @@ mod tests {
     use super::{super::modules::CLUSTER, *};
 
     fn fake(folder: &Path) -> Result<(), Error> {
-        super::super::files::write(&folder.join("etcd"), "binary")
+        crate::files::write(&folder.join("etcd"), "binary")
     }
 
     #[test]

@@ -10,12 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
+use super::{modules::Module, progress};
+use crate::{
+    error::Error,
     files::{make_folder, write},
-    modules::Module,
-    progress,
 };
-use crate::error::Error;
 
 /// The interval at which a build reports that it is still running.
 const PROGRESS: Duration = Duration::from_secs(15);

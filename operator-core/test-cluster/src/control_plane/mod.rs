@@ -23,21 +23,16 @@ use kube::Client;
 mod assets;
 mod builder;
 mod cache;
-pub(crate) mod certs;
-mod files;
 mod go_build;
-pub(crate) mod kubeconfig;
 mod modules;
 mod part;
 mod process;
 mod progress;
 mod ready;
-mod virtual_time;
 
 pub use assets::Assets;
 pub use builder::ControlPlaneBuilder;
 pub use part::Part;
-pub(crate) use virtual_time::is_virtual;
 
 use crate::{
     audit::{AuditEvent, AuditReader},

@@ -21,12 +21,14 @@ mod canonical;
 mod defaults;
 mod definition;
 mod generation;
+mod inconvertible;
 mod last_applied;
 mod managed;
 mod prepare;
 pub(super) mod protobuf;
 mod quantity;
 mod recorded;
+mod same;
 pub(super) mod scale;
 mod schema;
 mod set;
@@ -41,17 +43,19 @@ pub(super) use definition::{
     Scale, check_default, field_path, is_valid_format, scale_integer, scale_names, scale_text, show_float,
 };
 pub(super) use quantity::{nanos, written};
+pub(super) use same::is_same;
 
 use std::{borrow::Cow, sync::Arc};
 
 use jiff::Timestamp;
 use kube::core::GroupVersionKind;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub(super) use self::defaults::quality;
 use self::{
     canonical::{canonical, canonical_metadata},
     definition::Definition,
+    inconvertible::{inconvertible, untypable},
     managed::{Context, Managers},
     recorded::{Go, RECORDED, at},
     schema::{TypeId, Types},
@@ -340,38 +344,6 @@ pub(super) fn apply(
     write.finish(live, new, &managers)
 }
 
-/// A value that fits the schema and yet can't be read is found only after the merge.
-fn inconvertible(applied: &Value, kind: &GroupVersionKind, refusal: Refusal) -> Refusal {
-    let Refusal::BadRequest(message) = refusal else { return refusal };
-    let what = format!("{}, Kind={}", kind.api_version(), kind.kind);
-    let reason =
-        message.split_once(&format!("handled as a {}: ", kind.kind)).map_or("", |(_, reason)| reason);
-    Refusal::Internal(format!(
-        "failed to convert new object ({}; {what}) to proper version: unable to convert unstructured object to {what}: {reason}",
-        name(applied)
-    ))
-}
-
-/// Namespace and name, as the API server names an object for which it fails.
-fn name(object: &Value) -> String {
-    let text = |field| at(at(object, "metadata"), field).as_str().unwrap_or("");
-    format!("{}/{}", text("namespace"), text("name"))
-}
-
-fn untypable(applied: &Value, kind: &GroupVersionKind, errors: &[String]) -> String {
-    let errors = match errors {
-        [error] => error.clone(),
-        errors => format!("errors:\n  {}", errors.join("\n  ")),
-    };
-    format!(
-        "failed to create typed patch object ({}; {}/{}, Kind={}): {errors}",
-        name(applied),
-        kind.group,
-        kind.version,
-        kind.kind
-    )
-}
-
 /// Any other write. `new` is the whole object as the request wants it: a body, or the live object after a patch.
 pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Result<Value, Refusal> {
     let schema = write.schema;
@@ -398,27 +370,4 @@ pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Res
 /// The managed fields in an object.
 fn entries(object: &Value) -> &Value {
     at(at(object, "metadata"), "managedFields")
-}
-
-/// Whether two values are equal except for one of their fields, on which `special` decides.
-fn same_but(one: &Value, two: &Value, field: &str, special: impl Fn(&Value, &Value) -> bool) -> bool {
-    let (Value::Object(left), Value::Object(right)) = (one, two) else { return canonical::equal(one, two) };
-    let others = |fields: &Map<String, Value>| fields.len() - usize::from(fields.contains_key(field));
-    let same = |(name, left): (&String, &Value)| {
-        name == field || right.get(name).is_some_and(|right| canonical::equal(left, right))
-    };
-    others(left) == others(right) && left.iter().all(same) && special(at(one, field), at(two, field))
-}
-
-/// Whether a write changes nothing, so that the resourceVersion stays: times of managed fields don't count.
-pub(super) fn is_same(live: &Value, new: &Value) -> bool {
-    same_but(live, new, "metadata", |live, new| {
-        same_but(live, new, "managedFields", |live, new| match (live, new) {
-            (Value::Array(live), Value::Array(new)) => {
-                live.len() == new.len()
-                    && live.iter().zip(new).all(|(live, new)| same_but(live, new, "time", |_, _| true))
-            }
-            _ => canonical::equal(live, new),
-        })
-    })
 }

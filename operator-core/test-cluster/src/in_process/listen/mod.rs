@@ -38,10 +38,7 @@ use super::{
     identity::{MASTERS, User},
     service::InProcessServer,
 };
-use crate::{
-    control_plane::{certs::Authority, is_virtual, kubeconfig::kubeconfig},
-    error::Error,
-};
+use crate::{certs::Authority, error::Error, kubeconfig::kubeconfig, virtual_time::is_virtual};
 use connection::Socket;
 use folder::PrivateFolder;
 use users::Users;

@@ -16,7 +16,7 @@ use tokio_rustls::{
 };
 
 use crate::{
-    control_plane::certs::{Authority, Identity},
+    certs::{Authority, Identity},
     error::Error,
 };
 

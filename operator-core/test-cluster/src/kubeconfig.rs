@@ -3,8 +3,7 @@
 use k8s_openapi::ByteString;
 use serde_json::{Value, json};
 
-use super::certs::Identity;
-use crate::error::Error;
+use crate::{certs::Identity, error::Error};
 
 /// The text of a kubeconfig for one user of the API server at `127.0.0.1:port`. `name` is the cluster's and the context's.
 pub(crate) fn kubeconfig(
@@ -44,7 +43,7 @@ mod tests {
     #[tokio::test]
     async fn kube_reads_what_is_written() {
         let identity = Identity { certificate: "certificate".to_owned(), key: "key".to_owned() };
-        let ca = super::super::certs::Authority::new().unwrap().certificate();
+        let ca = crate::certs::Authority::new().unwrap().certificate();
         let text = kubeconfig("test", 6443, &ca, "admin", &identity).unwrap();
         let read = kube::config::Kubeconfig::from_yaml(&text).unwrap();
         let config = kube::Config::from_custom_kubeconfig(read, &Default::default()).await.unwrap();

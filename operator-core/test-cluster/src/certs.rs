@@ -10,8 +10,7 @@ use rcgen::{
     KeyUsagePurpose, SanType,
 };
 
-use super::files::write;
-use crate::error::Error;
+use crate::{error::Error, files::write};
 
 /// The first address of the range for Services: the API server's own Service has it.
 const SERVICE_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
@@ -77,7 +76,7 @@ impl Authority {
 
 /// Writes the files that the API server and the controllers read: the CA, the server's identity, and the key pair that
 /// signs the tokens of service accounts.
-pub(super) fn write_files(authority: &Authority, folder: &Path) -> Result<(), Error> {
+pub(crate) fn write_files(authority: &Authority, folder: &Path) -> Result<(), Error> {
     let server = authority.server()?;
     let tokens = KeyPair::generate()?;
     write(&folder.join("ca.crt"), &authority.certificate())?;
