@@ -82,10 +82,16 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// The next uid.
+    /// The next uid, and those after it.
     pub(super) fn uid(&mut self) -> String {
+        let uid = self.next_uid();
         self.uids += 1;
-        format!("00000000-0000-4000-8000-{:012x}", self.uids)
+        uid
+    }
+
+    /// The next uid, which is given to an object only if nothing is wrong with it.
+    pub(super) fn next_uid(&self) -> String {
+        format!("00000000-0000-4000-8000-{:012x}", self.uids + 1)
     }
 
     /// The next suffix of a generated name: five letters and digits without vowels, as in the real server.

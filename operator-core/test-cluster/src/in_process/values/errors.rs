@@ -88,18 +88,6 @@ impl Errors {
         );
     }
 
-    /// A text has too many characters.
-    pub(in crate::in_process) fn too_long_characters(&mut self, path: &Path<'_>, limit: usize) {
-        let unit = if limit == 1 { "character" } else { "characters" };
-        self.add(
-            "FieldValueTooLong",
-            "Too long",
-            path,
-            None,
-            &format!("may not be more than {limit} {unit}"),
-        );
-    }
-
     /// A list has too many items.
     pub(in crate::in_process) fn too_many(&mut self, path: &Path<'_>, count: usize, limit: usize) {
         let unit = if limit == 1 { "item" } else { "items" };

@@ -202,9 +202,9 @@ fn wrong_name(kind: &Kind, name: &str, is_prefix: bool) -> Vec<String> {
     match (kind.group.as_str(), kind.kind.as_str()) {
         // Names of rights are anything that can stand in a path.
         ("rbac.authorization.k8s.io", _) => names::path_segment(name),
-        ("", "Event") if is_prefix => path_prefix(name),
-        ("", "Event") => names::path_segment(name),
-        ("", "Namespace" | "Service") => names::dns_label(&masked),
+        ("", "Event") | ("policy", _) if is_prefix => path_prefix(name),
+        ("", "Event") | ("policy", _) => names::path_segment(name),
+        ("", "Namespace" | "Service") | ("apps", "StatefulSet") => names::dns_label(&masked),
         _ => names::dns_subdomain(&masked),
     }
 }

@@ -10,8 +10,6 @@
 //! # Guarantees
 //! - The causes of a refusal are those of the real server, in its order.
 
-#![allow(dead_code, reason = "the kinds that use all of it follow")]
-
 mod addresses;
 mod claim;
 mod common;
@@ -49,11 +47,6 @@ struct Checks {
 
 /// For kinds whose status may be anything.
 fn anything(_new: &Value, _old: &Value, _errors: &mut Errors) {}
-
-/// What is wrong with the name of an object whose pods have it, too.
-pub(super) fn label(name: &str) -> Option<String> {
-    names::dns_label(name).into_iter().next()
-}
 
 /// What is wrong with a new object.
 pub(super) fn of_new(kind: &Kind, object: &Value) -> Vec<Cause> {

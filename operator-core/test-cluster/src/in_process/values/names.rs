@@ -72,17 +72,6 @@ pub(in crate::in_process) fn dns_subdomain(value: &str) -> Vec<String> {
     gather([too_long(value, 253, "characters"), form])
 }
 
-/// The name of a Service (RFC 1035).
-pub(in crate::in_process) fn dns_1035_label(value: &str) -> Vec<String> {
-    let starts = value.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
-    let form = (!is_label(value) || !starts).then(|| {
-        let rule = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
-                    character, and end with an alphanumeric character";
-        mismatch(rule, "[a-z]([-a-z0-9]*[a-z0-9])?", &["my-name", "abc-123"])
-    });
-    gather([too_long(value, 63, "characters"), form])
-}
-
 /// A name with an optional prefix: the key of a label, the name of a finalizer.
 pub(in crate::in_process) fn qualified(value: &str) -> Vec<String> {
     const EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];

@@ -86,7 +86,7 @@ impl State {
         if let Some(namespace) = path.namespace() {
             object["metadata"]["namespace"] = namespace.into();
         }
-        object["metadata"]["uid"] = self.counters.uid().into();
+        object["metadata"]["uid"] = self.counters.next_uid().into();
         let schema = kind.schema()?;
         let mut object = schema.identified(object);
         self.complete(kind, &mut object)?;
@@ -103,6 +103,7 @@ impl State {
         if let Some(existing) = self.store.get(&kind.resource(), path) {
             return Err(Failure::exists(kind, path.name(), is_deleting(existing)));
         }
+        object["metadata"]["uid"] = self.counters.uid().into();
         object["metadata"]["creationTimestamp"] = metadata::time(self.now).into();
         if schema.starts_generation() {
             object["metadata"]["generation"] = 1.into();

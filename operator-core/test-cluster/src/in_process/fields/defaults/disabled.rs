@@ -15,6 +15,9 @@ pub(super) fn drop(kind: &str, object: &mut Value) {
     if let Some(pods) = pods {
         of_pods(pods);
     }
+    if kind == "Pod" {
+        remove(object.get_mut("status"), "nodeAllocatableResourceClaimStatuses");
+    }
     if kind == "StatefulSet" {
         remove(object.pointer_mut("/spec/updateStrategy/rollingUpdate"), "maxUnavailable");
     }
@@ -23,7 +26,13 @@ pub(super) fn drop(kind: &str, object: &mut Value) {
 fn of_pods(spec: &mut Value) {
     for list in ["containers", "initContainers", "ephemeralContainers"] {
         for container in items(spec.get_mut(list)) {
-            remove(container.get_mut("lifecycle"), "stopSignal");
+            let Some(lifecycle) = container.get_mut("lifecycle").and_then(Value::as_object_mut) else {
+                continue;
+            };
+            let had_signal = lifecycle.remove("stopSignal").is_some();
+            if had_signal && lifecycle.is_empty() {
+                remove(Some(container), "lifecycle");
+            }
         }
     }
     for volume in items(spec.get_mut("volumes")) {

@@ -86,6 +86,7 @@ pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
     disabled::drop(kind, object);
     match kind {
         "Service" => network::allocated(live, object),
+        "Pod" => pods::priority(live, object),
         "ServiceAccount" => others::service_account(object),
         "PersistentVolumeClaim" => others::data_sources(Some(live), object),
         "DaemonSet" => workloads::template_generation(Some(live), object),

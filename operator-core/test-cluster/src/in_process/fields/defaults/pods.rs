@@ -6,6 +6,9 @@ use super::{super::quantity, Object, each, made, missing, part, text};
 
 /// A Pod. What admission adds (service account token, tolerations) is not added.
 pub(super) fn pod(pod: &mut Object) {
+    if let Some(status) = part(pod, "status") {
+        addresses(status);
+    }
     let Some(spec) = made(pod, "spec") else { return };
     pod_spec(spec);
     for list in ["containers", "initContainers"] {
@@ -21,6 +24,26 @@ pub(super) fn pod(pod: &mut Object) {
                 }
             }
         }
+    }
+}
+
+/// A change may leave out the priority that the pod has got from its class.
+pub(super) fn priority(live: &Value, pod: &mut Value) {
+    if let Some(spec) = pod.get_mut("spec").and_then(Value::as_object_mut) {
+        for field in ["priority", "preemptionPolicy"] {
+            if let Some(value) = live["spec"].get(field).filter(|value| !value.is_null()) {
+                missing(spec, field, value.clone());
+            }
+        }
+    }
+}
+
+/// The address of a pod is the first of its addresses, which may be given as just that one.
+fn addresses(status: &mut Object) {
+    let first = text(status, "podIP").to_owned();
+    let listed = |address: &Value| address["ip"] == first.as_str();
+    if !first.is_empty() && !status.get("podIPs").and_then(|all| all.get(0)).is_some_and(listed) {
+        status.insert("podIPs".to_owned(), json!([{ "ip": first }]));
     }
 }
 

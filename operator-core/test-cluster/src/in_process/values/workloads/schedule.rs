@@ -60,7 +60,7 @@ fn descriptor(text: &str) -> Result<(), String> {
     }
     match text.strip_prefix("@every ") {
         Some(duration) => go_duration(duration)
-            .map_err(|why| format!("failed to parse duration {duration}: time: {why} duration {duration:?}")),
+            .map_err(|why| format!("failed to parse duration {text}: time: {why} duration {duration:?}")),
         None => Err(format!("unrecognized descriptor: {text}")),
     }
 }
@@ -173,7 +173,7 @@ mod tests {
             ("a * * * *", "failed to parse int from a: strconv.Atoi: parsing \"a\": invalid syntax"),
             ("*/0 * * * *", "step of range should be a positive number: */0"),
             ("@never", "unrecognized descriptor: @never"),
-            ("@every x", "failed to parse duration x: time: invalid duration \"x\""),
+            ("@every x", "failed to parse duration @every x: time: invalid duration \"x\""),
         ] {
             assert_eq!(parse(wrong), Err(why.to_owned()), "{wrong}");
         }

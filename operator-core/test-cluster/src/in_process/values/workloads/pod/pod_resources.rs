@@ -47,12 +47,20 @@ fn sums(errors: &mut Errors, path: &Path<'_>, spec: &Value, given: &Value) {
             let own = text(at(given, side), &resource);
             let counts = side == "requests" || quantity::is_huge_pages(&resource);
             if counts && !own.is_empty() && sum > amount(own) {
-                let sum = quantity::written_like(own, sum);
+                let sum = quantity::written_like(&given_first(spec, side, &resource), sum);
                 let detail = format!("must be greater than or equal to aggregate container {side} of {sum}");
                 errors.invalid(&list.key(&resource), own, &detail);
             }
         }
     }
+}
+
+/// The amount of the first container that has one, in whose form sums are written.
+fn given_first(spec: &Value, side: &str, resource: &str) -> String {
+    let mut all = items(spec, "containers").chain(items(spec, "initContainers"));
+    let given = |container: &Value| text(at(at(container, "resources"), side), resource).to_owned();
+    all.find_map(|(_, container)| Some(given(container)).filter(|given| !given.is_empty()))
+        .unwrap_or_default()
 }
 
 /// All containers at once, or one that runs before beside those that have been started before it and stay.

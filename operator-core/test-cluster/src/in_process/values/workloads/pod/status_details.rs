@@ -9,8 +9,7 @@ use crate::in_process::values::{
     errors::Errors,
     names::{self, outside},
     path::Path,
-    quantity::amount,
-    read::{at, count, entries, items, part, text},
+    read::{at, count, items, part, text},
 };
 
 const STATUS: Path<'static> = Path::root("status");
@@ -35,7 +34,6 @@ pub(super) fn claims(errors: &mut Errors, spec: &Value, status: &Value) {
         }
     }
     extended(errors, spec, at(status, "extendedResourceClaimStatus"));
-    of_nodes(errors, spec, status);
 }
 
 fn extended(errors: &mut Errors, spec: &Value, status: &Value) {
@@ -76,36 +74,6 @@ fn extended(errors: &mut Errors, spec: &Value, status: &Value) {
     match text(status, "resourceClaimName") {
         "" => errors.required(&path.child("resourceClaimName"), ""),
         name => errors.all_invalid(&path.child("resourceClaimName"), name, &names::dns_subdomain(name)),
-    }
-}
-
-fn of_nodes(errors: &mut Errors, spec: &Value, status: &Value) {
-    let list = STATUS.child("nodeAllocatableResourceClaimStatuses");
-    for (index, claim) in items(status, "nodeAllocatableResourceClaimStatuses") {
-        let (path, name) = (list.index(index), text(claim, "resourceClaimName"));
-        let place = path.child("resourceClaimName");
-        if name.is_empty() {
-            errors.required(&place, "must not be empty");
-        }
-        let mut known = items(spec, "resourceClaims").chain(items(status, "resourceClaimStatuses"));
-        if !known.any(|(_, known)| at(known, "resourceClaimName").as_str() == Some(name)) {
-            errors.invalid(&place, name, "no mapping found in pod reference");
-        }
-        for field in ["containers", "resources"] {
-            if count(claim, field) == 0 {
-                errors.required(&path.child(field), "must not be empty");
-            }
-        }
-        let list = path.child("resources");
-        for (resource, given) in entries(claim, "resources") {
-            let (path, given) = (list.key(resource), given.as_str().unwrap_or_default());
-            if resource.contains('/') && !resource.contains("kubernetes.io/") {
-                errors.invalid(&path, resource, "must be a node allocatable resource name");
-            }
-            if amount(given) < 0 {
-                errors.invalid(&path, given, "must be non-negative");
-            }
-        }
     }
 }
 
