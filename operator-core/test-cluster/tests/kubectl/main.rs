@@ -1,0 +1,71 @@
+//! kubectl on the in-process server and on the real one: the same commands, and what they print compared byte by byte.
+//!
+//! ```text
+//!  commands ─┬─▶ kubectl ─HTTPS─▶ in-process server ─┬─▶ masked: ages, times, uids, addresses, versions, hashes
+//!            └─▶ kubectl ─HTTPS─▶ real control plane ┴─▶ compared: exit code, output, errors
+//! ```
+//!
+//! One control plane serves all sections. A difference that is known is written beside its command with its reason; a
+//! test counts them, and fails for one that is no longer there.
+
+mod api;
+mod apply;
+mod custom;
+mod deletion;
+mod maps;
+mod masks;
+mod run;
+mod script;
+mod workloads;
+
+use run::{Servers, differences};
+use script::Step;
+use test_cluster::{ControlPlane, InProcessServer};
+
+/// More differences than this are too many to know.
+const MOST_KNOWN: usize = 5;
+/// The commands that somebody who takes the one server for the other must not notice.
+const NEVER_DIFFERENT: [&str; 5] = ["get", "apply", "diff", "wait", "delete"];
+
+fn sections() -> [(&'static str, Vec<Step>); 6] {
+    [
+        ("api", api::steps()),
+        ("maps", maps::steps()),
+        ("apply", apply::steps()),
+        ("custom", custom::steps()),
+        ("deletion", deletion::steps()),
+        ("workloads", workloads::steps()),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kubectl_says_the_same_on_both_servers() -> Result<(), Box<dyn std::error::Error>> {
+    let plane = ControlPlane::builder().kwok(true).start().await?;
+    let listening = InProcessServer::new().listen().await?;
+    let real = plane.kubeconfig().ok_or("a control plane of ours")?;
+    let servers =
+        Servers::new(plane.assets().ok_or("our binaries")?.kubectl()?, real, listening.kubeconfig())?;
+    let chosen = std::env::var("KUBECTL_SECTION").ok();
+    let mut report = Vec::new();
+    for (name, steps) in sections() {
+        if chosen.as_ref().is_none_or(|chosen| chosen == name) {
+            let servers = servers.clone();
+            let found = tokio::task::spawn_blocking(move || differences(&servers, name, &steps)).await?;
+            report.extend(found.map_err(|error| error.to_string())?);
+        }
+    }
+    assert!(report.is_empty(), "{} differences\n{}", report.len(), report.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn at_least_forty_commands_are_compared_and_few_differences_known() {
+    let steps: Vec<Step> = sections().into_iter().flat_map(|(_, steps)| steps).collect();
+    assert!(steps.len() >= 40, "{}", steps.len());
+    let known: Vec<&Step> = steps.iter().filter(|step| step.known.is_some()).collect();
+    assert!(known.len() <= MOST_KNOWN, "{known:?}");
+    for step in known {
+        let command = step.command.split(' ').next().unwrap_or_default();
+        assert!(!NEVER_DIFFERENT.contains(&command), "{step:?}");
+    }
+}
