@@ -99,7 +99,7 @@ fn resource(definition: &Value) -> Resource {
 impl State {
     /// What is wrong with a definition; `old` is what it was before an update.
     pub(super) fn wrong_definition(
-        &self,
+        &mut self,
         definition: &Value,
         old: Option<&Value>,
     ) -> Result<Vec<Cause>, Failure> {
@@ -114,7 +114,8 @@ impl State {
         if !causes.is_empty() {
             return Ok(causes);
         }
-        if let Some(part) = crd::unchecked(definition).first() {
+        let unchecked = crd::unchecked(definition);
+        if let (Some(part), false) = (unchecked.first(), self.lenient) {
             return Err(Failure::not_modelled(part));
         }
         let kind = text(definition, "/spec/names/kind");
@@ -125,6 +126,10 @@ impl State {
             return Err(Failure::not_modelled(format_args!(
                 "a definition of names that another kind has ({kind} in {group})"
             )));
+        }
+        self.warnings.extend(crd::warnings(definition, old));
+        if !unchecked.is_empty() {
+            self.warnings.push(format!("the in-process server does not do this: {}", unchecked.join(", ")));
         }
         Ok(causes)
     }

@@ -32,6 +32,7 @@ mod go;
 mod identity;
 mod kinds;
 mod list_options;
+mod lenient;
 mod listen;
 mod namespaces;
 mod openapi;

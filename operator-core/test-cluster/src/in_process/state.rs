@@ -64,6 +64,8 @@ pub(super) struct State {
     pub(super) controllers: Controllers,
     /// What the answer to the current request warns of.
     pub(super) warnings: Vec<String>,
+    /// Whether definitions may have parts that can't be checked.
+    pub(super) lenient: bool,
     /// The tokens of service accounts.
     pub(super) tokens: Tokens,
     /// What the controllers still have to look at.
@@ -120,6 +122,7 @@ impl State {
             changed: Changes::default(),
             controllers: Controllers::Off,
             warnings: Vec::new(),
+            lenient: false,
             tokens: Tokens::default(),
             steps: Steps::default(),
             asker: Asker::default(),

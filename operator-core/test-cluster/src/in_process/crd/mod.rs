@@ -16,7 +16,7 @@ mod structural;
 
 use serde_json::Value;
 
-use super::failure::Cause;
+use super::{failure::Cause, fields::is_known_format};
 
 /// All causes for which a definition is refused; `old` is what it was before an update.
 pub(super) fn check(definition: &Value, old: Option<&Value>) -> Vec<Cause> {
@@ -32,6 +32,39 @@ pub(super) fn unchecked(definition: &Value) -> Vec<String> {
         parts.push("conversion webhooks of custom resources".to_owned());
     }
     parts
+}
+
+/// What a definition is warned of: formats that nobody knows, unless they were there before.
+pub(super) fn warnings(definition: &Value, old: Option<&Value>) -> Vec<String> {
+    let all = |definition: &Value| {
+        let mut formats = Vec::new();
+        for version in items(&definition["spec"], "versions") {
+            unknown_formats(&version["schema"]["openAPIV3Schema"], &mut formats);
+        }
+        formats
+    };
+    let before = old.map(all).unwrap_or_default();
+    let mut new = all(definition);
+    new.retain(|format| !before.contains(format));
+    new.into_iter().map(|format| format!("unrecognized format {format:?}")).collect()
+}
+
+/// The formats of a schema that the server ignores, each once.
+fn unknown_formats(schema: &Value, formats: &mut Vec<String>) {
+    if !schema.is_object() {
+        return;
+    }
+    let format = text(schema, "format").to_owned();
+    if !is_known_format(schema) && !formats.contains(&format) {
+        formats.push(format);
+    }
+    for word in ["items", "additionalProperties", "not"] {
+        unknown_formats(&schema[word], formats);
+    }
+    fields(schema, "properties").for_each(|(_, property)| unknown_formats(property, formats));
+    for word in ["allOf", "anyOf", "oneOf"] {
+        items(schema, word).for_each(|alternative| unknown_formats(alternative, formats));
+    }
 }
 
 /// What was found.

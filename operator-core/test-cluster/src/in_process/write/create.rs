@@ -171,7 +171,7 @@ impl State {
 
     /// What is wrong with an object of a kind that the server itself uses, or with its size.
     pub(super) fn wrong(
-        &self,
+        &mut self,
         kind: &Kind,
         object: &Value,
         old: Option<&Value>,

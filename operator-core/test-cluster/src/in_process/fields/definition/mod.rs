@@ -15,7 +15,7 @@ use self::{
 pub(in crate::in_process) use self::{
     rules::field_path,
     scale::{Scale, integer as scale_integer, names as scale_names, text as scale_text},
-    values::{is_valid_format, show_float},
+    values::{is_known_format, is_valid_format, show_float},
 };
 use super::{
     Endpoint,
