@@ -65,7 +65,7 @@ impl State {
             self.allocate_ports(service)?;
         }
         if values::needs_health_port(&service["spec"])
-            && service["spec"]["healthCheckNodePort"].as_u64().unwrap_or_default() == 0
+            && service["spec"]["healthCheckNodePort"].as_i64().unwrap_or_default() == 0
         {
             let next = self.next_port()?;
             service["spec"]["healthCheckNodePort"] = next.into();

@@ -10,6 +10,7 @@ mod lists;
 mod objects;
 mod rollouts;
 mod rules;
+mod values;
 mod watches;
 mod workloads;
 

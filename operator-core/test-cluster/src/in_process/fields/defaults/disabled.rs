@@ -4,6 +4,10 @@ use serde_json::Value;
 
 /// Takes out what the server has no feature for.
 pub(super) fn drop(kind: &str, object: &mut Value) {
+    if kind == "Lease" {
+        remove(object.get_mut("spec"), "strategy");
+        remove(object.get_mut("spec"), "preferredHolder");
+    }
     let pods = match kind {
         "Pod" => object.get_mut("spec"),
         "Deployment" | "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job" => {

@@ -115,12 +115,16 @@ pub(super) fn allocated(live: &Value, service: &mut Value) {
                 spec.insert(field.to_owned(), at(&old, field).clone());
             }
         }
-        // Who changes the one and not the others means both.
-        if spec.get("clusterIP") != old.get("clusterIP") && spec.get("clusterIPs") == old.get("clusterIPs") {
-            let one = text(spec, "clusterIP").to_owned();
-            spec.insert("clusterIPs".to_owned(), json!([one]));
-        }
-    } else if addressed(&was) {
+    }
+    // Who changes the one and not the others means both.
+    let one = text(spec, "clusterIP").to_owned();
+    if !one.is_empty()
+        && at(&old, "clusterIP") != &json!(one)
+        && spec.get("clusterIPs") == old.get("clusterIPs")
+    {
+        spec.insert("clusterIPs".to_owned(), json!([one]));
+    }
+    if !addressed(&is) && addressed(&was) {
         for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
             if spec.get(field) == Some(at(&old, field)) {
                 spec.remove(field);

@@ -33,6 +33,11 @@ fn base64(bytes: &[u8]) -> String {
 
 /// Every Namespace has its name as a label.
 pub(super) fn namespace(namespace: &mut Object) {
+    if let Some(status) = part(namespace, "status")
+        && text(status, "phase").is_empty()
+    {
+        status.insert("phase".to_owned(), json!("Active"));
+    }
     if let Some(metadata) = part(namespace, "metadata") {
         let name = text(metadata, "name").to_owned();
         if !name.is_empty()

@@ -1,0 +1,81 @@
+//! Values of Kubernetes' kinds and their metadata: what the real server refuses is refused with its words.
+
+use super::*;
+
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+
+fn service(name: &str, spec: Value) -> Value {
+    let mut spec = spec;
+    spec["ports"] = json!([{ "port": 80 }]);
+    json!({ "metadata": { "name": name }, "spec": spec })
+}
+
+#[tokio::test]
+async fn an_address_belongs_to_one_service() {
+    let scene = Scene::new();
+    let asked = |name: &str, address: &str| service(name, json!({ "clusterIP": address }));
+    assert_eq!(scene.post(SERVICES, asked("a", "10.96.7.7")).await.0, 201);
+    assert_eq!(
+        said(scene.post(SERVICES, asked("b", "10.96.7.7")).await),
+        "422 Invalid Service \"b\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.7.7\"]: failed to allocate IP \
+         10.96.7.7: provided IP is already allocated"
+    );
+    assert_eq!(
+        said(scene.post(SERVICES, asked("b", "1.2.3.4")).await),
+        "422 Invalid Service \"b\" is invalid: spec.clusterIPs: Invalid value: [\"1.2.3.4\"]: failed to allocate IP \
+         1.2.3.4: the provided IP (1.2.3.4) is not in the valid range. The range of valid IPs is 10.96.0.0/16"
+    );
+    let moved = json!({ "spec": { "clusterIP": "10.96.7.8" } });
+    assert_eq!(
+        said(scene.patch(&format!("{SERVICES}/a"), MERGE, moved).await),
+        "422 Invalid Service \"a\" is invalid: spec.clusterIPs[0]: Invalid value: [\"10.96.7.8\"]: may not change once set"
+    );
+}
+
+#[tokio::test]
+async fn a_service_loses_what_its_new_type_has_not() {
+    let scene = Scene::new();
+    let balanced = service("a", json!({ "type": "LoadBalancer", "externalTrafficPolicy": "Local" }));
+    let (code, made) = scene.post(SERVICES, balanced).await;
+    assert_eq!(code, 201);
+    assert!(made["spec"]["healthCheckNodePort"].is_u64());
+    let path = format!("{SERVICES}/a");
+    let (code, changed) = scene.patch(&path, MERGE, json!({ "spec": { "type": "NodePort" } })).await;
+    assert_eq!((code, &changed["spec"]["healthCheckNodePort"]), (200, &Value::Null));
+    let away = json!({ "spec": { "type": "ExternalName" } });
+    assert_eq!(
+        said(scene.patch(&path, MERGE, away).await),
+        "422 Invalid Service \"a\" is invalid: spec.externalName: Required value"
+    );
+}
+
+#[tokio::test]
+async fn what_is_immutable_stays() {
+    let scene = Scene::new();
+    let frozen = json!({ "metadata": { "name": "a" }, "data": { "x": "1" }, "immutable": true });
+    assert_eq!(scene.post(MAPS, frozen).await.0, 201);
+    let path = format!("{MAPS}/a");
+    assert_eq!(
+        said(scene.patch(&path, MERGE, json!({ "data": { "x": "2" } })).await),
+        "422 Invalid ConfigMap \"a\" is invalid: data: Forbidden: field is immutable when `immutable` is set"
+    );
+    let bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
+    let binding = json!({ "metadata": { "name": "a" }, "roleRef": { "kind": "Role", "name": "r" } });
+    assert_eq!(scene.post(bindings, binding).await.0, 201);
+    let other = json!({ "roleRef": { "name": "s" } });
+    assert_eq!(
+        said(scene.patch(&format!("{bindings}/a"), MERGE, other).await),
+        "422 Invalid RoleBinding.rbac.authorization.k8s.io \"a\" is invalid: roleRef: Invalid value: \
+         {\"APIGroup\":\"rbac.authorization.k8s.io\",\"Kind\":\"Role\",\"Name\":\"s\"}: cannot change roleRef"
+    );
+}
+
+#[tokio::test]
+async fn causes_are_said_as_often_as_they_are_found() {
+    let scene = Scene::new();
+    assert_eq!(scene.post(MAPS, json!({ "metadata": { "name": "a" } })).await.0, 201);
+    let labelled = json!({ "metadata": { "labels": { "a": "b c" } } });
+    let (code, refused) = scene.patch(&format!("{MAPS}/a"), MERGE, labelled).await;
+    let causes = refused["details"]["causes"].as_array().map(Vec::len);
+    assert_eq!((code, causes), (422, Some(4)));
+}
