@@ -62,7 +62,7 @@ pub use random::Random;
 pub use record::{RecordedRun, RunGuard, RunRecord};
 pub use rights::until_refused;
 pub use said::{Answers, Said};
-pub use scene::{Scene, eventually};
+pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Script, config_map, value_of};
 pub use switched::{Place, Switched};
 pub use test_resource::{

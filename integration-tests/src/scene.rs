@@ -3,6 +3,7 @@
 use std::{
     fmt::{self, Debug},
     sync::Arc,
+    time::Duration,
 };
 
 use anyhow::{Result, bail};
@@ -25,6 +26,9 @@ use serde_json::Value;
 use crate::{
     ClusterTestResource, Failures, Script, TestObject, TestResource, cluster, cluster_with, failures::Judge,
 };
+
+/// How long a condition may take to become true: far more than any of them needs.
+pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// [`operator_core::testing::eventually`] for tests with errors of `anyhow`.
 ///
@@ -220,7 +224,7 @@ impl<K: TestObject> Scene<K> {
     /// Waits until a test resource is as `is_so` says.
     ///
     /// # Errors
-    /// When it doesn't get there within a minute; the message shows its last state.
+    /// When it doesn't get there within [`DEADLINE`]; the message shows its last state.
     pub async fn until(&self, what: &str, name: &str, is_so: impl Fn(&K) -> bool) -> Result<K> {
         until(&self.resources, what, name, is_so).await
     }
@@ -228,7 +232,7 @@ impl<K: TestObject> Scene<K> {
     /// Waits until a test resource is gone.
     ///
     /// # Errors
-    /// When it still exists after a minute.
+    /// When it still exists after [`DEADLINE`].
     pub async fn until_gone(&self, name: &str) -> Result<()> {
         eventually(&format!("the end of {name}"), async || {
             Ok(self.resources.get_opt(name).await?.is_none().then_some(()))
@@ -239,7 +243,7 @@ impl<K: TestObject> Scene<K> {
     /// Waits until an object of another type in this namespace is as `is_so` says.
     ///
     /// # Errors
-    /// When it doesn't get there within a minute; the message shows its last state.
+    /// When it doesn't get there within [`DEADLINE`]; the message shows its last state.
     pub async fn until_other<O>(&self, what: &str, name: &str, is_so: impl Fn(&O) -> bool) -> Result<O>
     where
         O: KubeObject + Resource<DynamicType = (), Scope = NamespaceResourceScope>,
