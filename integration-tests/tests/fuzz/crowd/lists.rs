@@ -116,7 +116,7 @@ impl Place<'_> {
         if random.chance(30) {
             ask = ask.query(
                 "resourceVersion",
-                random.pick(&["0", "<listed 0>", "<listed 1>", "<listed 2>", "x", "-1", "", "00"]),
+                random.pick(&["0", "<listed 0>", "<listed 1>", "<listed 2>", "x", "-1", ""]),
             );
             if random.chance(60) {
                 ask = ask.query(

@@ -139,7 +139,11 @@ impl Memory {
             .and_then(|known| known.iter().position(|known| *known == text(&metadata["resourceVersion"])));
         let (ends, is_status) = (metadata.get("deletionTimestamp").is_some(), object["kind"] == "Status");
         if text(&object["kind"]).ends_with("AccessReview") {
-            return object["status"].clone();
+            let mut status = object["status"].clone();
+            if let Some(reason) = status.get_mut("reason") {
+                *reason = in_order(text(reason)).into();
+            }
+            return status;
         }
         let of_controllers = object["kind"] == "Namespace";
         let mut object = plain(object);
@@ -166,10 +170,10 @@ impl Memory {
 
 /// The roles that are missing are told in no order.
 fn in_order(message: &str) -> String {
-    let Some((before, roles)) = message.split_once(": RBAC: [") else { return message.to_owned() };
+    let Some((before, roles)) = message.split_once("RBAC: [") else { return message.to_owned() };
     let mut roles: Vec<_> = roles.trim_end_matches(']').split(", ").collect();
     roles.sort_unstable();
-    format!("{before}: RBAC: [{}]", roles.join(", "))
+    format!("{before}RBAC: [{}]", roles.join(", "))
 }
 
 fn text(value: &Value) -> &str {

@@ -16,6 +16,7 @@ use super::{
     identity::{AUTHENTICATED, AUTHENTICATION, User},
     read::json as json_bytes,
     request::{Request, Route, Target},
+    selector::Selector,
     state::{Reply, State},
     store::{Path, Resource},
 };
@@ -173,6 +174,15 @@ impl State {
     }
 }
 
+/// A list or watch of one object by its name is about that object.
+fn listed_name(request: &Request) -> Option<String> {
+    if !matches!(verb(request), "list" | "watch") {
+        return None;
+    }
+    let selector = Selector::parse(None, request.query.get("fieldSelector")).ok()?;
+    selector.exact("metadata.name").map(str::to_owned)
+}
+
 impl Action {
     pub(super) fn of(request: &Request, target: &Target) -> Self {
         let of_namespace = target.group.is_empty() && target.plural == "namespaces";
@@ -183,7 +193,7 @@ impl Action {
             resource: target.plural.clone(),
             subresource: target.subresource.clone().unwrap_or_default(),
             namespace: namespace.clone().unwrap_or_default(),
-            name: target.name.clone().unwrap_or_default(),
+            name: target.name.clone().or_else(|| listed_name(request)).unwrap_or_default(),
         }
     }
 

@@ -260,6 +260,8 @@ impl DeleteOptions {
         let mut wanted: Vec<String> =
             existing.iter().filter(|name| !of_collector(name)).map(|name| (*name).to_owned()).collect();
         let added = match self.propagation {
+            // Nothing belongs to an event.
+            _ if kind.plural == "events" && matches!(&*kind.group, "" | "events.k8s.io") => None,
             Propagation::Background => None,
             Propagation::Foreground => Some("foregroundDeletion"),
             Propagation::Orphan => Some("orphan"),
