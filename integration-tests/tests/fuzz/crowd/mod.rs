@@ -1,5 +1,4 @@
-//! Stories about many objects: lists and their pages, owners and what they own, namespaces that end, rights, definitions
-//! that change.
+//! Stories about many objects: lists and their pages, owners and what they own, namespaces that end, rights.
 //!
 //! ```text
 //!  seed ─▶ story: requests with marks ─┬─▶ kube-apiserver ─▶ its memory ─┐
@@ -10,7 +9,6 @@
 //! server's.
 
 mod ask;
-mod changed;
 mod lists;
 mod memory;
 mod owners;

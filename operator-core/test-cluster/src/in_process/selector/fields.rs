@@ -14,7 +14,12 @@ pub(super) struct FieldTerm {
 pub(super) fn parse(selector: &str) -> Result<Vec<FieldTerm>, String> {
     let mut parts = split(selector);
     parts.sort_unstable();
-    parts.into_iter().filter(|part| !part.is_empty()).map(|part| term(selector, part)).collect()
+    let terms = parts.into_iter().filter(|part| !part.is_empty()).map(|part| term(selector, part));
+    // One without a field and a value, such as `!=`, selects everything.
+    let says = |term: &Result<FieldTerm, String>| {
+        term.as_ref().map_or(true, |term| !term.field.is_empty() || !term.value.is_empty())
+    };
+    terms.filter(says).collect()
 }
 
 /// The terms of a selector: a comma behind a backslash is a value's.
@@ -95,6 +100,7 @@ mod tests {
         let terms = parse(r"b!=x\,y,a==1,,c=").expect("it is right");
         let said: Vec<_> = terms.iter().map(|term| (&*term.field, &*term.value, term.equal)).collect();
         assert_eq!(said, [("a", "1", true), ("b", "x,y", false), ("c", "", true)]);
+        assert_eq!(parse("!=,=").expect("they select everything"), []);
         let why = |selector: &str| parse(selector).expect_err("it is wrong");
         assert_eq!(why("a"), "invalid selector: 'a'; can't understand 'a'");
         assert_eq!(why("a=b=c"), "invalid field selector: unescaped character in value: 61");
