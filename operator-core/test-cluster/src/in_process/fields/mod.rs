@@ -40,7 +40,8 @@ mod typed;
 mod tests;
 
 pub(super) use definition::{
-    Scale, check_default, field_path, is_known_format, is_valid_format, scale_integer, scale_names, scale_text, show_float,
+    Scale, check_default, field_path, is_known_format, is_valid_format, scale_integer, scale_names,
+    scale_text, show_float,
 };
 pub(super) use quantity::{nanos, written};
 pub(super) use same::is_same;

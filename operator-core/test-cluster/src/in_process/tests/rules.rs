@@ -104,10 +104,14 @@ async fn a_definition_with_a_conversion_webhook_is_stored_by_a_lenient_server_on
     let (code, refused) = scene.post(CRDS, definition.clone()).await;
     assert_eq!((code, &refused["reason"]), (501, &"NotImplemented".into()));
     let lenient = InProcessServer::with_clock(still).lenient();
-    let request = Request::builder().method(Method::POST).uri(CRDS).header("content-type", "application/json");
+    let request =
+        Request::builder().method(Method::POST).uri(CRDS).header("content-type", "application/json");
     let request = request.body(Body::from(definition.to_string().into_bytes())).expect("a request");
     let answer = lenient.client().send(request).await.expect("an answer");
     assert_eq!(answer.status().as_u16(), 201);
     let warnings: Vec<_> = answer.headers().get_all("warning").iter().collect();
-    assert_eq!(warnings, ["299 - \"the in-process server does not do this: conversion webhooks of custom resources\""]);
+    assert_eq!(
+        warnings,
+        ["299 - \"the in-process server does not do this: conversion webhooks of custom resources\""]
+    );
 }

@@ -30,7 +30,10 @@ pub(super) use self::{
     lists::duplicates,
     outcome::{Cause, cause, child, invalid},
 };
-pub(in crate::in_process) use self::{formats::{is_known as is_known_format, is_valid as is_valid_format}, numbers::show as show_float};
+pub(in crate::in_process) use self::{
+    formats::{is_known as is_known_format, is_valid as is_valid_format},
+    numbers::show as show_float,
+};
 use super::flag;
 use crate::in_process::go::pattern;
 
