@@ -43,11 +43,7 @@ impl State {
                 let service = Path::new(path.namespace(), &service);
                 self.look_if_there(Controller::Endpoints, &services(), &service);
             }
-            ("batch", "jobs") => {
-                if gone.is_none() {
-                    self.look(Controller::Jobs, resource, path);
-                }
-            }
+            ("batch", "jobs") if gone.is_none() => self.look(Controller::Jobs, resource, path),
             ("apps", "statefulsets") if gone.is_none() => self.look(Controller::StatefulSets, resource, path),
             ("apps", "daemonsets") if gone.is_none() => self.look(Controller::DaemonSets, resource, path),
             ("apps", "controllerrevisions") => {
