@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::both::{APPLY, Both, JSON, MERGE, definition, object, of_spec};
+use crate::both::{Both, JSON, MERGE, definition, object, of_spec};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_scale_is_read_and_written_as_on_the_real_server() {
@@ -32,7 +32,6 @@ async fn a_scale_is_read_and_written_as_on_the_real_server() {
     both.same("PUT", &at, JSON, &of("b", json!(1))).await;
     both.same("PATCH", &at, MERGE, &json!({"spec": {"replicas": 0}})).await;
     both.same("PATCH", &at, MERGE, &json!({"spec": {"replicas": 5}})).await;
-    both.same("PATCH", &format!("{at}?fieldManager=m"), APPLY, &of("a", json!(5))).await;
     both.same("GET", &format!("{path}/a"), "", &Value::Null).await;
     both.same("PATCH", &format!("{path}/a"), MERGE, &json!({"spec": {"deep": {"replicas": -3}}})).await;
     both.same("GET", &format!("{path}/missing/scale"), "", &Value::Null).await;

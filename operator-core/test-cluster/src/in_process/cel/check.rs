@@ -96,7 +96,7 @@ impl<'c> Checker<'c> {
 
     fn lookup(&self, name: &str) -> Option<Type> {
         let local = self.scopes.iter().rev().find(|(known, _)| known == name).map(|(_, of)| of.clone());
-        local.or_else(|| type_name(name).map(|of| Type::TypeOf(Some(Box::new(of)))))
+        local.or_else(|| type_name(name).map(|of| Type::Meta(Some(Box::new(of)))))
     }
 
     fn ident(&mut self, id: u64, name: String) -> (Node, Type) {
@@ -188,7 +188,7 @@ impl<'c> Checker<'c> {
         };
         let types: Vec<Type> =
             on.iter().map(|on| on.of.clone()).chain(args.iter().map(|arg| arg.of.clone())).collect();
-        match self.resolve(id, &function, forms, on.is_some(), &args, types) {
+        match self.resolve(id, &function, forms, on.is_some(), &args, &types) {
             Some((forms, of)) => (Node::Call { function, target: on, args, forms }, of),
             None => (Node::Call { function, target: on, args, forms: Vec::new() }, Type::Error),
         }
@@ -201,7 +201,7 @@ impl<'c> Checker<'c> {
         forms: &'static [Overload],
         is_member: bool,
         args: &[Expr],
-        types: Vec<Type>,
+        types: &[Type],
     ) -> Option<(Vec<&'static str>, Type)> {
         if matches!(function, operators::LOGICAL_AND | operators::LOGICAL_OR) {
             let mut fits = true;
@@ -217,7 +217,7 @@ impl<'c> Checker<'c> {
         let (mut found, mut result): (Vec<&'static str>, Option<Type>) = (Vec::new(), None);
         for form in forms.iter().filter(|form| form.is_member == is_member) {
             let (arguments, of) = self.instance(form);
-            if !self.mapping.assign_all(&types, &arguments) {
+            if !self.mapping.assign_all(types, &arguments) {
                 continue;
             }
             found.push(form.id);

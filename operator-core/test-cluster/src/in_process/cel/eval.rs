@@ -65,7 +65,7 @@ pub(super) fn eval<'v>(expr: &Expr, scope: &Scope<'_, 'v>, meter: &Meter) -> Res
             meter.add(1)?;
             match (scope.find(name), &expr.of) {
                 (Some(value), _) => value.clone(),
-                (None, Type::TypeOf(Some(of))) => Ok(Val::Type(Arc::new((**of).clone()))),
+                (None, Type::Meta(Some(of))) => Ok(Val::Type(Arc::new((**of).clone()))),
                 (None, _) => Err(Error::new(format!("no such attribute(s): {name}"))),
             }
         }

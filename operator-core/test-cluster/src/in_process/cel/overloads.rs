@@ -58,7 +58,7 @@ fn read(letters: &mut std::str::Chars<'_>) -> Option<Type> {
         'l' => Type::list(read(letters)?),
         'm' => Type::map(read(letters)?, read(letters)?),
         'o' => Type::Opaque(OPTIONAL, vec![read(letters)?]),
-        'Y' => Type::TypeOf(Some(Box::new(read(letters)?))),
+        'Y' => Type::Meta(Some(Box::new(read(letters)?))),
         letter => of_letter(letter)?,
     })
 }
@@ -98,7 +98,7 @@ pub(super) fn type_name(name: &str) -> Option<Type> {
         "null_type" => Type::Null,
         "list" => Type::list(Type::Dyn),
         "map" => Type::map(Type::Dyn, Type::Dyn),
-        "type" => Type::TypeOf(None),
+        "type" => Type::Meta(None),
         "google.protobuf.Timestamp" => Type::Timestamp,
         "google.protobuf.Duration" => Type::Duration,
         "optional_type" => Type::Opaque(OPTIONAL, vec![Type::Dyn]),

@@ -123,6 +123,7 @@ fn variables(help: &MacroExprHelper<'_>, args: &[IdedExpr]) -> Result<(String, S
     Ok((first, second))
 }
 
+#[derive(Clone, Copy)]
 enum Quantifier {
     All,
     Exists,

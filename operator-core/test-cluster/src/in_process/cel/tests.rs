@@ -61,7 +61,7 @@ fn expressions_come_to_what_they_say() {
         "isURL('https://a.b/c') && url('https://a.b:80/c?d=e').getHostname() == 'a.b' && url('/x').getQuery() == {}",
         "semver('1.2.3').isLessThan(semver('1.10.0')) && isSemver('v1.2', true) && semver('1.2.3').major() == 1",
         "!format.dns1123Label().validate('a-b').hasValue() && format.named('uri').hasValue()",
-        "'%s is %d, %.2f, %x'.format(['a', 3, 1.5, 255]) == 'a is 3, 1.50, ff' && 'a,b'.split(',') == ['a', 'b']",
+        "'%s is %d, %.2f, %x'.format([dyn('a'), 3, 1.5, 255]) == 'a is 3, 1.50, ff' && 'a,b'.split(',') == ['a', 'b']",
         "'abc'.substring(1) == 'bc' && ['a', 'b'].join('-') == 'a-b' && 'aBc'.upperAscii() == 'ABC' && ' a '.trim() == 'a'",
         "'abcab'.find('b.') == 'bc' && 'abab'.findAll('a').size() == 2 && 'abc'.indexOf('c') == 2 && 'x'.charAt(0) == 'x'",
         "(false && 1 / 0 == 1) == false && (true || 1 / 0 == 1) && (1 / 0 == 1 || true)",

@@ -23,7 +23,7 @@ pub(in crate::in_process) enum Type {
     Object(Arc<Object>),
     /// Optional values, and the types of Kubernetes' libraries.
     Opaque(&'static str, Vec<Type>),
-    TypeOf(Option<Box<Type>>),
+    Meta(Option<Box<Type>>),
     /// Of a function, or not known yet.
     Param(Arc<str>),
 }
@@ -101,7 +101,7 @@ impl Type {
             (Self::Opaque(one, of), Self::Opaque(two, others)) => {
                 one == two && of.len() == others.len() && of.iter().zip(others).all(|(one, two)| one.is(two))
             }
-            (Self::TypeOf(one), Self::TypeOf(two)) => match (one, two) {
+            (Self::Meta(one), Self::Meta(two)) => match (one, two) {
                 (Some(one), Some(two)) => one.is(two),
                 (one, two) => one.is_none() && two.is_none(),
             },
@@ -128,7 +128,7 @@ impl Type {
             Self::Map(_) => "map",
             Self::Object(object) => &object.name,
             Self::Opaque(name, _) => name,
-            Self::TypeOf(_) => "type",
+            Self::Meta(_) => "type",
             Self::Param(name) => name,
         }
     }
@@ -147,7 +147,7 @@ impl fmt::Display for Type {
                 let of: Vec<_> = of.iter().map(ToString::to_string).collect();
                 write!(f, "{name}({})", of.join(", "))
             }
-            Self::TypeOf(Some(of)) => write!(f, "type({of})"),
+            Self::Meta(Some(of)) => write!(f, "type({of})"),
             other => f.write_str(other.runtime_name()),
         }
     }

@@ -60,7 +60,7 @@ impl Mapping {
             (Type::List(one), Type::List(two)) => self.fits(one, two),
             (Type::Map(one), Type::Map(two)) => self.fits(&one.0, &two.0) && self.fits(&one.1, &two.1),
             (Type::Opaque(one, of), Type::Opaque(two, others)) => one == two && self.lists(of, others),
-            (Type::TypeOf(_), Type::TypeOf(_)) => true,
+            (Type::Meta(_), Type::Meta(_)) => true,
             (one, two) => one.is(two),
         }
     }
@@ -99,7 +99,7 @@ impl Mapping {
             Type::List(of) => self.occurs(variable, of),
             Type::Map(of) => self.occurs(variable, &of.0) || self.occurs(variable, &of.1),
             Type::Opaque(_, of) => of.iter().any(|of| self.occurs(variable, of)),
-            Type::TypeOf(Some(of)) => self.occurs(variable, of),
+            Type::Meta(Some(of)) => self.occurs(variable, of),
             _ => false,
         }
     }
@@ -117,7 +117,7 @@ impl Mapping {
             Type::Opaque(name, of) => {
                 Type::Opaque(name, of.iter().map(|of| self.substitute(of, to_dyn)).collect())
             }
-            Type::TypeOf(Some(of)) => Type::TypeOf(Some(Box::new(self.substitute(of, to_dyn)))),
+            Type::Meta(Some(of)) => Type::Meta(Some(Box::new(self.substitute(of, to_dyn)))),
             other => other.clone(),
         }
     }
@@ -149,7 +149,7 @@ fn is_less_specific(one: &Type, two: &Type) -> bool {
         (Type::Map(one), Type::Map(two)) => {
             is_less_specific(&one.0, &two.0) && is_less_specific(&one.1, &two.1)
         }
-        (Type::TypeOf(_), Type::TypeOf(_)) => true,
+        (Type::Meta(_), Type::Meta(_)) => true,
         (one, two) => one.is(two),
     }
 }

@@ -268,7 +268,7 @@ impl<'v> Val<'v> {
             Self::Duration(_) => Type::Duration,
             Self::List(_) => Type::list(Type::Dyn),
             Self::Map(_) | Self::Object(_) => Type::map(Type::Dyn, Type::Dyn),
-            Self::Type(_) => Type::TypeOf(None),
+            Self::Type(_) => Type::Meta(None),
             Self::Optional(_) => Type::optional(Type::Dyn),
             Self::Quantity(_) => Type::Opaque(super::types::QUANTITY, Vec::new()),
             Self::Url(_) => Type::Opaque(super::types::URL, Vec::new()),

@@ -81,6 +81,8 @@ fn mismatch(form: Form, value: &Value) -> Option<String> {
         (Form::Any, Value::Number(_) | Value::String(_) | Value::Bool(_)) => None,
         (Form::Number, value) => Some(format!("expected numeric (int or float), got {}", go_type(value))),
         (Form::Text, value) => Some(format!("expected string, got {}", debug(value))),
+        (Form::Bool, Value::String(text)) => Some(format!("expected boolean, got &{{{text}}}")),
+        (Form::Bool, Value::Number(number)) => Some(format!("expected boolean, got &{{{number}}}")),
         (Form::Bool, value) => Some(format!("expected boolean, got {}", debug(value))),
         (Form::Any, value) => Some(format!("expected any scalar, got {}", debug(value))),
     }

@@ -178,7 +178,7 @@ fn is_isbn(text: &str, length: usize) -> bool {
         _ => return false,
     };
     let sum: u32 = digits.iter().take(9).zip(1..).map(|(digit, by)| digit * by).sum();
-    (sum + 10 * last) % 11 == 0
+    (sum + 10 * last).is_multiple_of(11)
 }
 
 fn is_credit_card(text: &str) -> bool {
@@ -192,7 +192,7 @@ fn is_credit_card(text: &str) -> bool {
             if digit >= 10 { digit % 10 + 1 } else { digit }
         })
         .sum();
-    CREDIT_CARD.as_ref().is_some_and(|regex| regex.is_match(&digits)) && sum % 10 == 0
+    CREDIT_CARD.as_ref().is_some_and(|regex| regex.is_match(&digits)) && sum.is_multiple_of(10)
 }
 
 /// An address, alone or in angle brackets after a name.

@@ -257,14 +257,13 @@ fn enumeration(schema: &Value, value: &Value, path: &str, outcome: &mut Outcome)
     if allowed.iter().any(same) {
         return;
     }
-    let mut names: Vec<_> = allowed
+    let names: Vec<_> = allowed
         .iter()
         .map(|value| match value {
             Value::String(text) => format!("{text:?}"),
             value => format!("{:?}", value.to_string()),
         })
         .collect();
-    names.sort();
     let message = format!("Unsupported value: {value}: supported values: {}", names.join(", "));
     let said = format!("should be one of {allowed:?}");
     outcome.add(Problem::as_said(path, &said, "FieldValueNotSupported", message));

@@ -37,7 +37,7 @@ pub(super) fn check(schema: &Value, number: &Number, path: &str) -> Outcome {
             };
             if !positive {
                 let said = format!("factor MultipleOf declared for {path} must be positive: {shown}");
-                outcome.add(Problem::factor(path, &shown, said));
+                outcome.add(Problem::factor(path, &shown, &said));
             } else if !multiple {
                 fail(format!("should be a multiple of {shown}"));
             }
@@ -78,9 +78,9 @@ pub(super) fn check(schema: &Value, number: &Number, path: &str) -> Outcome {
 
 impl Problem {
     /// A factor that is none.
-    fn factor(path: &str, shown: &str, said: String) -> Self {
+    fn factor(path: &str, shown: &str, said: &str) -> Self {
         let message = format!("Invalid value: {shown}: {said}");
-        Self::as_said(path, &said, "FieldValueInvalid", message)
+        Self::as_said(path, said, "FieldValueInvalid", message)
     }
 }
 
