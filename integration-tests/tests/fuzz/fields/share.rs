@@ -181,11 +181,20 @@ impl Share {
             std::fs::write(Path::new(PAGE), format!("{before}{BEGIN}{new}{END}{after}"))?;
             return Ok(());
         }
-        let missing: Vec<_> = new.lines().filter(|line| !old.contains(line)).collect();
+        // Fields that are checked by now may stay in the table until somebody writes it again.
+        let row = |kind: &str| old.lines().find(|line| line.starts_with(kind)).unwrap_or_default();
+        let mut missing: Vec<String> = Vec::new();
+        for line in new.lines() {
+            let Some((kind, _)) = line.trim_start_matches('|').split_once('|') else { continue };
+            let known = row(&format!("|{kind}|"));
+            let fields = line.split('`').skip(1).step_by(2);
+            let fields = fields.filter(|field| !known.contains(&format!("`{field}`")));
+            missing.extend(fields.map(|field| format!("{} {field}", kind.trim())));
+        }
         anyhow::ensure!(
             missing.is_empty(),
-            "the table in {PAGE} is not what is so; UPDATE_FIELDS=1 writes it: {}",
-            missing.join("\n")
+            "fields differ that the table in {PAGE} doesn't have; UPDATE_FIELDS=1 writes it anew: {}",
+            missing.join(", ")
         );
         Ok(())
     }
