@@ -40,7 +40,8 @@ impl State {
             return;
         }
         let references = references(object);
-        if references.is_empty() {
+        // One that can't be followed keeps the real collector from doing anything.
+        if references.is_empty() || references.iter().any(|reference| self.place(path, reference).is_none()) {
             return;
         }
         let owners: Vec<Owner> = references.iter().map(|reference| self.owner(path, reference)).collect();
