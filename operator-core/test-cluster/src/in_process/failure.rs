@@ -28,6 +28,9 @@ pub(super) struct Status {
     pub(super) resume: Option<String>,
 }
 
+/// A reason in the words of another part of the server.
+type Reworded = fn(&str) -> String;
+
 impl Failure {
     /// A refusal without details.
     pub(super) fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
@@ -172,7 +175,7 @@ impl Failure {
     }
 
     /// The same, with the patch as the message shows it.
-    pub(super) fn of_patch_as(self, patch: Option<(&str, fn(&str) -> String)>) -> Self {
+    pub(super) fn of_patch_as(self, patch: Option<(&str, Reworded)>) -> Self {
         match self {
             Self::Status(status) if status.code == 400 => {
                 // The kind is not said again.

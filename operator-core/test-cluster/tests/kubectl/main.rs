@@ -20,7 +20,7 @@ mod workloads;
 
 use run::{Servers, differences};
 use script::Step;
-use test_cluster::{ControlPlane, InProcessServer};
+use test_cluster::{Assets, ControlPlane, InProcessServer, Part};
 
 /// More differences than this are too many to know.
 const MOST_KNOWN: usize = 5;
@@ -55,6 +55,27 @@ async fn kubectl_says_the_same_on_both_servers() -> Result<(), Box<dyn std::erro
         }
     }
     assert!(report.is_empty(), "{} differences\n{}", report.len(), report.join("\n"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_needs_a_node_is_refused_by_name() -> Result<(), Box<dyn std::error::Error>> {
+    let listening = InProcessServer::new().listen().await?;
+    let kubectl = Assets::locate(&[Part::ApiServer])?.kubectl()?;
+    let servers = Servers::new(kubectl, listening.kubeconfig().to_owned(), listening.kubeconfig())?;
+    let refused = |command: &'static str, subresource: &'static str| {
+        let servers = servers.clone();
+        tokio::task::spawn_blocking(move || {
+            let output = servers.ours(&script::run(command)).map_err(|error| error.to_string())?;
+            let named = output.contains(&format!("the subresource {subresource} of pods"));
+            let refused = named && output.contains("the in-process server does not do this");
+            refused.then_some(()).ok_or_else(|| format!("{command}: {output}"))
+        })
+    };
+    refused("run one --image=one:1", "").await?.expect_err("it is created");
+    refused("logs one", "log").await??;
+    refused("exec one -- ls", "exec").await??;
+    refused("cp one:/etc/hosts /tmp/hosts", "exec").await??;
     Ok(())
 }
 

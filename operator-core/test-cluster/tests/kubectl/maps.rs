@@ -15,6 +15,20 @@ kind: ServiceAccount
 metadata: {name: robot}
 ";
 
+const EVENT: &str = "
+apiVersion: v1
+kind: Event
+metadata: {name: one.1}
+involvedObject: {apiVersion: v1, kind: ConfigMap, name: one, namespace: maps}
+type: Warning
+reason: Looked
+message: Somebody has looked at it.
+source: {component: tests}
+firstTimestamp: '2026-01-01T10:00:00Z'
+lastTimestamp: '2026-01-01T10:00:00Z'
+count: 1
+";
+
 pub(crate) fn steps() -> Vec<Step> {
     vec![
         run("get configmaps --field-selector=metadata.name=none"),
@@ -67,8 +81,13 @@ pub(crate) fn steps() -> Vec<Step> {
         run("get secret s -o yaml"),
         run("create secret generic t --from-literal=a=b"),
         run("create serviceaccount robot"),
+        feed("create -f -", EVENT),
+        run("get events -o wide"),
+        run("events"),
+        run("events --for=configmap/one"),
+        run("describe configmap one"),
         run("create quota q --hard=pods=3,limits.cpu=4"),
         run("get namespace maps -o wide"),
-        run("describe namespace maps").differs("a quota has no status"),
+        run("describe namespace maps"),
     ]
 }
