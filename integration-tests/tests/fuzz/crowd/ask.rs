@@ -63,7 +63,7 @@ impl Ask {
     }
 
     /// A deletion of what would be listed.
-    pub(crate) fn as_deletion(self) -> Self {
+    pub(crate) fn into_deletion(self) -> Self {
         Self { method: Method::DELETE, again: false, ..self }
     }
 

@@ -195,7 +195,7 @@ fn story(random: &mut Random) -> Vec<Ask> {
             roll if roll < 46 => {
                 let options = place.deletion(random);
                 let list = place.list(random, true);
-                asks.push(list.as_deletion().with_body(options));
+                asks.push(list.into_deletion().with_body(options));
             }
             roll if roll < 62 && subject.3 => {
                 let list = place.list(random, true);

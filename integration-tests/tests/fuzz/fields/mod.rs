@@ -48,7 +48,7 @@ async fn wrong_values_are_refused_alike() -> anyhow::Result<()> {
     for kind in bases::KINDS.iter().filter(is_chosen) {
         let started = tokio::time::Instant::now();
         let results = ask::kind(types()?, &real, kind).await?;
-        let line = share.add(kind, results);
+        let line = share.add(kind, &results);
         eprintln!("{line} in {:.1?}", started.elapsed());
         if let Ok(file) = std::env::var("FIELDS_LIST") {
             std::fs::write(file, share.list())?;

@@ -59,13 +59,13 @@ pub(super) struct Share {
 
 impl Share {
     /// Counts the answers of a kind; returns a line about it.
-    pub(super) fn add(&mut self, kind: &Kind, all: Vec<Asked>) -> String {
+    pub(super) fn add(&mut self, kind: &Kind, all: &[Asked]) -> String {
         let name = match kind.api_version {
             "events.k8s.io/v1" => format!("{} ({})", kind.name, kind.api_version),
             _ => kind.name.to_owned(),
         };
         let mut count = Count::default();
-        for asked in &all {
+        for asked in all {
             if asked.real.code == PANICS {
                 continue;
             }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::both::{Both, JSON, definition, object, of_spec};
 
-fn text(words: Value) -> Value {
+fn text(words: &Value) -> Value {
     let mut schema = json!({"type": "string"});
     for (word, value) in words.as_object().unwrap() {
         schema[word] = value.clone();
@@ -44,9 +44,9 @@ pub(crate) fn schema() -> Value {
         "unknown",
     ];
     let mut properties = json!({
-        "pattern": text(json!({"pattern": r"^[\w.-]+\d$"})),
-        "short": text(json!({"minLength": 2, "maxLength": 4, "pattern": "^a"})),
-        "choice": text(json!({"enum": ["a", "b"]})),
+        "pattern": text(&json!({"pattern": r"^[\w.-]+\d$"})),
+        "short": text(&json!({"minLength": 2, "maxLength": 4, "pattern": "^a"})),
+        "choice": text(&json!({"enum": ["a", "b"]})),
         "multiple": {"type": "integer", "multipleOf": 5, "minimum": 10, "maximum": 100, "exclusiveMaximum": true},
         "part": {"type": "number", "multipleOf": 0.5, "minimum": -1.5, "exclusiveMinimum": true},
         "small": {"type": "integer", "format": "int32"},
@@ -73,7 +73,7 @@ pub(crate) fn schema() -> Value {
         "nullable": {"type": "string", "nullable": true},
     });
     for format in formats {
-        properties[format] = text(json!({"format": format}));
+        properties[format] = text(&json!({"format": format}));
     }
     json!({"type": "object", "properties": properties, "required": ["pattern"]})
 }

@@ -14,6 +14,7 @@ mod custom;
 mod deletion;
 mod maps;
 mod masks;
+#[expect(clippy::disallowed_methods, reason = "kubectl is another process, which lives in real time")]
 mod run;
 mod script;
 mod workloads;

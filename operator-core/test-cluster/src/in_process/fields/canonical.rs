@@ -64,9 +64,8 @@ impl<'a> Place<'a> {
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.within.filter(|within| within.within.is_some()) {
-            Some(within) => write!(f, "{within}.")?,
-            None => {}
+        if let Some(within) = self.within.filter(|within| within.within.is_some()) {
+            write!(f, "{within}.")?;
         }
         match self.embedded {
             Some(embedded) => write!(f, "{embedded}.{}", self.name),

@@ -23,7 +23,7 @@ impl State {
         let roles = self.store.list(changed, None);
         let all: Vec<(&Path, &Arc<Value>)> = roles.collect();
         let rules = all.iter().filter_map(|(path, role)| {
-            let rules = aggregated(role, all.iter().map(|(_, role)| *role))?;
+            let rules = aggregated(role, &all.iter().map(|(_, role)| *role))?;
             Some(((*path).clone(), rules))
         });
         let rules: Vec<_> = rules.collect();
@@ -41,7 +41,7 @@ impl State {
 /// The rules that a role should have, if it doesn't have them; the others are in the order of their names.
 pub(super) fn aggregated<'r>(
     role: &Value,
-    all: impl Iterator<Item = &'r Arc<Value>> + Clone,
+    all: &(impl Iterator<Item = &'r Arc<Value>> + Clone),
 ) -> Option<Vec<Value>> {
     let selectors = role["aggregationRule"]["clusterRoleSelectors"].as_array()?;
     let mut rules: Vec<Value> = Vec::new();

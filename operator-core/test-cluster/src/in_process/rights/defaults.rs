@@ -138,7 +138,7 @@ fn classes(now: &str) -> BTreeMap<Path, Arc<Value>> {
 fn aggregate_all(roles: &mut BTreeMap<Path, Arc<Value>>) {
     loop {
         let changes = roles.iter().filter_map(|(path, role)| {
-            let rules = aggregated(role, roles.values())?;
+            let rules = aggregated(role, &roles.values())?;
             let mut role = Value::clone(role);
             role["rules"] = rules.into();
             Some((path.clone(), Arc::new(role)))

@@ -34,7 +34,7 @@ fn term(tokens: &mut Tokens) -> Result<LabelTerm, String> {
         tokens.take();
     }
     let key = word(tokens)?;
-    if let Some(why) = said(names::qualified(&key)) {
+    if let Some(why) = said(&names::qualified(&key)) {
         return Err(format!("<nil>: Invalid value: {key:?}: {why}"));
     }
     let test = if negated {
@@ -54,7 +54,7 @@ fn term(tokens: &mut Tokens) -> Result<LabelTerm, String> {
     };
     if let Test::In(values) | Test::NotIn(values) = &test {
         for (at, value) in values.iter().enumerate() {
-            if let Some(why) = said(names::label_value(value)) {
+            if let Some(why) = said(&names::label_value(value)) {
                 return Err(format!("values[{at}][{key}]: Invalid value: {value:?}: {why}"));
             }
         }
@@ -63,7 +63,7 @@ fn term(tokens: &mut Tokens) -> Result<LabelTerm, String> {
 }
 
 /// All that is wrong with a text, if anything is.
-fn said(wrong: Vec<String>) -> Option<String> {
+fn said(wrong: &[String]) -> Option<String> {
     (!wrong.is_empty()).then(|| wrong.join("; "))
 }
 

@@ -33,16 +33,21 @@ pub(super) use self::resources::{
 };
 use super::{failure::Cause, fields::Endpoint, kinds::Kind};
 
+/// A check of a new object.
+type OfNew = fn(&Value, &mut Errors);
+/// A check of a changed object: the new one and the live one.
+type OfChanged = fn(&Value, &Value, &mut Errors);
+
 /// What is checked of one kind. The errors are added in the order of the real server.
 #[derive(Clone, Copy, Debug)]
 struct Checks {
     /// A new object.
-    create: fn(&Value, &mut Errors),
+    create: OfNew,
     /// A changed object: the new one and the live one. It asks of the new one what its creation asks, if that is so on the
     /// real server.
-    update: fn(&Value, &Value, &mut Errors),
+    update: OfChanged,
     /// A changed status: the new object, which has nothing else that is new, and the live one.
-    status: fn(&Value, &Value, &mut Errors),
+    status: OfChanged,
 }
 
 /// For kinds whose status may be anything.

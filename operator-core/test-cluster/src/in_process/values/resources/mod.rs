@@ -11,17 +11,15 @@ mod service;
 mod service_addresses;
 mod small;
 
-use serde_json::Value;
-
 pub(in crate::in_process) use self::{
     service::needs_health_port,
     service_addresses::{allocated, initial},
 };
-use super::{Checks, Errors, anything};
+use super::{Checks, OfChanged, OfNew, anything};
 
 /// The checks of a kind, if it is one of these.
 pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
-    let (create, update): (fn(&Value, &mut Errors), fn(&Value, &Value, &mut Errors)) = match (group, kind) {
+    let (create, update): (OfNew, OfChanged) = match (group, kind) {
         ("", "ConfigMap") => (config::map, config::changed_map),
         ("", "Secret") => (config::secret, config::changed_secret),
         ("", "PersistentVolumeClaim") => (claim::claim, claim::changed),
@@ -40,7 +38,7 @@ pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
         }
         _ => return None,
     };
-    let status: fn(&Value, &Value, &mut Errors) = match (group, kind) {
+    let status: OfChanged = match (group, kind) {
         ("", "Service") => service::status,
         ("", "PersistentVolumeClaim") => claim::status,
         ("", "Namespace") => small::namespace_status,

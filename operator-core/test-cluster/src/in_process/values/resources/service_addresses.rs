@@ -157,7 +157,7 @@ pub(in crate::in_process) fn allocated(spec: &Value, address: &str, is_taken: bo
     let octets = wanted.octets();
     let why = match octets {
         [10, 96, 0, 0] | [10, 96, 255, 255] => {
-            format!("the provided network does not match the current range")
+            "the provided network does not match the current range".to_owned()
         }
         [10, 96, ..] if is_taken => "provided IP is already allocated".to_owned(),
         [10, 96, ..] => return None,
