@@ -9,7 +9,7 @@ use kube::{
 };
 use operator_core::{
     prelude::*,
-    testing::{TestOperator, faults::LaggingReplica},
+    testing::{ClusterController, TestOperator, faults::LaggingReplica},
 };
 use serde_json::json;
 
@@ -30,6 +30,8 @@ async fn operator(scene: &Scene, replica: &LaggingReplica) -> Result<TestOperato
 #[tokio::test(start_paused = true)]
 async fn a_job_of_which_an_old_list_does_not_say_that_it_was_done_is_not_made_again() -> Result<()> {
     let scene = scene().await?;
+    // When the Job has been done, this test says.
+    scene.cluster.in_process_server()?.hold(ClusterController::Jobs);
     let (jobs, replica) = (scene.api::<Job>(), LaggingReplica::of("testresources"));
     let before = operator(&scene, &replica).await?;
     scene.create("one", "value").await?;

@@ -25,7 +25,7 @@ use operator_core::{
     client::TransportHook,
     node,
     resource::KubeObject,
-    testing::faults::Faults,
+    testing::{ClusterController, faults::Faults},
     workflow::{NodeStatus, Operation},
 };
 use parking_lot::Mutex;
@@ -39,6 +39,10 @@ where
     K: KubeObject + Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>,
 {
     let scene = scene().await?;
+    // What becomes of the objects is in `statuses`.
+    for controller in [ClusterController::Jobs, ClusterController::Scheduler] {
+        scene.cluster.in_process_server()?.hold(controller);
+    }
     let desired = move |primary: &TestResource| {
         let object = json!({ "metadata": meta_of(primary, name), "spec": spec });
         serde_json::from_value::<K>(object).expect("an object with a spec")

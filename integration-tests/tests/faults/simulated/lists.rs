@@ -234,7 +234,10 @@ async fn a_test_s_operator_says_what_its_caches_lack_and_doesn_t_wait_for_ever()
     let scene = Scene::<TestResource>::on(TestCluster::in_process(), "faults").await?;
     let started = TestOperator::start(scene.operator().register(saying().controller().name("early"))).await;
     let error = started.expect_err("the definition is missing").to_string();
-    assert!(error.starts_with("not synced within 60 s: source primary of controller early: "), "{error}");
+    assert!(
+        error.starts_with("not synced within 60 s: source primary of controller early in namespace "),
+        "{error}"
+    );
     assert!(error.contains("install the CustomResourceDefinition `testresources."), "{error}");
     Ok(())
 }
