@@ -13,7 +13,7 @@ use kube::{
     api::{ApiResource, DeleteParams, DynamicObject, ObjectMeta, Patch, PatchParams, PostParams},
     core::GroupVersionKind,
 };
-use operator_core::testing::TestCluster;
+use operator_core::testing::{ClusterController, TestCluster};
 use serde_json::{Value, json};
 
 /// The custom resources of a program.
@@ -175,6 +175,8 @@ pub(crate) async fn a_page_is_published(cluster: &TestCluster, client: Client) -
 }
 
 pub(crate) async fn a_site_is_migrated(cluster: &TestCluster, client: Client) -> Result<()> {
+    // When the migration is done, this play says.
+    cluster.in_process_server()?.hold(ClusterController::Jobs);
     let namespace = cluster.namespace("explicit-part").await?;
     let site = "apiVersion: example.com/v1\nkind: Site\nmetadata: { name: one }\nspec: { image: site, frozen: true }";
     cluster.apply_yaml(&namespace, site).await?;

@@ -138,14 +138,14 @@ mod tests {
         let client = TestCluster::shared().await.and_then(|cluster| cluster.client());
         let client = client.map_err(|error| error.to_string())?;
         let request =
-            http::Request::get("/openapi/v3").body(Vec::new()).map_err(|error| error.to_string())?;
+            http::Request::get("/api/v1/podtemplates").body(Vec::new()).map_err(|error| error.to_string())?;
         let answer: Result<serde_json::Value, _> = client.request(request).await;
         answer.map(drop).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_test_that_needs_the_real_server_fails_for_want_of_what_it_says() {
-        assert_eq!(said_of("/openapi/v3", refused), None);
+        assert_eq!(said_of("podtemplates", refused), None);
         let control_plane = async || match TestCluster::shared().await {
             Ok(cluster) => cluster.control_plane().map(drop).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn another_failure_than_that_is_none() {
         let other = said_of("webhooks", refused).expect("something else is lacking");
-        assert!(other.contains("/openapi/v3") && other.contains("for want of \"webhooks\""), "{other}");
+        assert!(other.contains("podtemplates") && other.contains("for want of \"webhooks\""), "{other}");
         let assertion = said_of("webhooks", async || panic!("seven is not eight")).expect("an assertion");
         assert!(assertion.contains("seven is not eight"), "{assertion}");
         let error = said_of("webhooks", async || Err("there are no webhooks".to_owned())).expect("an error");

@@ -115,7 +115,7 @@ fn of_file(file: &str) -> impl FnOnce(Error) -> Error {
     }
 }
 
-/// The objects of a YAML text with one or more documents. Empty documents are skipped.
+/// The objects of a YAML text with one or more documents. Empty documents are skipped, and not counted.
 fn objects(what: &str, yaml: &str) -> Result<Vec<DynamicObject>, Error> {
     let invalid = |what: String, message: String| Error::Yaml { what, message };
     let documents: Vec<Value> =
@@ -188,7 +188,7 @@ metadata: { name: shop }
         let name = wrong.path().display().to_string();
         let error = cluster.apply_files("default", [right.path(), wrong.path()]).await;
         let error = error.expect_err("the second one is wrong").to_string();
-        assert_eq!(error, format!("document 4 of {name} is not valid YAML: it has no apiVersion"));
+        assert_eq!(error, format!("document 3 of {name} is not valid YAML: it has no apiVersion"));
         let maps: Api<k8s_openapi::api::core::v1::ConfigMap> =
             Api::default_namespaced(cluster.client().expect("a client"));
         assert!(maps.get_opt("one").await.expect("an answer").is_none());
