@@ -202,7 +202,8 @@ impl Store {
     /// Forgets what happened before now.
     pub(super) fn compact(&mut self) {
         self.compacted = self.version;
-        self.log.clear();
+        // Its room goes, too: how much that is depends on the longest time between two compactions.
+        self.log = VecDeque::new();
     }
 
     fn record(
