@@ -132,7 +132,7 @@ impl Worlds {
                 self.api::<ConfigMap>().create(&parameters, &serde_json::from_value(map)?).await?;
             }
             false => {
-                let service = json!({ "metadata": { "name": name }, "spec": { "ports": [{ "port": 1 }] } });
+                let service = json!({ "metadata": { "name": name }, "spec": { "ports": [{ "name": "other", "port": 1 }] } });
                 self.api::<Service>().create(&parameters, &serde_json::from_value(service)?).await?;
             }
         }
