@@ -38,9 +38,11 @@ async fn a_job_of_which_an_old_list_does_not_say_that_it_was_done_is_not_made_ag
     pass(60).await;
     let old =
         scene.resources.list(&ListParams::default()).await?.metadata.resource_version.unwrap_or_default();
-    let condition =
-        json!({ "type": "Complete", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z" });
-    let done = Patch::Merge(json!({ "status": { "succeeded": 1, "conditions": [condition] } }));
+    let at = "2026-01-01T00:01:00Z";
+    let condition = |of: &str| json!({ "type": of, "status": "True", "lastTransitionTime": at });
+    let conditions = [condition("SuccessCriteriaMet"), condition("Complete")];
+    let done = json!({ "startTime": at, "completionTime": at, "succeeded": 1, "conditions": conditions });
+    let done = Patch::Merge(json!({ "status": done }));
     jobs.patch_status("one-migration", &PatchParams::default(), &done).await?;
     pass(60).await;
     let remembers = |one: &TestResource| one.annotations().contains_key("operator-core.io/done-jobs");

@@ -64,8 +64,9 @@ where
     Ok(maps)
 }
 
-fn condition(of: &str) -> Value {
-    json!([{ "type": of, "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z" }])
+fn conditions(of: &[&str]) -> Value {
+    let at = "2026-01-01T00:01:00Z";
+    of.iter().map(|of| json!({ "type": of, "status": "True", "lastTransitionTime": at })).collect()
 }
 
 fn job(suspend: bool) -> Value {
@@ -76,7 +77,10 @@ fn job(suspend: bool) -> Value {
 #[tokio::test(start_paused = true)]
 async fn s6_ready_over_a_job_is_met_when_it_has_succeeded_not_when_it_has_started() -> Result<()> {
     let running = json!({ "startTime": "2026-01-01T00:00:00Z", "active": 1 });
-    let done = json!({ "active": 0, "succeeded": 1, "conditions": condition("Complete") });
+    let done = json!({
+        "active": 0, "succeeded": 1, "completionTime": "2026-01-01T00:01:00Z",
+        "conditions": conditions(&["SuccessCriteriaMet", "Complete"]),
+    });
     let maps = behind::<Job>("migration", job(false), &[running, done]).await?;
     assert_eq!(maps, [0, 0, 1], "maps of the app: before the migration, while it runs, after it");
     Ok(())
@@ -84,10 +88,11 @@ async fn s6_ready_over_a_job_is_met_when_it_has_succeeded_not_when_it_has_starte
 
 #[tokio::test(start_paused = true)]
 async fn s6_what_is_suspended_or_has_failed_is_not_ready() -> Result<()> {
-    let suspended = json!({ "conditions": condition("Suspended") });
+    let suspended = json!({ "conditions": conditions(&["Suspended"]) });
     assert_eq!(behind::<Job>("migration", job(true), &[suspended]).await?, [0, 0], "a suspended job");
-    let failed =
-        json!({ "startTime": "2026-01-01T00:00:00Z", "failed": 1, "conditions": condition("Failed") });
+    let failed = json!({
+        "startTime": "2026-01-01T00:00:00Z", "failed": 1, "conditions": conditions(&["FailureTarget", "Failed"]),
+    });
     assert_eq!(behind::<Job>("migration", job(false), &[failed]).await?, [0, 0], "a failed job");
     let pod = json!({ "containers": [{ "name": "run", "image": "migrate" }] });
     let ends = [json!({ "phase": "Failed" }), json!({ "phase": "Succeeded" })];
