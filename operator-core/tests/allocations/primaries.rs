@@ -225,29 +225,27 @@ impl World {
                 break;
             }
         }
-        let mut measure = || {
-            let rounds = rounds.by_ref().take(objects / primaries / 2);
-            let measured =
-                allocation_counter::measure(|| rounds.for_each(|round| self.round(round, primaries)));
-            assert!(
-                measured.bytes_max > 1_000 * primaries as u64,
-                "a round holds much for a while: {measured:?}"
-            );
-            measured
-        };
         assert!(live.bytes_current > 100_000, "something is held all the time: {live:?}");
-        let buffers = if matches!(self.server, Server::Real(_)) { BUFFERS } else { 0 };
-        let is_back = |measured: &AllocationInfo| {
-            let (bytes, allocations) = (measured.bytes_current.abs(), measured.count_current.abs());
-            (bytes - buffers) * 100 <= live.bytes_current && allocations * 100 <= live.count_current
-        };
-        let measured = measure();
-        // A table that many have passed through grows once more, to have room for those that are marked as deleted. When
-        // that is follows from the seeds of its hashes; what leaks is there each time.
-        let grown = (!is_back(&measured)).then(&mut measure).filter(|again| !is_back(again));
+        let rounds: Vec<AllocationInfo> = rounds
+            .take(objects / primaries)
+            .map(|round| allocation_counter::measure(|| self.round(round, primaries)))
+            .collect();
         assert!(
-            grown.is_none(),
-            "more is held after {objects} objects came and went: {measured:?}, then {grown:?}, than was before: {live:?}"
+            rounds.iter().all(|round| round.bytes_max > 1_000 * primaries as u64),
+            "each round holds much for a while: {rounds:?}"
+        );
+        // A table that many have passed through grows now and then, to have room for those that are marked as deleted. When
+        // that is follows from the seeds of its hashes. What leaks is there after each round, so that the middle one shows it.
+        let mut left: Vec<i64> = rounds.iter().map(|round| round.bytes_current).collect();
+        left.sort_unstable();
+        let (bytes, count) =
+            (left[left.len() / 2], rounds.iter().map(|round| round.count_current).sum::<i64>());
+        let buffers = if matches!(self.server, Server::Real(_)) { BUFFERS } else { 0 };
+        let bytes_of_all = (bytes.abs() - buffers) * left.len() as i64;
+        assert!(
+            bytes_of_all * 100 <= live.bytes_current && count.abs() * 100 <= live.count_current,
+            "more is held after {objects} objects came and went: {bytes} bytes in the middle round, {count} allocations in all, than \
+             was before: {live:?}; after each round: {left:?}"
         );
     }
 }
