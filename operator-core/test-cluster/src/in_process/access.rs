@@ -164,13 +164,8 @@ impl State {
             "ClusterRole" => ("clusterroles", None),
             _ => ("roles", namespace),
         };
-        match self.store.get(&rbac(plural), &Path::new(namespace, name)) {
-            Some(role) => Some(role["rules"].as_array().cloned().unwrap_or_default()),
-            None if plural == "clusterroles" && name == "cluster-admin" => {
-                Some(vec![json!({ "apiGroups": ["*"], "resources": ["*"], "verbs": ["*"] })])
-            }
-            None => None,
-        }
+        let role = self.store.get(&rbac(plural), &Path::new(namespace, name))?;
+        Some(role["rules"].as_array().cloned().unwrap_or_default())
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     declare::{META, flag},
     types::Type,
 };
-use crate::in_process::go::{duration, uri::Uri};
+use crate::in_process::go::{duration, type_of, uri::Uri};
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -163,12 +163,12 @@ pub(super) fn open<'v>(value: &'v Value, schema: &'v Value, is_root: bool) -> Re
         }
         "string" => match value {
             Value::String(value) => read(value, text("format")),
-            other => wrong(&format!("string, got {}", go_type(other))),
+            other => wrong(&format!("string, got {}", type_of(other))),
         },
         "number" => value.as_f64().map(Val::Double).map_or_else(|| wrong("float"), Ok),
         "integer" => match value.as_i64() {
             Some(number) => Ok(Val::Int(number)),
-            None => wrong(&format!("int, got {}", go_type(value))),
+            None => wrong(&format!("int, got {}", type_of(value))),
         },
         "boolean" => value.as_bool().map(Val::Bool).map_or_else(|| wrong("bool"), Ok),
         _ if flag(schema, "x-kubernetes-preserve-unknown-fields") => Ok(Val::Unknown(value)),
@@ -176,17 +176,6 @@ pub(super) fn open<'v>(value: &'v Value, schema: &'v Value, is_root: bool) -> Re
             "invalid type, expected object, array, number, integer, boolean or string, or no type with \
              x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got {other}"
         ))),
-    }
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        _ => "map[string]interface {}",
     }
 }
 

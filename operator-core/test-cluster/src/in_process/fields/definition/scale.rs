@@ -6,6 +6,7 @@ use super::{
     super::Endpoint,
     values::{Cause, invalid},
 };
+use crate::in_process::go::type_of;
 
 /// The paths that a definition declares, as it writes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ fn find<'o>(object: &'o Value, path: &str) -> Result<Option<&'o Value>, String> 
             return Err(format!(
                 "{before} accessor error: {} is of the type {}, expected map[string]interface {{}}",
                 shown(value),
-                go_type(value)
+                type_of(value)
             ));
         };
         match fields.get(*name) {
@@ -94,7 +95,7 @@ pub(in crate::in_process) fn text(object: &Value, path: &str) -> Result<Option<S
 
 fn other_type(value: &Value, path: &str, wanted: &str) -> String {
     let path = format!(".{}", names(path).join("."));
-    format!("{path} accessor error: {} is of the type {}, expected {wanted}", shown(value), go_type(value))
+    format!("{path} accessor error: {} is of the type {}, expected {wanted}", shown(value), type_of(value))
 }
 
 fn shown(value: &Value) -> String {
@@ -107,17 +108,5 @@ fn shown(value: &Value) -> String {
             format!("map[{}]", fields.collect::<Vec<_>>().join(" "))
         }
         other => other.to_string(),
-    }
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
     }
 }

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::{
-    DIRECTIVE, ORDER, Refused, form, map,
+    DIRECTIVE, ORDER, Refused, map,
     meta::{Meta, Rule},
     no_key, shown, unknown_directive, wrong_type,
 };
+use crate::in_process::go::type_of;
 
 type Item = Map<String, Value>;
 
@@ -151,7 +152,7 @@ pub(super) fn check_elements(lists: &[Vec<Value>; 2]) -> Result<bool, Refused> {
     if first.is_array() {
         return Err(Refused::Unprocessable("lists of lists are not supported"));
     }
-    if items.any(|item| form(item) != form(first)) {
+    if items.any(|item| type_of(item) != type_of(first)) {
         let all: Vec<_> = lists.iter().map(|list| shown(&Value::from(list.clone()))).collect();
         return Err(Refused::Internal(format!("list element types are not identical: [{}]", all.join(" "))));
     }

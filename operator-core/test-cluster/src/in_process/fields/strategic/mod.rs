@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 
 use self::meta::Meta;
 use super::{Origin, Schema};
+use crate::in_process::go::type_of;
 
 const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
@@ -97,7 +98,7 @@ fn map(
                 })
             }
             (Some(old), _) if deleted_from => Some(old),
-            (Some(old), new) if form(&old) == form(&new) => without_directives(new),
+            (Some(old), new) if type_of(&old) == type_of(&new) => without_directives(new),
             (_, new) => without_directives(without_nulls(new)),
         };
         if let Some(merged) = merged {
@@ -192,21 +193,10 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-/// The name of a value's type in Go.
-fn form(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "%!s(<nil>)",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
-}
-
 fn wrong_type(wanted: &str, given: &Value) -> Refused {
-    Refused::Internal(format!("expected a {wanted}, but received a {}", form(given)))
+    // The library prints the type as a text, which nothing has none of.
+    let given = if given.is_null() { "%!s(<nil>)" } else { type_of(given) };
+    Refused::Internal(format!("expected a {wanted}, but received a {given}"))
 }
 
 fn unknown_directive(directive: &Value, within: &Map<String, Value>) -> Refused {

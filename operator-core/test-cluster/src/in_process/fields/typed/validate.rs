@@ -8,6 +8,7 @@ use super::super::{
     schema::{Form, List, Relation, Shape, TypeId, Types},
     set::Element,
 };
+use crate::in_process::go::type_of;
 
 /// Checks a value. An error is a path and a message, as the API server words them.
 pub(in super::super) fn validate(types: &Types, of: TypeId, value: &Value, duplicates: bool) -> Vec<String> {
@@ -79,24 +80,12 @@ fn mismatch(form: Form, value: &Value) -> Option<String> {
             None
         }
         (Form::Any, Value::Number(_) | Value::String(_) | Value::Bool(_)) => None,
-        (Form::Number, value) => Some(format!("expected numeric (int or float), got {}", go_type(value))),
+        (Form::Number, value) => Some(format!("expected numeric (int or float), got {}", type_of(value))),
         (Form::Text, value) => Some(format!("expected string, got {}", debug(value))),
         (Form::Bool, Value::String(text)) => Some(format!("expected boolean, got &{{{text}}}")),
         (Form::Bool, Value::Number(number)) => Some(format!("expected boolean, got &{{{number}}}")),
         (Form::Bool, value) => Some(format!("expected boolean, got {}", debug(value))),
         (Form::Any, value) => Some(format!("expected any scalar, got {}", debug(value))),
-    }
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_i64() => "int64",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
     }
 }
 
@@ -106,7 +95,7 @@ fn debug(value: &Value) -> String {
         "&value.valueUnstructured{{Value:{}}}",
         match value {
             Value::String(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
-            other => go_type(other).to_owned(),
+            other => type_of(other).to_owned(),
         }
     )
 }

@@ -7,11 +7,11 @@ use super::{
     deployment::{always_restarted, amount, same_selector},
     pod,
     status::{collisions, counts},
-    usable,
+    unknown_strategy, usable,
 };
 use crate::in_process::values::{
     common::{Selector, at_most_all, count_or_share, matches, not_negative, selects_all},
-    errors::{Errors, Verbatim, json},
+    errors::Errors,
     read::{at, part, text},
 };
 
@@ -84,20 +84,6 @@ fn strategy(errors: &mut Errors, strategy: &Value) {
                 _ => {}
             }
         }
-        (other, rolling) => {
-            let rolling = rolling.map_or("null".to_owned(), |rolling| {
-                let field = |name: &str| {
-                    let value = at(rolling, name);
-                    if value.is_null() { "0".to_owned() } else { json(value, &[]) }
-                };
-                format!(
-                    "{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}",
-                    field("maxUnavailable"),
-                    field("maxSurge")
-                )
-            });
-            let shown = format!("{{\"Type\":{},\"RollingUpdate\":{rolling}}}", json(&other.into(), &[]));
-            errors.not_supported(&path, Verbatim(shown), &["RollingUpdate", "OnDelete"]);
-        }
+        _ => unknown_strategy(errors, &path, strategy, &["RollingUpdate", "OnDelete"]),
     }
 }

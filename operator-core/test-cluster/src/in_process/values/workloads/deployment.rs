@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::{
-    SPEC, pod,
+    SPEC, pod, selection,
     status::{at_most, collisions, counts},
-    usable,
+    unknown_strategy,
 };
 use crate::in_process::values::{
     common::{Selector, at_most_all, count_or_share, matches, not_negative, number, selects_all, share},
-    errors::{Errors, Verbatim, json},
+    errors::Errors,
     path::Path,
     read::{at, int, part, same, text},
 };
@@ -20,7 +20,7 @@ const MORE_THAN_REPLICAS: &str = "cannot be greater than status.replicas";
 pub(super) fn create(deployment: &Value, errors: &mut Errors) {
     let spec = at(deployment, "spec");
     not_negative(errors, &SPEC.child("replicas"), at(spec, "replicas"));
-    selection(errors, spec);
+    template(errors, spec);
     strategy(errors, at(spec, "strategy"));
     not_negative(errors, &SPEC.child("minReadySeconds"), at(spec, "minReadySeconds"));
     not_negative(errors, &SPEC.child("revisionHistoryLimit"), at(spec, "revisionHistoryLimit"));
@@ -67,7 +67,7 @@ pub(super) fn create_set(set: &Value, errors: &mut Errors) {
     let spec = at(set, "spec");
     not_negative(errors, &SPEC.child("replicas"), at(spec, "replicas"));
     not_negative(errors, &SPEC.child("minReadySeconds"), at(spec, "minReadySeconds"));
-    selection(errors, spec);
+    template(errors, spec);
 }
 
 /// A changed ReplicaSet.
@@ -97,26 +97,8 @@ pub(super) fn status_of_set(new: &Value, _old: &Value, errors: &mut Errors) {
 }
 
 /// The selector, which must match the template, and the template.
-fn selection(errors: &mut Errors, spec: &Value) {
-    let path = SPEC.child("selector");
-    let selector = part(spec, "selector");
-    let usable = match selector {
-        None => {
-            errors.required(&path, "");
-            true
-        }
-        Some(selector) => {
-            let usable = usable(errors, &path, selector);
-            if selects_all(selector) {
-                errors.invalid(&path, Selector(selector), "empty selector is invalid for deployment");
-            }
-            usable
-        }
-    };
-    if !usable {
-        errors.invalid(&path, Selector(at(spec, "selector")), "invalid label selector");
-        return;
-    }
+fn template(errors: &mut Errors, spec: &Value) {
+    let Some(selector) = selection(errors, spec, "deployment", "invalid label selector") else { return };
     let (path, template) = (SPEC.child("template"), at(spec, "template"));
     matching(errors, &path, template, selector);
     pod::template::check(errors, &path, template);
@@ -172,21 +154,7 @@ fn strategy(errors: &mut Errors, strategy: &Value) {
             }
             at_most_all(errors, &place_of_unavailable, unavailable);
         }
-        (other, rolling) => {
-            let rolling = rolling.map_or("null".to_owned(), |rolling| {
-                let field = |name: &str| {
-                    let value = at(rolling, name);
-                    if value.is_null() { "0".to_owned() } else { json(value, &[]) }
-                };
-                format!(
-                    "{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}",
-                    field("maxUnavailable"),
-                    field("maxSurge")
-                )
-            });
-            let shown = format!("{{\"Type\":{},\"RollingUpdate\":{rolling}}}", json(&other.into(), &[]));
-            errors.not_supported(&path, Verbatim(shown), &["Recreate", "RollingUpdate"]);
-        }
+        _ => unknown_strategy(errors, &path, strategy, &["Recreate", "RollingUpdate"]),
     }
 }
 

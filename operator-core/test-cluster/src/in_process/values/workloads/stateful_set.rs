@@ -5,12 +5,11 @@ use serde_json::{Value, json};
 use super::{
     SPEC,
     deployment::{amount, matching},
-    pod,
+    pod, selection,
     status::{at_most, collisions, counts},
-    usable,
 };
 use crate::in_process::values::{
-    common::{Selector, annotations, at_most_all, count_or_share, labels, not_negative, selects_all},
+    common::{annotations, at_most_all, count_or_share, labels, not_negative},
     errors::{Errors, Verbatim, json as shown},
     names,
     read::{at, int, items, part, same, text},
@@ -108,7 +107,7 @@ fn check(spec: &Value, is_new: bool, errors: &mut Errors) {
     if is_new && !service.is_empty() {
         errors.all_invalid(&SPEC.child("serviceName"), service, &names::dns_label(service));
     }
-    selection(errors, spec);
+    template(errors, spec);
     let template = SPEC.child("template");
     let pods = at(at(spec, "template"), "spec");
     let restart = text(pods, "restartPolicy");
@@ -121,26 +120,8 @@ fn check(spec: &Value, is_new: bool, errors: &mut Errors) {
     }
 }
 
-fn selection(errors: &mut Errors, spec: &Value) {
-    let path = SPEC.child("selector");
-    let selector = part(spec, "selector");
-    let usable = match selector {
-        None => {
-            errors.required(&path, "");
-            true
-        }
-        Some(selector) => {
-            let usable = usable(errors, &path, selector);
-            if selects_all(selector) {
-                errors.invalid(&path, Selector(selector), "empty selector is invalid for statefulset");
-            }
-            usable
-        }
-    };
-    if !usable {
-        errors.invalid(&path, Selector(at(spec, "selector")), "");
-        return;
-    }
+fn template(errors: &mut Errors, spec: &Value) {
+    let Some(selector) = selection(errors, spec, "statefulset", "") else { return };
     let (path, template) = (SPEC.child("template"), at(spec, "template"));
     matching(errors, &path, template, selector);
     let template = as_its_pods(spec, template);
