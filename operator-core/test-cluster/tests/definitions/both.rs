@@ -5,12 +5,15 @@ use http_body_util::BodyExt;
 use kube::{Client, client::Body};
 use serde_json::{Value, json};
 use test_cluster::{ControlPlane, Controllers, InProcessServer};
+use tokio::sync::OnceCell;
 
-/// Both servers. The real one runs as long as this lives.
+/// The real one, for all tests, each of which has kinds of its own; it ends with this process.
+static REAL: OnceCell<ControlPlane> = OnceCell::const_new();
+
+/// Both servers.
 pub(crate) struct Both {
     pub(crate) real: Client,
     pub(crate) model: Client,
-    _plane: ControlPlane,
 }
 
 /// What a server answered: the code, and the body without what differs between servers.
@@ -23,10 +26,10 @@ pub(crate) struct Answer {
 impl Both {
     #[expect(clippy::disallowed_methods, reason = "a server by itself has the machine's clock")]
     pub(crate) async fn start() -> Self {
-        let plane = ControlPlane::builder().start().await.unwrap();
-        let real = plane.client().unwrap();
+        let real =
+            REAL.get_or_init(async || ControlPlane::builder().start().await.unwrap()).await.client().unwrap();
         let model = InProcessServer::with_controllers(jiff::Timestamp::now, Controllers::Off).client();
-        Self { real, model, _plane: plane }
+        Self { real, model }
     }
 
     /// Asks both, and returns what each has answered.

@@ -10,6 +10,7 @@ use crate::{
 
 const STORIES: u64 = 40;
 const REQUESTS: usize = 8;
+const GROUP: &str = "stories.example.com";
 
 /// The numbers of a story, by SplitMix64.
 struct Random(u64);
@@ -48,6 +49,14 @@ fn spec(fields: &[(String, Value)], kind: &str, random: &mut Random) -> Value {
     Value::Object(spec)
 }
 
+/// The same definition in the group of the stories: other tests have kinds of these names.
+fn in_group(mut definition: Value) -> Value {
+    let plural = definition["spec"]["names"]["plural"].as_str().unwrap().to_owned();
+    definition["metadata"]["name"] = format!("{plural}.{GROUP}").into();
+    definition["spec"]["group"] = GROUP.into();
+    definition
+}
+
 /// Puts the lines of a message into an order: what doesn't fit its type is listed by the real server in that of a map in Go,
 /// which is another one each time.
 fn order_lines(message: &mut Value) {
@@ -60,18 +69,19 @@ fn order_lines(message: &mut Value) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_stories_are_answered_alike() {
     let both = Both::start().await;
-    both.define(&definition("checks", "Check", &of_spec(&values::schema()))).await;
-    both.define(&definition("ruleds", "Ruled", &of_spec(&rules::schema()))).await;
+    both.define(&in_group(definition("checks", "Check", &of_spec(&values::schema())))).await;
+    both.define(&in_group(definition("ruleds", "Ruled", &of_spec(&rules::schema())))).await;
     let first = std::env::var("FUZZ_SEED").ok().and_then(|seed| seed.parse().ok());
     let first = first.unwrap_or_else(|| seed_of_the_day() * 1_000);
     let (mut answers, mut refused, mut differences) = (0, 0, Vec::new());
     for seed in first..first + STORIES {
         let mut random = Random(seed);
         let (kind, plural) = [("Check", "checks"), ("Ruled", "ruleds")][random.below(2)];
-        let (fields, path) = (fields_of(kind), format!("/apis/test.example.com/v1/{plural}"));
+        let (fields, path) = (fields_of(kind), format!("/apis/{GROUP}/v1/{plural}"));
         let name = format!("s{seed}");
         for step in 0..REQUESTS {
-            let body = object(kind, &name, &spec(&fields, kind, &mut random));
+            let mut body = object(kind, &name, &spec(&fields, kind, &mut random));
+            body["apiVersion"] = format!("{GROUP}/v1").into();
             let at = format!("{path}/{name}");
             let (method, at, media, body) = match random.below(10) {
                 _ if step == 0 => ("POST", path.clone(), JSON, body),
