@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use k8s_openapi::{NamespaceResourceScope, api::core::v1::Secret};
 use kube::{
     Api, CustomResourceExt, Resource, ResourceExt,
@@ -16,7 +16,7 @@ use mysql_schema::{
 };
 use operator_core::{
     Operator, OperatorBuilder,
-    testing::{TestCluster, TestOperator},
+    testing::{TestCluster, TestOperator, eventually},
 };
 use rand::distr::{Alphanumeric, SampleString};
 use serde_json::json;
@@ -31,17 +31,7 @@ pub(crate) async fn server() -> Result<&'static Server> {
 
 /// Looks again and again until there is an answer; `what` is waited for.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> Result<T> {
-    let wait = async {
-        loop {
-            if let Some(answer) = look().await {
-                return answer;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(90), wait)
-        .await
-        .with_context(|| format!("waited in vain for: {what}"))
+    Ok(eventually(what, async || Ok(look().await)).await?)
 }
 
 /// Where a test plays.

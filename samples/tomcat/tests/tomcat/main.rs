@@ -6,10 +6,9 @@ mod crashes;
 mod life;
 mod runs;
 
-use std::time::Duration;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use kube::api::ObjectMeta;
+use operator_core::testing::eventually;
 use tomcat::{Tomcat, TomcatSpec, Webapp, WebappSpec};
 
 /// A good part of a simulation is objects that live for a moment.
@@ -37,15 +36,5 @@ fn webapp(name: &str, path: &str) -> Webapp {
 
 /// Looks again and again until there is an answer; `what` is waited for.
 async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> Result<T> {
-    let wait = async {
-        loop {
-            if let Some(answer) = look().await {
-                return answer;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(90), wait)
-        .await
-        .with_context(|| format!("waited in vain for: {what}"))
+    Ok(eventually(what, async || Ok(look().await)).await?)
 }
