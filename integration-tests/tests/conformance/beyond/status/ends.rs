@@ -141,7 +141,7 @@ async fn without_retries_the_first_attempt_is_the_last_one() -> Result<()> {
 #[operator_test]
 async fn a_deadline_names_the_node_that_hung_and_for_how_long() -> Result<()> {
     let scene = Scene::new("status-deadline").await?;
-    scene.failures.expect("the run was dropped after 1s");
+    scene.failures.expect("the run was dropped after 5s");
     let slow = Elsewhere::unanswered().named("slow").after(first);
     let behind = Child("behind").node().after(the::<Elsewhere>());
     let workflow = Workflow::builder().nodes((first, slow, behind)).build()?;
@@ -151,16 +151,16 @@ async fn a_deadline_names_the_node_that_hung_and_for_how_long() -> Result<()> {
         TestStatus { message: hung.map(str::to_owned), ..status(one, run) }
     };
     let controller = scene.managed(&Script::idle(), &workflow).status(status);
-    let controller = controller.reconcile_timeout(Duration::from_secs(1));
+    let controller = controller.reconcile_timeout(Duration::from_secs(5));
     // The retry is far away.
     let controller = controller.retry(GenericRetry::linear(Duration::from_secs(3600), 5)?);
     let _operator = scene.start(controller).await?;
     scene.create("one", "value").await?;
     let one = scene.until("the status", "one", |one| one.status.is_some()).await?;
-    // On a busy machine what comes before it takes a part of the second.
+    // On a busy machine what comes before it takes a part of the five seconds, and the clock rings late.
     let is_told = |seconds: usize| {
         let why = format!(
-            "TimedOut the run was dropped after 1s, its controller's `reconcile_timeout`; what it had in flight may still take effect; \
+            "TimedOut the run was dropped after 5s, its controller's `reconcile_timeout`; what it had in flight may still take effect; \
              slow: pending: dependent called {seconds} s ago"
         );
         told(&one)
@@ -170,7 +170,7 @@ async fn a_deadline_names_the_node_that_hung_and_for_how_long() -> Result<()> {
                 "Stalled False TimedOut".into(),
             ]
     };
-    assert!(is_told(1) || is_told(0), "{:#?}", told(&one));
+    assert!((0..10).any(is_told), "{:#?}", told(&one));
     assert_eq!(one.status.unwrap_or_default().message.as_deref(), Some("slow"));
     Ok(())
 }
