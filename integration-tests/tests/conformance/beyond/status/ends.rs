@@ -154,9 +154,11 @@ async fn a_deadline_names_the_node_that_hung_and_for_how_long() -> Result<()> {
     let controller = controller.reconcile_timeout(Duration::from_secs(5));
     // The retry is far away.
     let controller = controller.retry(GenericRetry::linear(Duration::from_secs(3600), 5)?);
-    let _operator = scene.start(controller).await?;
+    let operator = scene.start(controller).await?;
     scene.create("one", "value").await?;
     let one = scene.until("the status", "one", |one| one.status.is_some()).await?;
+    // The run tells of its failure after it has written the status.
+    operator.stop().await;
     // On a busy machine what comes before it takes a part of the five seconds, and the clock rings late.
     let is_told = |seconds: usize| {
         let why = format!(
