@@ -72,7 +72,7 @@ const STEP: Duration = Duration::from_millis(200);
 
 /// The server of `dev`, with the pace of its controllers.
 fn embedded_server() -> InProcessServer {
-    let server = InProcessServer::new();
+    let server = InProcessServer::new().service_accounts();
     server.pace(|_| STEP.mul_f64(fastrand::f64()));
     server
 }

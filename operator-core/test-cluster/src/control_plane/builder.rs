@@ -48,6 +48,7 @@ pub struct ControlPlaneBuilder {
     scheduler: bool,
     kwok: bool,
     audit_log: bool,
+    service_accounts: bool,
     crds: Vec<CustomResourceDefinition>,
     flags: Vec<(Part, String)>,
     start_timeout: Option<Duration>,
@@ -81,6 +82,14 @@ impl ControlPlaneBuilder {
     #[must_use]
     pub fn audit_log(mut self, wanted: bool) -> Self {
         self.audit_log = wanted;
+        self
+    }
+
+    /// Leaves the admission plugin `ServiceAccount` on: each new Pod gets an account and the token of that account, and
+    /// is refused while the account doesn't exist, which the controller manager makes.
+    #[must_use]
+    pub fn service_accounts(mut self, wanted: bool) -> Self {
+        self.service_accounts = wanted;
         self
     }
 
@@ -197,7 +206,12 @@ impl ControlPlaneBuilder {
         write(&folder.join("audit-policy.yaml"), AUDIT_POLICY)?;
         write(&folder.join("stages.yaml"), STAGES)?;
 
-        let layout = Layout { folder, port: free_port()?, audit: self.audit_log };
+        let layout = Layout {
+            folder,
+            port: free_port()?,
+            audit: self.audit_log,
+            service_accounts: self.service_accounts,
+        };
         let ca = authority.certificate();
         for part in parts {
             if let Some((user, groups)) = part.user() {

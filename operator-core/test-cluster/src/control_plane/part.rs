@@ -56,6 +56,8 @@ pub(super) struct Layout<'a> {
     pub(super) port: u16,
     /// Whether it writes an audit log.
     pub(super) audit: bool,
+    /// Whether pods get an account and its token.
+    pub(super) service_accounts: bool,
 }
 
 impl Layout<'_> {
@@ -108,14 +110,16 @@ impl Layout<'_> {
             "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
             format!("--service-account-key-file={}", self.file("tokens.pub")),
             format!("--service-account-signing-key-file={}", self.file("tokens.key")),
-            // It refuses Pods until a controller has made the namespace's service account: without controllers
-            // for ever, and with them for a moment in which tests would have to wait.
-            "--disable-admission-plugins=ServiceAccount".to_owned(),
             // Without it a machine that is not on any network cannot start.
             "--advertise-address=127.0.0.1".to_owned(),
             // Endpoints must not be loopback addresses, so the Service `kubernetes` has none.
             "--endpoint-reconciler-type=none".to_owned(),
         ];
+        if !self.service_accounts {
+            // It refuses Pods until a controller has made the namespace's service account: without controllers
+            // for ever, and with them for a moment in which tests would have to wait.
+            flags.push("--disable-admission-plugins=ServiceAccount".to_owned());
+        }
         if self.audit {
             flags.extend([
                 format!("--audit-policy-file={}", self.file("audit-policy.yaml")),
@@ -182,7 +186,7 @@ mod tests {
     use super::*;
 
     fn flags(part: Part, audit: bool) -> Vec<String> {
-        Layout { folder: Path::new("/f"), port: 6443, audit }.flags(part)
+        Layout { folder: Path::new("/f"), port: 6443, audit, service_accounts: false }.flags(part)
     }
 
     #[test]

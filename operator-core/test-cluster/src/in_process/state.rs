@@ -66,6 +66,8 @@ pub(super) struct State {
     pub(super) warnings: Vec<String>,
     /// Whether definitions may have parts that can't be checked.
     pub(super) lenient: bool,
+    /// Whether new pods get an account and its token.
+    pub(super) service_accounts: bool,
     /// The tokens of service accounts.
     pub(super) tokens: Tokens,
     /// What the controllers still have to look at.
@@ -123,6 +125,7 @@ impl State {
             controllers: Controllers::Off,
             warnings: Vec::new(),
             lenient: false,
+            service_accounts: false,
             tokens: Tokens::default(),
             steps: Steps::default(),
             asker: Asker::default(),

@@ -2,6 +2,7 @@
 //!
 //! Identities, versions, times and addresses are masked. All differences of a test are told at once.
 
+mod accounts;
 mod admission;
 mod events;
 mod rights;
@@ -41,15 +42,14 @@ impl Both {
     #[expect(clippy::disallowed_methods, reason = "the real server has the machine's clock")]
     async fn new(namespace: &str) -> Self {
         let server = InProcessServer::with_controllers(jiff::Timestamp::now, Controllers::Off);
-        let mut both = Self {
-            real: real().await,
-            ours: server.client(),
-            user: None,
-            differences: String::new(),
-            asked: 0,
-        };
+        let mut both = Self::of(real().await, server.client());
         both.ask("POST", "/api/v1/namespaces", &json!({ "metadata": { "name": namespace } })).await;
         both
+    }
+
+    /// Two that somebody has started.
+    fn of(real: Client, ours: Client) -> Self {
+        Self { real, ours, user: None, differences: String::new(), asked: 0 }
     }
 
     /// From now on, requests are those of this user; without a name, of the administrator.
@@ -60,10 +60,21 @@ impl Both {
 
     /// Asks both; returns what the real one says. The method may be MERGE, JSON, STRATEGIC or APPLY for patches.
     async fn ask(&mut self, method: &str, path: &str, body: &Value) -> Value {
+        self.ask_with(method, path, body, |answer| answer).await
+    }
+
+    /// The same, with one more mask for both answers.
+    async fn ask_with(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &Value,
+        mask: fn(String) -> String,
+    ) -> Value {
         self.asked += 1;
         let real = send(&self.real, self.user.as_ref(), method, path, body).await;
         let ours = send(&self.ours, self.user.as_ref(), method, path, body).await;
-        let (shown, other) = (masked(real.clone()), masked(ours));
+        let (shown, other) = (mask(masked(real.clone())), mask(masked(ours)));
         if shown != other {
             let _ = writeln!(self.differences, "{method} {path} {body}\n  real: {shown}\n  ours: {other}");
         }

@@ -1,7 +1,7 @@
 //! Admission: what the server adds to objects that are created, and what it refuses although it is valid.
 //!
 //! ```text
-//!  new object ─▶ mutate: limits' defaults, priority, tolerations, default classes
+//!  new object ─▶ mutate: limits' defaults, account, priority, tolerations, default classes
 //!                   │
 //!                   ▼ (the values are checked)
 //!                validate: limits, quotas ─▶ 403
@@ -14,9 +14,10 @@
 //! - What is added here has no field manager, as on the real server.
 //!
 //! # Assumptions
-//! - The plugin `ServiceAccount` is off, as it is in [`ControlPlane`](crate::ControlPlane): it would refuse pods until
-//!   their account exists.
+//! - The plugin `ServiceAccount` is off unless it is asked for, as it is in [`ControlPlane`](crate::ControlPlane): it
+//!   refuses pods until their account exists.
 
+mod accounts;
 mod amount;
 mod classes;
 mod limits;
@@ -37,11 +38,12 @@ const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
 
 impl State {
     /// Adds to a new object what the server decides, before its values are checked.
-    pub(super) fn admit(&self, kind: &Kind, path: &Path, object: &mut Value) -> Result<(), Failure> {
+    pub(super) fn admit(&mut self, kind: &Kind, path: &Path, object: &mut Value) -> Result<(), Failure> {
         let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
         match (kind.group.as_str(), kind.kind.as_str()) {
             ("", "Pod") => {
                 self.default_limits(path, object);
+                self.give_account(path, object).map_err(refused)?;
                 self.prioritize(object).map_err(refused)?;
                 pods::tolerate(object);
             }

@@ -1,0 +1,203 @@
+//! The admission plugin `ServiceAccount`: each new pod has an account, and its containers that account's token.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::resource;
+use crate::in_process::{InProcessServer, state::State, store::Path};
+
+/// Where programs look for the token of their account.
+const PLACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+const VOLUME: &str = "kube-api-access-";
+/// A pod that a kubelet has read from a file; the server only shows it.
+const MIRROR: &str = "kubernetes.io/config.mirror";
+const ENFORCED: &str = "kubernetes.io/enforce-mountable-secrets";
+
+impl InProcessServer {
+    /// Gives each new pod an account (`default`, if it names none) and the token of that account, as clusters do; a pod
+    /// whose account doesn't exist is refused with 403. Without it pods stay as they were written, as they do in
+    /// [`ControlPlane`](crate::ControlPlane), unless its builder's `service_accounts` asks for the same.
+    #[must_use]
+    pub fn service_accounts(self) -> Self {
+        self.shared().state.lock().service_accounts = true;
+        self
+    }
+}
+
+impl State {
+    /// What the plugin does with a new pod.
+    pub(super) fn give_account(&mut self, path: &Path, pod: &mut Value) -> Result<(), String> {
+        if !self.service_accounts {
+            return Ok(());
+        }
+        if !pod["metadata"]["annotations"][MIRROR].is_null() {
+            return mirrored(&pod["spec"]);
+        }
+        if text(&pod["spec"], "serviceAccountName").is_empty() {
+            pod["spec"]["serviceAccountName"] = "default".into();
+            pod["spec"]["serviceAccount"] = "default".into();
+        }
+        let name = text(&pod["spec"], "serviceAccountName").to_owned();
+        let namespace = path.namespace().unwrap_or_default();
+        let account =
+            self.store.get(&resource("", "serviceaccounts"), &Path::new(Some(namespace), &name)).cloned();
+        let account = account.ok_or_else(|| {
+            format!(
+                "error looking up service account {namespace}/{name}: serviceaccount \"{name}\" not found"
+            )
+        })?;
+        let automount = |object: &Value| object["automountServiceAccountToken"].as_bool();
+        if automount(&pod["spec"]).or(automount(&account)).unwrap_or(true) {
+            self.mount_token(&mut pod["spec"]);
+        }
+        if entries(&pod["spec"]["imagePullSecrets"]).is_empty() {
+            let secrets = entries(&account["imagePullSecrets"]).iter();
+            let secrets: Vec<_> = secrets.map(|secret| json!({ "name": secret["name"] })).collect();
+            if !secrets.is_empty() {
+                pod["spec"]["imagePullSecrets"] = secrets.into();
+            }
+        }
+        let enforced = account["metadata"]["annotations"][ENFORCED].as_str().unwrap_or_default();
+        if matches!(enforced, "1" | "t" | "T" | "TRUE" | "true" | "True") {
+            only_its_secrets(&name, &account, &pod["spec"])?;
+        }
+        Ok(())
+    }
+
+    /// Adds the volume with the token, and mounts it where nothing else is mounted.
+    fn mount_token(&mut self, spec: &mut Value) {
+        let mut volumes = entries(&spec["volumes"]).iter().map(|volume| text(volume, "name"));
+        let known = volumes.find(|name| name.starts_with(VOLUME)).map(str::to_owned);
+        let name = known.clone().unwrap_or_else(|| format!("{VOLUME}{}", self.counters.suffix()));
+        let mut mounted = false;
+        for kind in ["initContainers", "containers"] {
+            for container in spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten() {
+                let taken =
+                    entries(&container["volumeMounts"]).iter().any(|mount| mount["mountPath"] == PLACE);
+                if !taken {
+                    let mount = json!({ "mountPath": PLACE, "name": name, "readOnly": true });
+                    append(&mut container["volumeMounts"], mount);
+                    mounted = true;
+                }
+            }
+        }
+        if known.is_none() && mounted {
+            append(&mut spec["volumes"], token_volume(&name));
+        }
+    }
+}
+
+fn token_volume(name: &str) -> Value {
+    let namespace = json!({ "apiVersion": "v1", "fieldPath": "metadata.namespace" });
+    json!({
+        "name": name,
+        "projected": {
+            "defaultMode": 420,
+            "sources": [
+                { "serviceAccountToken": { "expirationSeconds": 3607, "path": "token" } },
+                { "configMap": { "items": [{ "key": "ca.crt", "path": "ca.crt" }], "name": "kube-root-ca.crt" } },
+                { "downwardAPI": { "items": [{ "fieldRef": namespace, "path": "namespace" }] } },
+            ],
+        },
+    })
+}
+
+/// A mirror pod has nothing that only the server could give it.
+fn mirrored(spec: &Value) -> Result<(), String> {
+    if !text(spec, "serviceAccountName").is_empty() {
+        return Err("a mirror pod may not reference service accounts".to_owned());
+    }
+    let of_containers = containers(spec).any(|(_, container)| !secrets_of(container).is_empty());
+    let of_volumes = entries(&spec["volumes"]).iter().any(has_secret);
+    if of_containers || of_volumes || !entries(&spec["imagePullSecrets"]).is_empty() {
+        return Err("a mirror pod may not reference secrets".to_owned());
+    }
+    let sources =
+        entries(&spec["volumes"]).iter().flat_map(|volume| entries(&volume["projected"]["sources"]));
+    if sources.into_iter().any(|source| !source["serviceAccountToken"].is_null()) {
+        return Err("a mirror pod may not use ServiceAccountToken volume projections".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether a volume needs a secret: its source names one, or a part of it does.
+fn has_secret(volume: &Value) -> bool {
+    let sources = volume.as_object().into_iter().flatten();
+    sources.into_iter().any(|(kind, source)| {
+        let named = |field: &str| !text(&source[field], "name").is_empty();
+        let alone = kind == "secret" || kind == "azureFile";
+        alone && !text(source, "secretName").is_empty()
+            || named("secretRef")
+            || named("nodePublishSecretRef")
+            || entries(&source["sources"]).iter().any(|part| !part["secret"].is_null())
+    })
+}
+
+/// An account that says so lets its pods use no other secrets than its own.
+fn only_its_secrets(name: &str, account: &Value, spec: &Value) -> Result<(), String> {
+    let own = names(&account["secrets"]);
+    let pulls = names(&account["imagePullSecrets"]);
+    let because = format!("is not allowed because service account {name} does not reference that");
+    for volume in entries(&spec["volumes"]).iter().filter(|volume| !volume["secret"].is_null()) {
+        let secret = text(&volume["secret"], "secretName");
+        if !own.contains(secret) {
+            return Err(format!("volume with secret.secretName=\"{secret}\" {because} secret"));
+        }
+    }
+    for (kind, container) in containers(spec) {
+        for (place, secret) in secrets_of(container) {
+            if !own.contains(secret) {
+                let container = text(container, "name");
+                return Err(format!(
+                    "{kind} {container} with {place} referencing secret.secretName=\"{secret}\" {because} secret"
+                ));
+            }
+        }
+    }
+    for (at, secret) in entries(&spec["imagePullSecrets"]).iter().enumerate() {
+        let secret = text(secret, "name");
+        if !pulls.contains(secret) {
+            return Err(format!("imagePullSecrets[{at}].name=\"{secret}\" {because} imagePullSecret"));
+        }
+    }
+    Ok(())
+}
+
+/// The containers in the order in which the server looks at them.
+fn containers(spec: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
+    let of = |kind: &str, name: &'static str| entries(&spec[kind]).iter().map(move |one| (name, one));
+    of("initContainers", "init container").chain(of("containers", "container"))
+}
+
+/// The secrets in the environment of a container, with where they stand.
+fn secrets_of(container: &Value) -> Vec<(String, &str)> {
+    let variables = entries(&container["env"]).iter().filter_map(|variable| {
+        let secret = &variable["valueFrom"]["secretKeyRef"];
+        (!secret.is_null()).then(|| (format!("envVar {}", text(variable, "name")), text(secret, "name")))
+    });
+    let all = entries(&container["envFrom"]).iter().filter_map(|source| {
+        let secret = &source["secretRef"];
+        (!secret.is_null()).then(|| ("envFrom".to_owned(), text(secret, "name")))
+    });
+    variables.chain(all).collect()
+}
+
+fn names(references: &Value) -> BTreeSet<&str> {
+    entries(references).iter().map(|reference| text(reference, "name")).collect()
+}
+
+fn entries(list: &Value) -> &[Value] {
+    list.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object[field].as_str().unwrap_or_default()
+}
+
+fn append(list: &mut Value, entry: Value) {
+    match list {
+        Value::Array(entries) => entries.push(entry),
+        _ => *list = json!([entry]),
+    }
+}
