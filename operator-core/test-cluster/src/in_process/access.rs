@@ -16,6 +16,7 @@ use super::{
     identity::{AUTHENTICATED, AUTHENTICATION, User},
     read::json as json_bytes,
     request::{Request, Route, Target},
+    rights::wrong_question,
     selector::Selector,
     state::{Reply, State},
     store::{Path, Resource},
@@ -77,6 +78,10 @@ impl State {
         let mut review: Value = serde_json::from_slice(&request.body)
             .map_err(|error| Failure::bad_request(format!("the object provided is unrecognized: {error}")))?;
         let spec = &review["spec"];
+        let causes = wrong_question(spec, own, target.namespace.as_deref());
+        if !causes.is_empty() {
+            return Err(Failure::question(REVIEWS, &causes));
+        }
         let text = |field: &str| spec["resourceAttributes"][field].as_str().unwrap_or_default().to_owned();
         let action = Action {
             verb: text("verb"),
@@ -88,8 +93,9 @@ impl State {
         };
         let groups = spec["groups"].as_array().into_iter().flatten();
         let user = User {
-            name: spec["user"].as_str().map(str::to_owned),
+            name: Some(spec["user"].as_str().unwrap_or_default().to_owned()),
             groups: groups.filter_map(Value::as_str).map(str::to_owned).collect(),
+            is_complete: true,
             ..User::default()
         };
         let user = if own { &request.user } else { &user };
@@ -108,6 +114,14 @@ impl State {
         review["kind"] = kind.into();
         if review["metadata"].is_null() {
             review["metadata"] = json!({});
+        }
+        if let Some(namespace) = &target.namespace {
+            review["metadata"]["namespace"] = namespace.clone().into();
+        }
+        if let Some(spec) = review["spec"].as_object_mut() {
+            let (all, others) =
+                (["resourceAttributes", "nonResourceAttributes"], ["user", "groups", "uid", "extra"]);
+            spec.retain(|field, _| all.contains(&&**field) || !own && others.contains(&&**field));
         }
         review["status"] = json!({ "allowed": decision.allowed });
         if !decision.reason.is_empty() {

@@ -60,25 +60,32 @@ pub(super) fn note_storage(definition: &mut Value) {
 pub(super) fn mark_definition(definition: &mut Value, now: Timestamp) {
     definition["metadata"]["finalizers"] = json!([FINALIZER]);
     let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
-    set_condition(definition, "Terminating", "InstanceDeletionPending", message, now);
+    set_condition(definition, "Terminating", ("True", "InstanceDeletionPending", message), now);
 }
 
-fn set_condition(definition: &mut Value, kind: &str, reason: &str, message: &str, now: Timestamp) {
+fn set_condition(definition: &mut Value, kind: &str, condition: (&str, &str, &str), now: Timestamp) {
+    let (status, reason, message) = condition;
     let conditions = &mut definition["status"]["conditions"];
     if conditions.is_null() {
         *conditions = json!([]);
     }
     let Some(conditions) = conditions.as_array_mut() else { return };
-    if conditions.iter().any(|condition| condition["type"] == kind && condition["status"] == "True") {
-        return;
-    }
-    conditions.push(json!({
+    let mut new = json!({
         "type": kind,
-        "status": "True",
+        "status": status,
         "lastTransitionTime": time(now),
         "reason": reason,
         "message": message,
-    }));
+    });
+    match conditions.iter_mut().find(|condition| condition["type"] == kind) {
+        Some(known) => {
+            if known["status"] == status {
+                new["lastTransitionTime"] = known["lastTransitionTime"].clone();
+            }
+            *known = new;
+        }
+        None => conditions.push(new),
+    }
 }
 
 fn versions(definition: &Value) -> impl Iterator<Item = &Value> {
@@ -160,9 +167,13 @@ impl State {
         let storage = storage.map(|version| version["name"].clone()).unwrap_or_default();
         changed["status"]["acceptedNames"] = definition["spec"]["names"].clone();
         let now = self.now;
-        set_condition(&mut changed, "NamesAccepted", "NoConflicts", "no conflicts found", now);
+        set_condition(&mut changed, "NamesAccepted", ("True", "NoConflicts", "no conflicts found"), now);
         let message = "the initial names have been accepted";
-        set_condition(&mut changed, "Established", "InitialNamesAccepted", message, now);
+        set_condition(&mut changed, "Established", ("True", "InitialNamesAccepted", message), now);
+        if let Some((status, reason, message)) = crd::approval(&definition) {
+            let condition = (status, reason, message.as_str());
+            set_condition(&mut changed, "KubernetesAPIApprovalPolicyConformant", condition, now);
+        }
         if let Some(list) = changed["status"]["storedVersions"].as_array_mut()
             && !stored.is_empty()
             && !list.contains(&storage)

@@ -146,6 +146,12 @@ impl Failure {
         Self::unprocessable(&format!("{of}.meta.k8s.io"), "", causes, details)
     }
 
+    /// 422 for what is asked and never stored, whose kind the real server doesn't say.
+    pub(super) fn question(group: &str, causes: &[Cause]) -> Self {
+        let details = json!({ "group": group, "causes": causes_of(causes) });
+        Self::unprocessable(&format!(".{group}"), "", causes, details)
+    }
+
     /// 422 for one of a request's options.
     pub(super) fn option(of: &str, field: &str, reason: &str, message: &str) -> Self {
         Self::options(of, &[(reason.to_owned(), field.to_owned(), message.to_owned())])

@@ -39,6 +39,8 @@ pub(super) struct User {
     pub(super) groups: Vec<String>,
     pub(super) uid: String,
     pub(super) extra: BTreeMap<String, Vec<String>>,
+    /// Whether the server adds no groups, as for somebody whom a review asks about.
+    pub(super) is_complete: bool,
 }
 
 impl User {
@@ -63,6 +65,7 @@ impl User {
             groups: groups.filter_map(|group| group.to_str().ok()).map(str::to_owned).collect(),
             uid: text("impersonate-uid").unwrap_or_default().to_owned(),
             extra,
+            is_complete: false,
         }
     }
 
@@ -73,6 +76,9 @@ impl User {
 
     /// The groups: those given, and those that the server adds.
     pub(super) fn all_groups(&self) -> Vec<String> {
+        if self.is_complete {
+            return self.groups.clone();
+        }
         let Some(name) = &self.name else { return vec![MASTERS.to_owned(), AUTHENTICATED.to_owned()] };
         let mut groups = self.groups.clone();
         if let Some((namespace, _)) = account(name)

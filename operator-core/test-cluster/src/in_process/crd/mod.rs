@@ -8,12 +8,14 @@
 //! # Assumptions
 //! - A value that a message shows has the form of the API; the real server shows whole versions in a form of its own.
 
+mod approval;
 mod defaults;
 mod rules;
 mod schema;
 mod spec;
 mod structural;
 
+pub(super) use approval::approval;
 use serde_json::Value;
 
 use super::{failure::Cause, fields::is_known_format};

@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Found, has, items, schema, text};
+use super::{Found, approval, has, items, schema, text};
 use crate::in_process::{
     fields::{field_path, has_established},
-    go::uri::Uri,
     validate::{wrong_label_1035, wrong_subdomain},
 };
 
@@ -35,39 +34,9 @@ pub(super) fn check(definition: &Value, old: Option<&Value>, found: &mut Found) 
         let why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
         found.invalid("spec.preserveUnknownFields", &json!(true), why);
     }
-    approval(definition, old, found);
+    approval::check(definition, old, found);
     if let Some(old) = old {
         update(definition, old, found);
-    }
-}
-
-/// Groups of Kubernetes' community need a word of it.
-fn approval(definition: &Value, old: Option<&Value>, found: &mut Found) {
-    const NAME: &str = "api-approved.kubernetes.io";
-    const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
-    let group = text(&definition["spec"], "group");
-    let is_protected = ["k8s.io", "kubernetes.io"]
-        .iter()
-        .any(|domain| group == *domain || group.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')));
-    let of = |definition: &Value| {
-        definition["metadata"]["annotations"].get(NAME).and_then(Value::as_str).map(str::to_owned)
-    };
-    let approval = of(definition).unwrap_or_default();
-    if !is_protected || old.is_some_and(|old| of(old).unwrap_or_default() == approval) {
-        return;
-    }
-    let field = format!("metadata.annotations[{NAME}]");
-    if approval.is_empty() {
-        let why = format!("protected groups must have approval annotation {NAME:?}, {SEE}");
-        found.required(&field, &why);
-    } else if !approval.starts_with("unapproved")
-        && !Uri::request(&approval).is_ok_and(|uri| !uri.host.is_empty() && !uri.scheme.is_empty())
-    {
-        let why = format!(
-            "protected groups must have approval annotation {NAME:?} with either a URL or a reason starting with \
-             \"unapproved\", {SEE}"
-        );
-        found.invalid(&field, &approval.into(), &why);
     }
 }
 

@@ -18,9 +18,11 @@ mod aggregate;
 mod covers;
 mod defaults;
 mod escalation;
+mod questions;
 mod review;
 
 pub(super) use escalation::Asker;
+pub(super) use questions::wrong_question;
 use serde_json::Value;
 
 use super::{

@@ -15,6 +15,7 @@ mod claim;
 mod common;
 mod conditions;
 mod errors;
+pub(super) mod finalizers;
 mod internal;
 pub(super) mod metadata;
 pub(super) mod names;

@@ -45,6 +45,10 @@ impl State {
             let name = format!("{}{}", meta(&object, "generateName"), self.counters.suffix());
             object["metadata"]["name"] = name.into();
         }
+        // The only kind whose objects need no name.
+        if meta(&object, "name").is_empty() && kind.kind == "LimitRange" {
+            object["metadata"]["name"] = self.counters.uid().into();
+        }
         let path = Path::new(namespace, meta(&object, "name"));
         let target =
             Target { kind, path: &path, endpoint: Endpoint::Main, manager: request.manager(), options };
@@ -97,6 +101,9 @@ impl State {
             return Err(Failure::invalid(kind, path.name(), &causes));
         }
         self.admit_values(kind, path, &object)?;
+        if kind.is_custom() {
+            self.warnings.extend(values::finalizers::warnings(&object, None));
+        }
         if !target.options.dry_run {
             self.use_quotas(kind, path, &object);
         }

@@ -87,6 +87,9 @@ impl State {
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, target.name(), &causes));
         }
+        if kind.is_custom() && target.endpoint == Endpoint::Main {
+            self.warnings.extend(values::finalizers::warnings(&object, Some(live)));
+        }
         object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
         if kind.is_namespace() && target.endpoint == Endpoint::Main {
             object["spec"]["finalizers"] = live["spec"]["finalizers"].clone();

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::super::{
     schema::{Form, List, Relation, Shape, TypeId, Types},
     set::Element,
+    strategic::shown,
 };
 use crate::in_process::go::type_of;
 
@@ -37,7 +38,7 @@ fn walk(context: &Walk<'_>, of: TypeId, value: &Value, path: &str, errors: &mut 
         (Some(Shape::List(list)), Value::Array(items)) => {
             list_items(context, list, items, path, errors);
         }
-        (Some(Shape::List(_)), value) => error(format!("expected list, got {}", debug(value))),
+        (Some(Shape::List(_)), value) => error(format!("expected list, got {}", plain(value))),
         (Some(Shape::Map(fields)), Value::Object(object)) => {
             for (name, value) in object {
                 let path = format!("{path}.{name}");
@@ -48,7 +49,7 @@ fn walk(context: &Walk<'_>, of: TypeId, value: &Value, path: &str, errors: &mut 
                 walk(context, of, value, &path, errors);
             }
         }
-        (Some(Shape::Map(_)), value) => error(format!("expected map, got {}", debug(value))),
+        (Some(Shape::Map(_)), value) => error(format!("expected map, got {}", plain(value))),
     }
 }
 
@@ -82,20 +83,29 @@ fn mismatch(form: Form, value: &Value) -> Option<String> {
         (Form::Any, Value::Number(_) | Value::String(_) | Value::Bool(_)) => None,
         (Form::Number, value) => Some(format!("expected numeric (int or float), got {}", type_of(value))),
         (Form::Text, value) => Some(format!("expected string, got {}", debug(value))),
-        (Form::Bool, Value::String(text)) => Some(format!("expected boolean, got &{{{text}}}")),
-        (Form::Bool, Value::Number(number)) => Some(format!("expected boolean, got &{{{number}}}")),
-        (Form::Bool, value) => Some(format!("expected boolean, got {}", debug(value))),
-        (Form::Any, value) => Some(format!("expected any scalar, got {}", debug(value))),
+        (Form::Bool, value) => Some(format!("expected boolean, got {}", plain(value))),
+        (Form::Any, value) => Some(format!("expected any scalar, got {}", plain(value))),
     }
 }
 
-/// Such a value in Go's notation.
+/// Such a value as Go prints it: `%v`.
+fn plain(value: &Value) -> String {
+    format!("&{{{}}}", shown(value))
+}
+
+/// Such a value in Go's notation: `%#v`.
 fn debug(value: &Value) -> String {
-    format!(
-        "&value.valueUnstructured{{Value:{}}}",
-        match value {
-            Value::String(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
-            other => type_of(other).to_owned(),
+    format!("&value.valueUnstructured{{Value:{}}}", literal(value))
+}
+
+fn literal(value: &Value) -> String {
+    let all = |parts: Vec<String>| format!("{}{{{}}}", type_of(value), parts.join(", "));
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::String(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Array(items) => all(items.iter().map(literal).collect()),
+        Value::Object(fields) => {
+            all(fields.iter().map(|(name, value)| format!("{name:?}:{}", literal(value))).collect())
         }
-    )
+    }
 }
