@@ -40,6 +40,8 @@ async fn priorities_and_tolerations() {
         }
         pod
     };
+    let tried = with("tried", &json!({ "priorityClassName": "high" }));
+    both.until(201, "POST", &format!("{pods}?dryRun=All"), &tried).await;
     for (number, more) in [
         json!({ "priorityClassName": "none" }),
         json!({ "priorityClassName": "high" }),
@@ -60,6 +62,9 @@ async fn priorities_and_tolerations() {
 #[tokio::test]
 async fn limits_of_containers() {
     let mut both = Both::new("limits").await;
+    // The only objects that get a name where they have none.
+    both.ask("POST", "/api/v1/namespaces/limits/limitranges", &json!({ "spec": { "limits": [] } })).await;
+    both.ask("DELETE", "/api/v1/namespaces/limits/limitranges", &Value::Null).await;
     let pods = "/api/v1/namespaces/limits/pods";
     let range = json!({ "metadata": { "name": "l" }, "spec": { "limits": [
         {

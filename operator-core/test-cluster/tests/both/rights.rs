@@ -62,8 +62,8 @@ async fn nobody_grants_what_they_lack() {
         { "nonResourceURLs": ["/y/*"], "verbs": ["get"] },
     ]);
     both.ask("POST", &roles, &role("grant:writer", &writer)).await;
-    both.ask("POST", &bindings, &binding("grant:writer", "ClusterRole", "grant:writer", "bob")).await;
-    both.be("bob", &["dev"]);
+    both.ask("POST", &bindings, &binding("grant:writer", "ClusterRole", "grant:writer", "dora")).await;
+    both.be("dora", &["dev"]);
     let wide = json!([
         { "apiGroups": ["", "apps"], "resources": ["pods", "secrets"], "verbs": ["get", "list"] },
         { "apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["a", "b"], "verbs": ["get", "list"] },
@@ -113,8 +113,8 @@ async fn nobody_grants_what_they_lack() {
         { "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "resourceNames": ["view"], "verbs": ["bind"] },
     ]);
     both.ask("POST", &in_roles, &role("more", &more)).await;
-    both.ask("POST", &format!("{in_namespace}/rolebindings"), &binding("more", "Role", "more", "bob")).await;
-    both.be("bob", &["dev"]);
+    both.ask("POST", &format!("{in_namespace}/rolebindings"), &binding("more", "Role", "more", "dora")).await;
+    both.be("dora", &["dev"]);
     both.ask("POST", &in_roles, &role("wide", &wide)).await;
     both.ask("POST", &format!("{in_namespace}/rolebindings"), &binding("v", "ClusterRole", "view", "eve"))
         .await;
@@ -149,4 +149,31 @@ async fn a_user_may_ask_for_their_rules() {
         assert_eq!(ours, real);
     }
     both.end();
+}
+
+#[tokio::test]
+async fn reviews_that_ask_nothing_or_too_much() {
+    let both = Both::new("questions").await;
+    let reviews = "/apis/authorization.k8s.io/v1";
+    let local = format!("{reviews}/namespaces/questions/localsubjectaccessreviews");
+    let resource = |namespace: &str| json!({ "verb": "get", "resource": "pods", "namespace": namespace });
+    let path = json!({ "verb": "get", "path": "/version" });
+    for spec in [
+        json!({}),
+        json!({ "user": "", "groups": [] }),
+        json!({ "user": "eve", "resourceAttributes": resource("other") }),
+        json!({ "user": "eve", "nonResourceAttributes": path }),
+        json!({ "groups": ["nobodies"], "nonResourceAttributes": path }),
+        json!({ "user": "eve", "groups": ["system:authenticated"], "nonResourceAttributes": path }),
+        json!({ "user": "eve", "uid": "1", "extra": { "a": ["b"] }, "other": 1, "resourceAttributes": resource("questions") }),
+        json!({ "groups": ["nobodies"], "resourceAttributes": resource("questions"), "nonResourceAttributes": path }),
+    ] {
+        for at in [
+            &format!("{reviews}/selfsubjectaccessreviews"),
+            &format!("{reviews}/subjectaccessreviews"),
+            &local,
+        ] {
+            both.same("POST", at, &json!({ "spec": spec })).await;
+        }
+    }
 }

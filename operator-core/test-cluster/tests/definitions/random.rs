@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 use test_cluster::seed_of_the_day;
 
-use crate::{
-    both::{APPLY, Both, JSON, MERGE, definition, object, of_spec},
+use super::{
+    kinds::{define, definition, object, of_spec},
     rules, values,
 };
+use crate::harness::both::{Answer, Both};
 
 const STORIES: u64 = 40;
 const REQUESTS: usize = 8;
@@ -69,8 +70,8 @@ fn order_lines(message: &mut Value) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_stories_are_answered_alike() {
     let both = Both::start().await;
-    both.define(&in_group(definition("checks", "Check", &of_spec(&values::schema())))).await;
-    both.define(&in_group(definition("ruleds", "Ruled", &of_spec(&rules::schema())))).await;
+    define(&both, &in_group(definition("checks", "Check", &of_spec(&values::schema())))).await;
+    define(&both, &in_group(definition("ruleds", "Ruled", &of_spec(&rules::schema())))).await;
     let first = std::env::var("FUZZ_SEED").ok().and_then(|seed| seed.parse().ok());
     let first = first.unwrap_or_else(|| seed_of_the_day() * 1_000);
     let (mut answers, mut refused, mut differences) = (0, 0, Vec::new());
@@ -83,21 +84,21 @@ async fn random_stories_are_answered_alike() {
             let mut body = object(kind, &name, &spec(&fields, kind, &mut random));
             body["apiVersion"] = format!("{GROUP}/v1").into();
             let at = format!("{path}/{name}");
-            let (method, at, media, body) = match random.below(10) {
-                _ if step == 0 => ("POST", path.clone(), JSON, body),
-                0..5 => ("PATCH", at, MERGE, json!({"spec": body["spec"]})),
-                5 => ("PATCH", at, MERGE, json!({"spec": null})),
-                _ => ("PATCH", format!("{at}?fieldManager=m&force=true"), APPLY, body),
+            let (method, at, body) = match random.below(10) {
+                _ if step == 0 => ("POST", path.clone(), body),
+                0..5 => ("MERGE", at, json!({"spec": body["spec"]})),
+                5 => ("MERGE", at, json!({"spec": null})),
+                _ => ("APPLY", format!("{at}?fieldManager=m&force=true"), body),
             };
-            let (mut real, mut model) = both.ask(method, &at, media, &body).await;
+            let (mut real, mut model) = both.pair(method, &at, &body).await;
             for answer in [&mut real, &mut model] {
-                order_lines(&mut answer.body["message"]);
+                order_lines(&mut answer.1["message"]);
             }
             answers += 1;
-            refused += usize::from(real.code == 422);
+            refused += usize::from(real.0 == 422);
             if real != model {
-                let shown = |answer: &crate::both::Answer| {
-                    format!("{} {} {}", answer.code, answer.body["message"], answer.body["details"]["causes"])
+                let shown = |answer: &Answer| {
+                    format!("{} {} {}", answer.0, answer.1["message"], answer.1["details"]["causes"])
                 };
                 let told = format!("FUZZ_SEED={seed} step {step}: {method} {at} {body}");
                 differences.push(format!("{told}\n  real  {}\n  model {}", shown(&real), shown(&model)));

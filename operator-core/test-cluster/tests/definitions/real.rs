@@ -1,47 +1,81 @@
-//! The definitions of projects that everybody uses, from their own files: both servers take them, and take and refuse the
-//! same objects.
+//! The definitions of projects that everybody uses, from their own files: with kubectl, both servers take them and their
+//! projects' own examples, and take and refuse the same objects.
 
 use serde_json::{Value, json};
-use test_cluster::read_crds;
 
-use crate::{
-    both::{Both, DEFINITIONS, JSON},
+use super::{
+    kubectl::{Session, below},
     modules::folder,
+};
+use crate::{
+    harness::{
+        both::{Both, ours},
+        kubectl::kubectl,
+        planes,
+    },
+    kubectl::run::Servers,
 };
 
 struct Project {
     module: &'static str,
     version: &'static str,
     files: &'static [&'static str],
+    /// Files with objects that the project shows to its users.
+    examples: &'static [&'static str],
+    /// Where they are.
+    namespace: &'static str,
     /// Group and version, plural and kind of the objects.
     of: [&'static str; 3],
     right: Value,
     wrong: Vec<Value>,
 }
 
-/// The files of a project are served, its example is taken, and wrong objects are refused with the same causes.
+/// The files of a project are served, its examples are taken, and wrong objects are refused with the same causes.
 async fn check(project: Project) {
-    let both = Both::start().await;
-    let folder = folder(project.module, project.version);
-    for file in project.files {
-        for definition in read_crds(folder.join(file)).unwrap() {
-            let body = serde_json::to_value(&definition).unwrap();
-            let (real, model) = both.ask("POST", DEFINITIONS, JSON, &body).await;
-            let short = |answer: &crate::both::Answer| answer.body["message"].to_string();
-            assert_eq!((real.code, model.code), (201, 201), "{file}\n{}\n{}", short(&real), short(&model));
-            assert_eq!(real.body["spec"], model.body["spec"], "{file}");
-            both.served(&body).await;
-        }
-    }
-    let [api_version, plural, kind] = project.of;
-    let path = format!("/apis/{api_version}/namespaces/default/{plural}");
+    let server = ours();
+    let listening = server.listen().await.unwrap();
+    let real = planes::plain().await.kubeconfig().unwrap();
+    let servers = Servers::new(kubectl().unwrap(), real, listening.kubeconfig()).unwrap();
+    let Project {
+        module,
+        version,
+        files,
+        examples,
+        namespace,
+        of: [api_version, plural, kind],
+        right,
+        wrong,
+    } = project;
     let object = |name: &str, spec: &Value| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec});
-    let right = both.same("POST", &path, JSON, &object("right", &project.right)).await;
-    assert_eq!(right.code, 201, "{}", right.body);
-    assert!(project.wrong.len() >= 3);
-    for (at, wrong) in project.wrong.iter().enumerate() {
-        let refused = both.same("POST", &path, JSON, &object(&format!("wrong-{at}"), wrong)).await;
-        assert_eq!(refused.code, 422, "{wrong}: {}", refused.body);
+    let right = object("right", &right);
+    let wrong: Vec<Value> =
+        (0..).zip(&wrong).map(|(at, wrong)| object(&format!("wrong-{at}"), wrong)).collect();
+    assert!(wrong.len() >= 3);
+
+    let (example, refused) = (right.clone(), wrong.clone());
+    let kubectl = move || {
+        let folder = folder(module, version);
+        let mut session = Session::new(servers, namespace);
+        let small = below(&folder, files).iter().filter(|file| session.define(file)).count();
+        assert!(small > 0, "kubectl can't apply any file of {module} by itself");
+        for file in below(&folder, examples) {
+            session.example(&file);
+        }
+        session.right(plural, &example);
+        refused.iter().for_each(|object| session.wrong(object));
+        session.end();
+    };
+    tokio::task::spawn_blocking(kubectl).await.unwrap();
+
+    // Without kubectl: each cause by itself.
+    let both = Both::with(server.client()).await;
+    let path = format!("/apis/{api_version}/namespaces/{namespace}/{plural}");
+    assert_eq!(both.same("GET", &format!("{path}/right"), &Value::Null).await.0, 200);
+    let again = object("again", &right["spec"]);
+    assert_eq!(both.same("POST", &format!("{path}?dryRun=All"), &again).await.0, 201);
+    for wrong in &wrong {
+        let refused = both.same("POST", &path, wrong).await;
+        assert_eq!(refused.0, 422, "{wrong}: {}", refused.1);
     }
 }
 
@@ -59,6 +93,8 @@ async fn cert_manager() {
             "deploy/crds/cert-manager.io_clusterissuers.yaml",
             "deploy/crds/cert-manager.io_issuers.yaml",
         ],
+        examples: &["test/fixtures/cert-manager-resources.yaml"],
+        namespace: "default",
         of: ["cert-manager.io/v1", "certificates", "Certificate"],
         right: json!({"secretName": "tls", "dnsNames": ["example.com"], "issuerRef": issuer, "usages": ["server auth"],
             "privateKey": {"algorithm": "ECDSA", "size": 256}, "duration": "2160h"}),
@@ -86,6 +122,8 @@ async fn gateway_api() {
             "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml",
             "config/crd/standard/gateway.networking.k8s.io_referencegrants.yaml",
         ],
+        examples: &["examples/standard/basic-http.yaml", "examples/standard/tls-basic.yaml", "examples/standard/http-filter.yaml", "examples/standard/grpc-filter.yaml"],
+        namespace: "gateway",
         of: ["gateway.networking.k8s.io/v1", "gateways", "Gateway"],
         right: of(json!([
             {"name": "web", "port": 80, "protocol": "HTTP", "hostname": "*.example.com"},
@@ -124,6 +162,12 @@ async fn prometheus_operator() {
             "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml",
             "example/prometheus-operator-crd/monitoring.coreos.com_thanosrulers.yaml",
         ],
+        examples: &[
+            "example/user-guides/getting-started/example-app-service-monitor.yaml",
+            "example/user-guides/getting-started/prometheus-service-monitor.yaml",
+            "example/user-guides/alerting/prometheus-example-rules.yaml",
+        ],
+        namespace: "monitoring",
         of: ["monitoring.coreos.com/v1", "servicemonitors", "ServiceMonitor"],
         right: of(json!({"port": "web", "interval": "30s", "path": "/metrics"})),
         wrong: vec![
@@ -147,6 +191,8 @@ async fn argo_cd() {
             "manifests/crds/applicationset-crd.yaml",
             "manifests/crds/appproject-crd.yaml",
         ],
+        examples: &["docs/operator-manual/application.yaml", "docs/operator-manual/project.yaml"],
+        namespace: "argocd",
         of: ["argoproj.io/v1alpha1", "applications", "Application"],
         right: json!({"project": "default", "destination": destination,
             "source": {"repoURL": "https://github.com/argoproj/argocd-example-apps.git", "path": "guestbook", "targetRevision": "HEAD"},

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::both::{Both, DEFINITIONS, JSON, definition, of_spec, pretty};
+use super::kinds::{DEFINITIONS, definition, of_spec};
+use crate::harness::both::{Answer, Both, pretty};
 
 /// Schemas of a field with what is wrong with each.
 fn schemas() -> Vec<Value> {
@@ -82,13 +83,11 @@ async fn definitions_are_refused_with_the_same_causes() {
     let mut differences = Vec::new();
     let path = format!("{DEFINITIONS}?dryRun=All");
     let mut compare = async |shown: &Value, body: &Value| {
-        let (real, model) = both.ask("POST", &path, JSON, body).await;
-        let part = |answer: &crate::both::Answer| {
-            (answer.code, answer.body["message"].clone(), answer.body["details"].clone())
-        };
+        let (real, model) = both.pair("POST", &path, body).await;
+        let part = |answer: &Answer| (answer.0, answer.1["message"].clone(), answer.1["details"].clone());
         if part(&real) != part(&model) {
-            let only = |answer: &crate::both::Answer| {
-                if answer.code == 201 { "201".to_owned() } else { pretty(answer) }
+            let only = |answer: &Answer| {
+                if answer.0 == 201 { "201".to_owned() } else { pretty(answer) }
             };
             differences.push(format!("{shown}\n--- real {}\n--- model {}", only(&real), only(&model)));
         }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::both::{Both, JSON, MERGE, definition, object, of_spec};
+use super::kinds::{DEFINITIONS, define, definition, object, of_spec};
+use crate::harness::both::Both;
 
 pub(crate) fn schema() -> Value {
     json!({
@@ -93,13 +94,13 @@ pub(crate) fn specs() -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rules_refuse_with_the_same_words() {
     let both = Both::start().await;
-    both.define(&definition("ruleds", "Ruled", &of_spec(&schema()))).await;
+    define(&both, &definition("ruleds", "Ruled", &of_spec(&schema()))).await;
     let path = "/apis/test.example.com/v1/ruleds";
     for (at, spec) in specs().iter().enumerate() {
-        both.same("POST", path, JSON, &object("Ruled", &format!("a{at}"), spec)).await;
+        both.same("POST", path, &object("Ruled", &format!("a{at}"), spec)).await;
     }
     // From each valid object to each other.
-    both.same("POST", path, JSON, &object("Ruled", "u", &json!({"name": "n", "once": "o"}))).await;
+    both.same("POST", path, &object("Ruled", "u", &json!({"name": "n", "once": "o"}))).await;
     let at = format!("{path}/u");
     for spec in [
         json!({"name": "m"}),
@@ -113,7 +114,7 @@ async fn rules_refuse_with_the_same_words() {
         json!({"replicas": 20}),
         json!({"replicas": 2, "list": ["a", "b", "c"]}),
     ] {
-        both.same("PATCH", &at, MERGE, &json!({"spec": spec})).await;
+        both.same("MERGE", &at, &json!({"spec": spec})).await;
     }
 }
 
@@ -127,10 +128,10 @@ async fn what_was_invalid_before_and_is_not_changed_is_let_be() {
         "plain": {"type": "array", "items": {"type": "string"}},
     }});
     let plural = "ratchets";
-    both.define(&definition(plural, "Ratchet", &of_spec(&loose))).await;
+    define(&both, &definition(plural, "Ratchet", &of_spec(&loose))).await;
     let path = format!("/apis/test.example.com/v1/{plural}");
     let spec = json!({"a": "B", "b": 100, "list": [{"name": "x", "size": 10}, {"name": "y", "size": 1}], "plain": ["A", "b"]});
-    both.same("POST", &path, JSON, &object("Ratchet", "r", &spec)).await;
+    both.same("POST", &path, &object("Ratchet", "r", &spec)).await;
     let mut tight = of_spec(&loose);
     let properties = &mut tight["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"];
     properties["a"] = json!({"type": "string", "pattern": "^[a-z]$"});
@@ -141,17 +142,12 @@ async fn what_was_invalid_before_and_is_not_changed_is_let_be() {
         json!([{"rule": "self.size < 5", "message": "item"}]);
     properties["plain"]["items"] = json!({"type": "string", "maxLength": 10, "pattern": "^[a-z]$"});
     let change = json!({"spec": {"versions": definition(plural, "Ratchet", &tight)["spec"]["versions"]}});
-    let at = format!("{}/{plural}.test.example.com", crate::both::DEFINITIONS);
-    both.ask("PATCH", &at, MERGE, &change).await;
+    let at = format!("{}/{plural}.test.example.com", DEFINITIONS);
+    both.pair("MERGE", &at, &change).await;
     // The real server takes a moment: a new object shows when it has arrived.
     let probe = object("Ratchet", "probe", &json!({"a": "B"}));
     let probe_path = format!("{path}?dryRun=All");
-    let mut tries = 0;
-    while crate::both::send(&both.real, "POST", &probe_path, JSON, &probe).await.code == 201 {
-        tries += 1;
-        assert!(tries < 2_000, "the changed definition doesn't arrive");
-        tokio::task::yield_now().await;
-    }
+    both.until(422, "POST", &probe_path, &probe).await;
     let at = format!("{path}/r");
     for spec in [
         json!({"other": "x"}),
@@ -162,6 +158,6 @@ async fn what_was_invalid_before_and_is_not_changed_is_let_be() {
         json!({"plain": ["A", "b", "c"]}),
         json!({"a": "d", "b": 5}),
     ] {
-        both.same("PATCH", &at, MERGE, &json!({"spec": spec})).await;
+        both.same("MERGE", &at, &json!({"spec": spec})).await;
     }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::both::{Both, JSON, MERGE, definition, object, of_spec};
+use super::kinds::{define, definition, object, of_spec};
+use crate::harness::both::Both;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_scale_is_read_and_written_as_on_the_real_server() {
@@ -14,25 +15,24 @@ async fn a_scale_is_read_and_written_as_on_the_real_server() {
     version["subresources"] = json!({"status": {}, "scale": {
         "specReplicasPath": ".spec.deep.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": ".status.selector",
     }});
-    both.define(&definition("scaleds", "Scaled", &version)).await;
+    define(&both, &definition("scaleds", "Scaled", &version)).await;
     let path = "/apis/test.example.com/v1/scaleds";
-    both.same("POST", path, JSON, &object("Scaled", "none", &json!({"x": "y"}))).await;
-    both.same("GET", &format!("{path}/none/scale"), "", &Value::Null).await;
-    both.same("PATCH", &format!("{path}/none/scale"), MERGE, &json!({"metadata": {"labels": {"a": "b"}}}))
-        .await;
+    both.same("POST", path, &object("Scaled", "none", &json!({"x": "y"}))).await;
+    both.same("GET", &format!("{path}/none/scale"), &Value::Null).await;
+    both.same("MERGE", &format!("{path}/none/scale"), &json!({"metadata": {"labels": {"a": "b"}}})).await;
     let of = |name: &str, replicas: Value| json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": name}, "spec": {"replicas": replicas}});
-    both.same("POST", path, JSON, &object("Scaled", "a", &json!({"deep": {"replicas": 2}}))).await;
+    both.same("POST", path, &object("Scaled", "a", &json!({"deep": {"replicas": 2}}))).await;
     let status = json!({"status": {"replicas": 1, "selector": "app=a"}});
-    both.same("PATCH", &format!("{path}/a/status"), MERGE, &status).await;
+    both.same("MERGE", &format!("{path}/a/status"), &status).await;
     let at = format!("{path}/a/scale");
-    both.same("GET", &at, "", &Value::Null).await;
-    both.same("PUT", &at, JSON, &of("a", json!(3))).await;
-    both.same("PUT", &at, JSON, &of("a", json!(-1))).await;
-    both.same("PUT", &at, JSON, &of("a", json!(10))).await;
-    both.same("PUT", &at, JSON, &of("b", json!(1))).await;
-    both.same("PATCH", &at, MERGE, &json!({"spec": {"replicas": 0}})).await;
-    both.same("PATCH", &at, MERGE, &json!({"spec": {"replicas": 5}})).await;
-    both.same("GET", &format!("{path}/a"), "", &Value::Null).await;
-    both.same("PATCH", &format!("{path}/a"), MERGE, &json!({"spec": {"deep": {"replicas": -3}}})).await;
-    both.same("GET", &format!("{path}/missing/scale"), "", &Value::Null).await;
+    both.same("GET", &at, &Value::Null).await;
+    both.same("PUT", &at, &of("a", json!(3))).await;
+    both.same("PUT", &at, &of("a", json!(-1))).await;
+    both.same("PUT", &at, &of("a", json!(10))).await;
+    both.same("PUT", &at, &of("b", json!(1))).await;
+    both.same("MERGE", &at, &json!({"spec": {"replicas": 0}})).await;
+    both.same("MERGE", &at, &json!({"spec": {"replicas": 5}})).await;
+    both.same("GET", &format!("{path}/a"), &Value::Null).await;
+    both.same("MERGE", &format!("{path}/a"), &json!({"spec": {"deep": {"replicas": -3}}})).await;
+    both.same("GET", &format!("{path}/missing/scale"), &Value::Null).await;
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::both::{Both, JSON, definition, object, of_spec};
+use super::kinds::{define, definition, object, of_spec};
+use crate::harness::both::{Answer, Both};
 
 fn text(words: &Value) -> Value {
     let mut schema = json!({"type": "string"});
@@ -250,7 +251,7 @@ pub(crate) fn cases() -> Vec<(&'static str, Vec<Value>)> {
 async fn values_are_refused_with_the_same_words() {
     let both = Both::start().await;
     let schema = schema();
-    both.define(&definition("checks", "Check", &of_spec(&schema))).await;
+    define(&both, &definition("checks", "Check", &of_spec(&schema))).await;
     let path = "/apis/test.example.com/v1/checks";
     let (mut refused, mut taken) = (0, 0);
     let mut differences = Vec::new();
@@ -259,12 +260,12 @@ async fn values_are_refused_with_the_same_words() {
             let name = format!("{field}-{at}");
             let mut spec = json!({"pattern": "a1"});
             spec[field] = value.clone();
-            let (real, model) = both.ask("POST", path, JSON, &object("Check", &name, &spec)).await;
+            let (real, model) = both.pair("POST", path, &object("Check", &name, &spec)).await;
             if real == model {
-                *(if real.code == 201 { &mut taken } else { &mut refused }) += 1;
+                *(if real.0 == 201 { &mut taken } else { &mut refused }) += 1;
             } else {
-                let shown = |answer: &crate::both::Answer| {
-                    format!("{} {} {}", answer.code, answer.body["message"], answer.body["details"]["causes"])
+                let shown = |answer: &Answer| {
+                    format!("{} {} {}", answer.0, answer.1["message"], answer.1["details"]["causes"])
                 };
                 differences.push(format!(
                     "{field}: {value}\n  real  {}\n  model {}",

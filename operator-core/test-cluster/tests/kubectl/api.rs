@@ -1,6 +1,6 @@
 //! What the server has, what its kinds mean, and who may do what.
 
-use crate::script::{Step, run};
+use super::script::{Step, run};
 
 pub(crate) fn steps() -> Vec<Step> {
     vec![

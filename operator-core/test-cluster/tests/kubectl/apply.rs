@@ -1,6 +1,6 @@
 //! Apply in all its forms, and diff.
 
-use crate::script::{Step, feed, run};
+use super::script::{Step, feed, run};
 
 const SITE: &str = "
 apiVersion: apps/v1

@@ -1,6 +1,6 @@
 //! A custom kind: its definition, its columns, its explanation.
 
-use crate::script::{Step, feed, run, until, watch};
+use super::script::{Step, feed, run, until, watch};
 
 const DEFINITION: &str = "
 apiVersion: apiextensions.k8s.io/v1

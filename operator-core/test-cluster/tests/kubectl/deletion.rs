@@ -1,6 +1,6 @@
 //! Deletion: finalizers, owners, and waiting.
 
-use crate::script::{Step, feed, run, until};
+use super::script::{Step, feed, run, until};
 
 const OWNER: &str = "
 apiVersion: v1

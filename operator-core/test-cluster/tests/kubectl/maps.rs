@@ -1,6 +1,6 @@
 //! Reading and changing simple objects in every form.
 
-use crate::script::{Step, feed, run, watch};
+use super::script::{Step, feed, run, watch};
 
 const WITH_UNKNOWN: &str =
     r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"odd"},"dat":{"a":"b"},"extra":[]}"#;

@@ -10,7 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{masks::Masks, script::Step};
+use super::{
+    masks::Masks,
+    script::{Step, until},
+};
+use crate::harness::kubectl;
 
 /// Far more than anything here takes, also on a loaded machine.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -41,20 +45,19 @@ impl Servers {
     }
 
     fn command(&self, side: &Side, namespace: &str, words: &str) -> Command {
-        let mut command = Command::new(&self.kubectl);
-        command.arg("--kubeconfig").arg(&side.kubeconfig).env("HOME", side.home.path());
+        let mut command = kubectl::command(&self.kubectl, &side.kubeconfig, side.home.path());
         command.args(["--namespace", namespace]).args(Step::words(words));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
     fn once(&self, side: &Side, namespace: &str, step: &Step) -> Result<String> {
-        let mut command = self.command(side, namespace, step.command);
+        let mut command = self.command(side, namespace, &step.command);
         if step.input.is_some() {
             command.stdin(Stdio::piped());
         }
         let mut child = command.spawn()?;
-        if let (Some(input), Some(mut stdin)) = (step.input, child.stdin.take()) {
+        if let (Some(input), Some(mut stdin)) = (&step.input, child.stdin.take()) {
             stdin.write_all(input.as_bytes())?;
         }
         let output = child.wait_with_output()?;
@@ -86,7 +89,7 @@ impl Servers {
     }
 
     fn watch(&self, side: &Side, namespace: &str, step: &Step, text: &str) -> Result<String> {
-        let mut child = self.command(side, namespace, step.command).spawn()?;
+        let mut child = self.command(side, namespace, &step.command).spawn()?;
         let seen = Arc::new(Mutex::new(String::new()));
         let reader = read(&mut child, Arc::clone(&seen));
         let shown = || seen.lock().map(|seen| seen.clone()).unwrap_or_default();
@@ -125,34 +128,44 @@ fn wait(done: impl Fn() -> bool) {
     }
 }
 
+/// What a step prints on the real server and on ours, masked.
+pub(crate) fn both(
+    servers: &Servers,
+    masks: &Masks,
+    namespace: &str,
+    step: &Step,
+) -> Result<(String, String)> {
+    let (real, ours) = thread::scope(|scope| {
+        let real = scope.spawn(|| servers.run(&servers.real, namespace, step));
+        let ours = servers.run(&servers.ours, namespace, step);
+        (real.join().unwrap_or_else(|_| Err("it has panicked".into())), ours)
+    });
+    let shown = |output: &str| {
+        let masked = masks.apply(output);
+        // How far a rollout has come goes with the controllers' pace; only its end is compared.
+        let is_pace =
+            |line: &&str| step.command.starts_with("rollout status") && line.starts_with("Waiting for");
+        let mut lines: Vec<String> =
+            masked.lines().filter(|line| !is_pace(line)).map(str::to_owned).collect();
+        if step.unordered {
+            lines.sort();
+        }
+        lines.join("\n")
+    };
+    Ok((shown(&real?), shown(&ours?)))
+}
+
 /// Runs a section in a namespace of its own, and returns what is printed differently.
 pub(crate) fn differences(servers: &Servers, section: &str, steps: &[Step]) -> Result<Vec<String>> {
     let masks = Masks::new();
     let mut found = Vec::new();
     for side in [&servers.real, &servers.ours] {
         servers.command(side, section, &format!("create namespace {section}")).output()?;
-        let account = crate::script::until("get serviceaccount default", "default");
+        let account = until("get serviceaccount default", "default");
         servers.run(side, section, &account)?;
     }
     for step in steps {
-        let (real, ours) = thread::scope(|scope| {
-            let real = scope.spawn(|| servers.run(&servers.real, section, step));
-            let ours = servers.run(&servers.ours, section, step);
-            (real.join().unwrap_or_else(|_| Err("it has panicked".into())), ours)
-        });
-        let shown = |output: &str| {
-            let masked = masks.apply(output);
-            // How far a rollout has come goes with the controllers' pace; only its end is compared.
-            let is_pace =
-                |line: &&str| step.command.starts_with("rollout status") && line.starts_with("Waiting for");
-            let mut lines: Vec<String> =
-                masked.lines().filter(|line| !is_pace(line)).map(str::to_owned).collect();
-            if step.unordered {
-                lines.sort();
-            }
-            lines.join("\n")
-        };
-        let (real, ours) = (shown(&real?), shown(&ours?));
+        let (real, ours) = both(servers, &masks, section, step)?;
         match (real == ours || step.silent, step.known) {
             (true, None) | (false, Some(_)) => {}
             (true, Some(why)) => found.push(format!("{section}: {} no longer differs: {why}", step.command)),
@@ -163,7 +176,7 @@ pub(crate) fn differences(servers: &Servers, section: &str, steps: &[Step]) -> R
 }
 
 /// The lines of both, those that differ with a mark.
-fn describe(section: &str, step: &Step, real: &str, ours: &str) -> String {
+pub(crate) fn describe(section: &str, step: &Step, real: &str, ours: &str) -> String {
     let (real, ours): (Vec<&str>, Vec<&str>) = (real.lines().collect(), ours.lines().collect());
     let start = real.iter().zip(&ours).take_while(|(real, ours)| real == ours).count();
     let rest = |lines: &[&str]| lines.len() - start;

@@ -4,9 +4,9 @@
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     /// What follows `kubectl`, in words; quotes hold words together.
-    pub(crate) command: &'static str,
+    pub(crate) command: String,
     /// What it reads as `-f -`.
-    pub(crate) input: Option<&'static str>,
+    pub(crate) input: Option<String>,
     /// A text that its output has, sooner or later: it is run until then.
     pub(crate) until: Option<&'static str>,
     /// Commands that are run while this one watches.
@@ -20,22 +20,27 @@ pub(crate) struct Step {
 }
 
 /// A command that is run once.
-pub(crate) fn run(command: &'static str) -> Step {
+pub(crate) fn run(command: impl Into<String>) -> Step {
+    let command = command.into();
     Step { command, input: None, until: None, meanwhile: &[], known: None, unordered: false, silent: false }
 }
 
 /// A command that reads something.
-pub(crate) fn feed(command: &'static str, input: &'static str) -> Step {
-    Step { input: Some(input), ..run(command) }
+pub(crate) fn feed(command: impl Into<String>, input: impl Into<String>) -> Step {
+    Step { input: Some(input.into()), ..run(command) }
 }
 
 /// A command that is run until its output has a text.
-pub(crate) fn until(command: &'static str, text: &'static str) -> Step {
+pub(crate) fn until(command: impl Into<String>, text: &'static str) -> Step {
     Step { until: Some(text), ..run(command) }
 }
 
 /// A watch that ends when it has printed a text, and what happens in the meantime.
-pub(crate) fn watch(command: &'static str, meanwhile: &'static [&'static str], text: &'static str) -> Step {
+pub(crate) fn watch(
+    command: impl Into<String>,
+    meanwhile: &'static [&'static str],
+    text: &'static str,
+) -> Step {
     Step { until: Some(text), meanwhile, ..run(command) }
 }
 

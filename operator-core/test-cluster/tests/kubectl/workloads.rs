@@ -1,6 +1,6 @@
 //! Deployments and what kubectl does with them.
 
-use crate::script::{Step, feed, run, until};
+use super::script::{Step, feed, run, until};
 
 const JOB: &str = "
 apiVersion: batch/v1

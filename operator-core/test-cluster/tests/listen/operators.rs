@@ -15,21 +15,24 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Event},
 };
 use kube::{
-    Api, Client, Config, CustomResourceExt, Resource,
+    Api, Client, CustomResourceExt, Resource,
     api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
-    config::{KubeConfigOptions, Kubeconfig},
     runtime::wait::{Condition, await_condition},
 };
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use test_cluster::{ControlPlane, InProcessServer, install_crd};
+use test_cluster::{InProcessServer, install_crd};
 use tokio::{
     process::{Child, Command},
+    sync::Mutex,
     time::timeout,
 };
 
-use super::{
-    Tested,
+use crate::{
+    harness::{
+        Tested,
+        planes::{self, client_of},
+    },
     plain_kube::{Greeting, GreetingSpec, run},
 };
 
@@ -117,14 +120,17 @@ async fn all(client: &Client) -> Result<Vec<String>, Box<dyn Error>> {
         let owners = metadata.owner_references.iter().flatten();
         let owners: Vec<_> = owners.map(|owner| (&owner.kind, &owner.name, owner.controller)).collect();
         let fields = metadata.managed_fields.iter().flatten();
-        let fields: Vec<_> = fields.map(|entry| (&entry.manager, &entry.operation)).collect();
+        let mut fields: Vec<_> = fields.map(|entry| (&entry.manager, &entry.operation)).collect();
+        // Entries of one time have another order than those of two.
+        fields.sort();
         told.push(format!("map {name} {:?} {owners:?} {fields:?}", map.data));
     }
     for greeting in Api::<Greeting>::default_namespaced(client.clone()).list(&ListParams::default()).await? {
         let (metadata, status) = (&greeting.metadata, &greeting.status);
         let fields = metadata.managed_fields.iter().flatten();
-        let fields: Vec<_> =
+        let mut fields: Vec<_> =
             fields.map(|entry| (&entry.manager, &entry.operation, &entry.subresource)).collect();
+        fields.sort();
         let (finalizers, generation) = (&metadata.finalizers, metadata.generation);
         told.push(format!("greeting {generation:?} {finalizers:?} {status:?} {fields:?}"));
     }
@@ -161,11 +167,6 @@ async fn events(client: &Client) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(waited.await.map_err(|_| "waited in vain for events")??)
 }
 
-async fn client_of(kubeconfig: &Path) -> Result<Client, Box<dyn Error>> {
-    let file = Kubeconfig::read_from(kubeconfig)?;
-    Ok(Client::try_from(Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?)?)
-}
-
 /// Runs the operator's life on the server of a kubeconfig.
 async fn on(
     kubeconfig: &Path,
@@ -180,13 +181,27 @@ async fn on(
         told.extend(events(&client).await?);
     }
     operator.end().await?;
+    clear(&client).await?;
     Ok(told)
 }
 
+/// Removes what outlives an operator, and what others would then find.
+async fn clear(client: &Client) -> Tested {
+    let maps = Api::<ConfigMap>::default_namespaced(client.clone());
+    if maps.get_opt("hello-farewell").await?.is_some() {
+        maps.delete("hello-farewell", &DeleteParams::default()).await?;
+    }
+    let leases = Api::<Lease>::default_namespaced(client.clone());
+    leases.delete_collection(&DeleteParams::default(), &ListParams::default()).await?;
+    Ok(())
+}
+
 async fn on_both(start: impl AsyncFn(&Path) -> Result<Operator, Box<dyn Error>>) -> Tested {
-    let plane = ControlPlane::builder().controller_manager(true).crds([Greeting::crd()]).start().await?;
-    let real = on(&plane.kubeconfig().ok_or("no kubeconfig")?, &start).await?;
-    plane.stop().await;
+    // The one would take the objects of the other for its own.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+    let alone = ONE_AT_A_TIME.lock().await;
+    let real = on(&planes::busy().await.kubeconfig().ok_or("no kubeconfig")?, &start).await?;
+    drop(alone);
     let listening = InProcessServer::new().listen().await?;
     let ours = on(listening.kubeconfig(), &start).await?;
     assert_eq!(real, ours);

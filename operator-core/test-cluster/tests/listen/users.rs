@@ -3,9 +3,9 @@
 use http::{Method, Request};
 use kube::{Client, Config, client::Body};
 use serde_json::{Value, json};
-use test_cluster::{ControlPlane, InProcessServer, Listening};
+use test_cluster::{InProcessServer, Listening};
 
-use super::Tested;
+use crate::harness::{Tested, planes};
 
 /// What is asked: who asks, method, path, further headers, body.
 type Question = (&'static str, &'static str, &'static str, &'static [(&'static str, &'static str)], Value);
@@ -214,7 +214,7 @@ async fn token(config: &Config) -> Result<String, Box<dyn std::error::Error>> {
 
 #[tokio::test]
 async fn users_are_told_apart_as_on_the_real_server() -> Tested {
-    let plane = ControlPlane::builder().start().await?;
+    let plane = planes::plain().await;
     prepare(&plane.config()).await?;
     let real = Side::new(plane.config(), token(&plane.config()).await?).await?;
 
@@ -232,7 +232,6 @@ async fn users_are_told_apart_as_on_the_real_server() -> Tested {
         }
     }
     assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
-    plane.stop().await;
     Ok(())
 }
 

@@ -6,13 +6,11 @@ use flate2::read::GzDecoder;
 use http_body_util::BodyExt;
 use kube::Config;
 use serde_json::{Value, json};
-use test_cluster::{ControlPlane, InProcessServer};
+use test_cluster::InProcessServer;
 use tokio::time::timeout;
 
-use super::{
-    Tested,
-    raw::{Connection, get, post},
-};
+use super::raw::{Connection, get, post};
+use crate::harness::{Tested, planes};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const PROTOCOLS: [&[&str]; 3] = [&["h2", "http/1.1"], &["http/1.1"], &[]];
@@ -69,7 +67,7 @@ async fn told(config: &Config) -> Result<Vec<String>, Box<dyn std::error::Error>
 
 #[tokio::test]
 async fn the_wire_is_that_of_the_real_server() -> Tested {
-    let plane = ControlPlane::builder().start().await?;
+    let plane = planes::plain().await;
     let listening = InProcessServer::new().listen().await?;
     let (real, ours) = (told(&plane.config()).await?, told(&listening.config()).await?);
     let differences: Vec<String> = real
@@ -80,7 +78,6 @@ async fn the_wire_is_that_of_the_real_server() -> Tested {
         .collect();
     assert!(differences.is_empty() && real.len() == ours.len(), "{differences:#?}");
     assert!(ours.iter().any(|line| line.contains("Some(\"gzip\")")), "nothing was compressed");
-    plane.stop().await;
     Ok(())
 }
 

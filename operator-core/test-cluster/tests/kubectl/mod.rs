@@ -13,15 +13,17 @@ mod apply;
 mod custom;
 mod deletion;
 mod maps;
-mod masks;
+pub(crate) mod masks;
 #[expect(clippy::disallowed_methods, reason = "kubectl is another process, which lives in real time")]
-mod run;
-mod script;
+pub(crate) mod run;
+pub(crate) mod script;
 mod workloads;
 
 use run::{Servers, differences};
 use script::Step;
-use test_cluster::{Assets, ControlPlane, InProcessServer, Part};
+use test_cluster::InProcessServer;
+
+use crate::harness::{Tested, kubectl::kubectl, planes};
 
 /// More differences than this are too many to know.
 const MOST_KNOWN: usize = 5;
@@ -40,12 +42,11 @@ fn sections() -> [(&'static str, Vec<Step>); 6] {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn kubectl_says_the_same_on_both_servers() -> Result<(), Box<dyn std::error::Error>> {
-    let plane = ControlPlane::builder().kwok(true).start().await?;
+async fn kubectl_says_the_same_on_both_servers() -> Tested {
+    let plane = planes::busy().await;
     let listening = InProcessServer::new().listen().await?;
     let real = plane.kubeconfig().ok_or("a control plane of ours")?;
-    let servers =
-        Servers::new(plane.assets().ok_or("our binaries")?.kubectl()?, real, listening.kubeconfig())?;
+    let servers = Servers::new(kubectl()?, real, listening.kubeconfig())?;
     let chosen = std::env::var("KUBECTL_SECTION").ok();
     let mut report = Vec::new();
     for (name, steps) in sections() {
@@ -60,10 +61,9 @@ async fn kubectl_says_the_same_on_both_servers() -> Result<(), Box<dyn std::erro
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_needs_a_node_is_refused_by_name() -> Result<(), Box<dyn std::error::Error>> {
+async fn what_needs_a_node_is_refused_by_name() -> Tested {
     let listening = InProcessServer::new().listen().await?;
-    let kubectl = Assets::locate(&[Part::ApiServer])?.kubectl()?;
-    let servers = Servers::new(kubectl, listening.kubeconfig().to_owned(), listening.kubeconfig())?;
+    let servers = Servers::new(kubectl()?, listening.kubeconfig().to_owned(), listening.kubeconfig())?;
     let refused = |command: &'static str, subresource: &'static str| {
         let servers = servers.clone();
         tokio::task::spawn_blocking(move || {

@@ -1,70 +1,79 @@
-//! The same requests to the in-process server and to a real one: the answers are equal, word by word.
-//!
-//! Identities, versions, times and addresses are masked. All differences of a test are told at once.
-
-mod accounts;
-mod admission;
-mod events;
-mod rights;
-mod subresources;
+//! Two servers that are asked the same.
 
 use std::fmt::Write;
 
 use http::{Method, Request};
 use kube::{Client, client::Body};
 use serde_json::{Value, json};
-use test_cluster::{ControlPlane, Controllers, InProcessServer};
-use tokio::sync::OnceCell;
+use test_cluster::{Controllers, InProcessServer, eventually};
 
-/// The real one, for all tests; it ends with this process.
-static REAL: OnceCell<ControlPlane> = OnceCell::const_new();
+use super::{
+    masks::{comparable, masked},
+    planes,
+};
 
-async fn real() -> Client {
-    let plane =
-        REAL.get_or_init(|| async { ControlPlane::builder().start().await.expect("a control plane") });
-    let mut config = plane.await.config();
+/// What a server says: the code, and the body, which is a text if it isn't JSON.
+pub(crate) type Answer = (u16, Value);
+
+/// A client of the real one.
+pub(crate) async fn real() -> Client {
+    let mut config = planes::plain().await.config();
     // A refusal is to be seen, not tried again.
     config.default_retry = false;
     Client::try_from(config).expect("a client")
 }
 
+/// One of ours, whose controllers are off, too.
+#[expect(clippy::disallowed_methods, reason = "the real server has the machine's clock")]
+pub(crate) fn ours() -> InProcessServer {
+    InProcessServer::with_controllers(jiff::Timestamp::now, Controllers::Off)
+}
+
 /// Two servers, and what their answers differ in.
-struct Both {
-    real: Client,
-    ours: Client,
+pub(crate) struct Both {
+    pub(crate) real: Client,
+    pub(crate) ours: Client,
     user: Option<(String, Vec<String>)>,
     differences: String,
     asked: usize,
 }
 
 impl Both {
+    /// The real one of this binary, and one of the test's own, whose controllers are off.
+    pub(crate) async fn start() -> Self {
+        Self::with(ours().client()).await
+    }
+
+    /// The real one of this binary, and another one.
+    pub(crate) async fn with(ours: Client) -> Self {
+        Self::of(real().await, ours)
+    }
+
     /// Two servers, each with a namespace.
-    #[expect(clippy::disallowed_methods, reason = "the real server has the machine's clock")]
-    async fn new(namespace: &str) -> Self {
-        let server = InProcessServer::with_controllers(jiff::Timestamp::now, Controllers::Off);
-        let mut both = Self::of(real().await, server.client());
+    pub(crate) async fn new(namespace: &str) -> Self {
+        let mut both = Self::start().await;
         both.ask("POST", "/api/v1/namespaces", &json!({ "metadata": { "name": namespace } })).await;
         both
     }
 
     /// Two that somebody has started.
-    fn of(real: Client, ours: Client) -> Self {
+    pub(crate) fn of(real: Client, ours: Client) -> Self {
         Self { real, ours, user: None, differences: String::new(), asked: 0 }
     }
 
     /// From now on, requests are those of this user; without a name, of the administrator.
-    fn be(&mut self, user: &str, groups: &[&str]) {
+    pub(crate) fn be(&mut self, user: &str, groups: &[&str]) {
         let groups = groups.iter().map(|group| (*group).to_owned()).collect();
         self.user = (!user.is_empty()).then(|| (user.to_owned(), groups));
     }
 
     /// Asks both; returns what the real one says. The method may be MERGE, JSON, STRATEGIC or APPLY for patches.
-    async fn ask(&mut self, method: &str, path: &str, body: &Value) -> Value {
+    pub(crate) async fn ask(&mut self, method: &str, path: &str, body: &Value) -> Value {
         self.ask_with(method, path, body, |answer| answer).await
     }
 
     /// The same, with one more mask for both answers.
-    async fn ask_with(
+    pub(crate) async fn ask_with(
         &mut self,
         method: &str,
         path: &str,
@@ -81,20 +90,42 @@ impl Both {
         real.1
     }
 
+    /// Asks both, and returns what each has answered: the real one, and ours.
+    pub(crate) async fn pair(&self, method: &str, path: &str, body: &Value) -> (Answer, Answer) {
+        let real = send(&self.real, self.user.as_ref(), method, path, body).await;
+        let ours = send(&self.ours, self.user.as_ref(), method, path, body).await;
+        (comparable(real), comparable(ours))
+    }
+
+    /// Asks both, and fails if the answers differ.
+    pub(crate) async fn same(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let (real, ours) = self.pair(method, path, body).await;
+        let (shown, other) = (pretty(&real), pretty(&ours));
+        assert!(real == ours, "{method} {path} {body}\n--- real\n{shown}\n--- ours\n{other}");
+        ours
+    }
+
+    /// Waits until the real one answers with this code: what it knows of other objects comes a moment later.
+    pub(crate) async fn until(&self, code: u16, method: &str, path: &str, body: &Value) {
+        let look = async || Ok((send(&self.real, None, method, path, body).await.0 == code).then_some(()));
+        eventually(&format!("{code} for {method} {path}"), look).await.expect("the real server comes to it");
+    }
+
     /// Fails if an answer was different.
-    fn end(self) {
+    pub(crate) fn end(self) {
         assert!(self.asked > 1, "nothing was asked");
         assert!(self.differences.is_empty(), "the servers differ:\n{}", self.differences);
     }
 }
 
-async fn send(
+/// The code and the body of an answer. The methods are those of [`Both::ask`].
+pub(crate) async fn send(
     client: &Client,
     user: Option<&(String, Vec<String>)>,
     method: &str,
     path: &str,
     body: &Value,
-) -> (u16, Value) {
+) -> Answer {
     let content_type = match method {
         "MERGE" => "application/merge-patch+json",
         "JSON" => "application/json-patch+json",
@@ -128,57 +159,7 @@ async fn send(
     (code, body)
 }
 
-/// Without what two servers can't agree on.
-fn masked((code, body): (u16, Value)) -> String {
-    let mut body = body;
-    mask(&mut body);
-    format!("{code} {}", without_uids(&body.to_string()))
-}
-
-fn mask(value: &mut Value) {
-    const TIMES: [&str; 7] = [
-        "creationTimestamp",
-        "deletionTimestamp",
-        "expirationTimestamp",
-        "lastTransitionTime",
-        "lastTimestamp",
-        "time",
-        "token",
-    ];
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields.iter_mut() {
-                if value.is_string() && (TIMES.contains(&name.as_str()) || name == "resourceVersion") {
-                    *value = "(masked)".into();
-                }
-                mask(value);
-                // Entries of one time have another order than those of two.
-                if let ("managedFields", Value::Array(entries)) = (name.as_str(), &mut *value) {
-                    entries.sort_by_key(Value::to_string);
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(mask),
-        _ => {}
-    }
-}
-
-/// Replaces everything that has the form of a uid.
-fn without_uids(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.char_indices().map(|(at, _)| at).find(|at| is_uid(&rest[*at..])) {
-        out.push_str(&rest[..at]);
-        out.push_str("(uid)");
-        rest = &rest[at + 36..];
-    }
-    out + rest
-}
-
-fn is_uid(text: &str) -> bool {
-    let Some(start) = text.as_bytes().get(..36) else { return false };
-    start.iter().enumerate().all(|(at, byte)| match at {
-        8 | 13 | 18 | 23 => *byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    })
+/// An answer for people.
+pub(crate) fn pretty((code, body): &Answer) -> String {
+    format!("{code} {body:#}")
 }

@@ -1,45 +1,30 @@
 //! The socket of the in-process server, with clients that nobody here wrote.
 
 mod operators;
-#[allow(dead_code, reason = "its `main` is for a cluster")]
-#[path = "../../examples/plain_kube.rs"]
-mod plain_kube;
 mod raw;
 mod users;
 mod wire;
 
-use std::{
-    error::Error,
-    process::{Command, Output},
-};
+use std::{error::Error, process::Output};
 
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
-    Api, Client, Config,
+    Api,
     api::{Patch, PatchParams},
-    config::{KubeConfigOptions, Kubeconfig},
 };
 use serde_json::json;
-use test_cluster::{Assets, InProcessServer, Listening, Part};
+use test_cluster::{InProcessServer, Listening};
 
-type Tested = Result<(), Box<dyn Error>>;
-
-/// What any program does that is given a kubeconfig.
-async fn client(listening: &Listening) -> Result<Client, Box<dyn Error>> {
-    let file = Kubeconfig::read_from(listening.kubeconfig())?;
-    Ok(Client::try_from(Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?)?)
-}
+use crate::harness::{Tested, kubectl, planes::client_of};
 
 /// Runs kubectl, without blocking the server.
-async fn kubectl(listening: &Listening, arguments: &str) -> Result<Output, Box<dyn Error>> {
+async fn run(listening: &Listening, arguments: &str) -> Result<Output, Box<dyn Error>> {
     let kubeconfig = listening.kubeconfig().to_owned();
     let arguments: Vec<String> = arguments.split(' ').map(str::to_owned).collect();
     let run = move || {
-        let kubectl = Assets::locate(&[Part::ApiServer])?.kubectl()?;
         let home = tempfile::tempdir().map_err(test_cluster::Error::io("make a folder"))?;
-        let mut command = Command::new(kubectl);
-        command.arg("--kubeconfig").arg(kubeconfig).args(arguments).env("HOME", home.path());
-        command.output().map_err(test_cluster::Error::io("run kubectl"))
+        let mut command = kubectl::command(&kubectl::kubectl()?, &kubeconfig, home.path());
+        command.args(arguments).output().map_err(test_cluster::Error::io("run kubectl"))
     };
     Ok(tokio::task::spawn_blocking(run).await??)
 }
@@ -48,7 +33,7 @@ async fn kubectl(listening: &Listening, arguments: &str) -> Result<Output, Box<d
 async fn a_plain_client_uses_it() -> Tested {
     let server = InProcessServer::new();
     let listening = server.listen().await?;
-    let client = client(&listening).await?;
+    let client = client_of(listening.kubeconfig()).await?;
     Api::<Namespace>::all(client.clone()).get("default").await?;
     let maps = Api::<ConfigMap>::default_namespaced(client);
     let map = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "one" }, "data": { "a": "b" } });
@@ -60,7 +45,7 @@ async fn a_plain_client_uses_it() -> Tested {
 #[tokio::test]
 async fn kubectl_uses_it() -> Tested {
     let listening = InProcessServer::new().listen().await?;
-    let output = kubectl(&listening, "get namespace default -o jsonpath={.status.phase}").await?;
+    let output = run(&listening, "get namespace default -o jsonpath={.status.phase}").await?;
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Active", "{output:?}");
     Ok(())
 }

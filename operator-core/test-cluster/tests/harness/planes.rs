@@ -1,0 +1,35 @@
+//! The real control planes of this binary. They end with it.
+
+use std::path::Path;
+
+use kube::{
+    Client, Config, CustomResourceExt,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use test_cluster::ControlPlane;
+use tokio::sync::OnceCell;
+
+use crate::plain_kube::Greeting;
+
+/// The API server alone.
+pub(crate) async fn plain() -> &'static ControlPlane {
+    static PLAIN: OnceCell<ControlPlane> = OnceCell::const_new();
+    PLAIN.get_or_init(async || ControlPlane::builder().start().await.expect("a control plane")).await
+}
+
+/// With all controllers and a node.
+pub(crate) async fn busy() -> &'static ControlPlane {
+    static BUSY: OnceCell<ControlPlane> = OnceCell::const_new();
+    let start = async || {
+        // The garbage collector takes half a minute to find kinds that come later.
+        let builder = ControlPlane::builder().kwok(true).crds([Greeting::crd()]);
+        builder.start().await.expect("a control plane")
+    };
+    BUSY.get_or_init(start).await
+}
+
+/// What any program does that is given a kubeconfig.
+pub(crate) async fn client_of(kubeconfig: &Path) -> Result<Client, Box<dyn std::error::Error>> {
+    let file = Kubeconfig::read_from(kubeconfig)?;
+    Ok(Client::try_from(Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?)?)
+}
