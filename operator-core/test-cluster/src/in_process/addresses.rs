@@ -61,7 +61,8 @@ impl State {
                 return Err(Failure::invalid(kind_of, &name, &[cause]));
             }
         }
-        if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
+        let balanced = kind == "LoadBalancer" && service["spec"]["allocateLoadBalancerNodePorts"] != false;
+        if kind == "NodePort" || balanced {
             self.allocate_ports(service)?;
         }
         if values::needs_health_port(&service["spec"])

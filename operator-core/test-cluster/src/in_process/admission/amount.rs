@@ -38,6 +38,20 @@ pub(super) fn sum(one: &str, two: &str) -> String {
     show(total, like.ends_with('i'))
 }
 
+/// What one quantity is more than another, in the form of the first.
+pub(super) fn minus(one: &str, two: &str) -> String {
+    show(nanos(one) - nanos(two), one.ends_with('i'))
+}
+
+/// A quantity in whole numbers, rounded up.
+pub(super) fn whole(amount: &str) -> String {
+    const ONE: i128 = 1_000_000_000;
+    match nanos(amount).rem_euclid(ONE) {
+        0 => amount.to_owned(),
+        part => show(nanos(amount) - part + ONE, amount.ends_with('i')),
+    }
+}
+
 fn show(nanos: i128, binary: bool) -> String {
     if nanos % 1_000_000_000 != 0 {
         return if nanos % 1_000_000 == 0 {

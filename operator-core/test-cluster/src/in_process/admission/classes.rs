@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::resource;
-use crate::in_process::state::State;
+use super::{amount::nanos, quota::class, resource};
+use crate::in_process::{state::State, store::Path};
 
 impl State {
     /// Gives a claim that names no class the default one.
@@ -24,6 +24,27 @@ impl State {
         {
             claim["spec"]["storageClassName"] = class["metadata"]["name"].clone();
         }
+    }
+
+    /// Whether a claim may ask for more: one that is bound, if its class allows that.
+    pub(super) fn may_grow(&self, old: &Value, claim: &Value) -> Result<(), String> {
+        let size =
+            |claim: &Value| nanos(claim["spec"]["resources"]["requests"]["storage"].as_str().unwrap_or("0"));
+        if size(claim) <= size(old) {
+            return Ok(());
+        }
+        if old["status"]["phase"] != "Bound" {
+            return Err("Only bound persistent volume claims can be expanded".to_owned());
+        }
+        let name = class(claim);
+        let found = self.store.get(&resource("storage.k8s.io", "storageclasses"), &Path::new(None, name));
+        let allows = found.is_some_and(|found| found["allowVolumeExpansion"] == true);
+        if name.is_empty() || name != class(old) || !allows {
+            return Err("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc \
+                        must support resize"
+                .to_owned());
+        }
+        Ok(())
     }
 
     /// Gives an Ingress that names no class the default one.

@@ -1,79 +1,91 @@
 //! LimitRanges: defaults for containers, and the least and most that they may ask for.
 
+use std::{collections::BTreeSet, sync::Arc};
+
 use serde_json::{Value, json};
 
 use super::{
-    amount::{nanos, sum},
+    amount::nanos,
     resource,
+    total::{containers, total},
 };
 use crate::in_process::{fields::quality, kinds::Kind, state::State, store::Path};
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
 impl State {
-    fn limits(&self, path: &Path) -> Vec<Value> {
-        let ranges = resource("", "limitranges");
-        let ranges = self.store.list(&ranges, path.namespace());
-        let limits = ranges.flat_map(|(_, range)| range["spec"]["limits"].as_array().into_iter().flatten());
-        limits.cloned().collect()
+    fn limits<'s>(&'s self, path: &'s Path) -> Vec<&'s Arc<Value>> {
+        self.store.list(&resource("", "limitranges"), path.namespace()).map(|(_, range)| range).collect()
     }
 
     /// Gives containers the limits that they don't set.
     pub(super) fn default_limits(&self, path: &Path, pod: &mut Value) {
-        let mut said = Vec::new();
-        for limit in self.limits(path).iter().filter(|limit| limit["type"] == "Container") {
+        for range in self.limits(path) {
+            let mut defaults = [
+                ("requests", "defaultRequest", "request", json!({})),
+                ("limits", "default", "limit", json!({})),
+            ];
+            for limit in each(range).filter(|limit| limit["type"] == "Container") {
+                for (_, field, _, of) in &mut defaults {
+                    for (name, amount) in limit[*field].as_object().into_iter().flatten() {
+                        of[name] = amount.clone();
+                    }
+                }
+            }
+            let mut said = Vec::new();
             for (list, what) in [("containers", "container"), ("initContainers", "init container")] {
                 for container in pod["spec"].get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
                 {
                     let name = container["name"].as_str().unwrap_or_default().to_owned();
-                    for (default, field, word) in
-                        [("defaultRequest", "requests", "request"), ("default", "limits", "limit")]
-                    {
-                        let set = fill(&mut container["resources"], field, &limit[default]);
+                    for (field, _, word, of) in &defaults {
+                        let set = fill(&mut container["resources"], field, of);
                         if !set.is_empty() {
                             said.push(format!("{} {word} for {what} {name}", set.join(", ")));
                         }
                     }
                 }
             }
-        }
-        if !said.is_empty() {
-            let said = format!("LimitRanger plugin set: {}", said.join("; "));
-            pod["metadata"]["annotations"][ANNOTATION] = said.into();
-            pod["status"]["qosClass"] = quality(pod).into();
+            if !said.is_empty() {
+                let said = format!("LimitRanger plugin set: {}", said.join("; "));
+                pod["metadata"]["annotations"][ANNOTATION] = said.into();
+                pod["status"]["qosClass"] = quality(pod).into();
+            }
         }
     }
 
     /// Whether a pod or claim asks for no less and no more than is allowed.
     pub(super) fn within_limits(&self, kind: &Kind, path: &Path, object: &Value) -> Result<(), String> {
-        let mut wrong = Vec::new();
-        for limit in self.limits(path) {
-            let of_kind = limit["type"].as_str().unwrap_or_default();
-            match (kind.kind.as_str(), of_kind) {
-                ("Pod", "Container") => {
-                    for container in containers(object) {
-                        check(&limit, &container["resources"], &mut wrong);
+        self.limits(path).into_iter().try_for_each(|range| {
+            let mut wrong = Vec::new();
+            for limit in each(range) {
+                let of_kind = limit["type"].as_str().unwrap_or_default();
+                match (kind.kind.as_str(), of_kind) {
+                    ("Pod", "Container") => {
+                        for container in containers(object) {
+                            check(limit, &container["resources"], &mut wrong);
+                        }
                     }
-                }
-                ("Pod", "Pod") => check(&limit, &total(object), &mut wrong),
-                ("PersistentVolumeClaim", "PersistentVolumeClaim") => {
-                    // A claim has no limits: its request must not be too much.
-                    let asked = &object["spec"]["resources"]["requests"];
-                    check(&limit, &json!({ "requests": asked, "limits": asked }), &mut wrong);
-                    for said in &mut wrong {
-                        *said = said.replace("but limit is", "but request is");
+                    ("Pod", "Pod") => check(limit, &total(object), &mut wrong),
+                    ("PersistentVolumeClaim", "PersistentVolumeClaim") => {
+                        check_claim(limit, &object["spec"]["resources"]["requests"], &mut wrong);
                     }
-                    wrong.dedup();
+                    _ => {}
                 }
-                _ => {}
             }
-        }
-        match wrong.len() {
-            0 => Ok(()),
-            1 => Err(wrong.remove(0)),
-            _ => Err(format!("[{}]", wrong.join(", "))),
-        }
+            // What is said twice is shown once.
+            let mut known = BTreeSet::new();
+            wrong.retain(|said: &String| known.insert(said.clone()));
+            match wrong.len() {
+                0 => Ok(()),
+                1 => Err(wrong.remove(0)),
+                _ => Err(format!("[{}]", wrong.join(", "))),
+            }
+        })
     }
+}
+
+fn each(range: &Value) -> impl Iterator<Item = &Value> {
+    range["spec"]["limits"].as_array().into_iter().flatten()
 }
 
 /// Sets what is missing; returns its names.
@@ -85,38 +97,25 @@ fn fill(resources: &mut Value, field: &str, defaults: &Value) -> Vec<String> {
             set.push(name.clone());
         }
     }
+    set.sort_unstable();
     set
 }
 
-/// All containers of a pod.
-pub(super) fn containers(pod: &Value) -> impl Iterator<Item = &Value> {
-    let list = |name: &str| pod["spec"].get(name).and_then(Value::as_array).into_iter().flatten();
-    list("containers").chain(list("initContainers"))
-}
-
-/// What a pod asks for: the sum of its containers, or more where a container that runs before them needs more.
-pub(super) fn total(pod: &Value) -> Value {
-    let mut total = json!({ "requests": {}, "limits": {} });
-    let list = |name: &str| pod["spec"].get(name).and_then(Value::as_array).into_iter().flatten();
-    let amounts = |container: &Value, field: &str| container["resources"][field].as_object().cloned();
-    for field in ["requests", "limits"] {
-        let runs_along = |container: &&Value| container["restartPolicy"] == "Always";
-        for container in list("containers").chain(list("initContainers").filter(runs_along)) {
-            for (name, amount) in amounts(container, field).into_iter().flatten() {
-                let known = total[field][&name].as_str().unwrap_or("0").to_owned();
-                total[field][&name] = sum(&known, amount.as_str().unwrap_or("0")).into();
+/// A claim has no limits: its request must be neither too little nor too much.
+fn check_claim(limit: &Value, asked: &Value, wrong: &mut Vec<String>) {
+    check(&json!({ "type": limit["type"], "min": limit["min"] }), &json!({ "requests": asked }), wrong);
+    for (name, most) in limit["max"].as_object().into_iter().flatten() {
+        let most = most.as_str().unwrap_or("0");
+        let of = limit["type"].as_str().unwrap_or_default();
+        let said = format!("maximum {name} usage per {of} is {most}");
+        match asked.get(name).and_then(Value::as_str) {
+            None => wrong.push(format!("{said}.  No request is specified")),
+            Some(request) if nanos(request) > nanos(most) => {
+                wrong.push(format!("{said}, but request is {request}"))
             }
-        }
-        for container in list("initContainers").filter(|container| !runs_along(container)) {
-            for (name, amount) in amounts(container, field).into_iter().flatten() {
-                let known = total[field][&name].as_str().unwrap_or("0").to_owned();
-                if nanos(amount.as_str().unwrap_or("0")) > nanos(&known) {
-                    total[field][&name] = amount;
-                }
-            }
+            Some(_) => {}
         }
     }
-    total
 }
 
 fn check(limit: &Value, resources: &Value, wrong: &mut Vec<String>) {

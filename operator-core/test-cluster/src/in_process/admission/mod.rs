@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!  new object ─▶ mutate: limits' defaults, account, priority, tolerations, default classes
-//!                   │
-//!                   ▼ (the values are checked)
-//!                validate: limits, quotas ─▶ 403
+//!                   │                                     changed object
+//!                   ▼ (the values are checked)                  ▼ (the values are checked)
+//!                validate: limits, sizes of claims, quotas ─▶ 403
 //!                   │
 //!                   ▼
-//!                stored ─▶ quotas: used
+//!                quotas: used ─▶ stored
 //! ```
 //!
 //! # Guarantees
@@ -23,11 +23,13 @@ mod classes;
 mod limits;
 mod pods;
 mod quota;
+mod total;
 
 use serde_json::Value;
 
 use super::{
     failure::Failure,
+    fields::Endpoint,
     kinds::Kind,
     state::State,
     store::{Path, Resource},
@@ -48,7 +50,6 @@ impl State {
                 pods::tolerate(object);
             }
             ("", "PersistentVolumeClaim") => self.default_storage_class(object),
-            ("", "ResourceQuota") => quota::is_known(object)?,
             ("networking.k8s.io", "Ingress") => self.default_ingress_class(object),
             _ => {}
         }
@@ -56,7 +57,13 @@ impl State {
     }
 
     /// Refuses a new object that is valid, but more than is allowed.
-    pub(super) fn admit_values(&self, kind: &Kind, path: &Path, object: &Value) -> Result<(), Failure> {
+    pub(super) fn admit_values(
+        &mut self,
+        kind: &Kind,
+        path: &Path,
+        object: &Value,
+        dry_run: bool,
+    ) -> Result<(), Failure> {
         let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
         match (kind.group.as_str(), kind.kind.as_str()) {
             ("", "Pod" | "PersistentVolumeClaim") => {
@@ -67,7 +74,40 @@ impl State {
             }
             _ => {}
         }
-        self.within_quotas(kind, path, object).map_err(refused)
+        let used = self.within_quotas(kind, path, object, None).map_err(refused)?;
+        if !dry_run {
+            self.use_quotas(used);
+        }
+        Ok(())
+    }
+
+    /// Refuses a change that is valid, but more than is allowed.
+    pub(super) fn admit_change(
+        &mut self,
+        kind: &Kind,
+        path: &Path,
+        (old, object): (&Value, &Value),
+        endpoint: Endpoint,
+        dry_run: bool,
+    ) -> Result<(), Failure> {
+        let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
+        match (kind.group.as_str(), kind.kind.as_str(), endpoint) {
+            ("", "PersistentVolumeClaim", Endpoint::Main) => {
+                if old["metadata"]["deletionTimestamp"].is_null() {
+                    self.within_limits(kind, path, object).map_err(refused)?;
+                }
+                self.may_grow(old, object).map_err(refused)?;
+            }
+            ("scheduling.k8s.io", "PriorityClass", _) => {
+                self.one_default_priority(path, object).map_err(refused)?
+            }
+            _ => {}
+        }
+        let used = self.within_quotas(kind, path, object, Some((old, endpoint))).map_err(refused)?;
+        if !dry_run {
+            self.use_quotas(used);
+        }
+        Ok(())
     }
 
     /// Refuses the deletion of what every cluster needs.

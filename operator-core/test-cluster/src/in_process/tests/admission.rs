@@ -33,11 +33,22 @@ async fn what_a_quota_counts_comes_back_when_it_ends() {
 }
 
 #[tokio::test]
-async fn a_scope_that_is_not_known_is_refused_by_name() {
+async fn what_a_change_gives_back_is_counted() {
     let scene = Scene::new();
-    let quota = json!({ "metadata": { "name": "q" }, "spec": { "hard": { "pods": "1" }, "scopes": ["PriorityClass"] } });
-    let refused = said(scene.post(QUOTAS, quota).await);
-    assert!(refused.starts_with("501") && refused.contains("scopes of quotas"), "{refused}");
+    let hard = json!({ "services.nodeports": "1", "count/none.example.com": "1", "requests.storage": "2Gi" });
+    let quota = json!({ "metadata": { "name": "q" }, "spec": { "hard": hard } });
+    assert_eq!(scene.post(QUOTAS, quota).await.0, 201);
+    let used = async || scene.get(&format!("{QUOTAS}/q")).await.1["status"]["used"].clone();
+    // Of a kind that doesn't exist nothing is counted.
+    assert_eq!(used().await, json!({ "services.nodeports": "0", "requests.storage": "0" }));
+    let services = "/api/v1/namespaces/default/services";
+    let service =
+        json!({ "metadata": { "name": "s" }, "spec": { "type": "NodePort", "ports": [{ "port": 80 }] } });
+    assert_eq!(scene.post(services, service).await.0, 201);
+    assert_eq!(used().await["services.nodeports"], "1");
+    let patch = json!({ "spec": { "type": "ClusterIP" } });
+    assert_eq!(scene.patch(&format!("{services}/s"), "application/merge-patch+json", patch).await.0, 200);
+    assert_eq!(used().await["services.nodeports"], "0");
 }
 
 #[tokio::test]

@@ -112,6 +112,25 @@ pub(in crate::in_process) fn container_resource(errors: &mut Errors, path: &Path
     }
 }
 
+/// The name of a resource that a quota limits.
+pub(in crate::in_process) fn quota_resource(errors: &mut Errors, path: &Path<'_>, resource: &str) {
+    name(errors, path, resource);
+    if !resource.contains('/') && !is_of_quotas(resource) {
+        errors.invalid(path, resource, "must be a standard resource for quota");
+    }
+}
+
+/// Whether Kubernetes itself knows a resource of quotas.
+pub(in crate::in_process) fn is_of_quotas(resource: &str) -> bool {
+    let pages = is_huge_pages(resource) || resource.starts_with("requests.hugepages-");
+    pages || COUNTED.contains(&resource) || MEASURED.contains(&resource) && resource != "storage"
+}
+
+/// The name of any resource.
+pub(in crate::in_process) fn any_resource(errors: &mut Errors, path: &Path<'_>, resource: &str) {
+    name(errors, path, resource);
+}
+
 /// The name of a resource that a pod as a whole uses.
 pub(in crate::in_process) fn pod_resource(errors: &mut Errors, path: &Path<'_>, resource: &str) {
     if name(errors, path, resource) && !matches!(resource, "cpu" | "memory") && !is_huge_pages(resource) {

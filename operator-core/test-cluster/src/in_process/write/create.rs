@@ -100,12 +100,9 @@ impl State {
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, path.name(), &causes));
         }
-        self.admit_values(kind, path, &object)?;
+        self.admit_values(kind, path, &object, target.options.dry_run)?;
         if kind.is_custom() {
             self.warnings.extend(values::finalizers::warnings(&object, None));
-        }
-        if !target.options.dry_run {
-            self.use_quotas(kind, path, &object);
         }
         if let Some(existing) = self.store.get(&kind.resource(), path) {
             return Err(Failure::exists(kind, path.name(), is_deleting(existing)));

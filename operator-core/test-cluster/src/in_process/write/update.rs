@@ -90,6 +90,7 @@ impl State {
         if kind.is_custom() && target.endpoint == Endpoint::Main {
             self.warnings.extend(values::finalizers::warnings(&object, Some(live)));
         }
+        self.admit_change(kind, target.path, (live, &object), target.endpoint, target.options.dry_run)?;
         object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
         if kind.is_namespace() && target.endpoint == Endpoint::Main {
             object["spec"]["finalizers"] = live["spec"]["finalizers"].clone();

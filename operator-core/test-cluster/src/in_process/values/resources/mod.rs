@@ -5,7 +5,9 @@ mod config;
 mod event;
 mod ingress;
 mod ip;
+mod limits;
 mod network_policy;
+mod quota;
 mod rbac;
 mod service;
 mod service_addresses;
@@ -25,6 +27,8 @@ pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
         ("", "PersistentVolumeClaim") => (claim::claim, claim::changed),
         ("", "Service") => (service::service, service::changed),
         ("", "Namespace") => (small::namespace, anything),
+        ("", "ResourceQuota") => (quota::quota, quota::changed),
+        ("", "LimitRange") => (limits::range, limits::changed),
         ("", "Event") => (event::core, event::changed_core),
         ("events.k8s.io", "Event") => (event::new, event::changed),
         ("networking.k8s.io", "Ingress") => (ingress::ingress, ingress::changed),
@@ -41,6 +45,7 @@ pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
     let status: OfChanged = match (group, kind) {
         ("", "Service") => service::status,
         ("", "PersistentVolumeClaim") => claim::status,
+        ("", "ResourceQuota") => quota::status,
         ("", "Namespace") => small::namespace_status,
         ("networking.k8s.io", "Ingress") => ingress::status,
         _ => anything,
