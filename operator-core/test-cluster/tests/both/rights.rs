@@ -63,6 +63,8 @@ async fn nobody_grants_what_they_lack() {
     ]);
     both.ask("POST", &roles, &role("grant:writer", &writer)).await;
     both.ask("POST", &bindings, &binding("grant:writer", "ClusterRole", "grant:writer", "dora")).await;
+    let create = json!({ "group": "rbac.authorization.k8s.io", "resource": "roles", "verb": "create" });
+    both.until_allowed("dora", &create).await;
     both.be("dora", &["dev"]);
     let wide = json!([
         { "apiGroups": ["", "apps"], "resources": ["pods", "secrets"], "verbs": ["get", "list"] },
@@ -114,6 +116,10 @@ async fn nobody_grants_what_they_lack() {
     ]);
     both.ask("POST", &in_roles, &role("more", &more)).await;
     both.ask("POST", &format!("{in_namespace}/rolebindings"), &binding("more", "Role", "more", "dora")).await;
+    let escalate = json!({
+        "group": "rbac.authorization.k8s.io", "resource": "roles", "verb": "escalate", "namespace": "grant",
+    });
+    both.until_allowed("dora", &escalate).await;
     both.be("dora", &["dev"]);
     both.ask("POST", &in_roles, &role("wide", &wide)).await;
     both.ask("POST", &format!("{in_namespace}/rolebindings"), &binding("v", "ClusterRole", "view", "eve"))
@@ -157,7 +163,8 @@ async fn reviews_that_ask_nothing_or_too_much() {
     let reviews = "/apis/authorization.k8s.io/v1";
     let local = format!("{reviews}/namespaces/questions/localsubjectaccessreviews");
     let resource = |namespace: &str| json!({ "verb": "get", "resource": "pods", "namespace": namespace });
-    let path = json!({ "verb": "get", "path": "/version" });
+    // Two bindings allow others, and the real server names any of them.
+    let path = json!({ "verb": "get", "path": "/api" });
     for spec in [
         json!({}),
         json!({ "user": "", "groups": [] }),

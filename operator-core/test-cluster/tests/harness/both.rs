@@ -119,6 +119,17 @@ impl Both {
         eventually(&format!("{code} for {method} {path}"), look).await.expect("the real server comes to it");
     }
 
+    /// Waits until the real one knows that a user may do something: it learns of roles a moment later.
+    pub(crate) async fn until_allowed(&self, user: &str, what: &Value) {
+        let review = json!({ "spec": { "user": user, "resourceAttributes": what } });
+        let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+        let look = async || {
+            let (_, answer) = send(&self.real, None, "POST", path, &review).await;
+            Ok((answer["status"]["allowed"] == true).then_some(()))
+        };
+        eventually(&format!("{user} may {what}"), look).await.expect("the real server comes to know it");
+    }
+
     /// Fails if an answer was different.
     pub(crate) fn end(self) {
         assert!(self.asked > 1, "nothing was asked");
