@@ -115,3 +115,45 @@ async fn a_definition_with_a_conversion_webhook_is_stored_by_a_lenient_server_on
         ["299 - \"the in-process server does not do this: conversion webhooks of custom resources\""]
     );
 }
+
+#[tokio::test]
+async fn a_definition_of_a_group_of_kubernetes_says_whether_it_is_approved() {
+    for (said, status, reason) in [
+        ("https://example.com/1", "True", "ApprovedAnnotation"),
+        ("unapproved, a test", "False", "UnapprovedAnnotation"),
+    ] {
+        let scene = Scene::new();
+        let mut definition = pages();
+        definition["metadata"] =
+            json!({ "name": "pages.x.k8s.io", "annotations": { "api-approved.kubernetes.io": said } });
+        definition["spec"]["group"] = "x.k8s.io".into();
+        assert_eq!(scene.post(CRDS, definition).await.0, 201);
+        let (_, made) = scene.get(&format!("{CRDS}/pages.x.k8s.io")).await;
+        let conditions = made["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let found = conditions
+            .iter()
+            .find(|condition| condition["type"] == "KubernetesAPIApprovalPolicyConformant")
+            .expect("the condition");
+        assert_eq!((&found["status"], &found["reason"]), (&status.into(), &reason.into()));
+    }
+}
+
+#[tokio::test]
+async fn finalizers_that_say_no_owner_are_warned_of() {
+    let scene = Scene::new();
+    scene.post(CRDS, pages()).await;
+    let mut page = page("a", "a1");
+    page["metadata"]["finalizers"] = json!(["mine.ex.com", "mine", "ex.com/mine", "orphan"]);
+    let request =
+        Request::builder().method(Method::POST).uri(PAGES).header("content-type", "application/json");
+    let request = request.body(Body::from(page.to_string().into_bytes())).expect("a request");
+    let answer = scene.client.send(request).await.expect("an answer");
+    let told = |name: &str, path: &str| {
+        format!(
+            "299 - \"metadata.finalizers: \\\"{name}\\\": prefer a domain-qualified finalizer name{path} to avoid accidental \
+             conflicts with other finalizer writers\""
+        )
+    };
+    let warnings: Vec<_> = answer.headers().get_all("warning").iter().cloned().collect();
+    assert_eq!(warnings, [told("mine", ""), told("mine.ex.com", " including a path (/)")]);
+}
