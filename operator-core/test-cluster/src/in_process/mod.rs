@@ -110,9 +110,10 @@ impl Shared {
         moment.saturating_add(Instant::now().saturating_duration_since(since))
     }
 
-    /// Continues from another state.
-    fn skip_to(&self, state: State) {
+    /// Continues from another state, and obeys what it was told about its controllers.
+    fn skip_to(&self, mut state: State) {
         let mut current = self.state.lock();
+        state.steps.obey(&current.steps);
         *self.since.lock() = (Instant::now(), state.steps.moment);
         *current = state;
     }

@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
+
 use super::{ClusterController, fates::Fates};
 use crate::in_process::store::{Path, Resource};
 
@@ -40,6 +42,16 @@ impl fmt::Debug for Pace {
     }
 }
 
+/// Hears of each object that has changed: when, its new state or its last one, and whether it is gone.
+#[derive(Clone)]
+pub(super) struct Listener(pub(super) Arc<dyn Fn(Duration, &Value, bool) + Send + Sync>);
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
 /// A write that was refused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Failed {
@@ -60,6 +72,7 @@ pub(in crate::in_process) struct Steps {
     pub(super) fates: Fates,
     /// Looks that have led to refused writes.
     pub(super) failed: BTreeMap<Look, Failed>,
+    pub(super) listener: Option<Listener>,
     due: BTreeMap<(Duration, u64), Look>,
     places: BTreeMap<Look, Place>,
     count: u64,
@@ -107,6 +120,14 @@ impl Steps {
         self.count += 1;
         self.places.insert(look.clone(), Place { due, count: self.count, is_timer });
         self.due.insert((due, self.count), look);
+    }
+
+    /// Keeps what a test has said to the server that continues from here.
+    pub(in crate::in_process) fn obey(&mut self, said: &Self) {
+        self.pace = said.pace.clone();
+        self.held.clone_from(&said.held);
+        self.fates = said.fates.clone();
+        self.listener = said.listener.clone();
     }
 
     /// The next look that is due until then, with the moment when it is due.

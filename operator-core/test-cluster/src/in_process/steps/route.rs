@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     ClusterController as Controller,
-    queue::Look,
+    queue::{Listener, Look},
     view::{controller, pods, replica_sets, resource, selects, text},
 };
 use crate::in_process::{
@@ -19,6 +19,9 @@ impl State {
     /// Puts into the queue what a change is to lead to.
     pub(in crate::in_process) fn route(&mut self, Change { resource, path, gone }: &Change) {
         let Some(object) = gone.as_ref().or_else(|| self.store.get(resource, path)).cloned() else { return };
+        if let Some(Listener(listener)) = &self.steps.listener {
+            listener(self.steps.moment, &object, gone.is_some());
+        }
         self.route_garbage(resource, path, &object, gone.is_some());
         match (&*resource.group, &*resource.plural) {
             ("", "namespaces") if gone.is_none() => {

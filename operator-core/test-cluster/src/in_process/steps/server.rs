@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{ClusterController, Node, Pace, Pods};
+use serde_json::Value;
+
+use super::{ClusterController, Node, Pace, Pods, queue::Listener};
 use crate::in_process::{Controllers, InProcessServer, state::State};
 
 impl InProcessServer {
@@ -15,6 +17,13 @@ impl InProcessServer {
     /// From now on the controllers take each step after the time that `choose` returns for it.
     pub fn pace(&self, choose: impl Fn(ClusterController) -> Duration + Send + Sync + 'static) {
         self.change(|state| state.steps.pace = Pace::Chosen(Arc::new(choose)));
+    }
+
+    /// From now on `listener` hears of each change of an object, before the controllers do: the moment since the server has
+    /// started, the new state or the last one, and whether the object is gone. It must not use the server.
+    #[doc(hidden)]
+    pub fn on_change(&self, listener: impl Fn(Duration, &Value, bool) + Send + Sync + 'static) {
+        self.change(|state| state.steps.listener = Some(Listener(Arc::new(listener))));
     }
 
     /// One controller does nothing from now on, as if it were down.
