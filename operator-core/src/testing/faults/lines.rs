@@ -60,6 +60,7 @@ pub(super) fn through(body: ResponseBody, faults: Faults, watch: RequestTarget) 
     let lines = Lines {
         body: BodyStream::new(body),
         buffer: BytesMut::new(),
+        cut: None,
         out: VecDeque::new(),
         held: VecDeque::new(),
         waits_for: 0,
@@ -80,6 +81,8 @@ struct Lines {
     body: BodyStream<ResponseBody>,
     /// The part of an incomplete line that has arrived.
     buffer: BytesMut,
+    /// Where the line that is incomplete was cut, if it has come in pieces.
+    cut: Option<usize>,
     /// What has to be delivered.
     out: VecDeque<Result<Bytes, BoxError>>,
     /// Events that wait for a number of further ones.
@@ -142,6 +145,7 @@ impl Lines {
             match frame {
                 Some(Ok(frame)) => {
                     if let Ok(data) = frame.into_data() {
+                        self.cut = Some(self.buffer.len()).filter(|at| *at > 0);
                         self.buffer.extend_from_slice(&data);
                     }
                 }
@@ -238,13 +242,22 @@ impl Lines {
     /// Behind what is held, because an object's own events never overtake each other.
     fn pass(&mut self, line: Bytes) {
         if self.waits_for == 0 {
-            self.out.push_back(Ok(line));
-            return;
+            return self.send(line);
         }
         self.held.push_back(line);
         if self.held.len() >= self.waits_for {
             self.release_held();
         }
+    }
+
+    /// A line that has come in pieces goes in pieces, so that clients see some.
+    fn send(&mut self, mut line: Bytes) {
+        if let Some(at) = self.cut.take().filter(|at| *at < line.len()) {
+            let rest = line.split_off(at);
+            self.out.push_back(Ok(line));
+            line = rest;
+        }
+        self.out.push_back(Ok(line));
     }
 
     fn release_held(&mut self) {
@@ -260,5 +273,26 @@ impl Lines {
     fn end(&mut self, error: Option<BoxError>) {
         self.out.extend(error.map(Err));
         self.over = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::stream;
+
+    use super::*;
+    use crate::testing::faults::Verb;
+
+    #[tokio::test]
+    async fn a_line_that_comes_in_pieces_goes_in_pieces() {
+        let sent = ["{\"type\":\"BOOK", "MARK\",\"object\":{}}\n", "{}\n{}\n"];
+        let body = framed(stream::iter(sent.map(|piece| Ok(Bytes::from_static(piece.as_bytes())))));
+        let watch = http::Request::get("/api/v1/pods?watch=1").body(kube::client::Body::empty());
+        let watch = RequestTarget::of(&watch.expect("a request")).expect("it is about objects");
+        assert_eq!(watch.verb, Verb::Watch);
+        let got = BodyStream::new(through(body, Faults::none(), watch));
+        let got: Vec<Bytes> =
+            got.map(|frame| frame.expect("a frame").into_data().expect("data")).collect().await;
+        assert_eq!(got, [sent[0], sent[1], "{}\n", "{}\n"]);
     }
 }
