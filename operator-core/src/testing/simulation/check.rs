@@ -14,11 +14,13 @@ use parking_lot::Mutex;
 
 use super::{
     CalmRun, Choices, Oracle, Report, Sim, Tape,
+    cluster::Readiness,
     report::{Failure, save},
     schedule::{Outcome, run},
     shown,
     shrink::shrink,
-    sweep::{self, References},
+    sweep::{self, References, SOMEBODY_ACTS},
+    world::Apart,
 };
 use test_cluster::seed_of_the_day;
 
@@ -125,7 +127,7 @@ where
 pub(super) type Test<'t> = &'t (dyn Fn(Sim) -> LocalBoxFuture<'t, ()> + Sync + 't);
 
 fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result<Report, Box<Failure>> {
-    let calm = in_thread(|| run(test, &Choices::replayed(Tape::calm()), None, None));
+    let calm = in_thread(|| run(test, &Choices::replayed(Tape::calm()), None, &Apart::default()));
     if !calm.violations.is_empty() {
         return Err(Box::new(Failure::calm(name, calm)));
     }
@@ -134,7 +136,7 @@ fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result
         // Once more, for its log alone: otherwise what is logged is searched for secrets.
         let calm = Job::Tape(tape.clone()).reference(&references)?;
         let choices = Choices::replayed(tape.clone());
-        in_thread(|| shown::with_logs(|| drop(run(test, &choices, Some(&calm), None))));
+        in_thread(|| shown::with_logs(|| drop(run(test, &choices, Some(&calm), &Apart::default()))));
     }
     let jobs = jobs(settings, references.calm());
     let (report, failed) = all(settings, &jobs, &references, test);
@@ -153,8 +155,8 @@ where
 {
     let test: Test<'_> = &|sim| test(sim).boxed_local();
     in_thread(|| {
-        let calm = Arc::new(run(test, &Choices::replayed(Tape::calm()), None, None).run);
-        run(test, &Choices::seeded(seed), Some(&calm), None).trace()
+        let calm = Arc::new(run(test, &Choices::replayed(Tape::calm()), None, &Apart::default()).run);
+        run(test, &Choices::seeded(seed), Some(&calm), &Apart::default()).trace()
     })
 }
 
@@ -176,8 +178,8 @@ impl Job {
     /// The calm run with which its schedule is compared.
     fn reference(&self, references: &References<'_>) -> Result<Arc<CalmRun>, Box<Failure>> {
         match self {
-            Self::Seed(_) => Ok(Arc::clone(references.calm())),
-            Self::Tape(tape) => references.of(tape),
+            Self::Tape(tape) if tape.0.contains_key(SOMEBODY_ACTS) => references.of(tape),
+            _ => references.ending(Readiness::wanted(&self.choices())),
         }
     }
 }
@@ -214,8 +216,10 @@ fn all(
                 break;
             }
             let reference = jobs[job].reference(references);
-            let outcome = reference.map(|calm| run(test, &jobs[job].choices(), Some(&calm), None));
-            outcome.iter().for_each(|outcome| own.count(outcome));
+            let outcome =
+                reference.map(|calm| run(test, &jobs[job].choices(), Some(&calm), &Apart::default()));
+            let is_drawn = matches!(jobs[job], Job::Seed(_));
+            outcome.iter().for_each(|outcome| own.count(outcome, is_drawn));
             if outcome.as_ref().map_or(true, |outcome| !outcome.violations.is_empty()) {
                 let mut failed = failed.lock();
                 if failed.as_ref().is_none_or(|(first, _)| job < *first) {
@@ -237,7 +241,7 @@ fn explain(name: &str, job: &Job, outcome: Outcome, references: &References<'_>,
     let again = |job: &Job| {
         in_thread(|| {
             let calm = job.reference(references).unwrap_or_else(|_| Arc::clone(references.calm()));
-            run(test, &job.choices(), Some(&calm), None)
+            run(test, &job.choices(), Some(&calm), &Apart::default())
         })
     };
     let diverges = divergence(&outcome.trace(), &again(job).trace());

@@ -38,12 +38,15 @@ const EVERYWHERE: [&str; 9] = [
 
 /// In objects of types that come with the cluster. An assigned value is distinguished from a refused one, as in a
 /// headless Service, so the place stays, and only its value is removed.
-const OF_THE_CLUSTER: [(&str, &str, &str); 22] = [
+const OF_THE_CLUSTER: [(&str, &str, &str); 25] = [
     ("", "services", "spec/clusterIP"),
     ("", "services", "spec/clusterIPs/[]"),
     ("", "services", "spec/ports/[]/nodePort"),
     ("", "services", "spec/healthCheckNodePort"),
     ("", "pods", "status/startTime"),
+    ("", "pods", "status/podIP"),
+    ("", "pods", "status/podIPs/[]/ip"),
+    ("", "pods", "status/containerStatuses/[]/state/running/startedAt"),
     ("", "pods", "metadata/labels/pod-template-hash"),
     ("", "persistentvolumeclaims", "spec/volumeName"),
     ("apps", "deployments", "metadata/annotations/deployment.kubernetes.io~1revision"),
@@ -118,6 +121,13 @@ pub(super) fn forget(group: &str, resource: &str, object: &mut Value, others: &[
     own.for_each(|(_, _, place)| place.make_up(object));
     let others = others.iter().filter(|made_up| made_up.resource == resource);
     others.for_each(|made_up| made_up.place.make_up(object));
+    if (group, resource) == ("", "pods") {
+        // How often a container has crashed.
+        for container in Place::parse("status/containerStatuses/[]").at(object) {
+            container.as_object_mut().map(|container| container.remove("lastState"));
+            container["restartCount"] = 0.into();
+        }
+    }
     if object["metadata"]["deletionTimestamp"].is_string() {
         object["metadata"]["deletionTimestamp"] = Value::String("set".to_owned());
     }
@@ -181,6 +191,23 @@ mod tests {
         let mut other = json!({ "spec": { "clusterIP": "10.0.0.1" } });
         forget("serving.example.com", "services", &mut other, &[]);
         assert_eq!(other["spec"]["clusterIP"], "10.0.0.1");
+    }
+
+    #[test]
+    fn how_often_a_container_has_crashed_is_no_part_of_the_state() {
+        let pod = |restarts: i64, address: &str| {
+            let state = json!({ "running": { "startedAt": address } });
+            let mut container =
+                json!({ "name": "web", "ready": true, "restartCount": restarts, "state": state });
+            if restarts > 0 {
+                container["lastState"] = json!({ "terminated": { "exitCode": 1 } });
+            }
+            let mut object = json!({ "status": { "podIP": address, "containerStatuses": [container] } });
+            forget("", "pods", &mut object, &[]);
+            object
+        };
+        assert_eq!(pod(0, "10.0.0.1"), pod(7, "10.0.0.2"));
+        assert_eq!(pod(1, "")["status"]["containerStatuses"][0]["ready"], true);
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod canary;
 mod check;
 mod checkpoint;
 mod choice;
+mod cluster;
 mod forbidden;
 mod forms;
 mod leases;
@@ -190,6 +191,7 @@ impl Sim {
 
     /// Reports that something is wrong.
     pub fn fail(&self, message: impl Into<String>) {
+        self.world.cluster.is_unfit.set(true);
         self.world.violated(Oracle::Test, message);
     }
 

@@ -4,6 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use super::{
     checkpoint::Checkpoint,
+    cluster::Readiness,
     load::Load,
     record::{Call, Violation},
     state::State,
@@ -94,6 +95,12 @@ pub(super) struct CalmRun {
     pub(super) sweep: bool,
     /// Whether pairs of faults are wanted.
     pub(super) pairs: bool,
+    /// Whether there are storms.
+    pub(super) storms: bool,
+    /// How readiness ends in it.
+    pub(super) readiness: Readiness,
+    /// The state before readiness went for good.
+    pub(super) before: Option<State>,
     /// The requests from which sweeps are made.
     pub(super) points: Arc<Vec<Point>>,
     /// The state from which the others start; `None` in those others.

@@ -2,10 +2,20 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
-use super::{Tape, Violation, outside, record::Call, schedule::Outcome, storm};
+use super::{
+    Tape, Violation,
+    cluster::{self, Troubles},
+    outside,
+    record::Call,
+    schedule::Outcome,
+    storm,
+};
 
 /// With this number of schedules of a storm, each of its faults should happen.
 const ENOUGH: u64 = 500;
+
+/// With this number of storms in which the operator waits for something, enough of them should have trouble with that.
+const ENOUGH_WAITING: u64 = 30;
 
 /// What has happened in the schedules of a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,19 +28,79 @@ pub struct Report {
     pub time: Duration,
     /// How often each fault has taken effect.
     pub faults: BTreeMap<&'static str, u64>,
+    /// The readiness of what the operator waits for.
+    pub(super) readiness: Readiness,
     /// Whether all kinds of faults were requested.
     storms: bool,
     /// Whether some type had several objects, so that the events of one can come before those of another.
     several: bool,
 }
 
+/// In how many storms the operator has written objects that get ready, and in how many of them something was wrong with
+/// that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Readiness {
+    pub(super) waits: u64,
+    pub(super) late: u64,
+    pub(super) went: u64,
+    pub(super) never: u64,
+    pub(super) any: u64,
+}
+
+impl Readiness {
+    fn count(&mut self, troubles: Troubles) {
+        let Troubles { waits, late, went, never } = troubles;
+        self.add(Self {
+            waits: waits.into(),
+            late: late.into(),
+            went: went.into(),
+            never: never.into(),
+            any: (waits && troubles.any()).into(),
+        });
+    }
+
+    fn add(&mut self, other: Self) {
+        self.waits += other.waits;
+        self.late += other.late;
+        self.went += other.went;
+        self.never += other.never;
+        self.any += other.any;
+    }
+
+    /// A test with too little of it has not tested what it claims.
+    fn check(self) -> Result<(), Box<Failure>> {
+        if self.waits < ENOUGH_WAITING || 3 * self.any >= self.waits {
+            return Ok(());
+        }
+        let Self { waits, any, .. } = self;
+        let message = format!(
+            "in only {any} of {waits} storms was something that the operator waits for ready late, not ready any more, or never ready"
+        );
+        Err(Box::new(Failure::of_the_storm(message)))
+    }
+}
+
+impl fmt::Display for Readiness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { waits, late, went, never, any } = self;
+        write!(
+            f,
+            "in {any} of {waits} storms readiness was late ({late}), went ({went}), or didn't come before the bad luck ended ({never})"
+        )
+    }
+}
+
 impl Report {
-    pub(super) fn count(&mut self, outcome: &Outcome) {
+    pub(super) fn count(&mut self, outcome: &Outcome, is_drawn: bool) {
         self.schedules += 1;
         self.calls += outcome.run.calls.len() as u64;
         self.time += outcome.took;
         outcome.faults.iter().for_each(|(fault, times)| *self.faults.entry(fault).or_default() += times);
         self.storms |= outcome.plan.is_storm();
+        // The schedules of sweeps have no luck but their own.
+        if is_drawn {
+            self.readiness.count(outcome.troubles);
+        }
         self.several = self.several || have_several(&outcome.run.calls);
     }
 
@@ -40,6 +110,7 @@ impl Report {
         self.time += other.time;
         other.faults.iter().for_each(|(fault, times)| *self.faults.entry(fault).or_default() += times);
         self.storms |= other.storms;
+        self.readiness.add(other.readiness);
         self.several |= other.several;
     }
 
@@ -49,6 +120,8 @@ impl Report {
         let missing = storm::kinds().filter(|kind| self.several || *kind != storm::SWAPPED);
         let calls_others = outside::kinds().any(|kind| self.faults.contains_key(kind));
         let missing = missing.chain(outside::kinds().filter(|_| calls_others));
+        let missing = missing.chain(cluster::kinds().filter(|_| self.readiness.waits >= ENOUGH));
+        self.readiness.check()?;
         let missing: Vec<&str> = missing.filter(|kind| !self.faults.contains_key(kind)).collect();
         if self.storms && asked >= ENOUGH && self.schedules >= ENOUGH && !missing.is_empty() {
             let message =
@@ -77,6 +150,9 @@ impl fmt::Display for Report {
             f,
             "{schedules} schedules, {calls} calls, {faults} faults and crashes, {hours} h of virtual time"
         )?;
+        if self.readiness.waits > 0 {
+            write!(f, "; {}", self.readiness)?;
+        }
         self.faults.iter().try_for_each(|(fault, times)| write!(f, "\n{times:>9} {fault}"))
     }
 }
@@ -173,4 +249,20 @@ pub(super) fn save(name: &str, tape: &Tape, calls: &[String]) -> Option<PathBuf>
     let calls: String = calls.iter().map(|call| format!("# {call}\n")).collect();
     std::fs::write(&file, format!("# {name}\n{tape}{calls}")).ok()?;
     Some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_with_too_little_trouble_with_readiness_fails() {
+        let of = |waits, any| Readiness { waits, any, ..Readiness::default() };
+        assert!(of(30, 10).check().is_ok());
+        let failure = of(30, 9).check().expect_err("less than a third");
+        assert!(failure.to_string().contains("in only 9 of 30 storms"), "{failure}");
+        assert!(of(29, 0).check().is_ok(), "by so few nothing is said");
+        let report = Report { readiness: of(60, 19), ..Report::default() };
+        assert!(report.complete(60).is_err());
+    }
 }

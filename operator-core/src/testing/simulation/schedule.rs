@@ -17,14 +17,14 @@ use super::{
     calm::Complaints,
     canary::Canaries,
     check::Test,
+    cluster::{Readiness, Troubles},
     forbidden::{Phases, nothing_forbidden},
     listener::Listener,
     load::{Load, bounded_load},
     oracles,
     record::Record,
     shown,
-    sweep::Moment,
-    world::{Setting, World},
+    world::{Apart, Setting, World},
 };
 
 /// The outcome of a schedule. If nothing is wrong with it, it has no story and no tape.
@@ -35,6 +35,10 @@ pub(super) struct Outcome {
     pub(super) faults: BTreeMap<&'static str, u64>,
     pub(super) took: Duration,
     pub(super) plan: FaultPlan,
+    /// What was wrong with the readiness of what the operator waits for, in a storm.
+    pub(super) troubles: Troubles,
+    /// It can't be a calm run in which readiness never comes.
+    pub(super) is_unfit: bool,
     pub(super) run: CalmRun,
 }
 
@@ -53,18 +57,13 @@ impl Outcome {
 /// A schedule that takes longer than this, in virtual time, hangs.
 const ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Runs `test` with these choices. Without a calm run to compare with, it is the calm run, in which an act may happen.
-pub(super) fn run(
-    test: Test<'_>,
-    choices: &Choices,
-    calm: Option<&Arc<CalmRun>>,
-    calmly: Option<Moment>,
-) -> Outcome {
+/// Runs `test` with these choices. Without a calm run to compare with, it is the calm run, in which something may happen `apart`.
+pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>, apart: &Apart) -> Outcome {
     // The backoff of kube's own watchers, where user code has some, is spread by the chance of this thread.
     fastrand::seed(u64::from(choices.next("jitter", u32::MAX)));
     let (canaries, complaints) = match calm {
-        // Where somebody acts, the operator may well have something to say.
-        None if calmly.is_some() => (Canaries::remembering(), Complaints::default()),
+        // Where somebody acts, or nothing gets ready, the operator may well have something to say.
+        None if !apart.is_nothing() => (Canaries::remembering(), Complaints::default()),
         None => (Canaries::remembering(), Complaints::listening()),
         Some(_) => (Canaries::default(), Complaints::default()),
     };
@@ -76,7 +75,7 @@ pub(super) fn run(
         let setting = Setting {
             choices: choices.clone(),
             calm: calm.map(Arc::clone),
-            calmly,
+            apart: apart.clone(),
             canaries: canaries.clone(),
             complaints: complaints.clone(),
         };
@@ -95,6 +94,7 @@ pub(super) fn run(
             run = tokio::time::timeout(ENDS_WITHIN, all) => match run {
                 Ok(run) => Some(run),
                 Err(_) => {
+                    sim.world.cluster.is_unfit.set(true);
                     record.violated(Oracle::Test, "the schedule doesn't come to its end");
                     None
                 }
@@ -112,6 +112,7 @@ pub(super) fn run(
     let record: Option<Arc<Record>> = world.as_ref().map(|world| Arc::clone(&world.record));
     let mut violations = record.as_ref().map(|record| record.violations()).unwrap_or_default();
     let panics = PANICS.take();
+    let has_panicked = run.is_err();
     let run = match run {
         Ok(run) => {
             let asked = world.as_ref().is_none_or(|world| !world.without.borrow().contains(&Oracle::Alive));
@@ -135,6 +136,8 @@ pub(super) fn run(
         faults: record.as_ref().map(|record| record.faults()).unwrap_or_default(),
         took: record.as_ref().map(|record| record.now_at_end()).unwrap_or_default(),
         plan: world.as_ref().map_or_else(FaultPlan::none, |world| world.storm.plan()),
+        troubles: world.as_ref().and_then(|world| *world.cluster.troubles.borrow()).unwrap_or_default(),
+        is_unfit: has_panicked || world.as_ref().is_some_and(|world| world.cluster.is_unfit.get()),
         run: run.unwrap_or_else(|| CalmRun {
             calls: record.as_ref().map(|record| record.calls()).unwrap_or_default(),
             ..CalmRun::default()
@@ -157,6 +160,7 @@ impl Sim {
         let plan = world.storm.plan();
         let (sweep, pairs) = (plan.every_write, plan.pairs);
         // The end of everything meets the same bad luck as its beginning.
+        world.cluster.is_farewell.set(true);
         world.follow(plan.without_rules());
         world.storm.sweep.farewell();
         let somebody = &world.storm.sweep.somebody;
@@ -193,7 +197,19 @@ impl Sim {
         let checkpoint = world.checkpoint.take();
         let (writes, moments) = (world.storm.writes(), world.storm.outside.moments());
         let points = Arc::new(world.storm.sweep.points());
-        let others = CalmRun { writes, moments, sweep, pairs, points, ..CalmRun::default() };
+        let cluster = &world.cluster;
+        let (storms, readiness, before) = (cluster.storms.get(), cluster.readiness, cluster.before.take());
+        let others = CalmRun {
+            writes,
+            moments,
+            sweep,
+            pairs,
+            points,
+            storms,
+            readiness,
+            before,
+            ..CalmRun::default()
+        };
         CalmRun { states, calls, farewell, load, quiet, footprint, checkpoint, ..others }
     }
 
@@ -205,7 +221,9 @@ impl Sim {
         for (part, time) in lasts.into_iter().enumerate() {
             let calm = world.calm.as_ref().map(|calm| calm.quiet[part]);
             // An election costs a write each two seconds.
-            let is_meant = !world.without.borrow().contains(&Oracle::Quiet) && !world.record.leases.elects();
+            let is_meant = !world.without.borrow().contains(&Oracle::Quiet)
+                && !world.record.leases.elects()
+                && world.cluster.readiness == Readiness::Comes;
             let is_drawn = || world.choices.rarely("long quiet", oracles::LONG_QUIET_ONE_IN, 1) != 0;
             if part > 0 && !(is_meant && (world.is_calm() || is_drawn())) {
                 break;

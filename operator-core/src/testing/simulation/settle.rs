@@ -22,7 +22,7 @@ const CALM_WITHIN: Duration = Duration::from_secs(6 * 60);
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
 
 /// The maximum time for which bad luck goes on after the users' last action.
-const UNDER_BAD_LUCK: Duration = Duration::from_secs(120);
+pub(super) const UNDER_BAD_LUCK: Duration = Duration::from_secs(120);
 
 /// How long users and their scripts may take.
 const SCRIPTS_END_WITHIN: Duration = Duration::from_secs(6 * 60 * 60);
@@ -31,8 +31,9 @@ impl World {
     /// Waits for the users, ends the faults and waits until the operator is quiet.
     pub(super) async fn settle(&self) {
         let scripts = std::mem::take(&mut *self.scripts.borrow_mut());
+        let within = self.scripts_end_within(SCRIPTS_END_WITHIN);
         for script in scripts {
-            match timeout(SCRIPTS_END_WITHIN, script).await {
+            match timeout(within, script).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) if error.is_panic() => {
                     let panic = error.into_panic();
@@ -41,31 +42,43 @@ impl World {
                     }
                 }
                 Ok(Err(_)) => self.violated(Oracle::Test, "a user's script was cancelled"),
-                Err(_) => self.violated(Oracle::Test, "a user's script doesn't come to its end"),
+                Err(_) => {
+                    self.cluster.is_unfit.set(true);
+                    self.violated(Oracle::Test, "a user's script doesn't come to its end");
+                }
             }
         }
         // Bad luck has its chance until the operator has coped with it, or has tried for long enough.
         drop(self.quiet(UNDER_BAD_LUCK).await);
+        let at = self.states.borrow().len();
+        self.luck_takes_its_course().await;
         self.faults.off();
+        self.end_luck();
         self.others.borrow().iter().for_each(|calm| calm());
         self.record.tell("from here on nothing goes wrong");
+        self.rollouts_fail().await;
+        let (state, objects) = self.until_same(|state| self.differs(at, state)).await;
+        self.judge(at, &objects);
+        self.states.borrow_mut().push(state);
+    }
+
+    /// Waits until the operator is quiet and nothing differs any more, or has had enough time for that.
+    pub(super) async fn until_same(&self, differs: impl Fn(&State) -> bool) -> (State, Objects) {
         let calm_by = self.record.now() + CALM_WITHIN;
-        let at = self.states.borrow().len();
-        let state = loop {
+        loop {
             let within = calm_by.saturating_sub(self.record.now());
             if let Err(busy) = self.quiet(within).await {
+                self.cluster.is_unfit.set(true);
                 self.violated(Oracle::SameState, format!("the operator doesn't become quiet: {busy}"));
             }
             let objects = self.objects().await;
             let state = self.state_of(&objects);
-            if self.record.now() >= calm_by || !self.differs(at, &state) {
-                self.judge(at, &objects);
-                break state;
+            if self.record.now() >= calm_by || !differs(&state) {
+                return (state, objects);
             }
             // A watch that has fallen silent isn't noticed at once.
             tokio::time::sleep(LOOK_AGAIN).await;
-        };
-        self.states.borrow_mut().push(state);
+        }
     }
 
     /// What has to hold whenever a schedule has settled.
@@ -86,7 +99,7 @@ impl World {
         calm.is_some_and(|calm| !state.differences(calm).is_empty())
     }
 
-    async fn objects(&self) -> Objects {
+    pub(super) async fn objects(&self) -> Objects {
         let written = self.record.with_calls(Objects::written);
         match Objects::read(&self.client, written).await {
             Ok(objects) => objects,
@@ -99,7 +112,7 @@ impl World {
 
     /// An object that a user has made is the one that this user has seen; any other one is the same as when it settled
     /// last.
-    fn state_of(&self, objects: &Objects) -> State {
+    pub(super) fn state_of(&self, objects: &Objects) -> State {
         let states = self.states.borrow();
         let mut known = states.last().map(|state| state.uids().clone()).unwrap_or_default();
         for (of, namespace, name) in &*self.made.borrow() {

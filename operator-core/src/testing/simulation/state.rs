@@ -40,6 +40,9 @@ impl State {
             let mut object = found.object.clone();
             forget(&found.group, &found.resource, &mut object, made_up);
             name_owners(&mut object, &names);
+            if is_of_kubernetes(&found.group) {
+                sort_conditions(&mut object);
+            }
             if let Some(family) = family(found) {
                 object["metadata"]["name"] = Value::String("generated".to_owned());
                 generated.entry(family).or_default().push(object);
@@ -111,6 +114,18 @@ impl State {
     pub(super) fn texts(&self) -> impl Iterator<Item = (&String, String)> {
         let open = self.objects.iter().filter(|(name, _)| !name.starts_with("secrets/"));
         open.map(|(name, value)| (name, value.to_string()))
+    }
+}
+
+fn is_of_kubernetes(group: &str) -> bool {
+    !group.contains('.') || group.ends_with(".k8s.io")
+}
+
+/// The controllers of the cluster put the condition that has changed last to the end. What an operator writes is compared
+/// as it is.
+fn sort_conditions(object: &mut Value) {
+    if let Some(Value::Array(conditions)) = object.pointer_mut("/status/conditions") {
+        conditions.sort_by_cached_key(|condition| condition["type"].to_string());
     }
 }
 
@@ -258,6 +273,22 @@ mod tests {
         right["metadata"]["managedFields"] =
             json!([{ "manager": "b", "time": "x" }, { "manager": "c", "time": "y" }]);
         assert_eq!(state(left).differences(&state(right)), [""; 0]);
+    }
+
+    #[test]
+    fn the_order_of_conditions_is_the_operator_s_where_it_is_the_operator_s() {
+        let conditions = |order: [&str; 2]| {
+            let conditions = order.map(|kind| json!({ "type": kind, "status": "True" }));
+            json!({ "metadata": { "name": "a" }, "status": { "conditions": conditions } })
+        };
+        let (one, other) =
+            (conditions(["Available", "Progressing"]), conditions(["Progressing", "Available"]));
+        let of = |group: &str, object: &Value| {
+            let found = Found { group: group.to_owned(), resource: "any".to_owned(), object: object.clone() };
+            State::of(&Objects(vec![found]), &[], &BTreeMap::new())
+        };
+        assert_eq!(of("apps", &one).differences(&of("apps", &other)), [""; 0]);
+        assert_ne!(of("shop.example.com", &one).differences(&of("shop.example.com", &other)), [""; 0]);
     }
 
     #[test]

@@ -361,8 +361,10 @@ request get shelfs\t4x5"
         ));
         let choices = Choices::replayed(tape.expect("a tape"));
         let test = |sim: Sim| story(sim, Bug::None).boxed_local();
-        let calm = Arc::new(schedule::run(&test, &Choices::replayed(Tape::calm()), None, None).run);
-        let outcome = schedule::run(&test, &choices, Some(&calm), None);
+        let calm = Arc::new(
+            schedule::run(&test, &Choices::replayed(Tape::calm()), None, &world::Apart::default()).run,
+        );
+        let outcome = schedule::run(&test, &choices, Some(&calm), &world::Apart::default());
         assert_eq!(outcome.faults.get("read: answered 504"), Some(&4));
         let trace = outcome.trace();
         let read = trace.iter().position(|call| call.contains("operator 1: get shelfs/default/a -> 200"));

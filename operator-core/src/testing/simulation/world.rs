@@ -18,6 +18,7 @@ use super::{
     canary::Canaries,
     check::CRASH_POINT,
     checkpoint::Checkpoint,
+    cluster::{Cluster, Readiness},
     life::{Life, recorded},
     made_up::MadeUp,
     objects::{Objects, named},
@@ -48,10 +49,24 @@ pub(super) struct Setting {
     pub(super) choices: Choices,
     /// `None` while it is made.
     pub(super) calm: Option<Arc<CalmRun>>,
-    /// Someone acts in an otherwise calm run.
-    pub(super) calmly: Option<Moment>,
+    pub(super) apart: Apart,
     pub(super) canaries: Canaries,
     pub(super) complaints: Complaints,
+}
+
+/// What happens in an otherwise calm run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Apart {
+    /// Someone acts.
+    pub(super) act: Option<Moment>,
+    /// How readiness ends.
+    pub(super) readiness: Readiness,
+}
+
+impl Apart {
+    pub(super) fn is_nothing(&self) -> bool {
+        self.act.is_none() && self.readiness == Readiness::Comes
+    }
 }
 
 /// A condition of the test that holds whenever the schedule has settled.
@@ -66,6 +81,7 @@ pub(super) struct World {
     pub(super) faults: Faults,
     pub(super) client: Client,
     pub(super) invariants: RefCell<Vec<Invariant>>,
+    pub(super) cluster: Cluster,
     /// End the bad luck of other systems.
     pub(super) others: RefCell<Vec<Box<dyn Fn()>>>,
     pub(super) made_up: RefCell<Vec<MadeUp>>,
@@ -102,6 +118,8 @@ impl World {
             Some(checkpoint) => InProcessServer::from_snapshot(clock, checkpoint.served.server()),
             None => InProcessServer::with_clock(clock),
         };
+        let readiness = setting.calm.as_ref().map_or(setting.apart.readiness, |calm| calm.readiness);
+        let cluster = Cluster::new(readiness);
         let crash_point = match setting.choices.given(CRASH_POINT) {
             0 => None,
             point => Some(CrashPoint { write: u64::from(point / 2), after: point % 2 == 1 }),
@@ -110,7 +128,7 @@ impl World {
         let exclusive = Arc::new(Exclusive::new(Arc::clone(&record)));
         let sweep = Sweep::new(
             (&setting.choices, setting.calm.as_deref()),
-            setting.calmly,
+            setting.apart.act,
             &record,
             &server,
             &exclusive,
@@ -128,6 +146,7 @@ impl World {
             faults,
             client,
             invariants: RefCell::default(),
+            cluster,
             others: RefCell::default(),
             made_up: RefCell::default(),
             seen: RefCell::default(),
@@ -160,6 +179,7 @@ impl World {
 
     /// From now on bad luck follows this plan; in the calm run there is none.
     pub(super) fn follow(&self, plan: FaultPlan) {
+        self.try_luck(&plan);
         if self.is_calm() {
             // Rules are for the schedules only, and the calm run has to know which sweeps are wanted. Its end is part of
             // them, too.

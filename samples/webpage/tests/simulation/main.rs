@@ -5,14 +5,18 @@
 //! `SIM_SCHEDULES` says how many storms, and `SIM_SWEEPS=all` leaves none of the sweeps out.
 
 mod planted;
+mod readiness;
 mod records;
 mod statuses;
 
-use k8s_openapi::api::core::v1::{ConfigMap, Service};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Service},
+};
 use kube::api::ObjectMeta;
 use operator_core::{
     sim_test,
-    testing::simulation::{FaultPlan, Sim, assert_eventually_stable},
+    testing::simulation::{FaultPlan, Objects, Sim, assert_eventually_stable},
 };
 use serde_json::json;
 use webpage::{STYLES, WebPage, WebPageSpec, styles::Declare};
@@ -34,9 +38,28 @@ fn declare(style: &str) -> Declare {
     found.expect("a style of the sample").1
 }
 
+/// A page says that it is served when its pods are ready, and at no other time.
+pub(crate) fn says_whether_it_is_served(objects: &Objects) -> Result<(), String> {
+    let deployments = objects.all::<Deployment>();
+    for page in objects.all::<WebPage>() {
+        let web = deployments.iter().find(|web| {
+            (&web.metadata.namespace, &web.metadata.name) == (&page.metadata.namespace, &page.metadata.name)
+        });
+        let available = web.and_then(|web| web.status.as_ref()?.available_replicas) == Some(1);
+        let told = page.status.is_some_and(|status| status.ready);
+        let is_servable = !page.spec.html.contains("error");
+        if told != (available && is_servable) {
+            let name = page.metadata.name.unwrap_or_default();
+            return Err(format!("the page {name} says ready={told}, and its pods are ready: {available}"));
+        }
+    }
+    Ok(())
+}
+
 /// What two people do with their pages: edit, expose, hide, break and repair them, and meddle with what is the operator's.
 async fn life_of_two_pages(sim: Sim, style: &str) {
     sim.operator(declare(style));
+    sim.invariant(says_whether_it_is_served);
     let sweeps =
         FaultPlan::storm().crash_at_every_write().somebody_acts_before_every_request().pairs_of_faults();
     sim.faults(sweeps);
@@ -78,6 +101,7 @@ async fn low_level(sim: Sim) {
 #[sim_test(schedules = 20)]
 async fn a_page_that_is_replaced(sim: Sim) {
     sim.operator(declare("managed"));
+    sim.invariant(says_whether_it_is_served);
     sim.faults(FaultPlan::storm());
     sim.user(async |user| {
         user.apply(page("a", "<h1>one</h1>")).await;

@@ -14,7 +14,7 @@ use webpage::{
     dependents::{html, ingress, service, web},
 };
 
-use crate::page;
+use crate::{page, says_whether_it_is_served};
 
 struct WebPages;
 
@@ -57,6 +57,7 @@ fn declare() -> OperatorBuilder {
 #[sim_test(schedules = 10)]
 async fn statuses_are_right_in_the_end(sim: Sim) {
     sim.operator(declare);
+    sim.invariant(says_whether_it_is_served);
     sim.faults(FaultPlan::storm().crash_at_every_write());
     sim.expected_in_calm_run("the html contains the word \"error\"");
     sim.user(async |user| {

@@ -6,6 +6,7 @@
 mod calm;
 mod effects;
 mod load;
+mod readiness;
 mod state;
 mod told;
 
