@@ -6,6 +6,7 @@ use tokio::time::timeout;
 
 use super::{
     Oracle,
+    cluster::Readiness,
     objects::{Objects, named},
     oracles::same_state,
     state::State,
@@ -121,6 +122,9 @@ impl World {
         }
         known.extend(self.seen.borrow().clone());
         let mut state = State::of(objects, &self.made_up.borrow(), &known);
+        if self.cluster.readiness == Readiness::NeverComes {
+            state.forget_counts();
+        }
         self.storm.sweep.forgets_managers(&mut state);
         self.storm.sweep.may_leave(&mut state);
         state

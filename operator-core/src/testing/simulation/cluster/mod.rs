@@ -34,7 +34,7 @@ use test_cluster::{ClusterController, Controllers};
 
 pub(super) use ending::Readiness;
 use waits::Waits;
-pub(super) use waits::{Troubles, writes_workloads};
+pub(super) use waits::{Troubles, is_workload, writes_workloads};
 
 /// A kind of bad luck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -104,8 +104,12 @@ impl Waits {
 
 /// Whether the operator has written an object of a type that gets ready.
 pub(in crate::testing::simulation) fn writes_workloads(calls: &[Call]) -> bool {
-    let is_workload = |call: &Call| WORKLOADS.iter().any(|(_, plural)| *plural == call.target.resource);
-    calls.iter().any(|call| is_written(call) && is_workload(call))
+    calls.iter().any(|call| is_written(call) && is_workload(&call.target.resource))
+}
+
+/// Whether objects of this type get ready by what the cluster's controllers do.
+pub(in crate::testing::simulation) fn is_workload(plural: &str) -> bool {
+    WORKLOADS.iter().any(|(_, of)| *of == plural)
 }
 
 fn is_written(call: &Call) -> bool {

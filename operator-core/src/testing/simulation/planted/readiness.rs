@@ -4,10 +4,13 @@ use k8s_openapi::api::apps::v1::Deployment;
 use serde_json::json;
 
 use super::{
-    super::{Objects, User, tests::ShelfStatus, trace},
+    super::{Objects, User, cluster::Readiness, tests::ShelfStatus, trace},
     *,
 };
-use crate::resource::ObjectKey;
+use crate::{
+    resource::ObjectKey,
+    testing::faults::{Rule, StatusAnswer},
+};
 
 /// Applies the Deployment of a shelf.
 async fn deployed(shelf: &Shelf, context: &Context<Shelf>) -> Result<(), BoxError> {
@@ -145,6 +148,28 @@ fn a_failure_says_what_luck_it_had_and_is_replayed_with_it() {
     let again = Settings { tape: Some(failure.tape.clone()), ..settings(0) };
     let again = explore("luck again", again, test).expect_err("the same failure");
     assert_eq!((again.violations, again.story), (failure.violations, failure.story));
+}
+
+/// The Deployment of the schedule has never seen the first text, and has one ReplicaSet less.
+#[test]
+fn a_rollout_that_does_not_end_may_have_begun_in_another_way() {
+    let test = |sim: Sim| async move {
+        sim.operator(declare_with(RIGHT, |controller| controller.owns::<Deployment>()));
+        let refused = Rule::writes().resource("deployments").first(1).status(StatusAnswer::unavailable());
+        sim.faults(FaultPlan::storm().rule(refused));
+        sim.user(two_texts);
+        sim.settle().await;
+        let state = sim.world.states.borrow().last().cloned();
+        let ends = format!("{state:?}");
+        assert_eq!(
+            ends.contains("ProgressDeadlineExceeded"),
+            sim.world.cluster.readiness == Readiness::NeverComes
+        );
+    };
+    let tape = Tape::parse("cluster\t6\ncluster for good\t1\nuser pause\t3 3").expect("a tape");
+    let settings = Settings { tape: Some(tape), ..settings(0) };
+    let report = explore("rollouts", settings, test).unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(report.schedules, 1, "{report}");
 }
 
 #[test]
