@@ -98,6 +98,7 @@ impl InProcessServer {
         let authority = Authority::new()?;
         let users = Arc::new(Users::default());
         let acceptor = tls::acceptor(&authority)?;
+        self.change(|state| state.present(authority.certificate()));
         let folder = PrivateFolder::new()?;
         let text = kubeconfig_of(&authority, &users, port, ADMIN, &[MASTERS])?;
         let kubeconfig = folder.write("kubeconfig", &text)?;

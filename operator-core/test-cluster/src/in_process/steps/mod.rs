@@ -18,10 +18,13 @@
 //!   waits sleeps until then.
 
 mod claims;
+mod cron_jobs;
 mod daemon_sets;
 mod deployments;
 mod endpoints;
+mod events;
 mod fates;
+mod furnish;
 mod jobs;
 mod node;
 mod perform;
@@ -35,11 +38,13 @@ mod server;
 mod stateful_sets;
 mod times;
 mod view;
+mod volumes;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
+use events::Said;
 pub use fates::{Node, Pods};
 pub(super) use queue::{Pace, Steps};
 
@@ -58,6 +63,9 @@ pub enum ClusterController {
     Namespaces,
     /// Creates the service account `default` of each namespace.
     ServiceAccounts,
+    /// Creates the ConfigMap `kube-root-ca.crt` of each namespace, if the server is
+    /// [complete](super::InProcessServer::complete).
+    RootCertificates,
     /// Deletes what belongs to objects that are gone.
     GarbageCollector,
     /// Creates and scales the ReplicaSets of Deployments.
@@ -70,6 +78,10 @@ pub enum ClusterController {
     DaemonSets,
     /// Runs the Pods of Jobs until enough of them have succeeded, or too many have failed.
     Jobs,
+    /// Starts the Jobs of CronJobs when it is time.
+    CronJobs,
+    /// Gives claims of storage a volume, and keeps both for as long as they are used.
+    Volumes,
     /// Keeps the addresses behind each Service.
     Endpoints,
     /// Assigns Pods to the node.
@@ -118,4 +130,6 @@ enum Act {
     Bind { path: Path, object: Value },
     /// The end of an object.
     Delete { resource: Resource, path: Path, how: How },
+    /// An Event about the object that is looked at, if Events are written.
+    Say(Said),
 }

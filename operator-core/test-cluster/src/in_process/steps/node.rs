@@ -17,6 +17,7 @@ use super::{
     pods::{is_over, is_ready, phase},
     times::{condition, left, parse, set_condition},
     view::{View, controller, items, number, pods, resource, text},
+    volumes::{self, Missing},
 };
 use crate::in_process::{
     controllers::Controllers,
@@ -88,7 +89,12 @@ pub(super) fn schedule(view: &View<'_>, path: &Path, pod: &Arc<Value>) -> Next {
     }
     let mut object = Value::clone(pod);
     let scheduled = |status: &str| json!({ "type": "PodScheduled", "status": status, "lastTransitionTime": time(view.now) });
-    match place(view, pod) {
+    let place = match volumes::missing(view, path, pod) {
+        None => place(view, pod),
+        Some(Missing::Soon) => return Next::nothing(),
+        Some(Missing::Unschedulable(why)) => Err(nowhere(view, &why)),
+    };
+    match place {
         Ok(node) => {
             object["spec"]["nodeName"] = node.into();
             super::times::remove_condition(&mut object["status"], "PodScheduled");
@@ -106,6 +112,13 @@ pub(super) fn schedule(view: &View<'_>, path: &Path, pod: &Arc<Value>) -> Next {
             written(path, pod, object, "kube-scheduler")
         }
     }
+}
+
+/// No node will do, because of the Pod itself.
+fn nowhere(view: &View<'_>, why: &str) -> String {
+    let all = view.store.list(&resource("", "nodes"), None).count();
+    let of = format!("0/{all} nodes are available");
+    format!("{of}: {why}. not found")
 }
 
 /// The node for a Pod, or why there is none.

@@ -2,12 +2,54 @@
 
 use serde_json::Value;
 
-use super::Act;
-use crate::in_process::{failure::Failure, state::State, store::Path};
+use super::{
+    Act,
+    events::{Deed, Verb, told},
+    queue::Look,
+    view::pods,
+};
+use crate::in_process::{
+    failure::Failure,
+    state::State,
+    store::{Path, Resource},
+};
 
 impl State {
-    /// Does one act. An error is the text of the refusal.
-    pub(super) fn perform(&mut self, act: Act) -> Result<(), String> {
+    /// Does one act of a controller that has looked at an object, and says so. An error is the text of the refusal.
+    pub(super) fn perform_and_tell(&mut self, look: &Look, object: &Value, act: Act) -> Result<(), String> {
+        if let Act::Say(said) = act {
+            self.say(look.controller, object, said);
+            return Ok(());
+        }
+        if !self.steps.events.is_on {
+            return self.perform(act).map(drop);
+        }
+        let (verb, resource, given) = act.told_as();
+        let before = given.as_ref().and_then(|path| self.store.get(&resource, path)).cloned();
+        let done = self.perform(act);
+        let path = match (&done, given) {
+            (Ok(Some(made)), _) => made.clone(),
+            (_, Some(given)) => given,
+            (_, None) => Path::new(look.path.namespace(), ""),
+        };
+        let after = self.store.get(&resource, &path).cloned();
+        let none = Value::Null;
+        let deed = Deed {
+            verb,
+            resource: &resource,
+            path: &path,
+            before: before.as_deref().unwrap_or(&none),
+            after: after.as_deref().unwrap_or(&none),
+            refused: done.as_ref().err().map(String::as_str),
+        };
+        for said in told(look.controller, &look.path, &deed) {
+            self.say(look.controller, object, said);
+        }
+        done.map(drop)
+    }
+
+    /// Does one act; returns where a new object is. An error is the text of the refusal.
+    pub(super) fn perform(&mut self, act: Act) -> Result<Option<Path>, String> {
         let said = |failure: Failure| {
             let body = failure.body().unwrap_or_default();
             body["message"].as_str().unwrap_or("the kind is not served any more").to_owned()
@@ -30,22 +72,24 @@ impl State {
                     path(&given)
                 };
                 object["metadata"]["name"] = path.name().into();
-                self.create_own(&kind, &path, manager, object).map_err(said)
+                self.create_own(&kind, &path, manager, object).map_err(said)?;
+                return Ok(Some(path));
             }
             Act::Write { resource, path, endpoint, manager, object } => {
                 let kind = self.kinds.of_resource(&resource).cloned().ok_or_else(|| said(Failure::Page))?;
-                self.write_own(&kind, &path, endpoint, manager, object).map_err(said)
+                self.write_own(&kind, &path, endpoint, manager, object).map_err(said)?;
             }
             Act::Bind { path, object } => {
                 let kind = self.kinds.of_object("v1", "Pod").cloned().ok_or_else(|| said(Failure::Page))?;
                 self.put_own(&kind, &path, object);
-                Ok(())
             }
             Act::Delete { resource, path, how } => {
                 let kind = self.kinds.of_resource(&resource).cloned().ok_or_else(|| said(Failure::Page))?;
-                self.delete_own(&kind, &path, how).map_err(said)
+                self.delete_own(&kind, &path, how).map_err(said)?;
             }
+            Act::Say(_) => {}
         }
+        Ok(None)
     }
 
     /// Stores an object as it is: without managed fields of the writer, and without a check.
@@ -56,5 +100,23 @@ impl State {
         object: Value,
     ) {
         self.put(kind, path, object);
+    }
+}
+
+impl Act {
+    /// What is done where. The place of an object that gets its name only now is not known.
+    fn told_as(&self) -> (Verb, Resource, Option<Path>) {
+        match self {
+            Self::Create { resource, object, .. } => {
+                let metadata = &object["metadata"];
+                let name = metadata["name"].as_str();
+                let path = name.map(|name| Path::new(metadata["namespace"].as_str(), name));
+                (Verb::Create, resource.clone(), path)
+            }
+            Self::Write { resource, path, .. } => (Verb::Write, resource.clone(), Some(path.clone())),
+            Self::Bind { path, .. } => (Verb::Write, pods(), Some(path.clone())),
+            Self::Delete { resource, path, .. } => (Verb::Delete, resource.clone(), Some(path.clone())),
+            Self::Say(_) => (Verb::Write, pods(), None),
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{ClusterController, fates::Fates};
+use super::{ClusterController, events::Recorder, fates::Fates};
 use crate::in_process::store::{Path, Resource};
 
 /// One controller's look at one object.
@@ -70,6 +70,11 @@ pub(in crate::in_process) struct Steps {
     pub(in crate::in_process) pace: Pace,
     pub(super) held: BTreeSet<ClusterController>,
     pub(super) fates: Fates,
+    pub(super) events: Recorder,
+    /// The certificate by which the server's socket is known, if there is one.
+    pub(in crate::in_process) authority: String,
+    /// The schedules of the CronJobs as they were last seen.
+    pub(super) schedules: BTreeMap<Path, String>,
     /// Looks that have led to refused writes.
     pub(super) failed: BTreeMap<Look, Failed>,
     pub(super) listener: Option<Listener>,

@@ -4,8 +4,10 @@ use serde_json::Value;
 
 use super::{
     ClusterController as Controller,
+    cron_jobs::{self, cron_jobs},
     queue::{Listener, Look},
     view::{controller, pods, replica_sets, resource, selects, text},
+    volumes,
 };
 use crate::in_process::{
     controllers::Change,
@@ -26,6 +28,7 @@ impl State {
         match (&*resource.group, &*resource.plural) {
             ("", "namespaces") if gone.is_none() => {
                 self.look(Controller::ServiceAccounts, resource, path);
+                self.route_root(path);
                 if is_deleting(&object) {
                     self.look(Controller::Namespaces, resource, path);
                 }
@@ -46,7 +49,19 @@ impl State {
                 let service = Path::new(path.namespace(), &service);
                 self.look_if_there(Controller::Endpoints, &services(), &service);
             }
-            ("batch", "jobs") if gone.is_none() => self.look(Controller::Jobs, resource, path),
+            ("", "configmaps") => self.route_root_map(path),
+            ("batch", "jobs") => {
+                self.route_to_owner_by_name(path, &object, &cron_jobs(), Controller::CronJobs);
+                if gone.is_none() {
+                    self.look(Controller::Jobs, resource, path);
+                }
+            }
+            ("batch", "cronjobs") => self.route_cron_job(path, &object, gone.is_some()),
+            ("", "persistentvolumeclaims")
+            | ("storage.k8s.io", "storageclasses")
+            | ("", "persistentvolumes") => {
+                self.route_volumes(resource, path, &object, gone.is_some());
+            }
             ("apps", "statefulsets") if gone.is_none() => self.look(Controller::StatefulSets, resource, path),
             ("apps", "daemonsets") if gone.is_none() => self.look(Controller::DaemonSets, resource, path),
             ("apps", "controllerrevisions") => {
@@ -95,6 +110,12 @@ impl State {
             ("jobs", Controller::Jobs),
         ] {
             self.route_to_owners(&pods(), path, pod, plural, controller);
+        }
+        for name in volumes::used_by(pod) {
+            let claim = Path::new(path.namespace(), name);
+            if volumes::depends_on_pods(&self.store, &claim) {
+                self.look(Controller::Volumes, &volumes::claims(), &claim);
+            }
         }
         let labels = &pod["metadata"]["labels"];
         let selected = |service: &Value| {
@@ -148,6 +169,86 @@ impl State {
         let fitting = fitting.filter(|(_, owner)| selects(&owner["spec"]["selector"], labels));
         for path in fitting.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
             self.look(looks, &owners, &path);
+        }
+    }
+
+    /// Another schedule counts from its next time on; everything else is looked at now.
+    fn route_cron_job(&mut self, path: &Path, job: &Value, is_gone: bool) {
+        if is_gone {
+            self.steps.schedules.remove(path);
+            return;
+        }
+        let follows = cron_jobs::followed(job);
+        let known = self.steps.schedules.insert(path.clone(), follows.clone());
+        let look = Look { controller: Controller::CronJobs, resource: cron_jobs(), path: path.clone() };
+        match known.filter(|known| *known != follows) {
+            Some(_) => {
+                if let Some(wait) = cron_jobs::wait(job, self.now) {
+                    self.steps.look_again(look, wait);
+                }
+            }
+            None => self.steps.look_at(look),
+        }
+    }
+
+    /// The controller of an object, if it is of this kind.
+    fn route_to_owner_by_name(&mut self, path: &Path, object: &Value, owners: &Resource, looks: Controller) {
+        if let Some(owner) = controller(object).filter(|owner| plural_of(owner) == owners.plural) {
+            let owner = Path::new(path.namespace(), text(&owner["name"]));
+            self.look_if_there(looks, owners, &owner);
+        }
+    }
+
+    fn look_at_sets(&mut self, claim: &Path) {
+        let sets = resource("apps", "statefulsets");
+        let with_claims = |set: &Value| set["spec"]["volumeClaimTemplates"].is_array();
+        let all = self.store.list(&sets, claim.namespace()).filter(|(_, set)| with_claims(set));
+        for set in all.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            self.look(Controller::StatefulSets, &sets, &set);
+        }
+    }
+
+    fn route_volumes(&mut self, resource: &Resource, path: &Path, object: &Value, is_gone: bool) {
+        let claims = volumes::claims();
+        if *resource == claims {
+            let volume = text(&object["spec"]["volumeName"]);
+            if !volume.is_empty() {
+                self.look_if_there(Controller::Volumes, &volumes::volumes(), &Path::new(None, volume));
+            }
+            if is_gone {
+                // A StatefulSet may wait for its end.
+                self.look_at_sets(path);
+            } else {
+                self.look(Controller::Volumes, resource, path);
+            }
+            let users = self.store.list(&pods(), path.namespace());
+            let waits = |pod: &Value| {
+                pod["spec"]["nodeName"].is_null() && volumes::used_by(pod).any(|name| name == path.name())
+            };
+            let users: Vec<_> = users.filter(|(_, pod)| waits(pod)).map(|(path, _)| path.clone()).collect();
+            for pod in users {
+                self.look(Controller::Scheduler, &pods(), &pod);
+            }
+            return;
+        }
+        let is_volume = *resource == volumes::volumes();
+        if is_volume && !is_gone {
+            self.look(Controller::Volumes, resource, path);
+        }
+        let name = path.name();
+        let concerned = |claim: &Value| {
+            let volume = text(&claim["spec"]["volumeName"]);
+            match is_volume {
+                true => {
+                    volume == name
+                        || (volume.is_empty() && volumes::class_of(object) == volumes::class_of(claim))
+                }
+                false => volume.is_empty() && volumes::class_of(claim) == name,
+            }
+        };
+        let waiting = self.store.list(&claims, None).filter(|(_, claim)| concerned(claim));
+        for claim in waiting.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
+            self.look(Controller::Volumes, &claims, &claim);
         }
     }
 

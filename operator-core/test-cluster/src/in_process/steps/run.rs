@@ -6,10 +6,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    Act, ClusterController as Controller, Next, daemon_sets, deployments, endpoints, jobs, node,
+    Act, ClusterController as Controller, Next, cron_jobs, daemon_sets, deployments, endpoints, jobs, node,
     queue::{Failed, Look},
     replica_sets, stateful_sets,
     view::View,
+    volumes,
 };
 use crate::in_process::{
     controllers::{Change, Controllers, MANAGER},
@@ -101,12 +102,13 @@ impl State {
             Controller::GarbageCollector => self.collect(resource, path, &object),
             Controller::Namespaces => self.sync_namespace(path),
             Controller::ServiceAccounts => self.make_account(path),
+            Controller::RootCertificates => self.publish_root(path),
             _ => {
                 let Next { acts, again } = self.next_of(look, &object);
                 if let Some(again) = again {
                     self.steps.look_again(look.clone(), again);
                 }
-                self.perform_all(look, acts);
+                self.perform_all(look, &object, acts);
             }
         }
     }
@@ -127,6 +129,9 @@ impl State {
             Controller::StatefulSets => stateful_sets::next(&view, path, object),
             Controller::DaemonSets => daemon_sets::next(&view, path, object),
             Controller::Jobs => jobs::next(&view, path, object),
+            Controller::CronJobs => cron_jobs::next(&view, path, object),
+            Controller::Volumes if look.resource == volumes::claims() => volumes::next(&view, path, object),
+            Controller::Volumes => volumes::next_of_volume(&view, path, object),
             Controller::Endpoints => endpoints::next(&view, path, object),
             Controller::Scheduler => node::schedule(&view, path, object),
             Controller::Node => node::next(&view, path, object),
@@ -134,10 +139,10 @@ impl State {
         }
     }
 
-    fn perform_all(&mut self, look: &Look, acts: Vec<Act>) {
-        let creates = acts.iter().any(|act| !matches!(act, Act::Write { .. }));
+    fn perform_all(&mut self, look: &Look, object: &Value, acts: Vec<Act>) {
+        let creates = acts.iter().any(|act| !matches!(act, Act::Write { .. } | Act::Say(_)));
         for act in acts {
-            if let Err(why) = self.perform(act) {
+            if let Err(why) = self.perform_and_tell(look, object, act) {
                 let moment = self.steps.moment;
                 let known = self.steps.failed.get(look).cloned().unwrap_or_default();
                 let after = Duration::from_secs(1 << known.times.min(10));

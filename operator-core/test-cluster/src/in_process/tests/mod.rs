@@ -2,7 +2,9 @@
 
 mod access;
 mod admission;
+mod complete;
 mod controllers;
+mod cron_jobs;
 mod custom;
 mod deletion;
 mod jobs;
@@ -11,6 +13,7 @@ mod objects;
 mod rollouts;
 mod rules;
 mod values;
+mod volumes;
 mod watches;
 mod workloads;
 

@@ -24,11 +24,12 @@ mod paths;
 mod quantity;
 mod read;
 mod resources;
-mod workloads;
+pub(super) mod workloads;
 
 use serde_json::Value;
 
 use self::errors::Errors;
+pub(super) use self::quantity::amount;
 pub(super) use self::resources::{
     allocated as wrong_address, initial as addresses_of_new, needs_health_port,
 };

@@ -27,6 +27,7 @@ pub(super) fn fill(kind: &str, object: &mut Value) {
         "Namespace" => others::namespace(object),
         "RoleBinding" | "ClusterRoleBinding" => others::binding(object),
         "PersistentVolumeClaim" => others::volume_claim(object),
+        "PersistentVolume" => others::volume(object),
         "HorizontalPodAutoscaler" => others::autoscaler(object),
         "PriorityClass" => missing(object, "preemptionPolicy", "PreemptLowerPriority"),
         "StorageClass" => {

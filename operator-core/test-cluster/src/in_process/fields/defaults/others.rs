@@ -57,6 +57,16 @@ pub(super) fn namespace_finalizer(namespace: &mut Value) {
     }
 }
 
+/// What a PersistentVolume may omit.
+pub(super) fn volume(volume: &mut Object) {
+    let Some(spec) = part(volume, "spec") else { return };
+    missing(spec, "persistentVolumeReclaimPolicy", "Retain");
+    missing(spec, "volumeMode", "Filesystem");
+    if let Some(path) = part(spec, "hostPath") {
+        missing(path, "type", "");
+    }
+}
+
 /// A volume is not deleted while it is used.
 pub(super) fn protected(object: &mut Value, finalizer: &str) {
     let finalizers = &mut object["metadata"]["finalizers"];

@@ -11,7 +11,7 @@ mod job_policies;
 mod job_status;
 mod metrics;
 mod pod;
-mod schedule;
+pub(in crate::in_process) mod schedule;
 mod stateful_set;
 mod status;
 

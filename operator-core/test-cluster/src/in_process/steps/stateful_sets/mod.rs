@@ -1,5 +1,7 @@
 //! StatefulSets: Pods with numbers, one after the other, each with its own volumes.
 
+mod retention;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
@@ -61,7 +63,8 @@ impl<'s> Set<'s> {
     fn next(&self) -> Next {
         let mut acts = Vec::new();
         if stays(self.set) && self.view.failed.is_none() {
-            acts = self.changes();
+            acts = self.owned_claims();
+            acts.extend(self.changes());
             if acts.is_empty() {
                 let used = |revision: &Value| {
                     let name = text(&revision["metadata"]["name"]);
@@ -101,6 +104,7 @@ impl<'s> Set<'s> {
         let mut acts = Vec::new();
         for ordinal in self.ordinals() {
             match self.pods.get(&ordinal) {
+                None if in_order && self.has_stale_claim(ordinal) => return acts,
                 None => acts.extend(self.make(ordinal)),
                 Some((path, pod)) if is_over(pod) && !is_deleting(pod) => acts.push(delete(path)),
                 Some((_, pod)) if in_order && !self.is_well(pod) => return Vec::new(),
@@ -149,6 +153,9 @@ impl<'s> Set<'s> {
 
     /// A Pod and its claims.
     fn make(&self, ordinal: i64) -> Vec<Act> {
+        if self.has_stale_claim(ordinal) {
+            return Vec::new();
+        }
         let updated = self.revisions.update.0.name();
         let partition = &self.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"];
         let is_current = self.set["spec"]["updateStrategy"]["type"] == "RollingUpdate"

@@ -5,15 +5,25 @@
 //!                                                   └─▶ too many failed? FailureTarget ─▶ Failed ─▶ ttl ─▶ deleted
 //! ```
 
+mod ends;
+mod indexes;
+mod policies;
+mod retries;
+
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
+use self::{
+    indexes::Indexes,
+    policies::{Consequence, consequence, enough, has_failed, waits_for_end},
+    retries::failures_before,
+};
 use super::{
     Act, MANAGER, Next, claims,
     pods::{create, delete, is_active, is_ready, of_template, phase},
     times::{condition, is_true, left, new_condition, parse, set_condition},
-    view::{Found, View, counts, items, number, pods, resource, stays, text},
+    view::{Found, View, counts, number, pods, resource, stays, text},
 };
 use crate::in_process::{
     fields::Endpoint,
@@ -24,6 +34,9 @@ use crate::in_process::{
 /// Keeps a Pod until it was counted.
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
+/// How often an index has failed before this Pod.
+const FAILURES: &str = "batch.kubernetes.io/job-index-failure-count";
+const IGNORED: &str = "batch.kubernetes.io/job-index-ignored-failure-count";
 
 /// A Job and its Pods at one time.
 struct Job<'s> {
@@ -66,19 +79,25 @@ impl<'s> Job<'s> {
             return if acts.is_empty() { self.after_ttl(end) } else { Next::acts(acts) };
         }
         let mut status = self.job["status"].clone();
-        let ended: Vec<Found<'s>> = self.pods.iter().copied().filter(|(_, pod)| is_new_end(pod)).collect();
+        let ended: Vec<Found<'s>> =
+            self.pods.iter().copied().filter(|found| self.is_new_end(found)).collect();
         let has_succeeded = |(_, pod): &&Found<'_>| phase(pod) == "Succeeded";
         let succeeded = ended.iter().filter(has_succeeded).count();
-        self.count(&mut status, succeeded, ended.len() - succeeded);
+        let counts = |(_, pod): &&Found<'_>| {
+            phase(pod) != "Succeeded" && consequence(&self.job["spec"], pod) != Consequence::Ignore
+        };
+        self.count(&mut status, succeeded, ended.iter().filter(counts).count());
+        self.count_indexes(&mut status);
         let mut again = None;
         let mut acts = self.decide(&mut status, &mut again);
+        self.foresee(&acts, &mut status);
         if status != self.job["status"] {
             let mut object = self.job.clone();
             object["status"] = status;
             let (path, endpoint) = (self.path.clone(), Endpoint::Status);
-            acts.insert(0, Act::Write { resource: jobs(), path, endpoint, manager: MANAGER, object });
+            acts.push(Act::Write { resource: jobs(), path, endpoint, manager: MANAGER, object });
         }
-        acts.extend(self.untracked(is_new_end));
+        acts.extend(self.untracked(|found| self.is_new_end(found)));
         Next { acts, again }
     }
 
@@ -102,11 +121,35 @@ impl<'s> Job<'s> {
         status["uncountedTerminatedPods"] = json!({});
     }
 
+    /// Counts the Pods as they are when the acts are done.
+    fn foresee(&self, acts: &[Act], status: &mut Value) {
+        let mut active = number(&status["active"]);
+        for act in acts {
+            match act {
+                Act::Create { .. } => active += 1,
+                Act::Delete { path, .. } => {
+                    active -= 1;
+                    status["terminating"] = (number(&status["terminating"]) + 1).into();
+                    let pod = self.pods.iter().find(|(of, _)| *of == path);
+                    if pod.is_some_and(|(_, pod)| is_ready(pod)) {
+                        status["ready"] = (number(&status["ready"]) - 1).into();
+                    }
+                }
+                _ => {}
+            }
+        }
+        match active {
+            0 => drop(status.as_object_mut().and_then(|status| status.remove("active"))),
+            _ => status["active"] = active.into(),
+        }
+    }
+
     /// Starts, stops and ends: what to do with the Pods, and what the status says about it.
     fn decide(&self, status: &mut Value, again: &mut Option<Duration>) -> Vec<Act> {
         let spec = &self.job["spec"];
         if self.is_suspended(status) {
-            return self.ended_pods();
+            let active = self.pods.iter().filter(|(_, pod)| is_active(pod));
+            return active.flat_map(|found| self.given_up(found)).collect();
         }
         if status["startTime"].is_null() {
             status["startTime"] = time(self.view.now).into();
@@ -128,18 +171,30 @@ impl<'s> Job<'s> {
             Some(completions) => parallel.min((completions - done).max(0)),
         };
         let wanted = usize::try_from(wanted).unwrap_or_default();
+        let wanted = if waits_for_end(spec) {
+            let ending = self.pods.iter().filter(|(_, pod)| is_deleting(pod) && !is_over(pod)).count();
+            wanted.saturating_sub(ending).max(active.len().min(wanted))
+        } else {
+            wanted
+        };
         if active.len() > wanted {
-            return active[wanted..].iter().map(|(path, _)| delete(path)).collect();
+            return active[wanted..].iter().flat_map(|found| self.given_up(found)).collect();
         }
         if active.len() == wanted || self.view.failed.is_some() {
             return Vec::new();
         }
+        let missing = wanted - active.len();
+        let mut wait_for = |wait: Duration| *again = Some(again.map_or(wait, |known| known.min(wait)));
+        if self.limit_per_index().is_some() {
+            let (now, later) = self.indexes_by_themselves(status, missing);
+            later.into_iter().for_each(wait_for);
+            return now.into_iter().map(|index| create(self.made(Some(index)))).collect();
+        }
         if let Some(wait) = self.backoff(status) {
-            *again = Some(again.map_or(wait, |known| known.min(wait)));
+            wait_for(wait);
             return Vec::new();
         }
-        let missing = wanted - active.len();
-        self.indexes(missing).into_iter().map(|index| create(self.made(index))).collect()
+        self.indexes(status, missing).into_iter().map(|index| create(self.made(index))).collect()
     }
 
     /// Whether the Job is not to run now; says so in the status.
@@ -162,15 +217,14 @@ impl<'s> Job<'s> {
         if !has_met && !is_true(status, "FailureTarget") {
             let (reason, message) = match self.failure(status) {
                 Some(failure) => failure,
-                None if self.is_done(status) => {
-                    let message = "Reached expected number of succeeded pods";
-                    let met = self.condition("SuccessCriteriaMet", "True", "CompletionsReached", message);
-                    set_condition(status, met);
-                    return Some(self.ended_pods());
+                None => {
+                    let (reason, message) = self.success(status)?;
+                    set_condition(status, self.condition("SuccessCriteriaMet", "True", reason, &message));
+                    let active = self.pods.iter().filter(|(_, pod)| is_active(pod));
+                    return Some(active.flat_map(|found| self.given_up(found)).collect());
                 }
-                None => return None,
             };
-            set_condition(status, self.condition("FailureTarget", "True", reason, message));
+            set_condition(status, self.condition("FailureTarget", "True", reason, &message));
             return Some(self.ended_pods());
         }
         // It is over when nothing of it runs any more.
@@ -188,50 +242,10 @@ impl<'s> Job<'s> {
         Some(Vec::new())
     }
 
-    fn failure(&self, status: &Value) -> Option<(&'static str, &'static str)> {
-        let spec = &self.job["spec"];
-        let limit = spec["backoffLimit"].as_i64().unwrap_or(6);
-        let restarts = || {
-            let pods = self.pods.iter().filter(|(_, pod)| matches!(phase(pod), "Running" | "Pending"));
-            let statuses = pods.flat_map(|(_, pod)| items(&pod["status"]["containerStatuses"]));
-            statuses.map(|status| number(&status["restartCount"])).sum::<i64>()
-        };
-        let restarts = if spec["template"]["spec"]["restartPolicy"] == "OnFailure" { restarts() } else { 0 };
-        let by_restarts = if limit == 0 { restarts > 0 } else { restarts >= limit };
-        if number(&status["failed"]) > limit || by_restarts {
-            return Some(("BackoffLimitExceeded", "Job has reached the specified backoff limit"));
-        }
-        let seconds = spec["activeDeadlineSeconds"].as_i64()?;
-        let start = parse(&status["startTime"])?;
-        left(self.view.now, start, seconds)
-            .is_zero()
-            .then_some(("DeadlineExceeded", "Job was active longer than specified deadline"))
-    }
-
-    fn is_done(&self, status: &Value) -> bool {
-        let (done, active) = (number(&status["succeeded"]), number(&status["active"]));
-        match self.job["spec"]["completions"].as_i64() {
-            None => done > 0 && active == 0,
-            Some(completions) => done >= completions && active == 0,
-        }
-    }
-
     fn condition(&self, kind: &str, status: &str, reason: &str, message: &str) -> Value {
         let mut condition = new_condition(self.view.now, kind, status, reason, message);
         condition["lastProbeTime"] = time(self.view.now).into();
         condition
-    }
-
-    /// How long it takes until a Pod is made in place of a failed one: 10 s after the first, then twice as long.
-    fn backoff(&self, status: &Value) -> Option<Duration> {
-        let failed = number(&status["failed"]);
-        let finished = |(_, pod): &Found<'_>| {
-            let ends = items(&pod["status"]["containerStatuses"]).iter();
-            ends.filter_map(|status| parse(&status["state"]["terminated"]["finishedAt"])).max()
-        };
-        let last = self.pods.iter().filter(|(_, pod)| phase(pod) == "Failed").filter_map(finished).max()?;
-        let seconds = (10_i64 << (failed - 1).clamp(0, 10)).min(600);
-        Some(left(self.view.now, last, seconds)).filter(|left| !left.is_zero())
     }
 
     /// Deletes the Pods that still run.
@@ -241,36 +255,19 @@ impl<'s> Job<'s> {
     }
 
     /// Takes away what keeps Pods until they are counted.
-    fn untracked(&self, which: impl Fn(&Value) -> bool) -> Vec<Act> {
-        let tracked = self.pods.iter().filter(|(_, pod)| finalizers(pod).contains(&TRACKING) && which(pod));
-        let write = |(path, pod): &Found<'_>| {
-            let mut object = Value::clone(pod);
-            let kept: Vec<_> = finalizers(pod).into_iter().filter(|name| *name != TRACKING).collect();
-            object["metadata"]["finalizers"] = kept.into();
-            let (path, endpoint) = ((*path).clone(), Endpoint::Main);
-            Act::Write { resource: pods(), path, endpoint, manager: MANAGER, object }
-        };
-        tracked.map(write).collect()
+    fn untracked(&self, which: impl Fn(&Found<'s>) -> bool) -> Vec<Act> {
+        let is_tracked = |found: &&Found<'s>| finalizers(found.1).contains(&TRACKING) && which(found);
+        let tracked = self.pods.iter().filter(is_tracked);
+        tracked.filter_map(freed).collect()
+    }
+
+    /// Ends a Pod that is not needed, which then is no failure.
+    fn given_up(&self, found: &Found<'s>) -> Vec<Act> {
+        freed(found).into_iter().chain([delete(found.0)]).collect()
     }
 
     fn is_indexed(&self) -> bool {
         self.job["spec"]["completionMode"] == "Indexed"
-    }
-
-    /// The numbers of the next Pods, if they have any.
-    fn indexes(&self, missing: usize) -> Vec<Option<i64>> {
-        if !self.is_indexed() {
-            return vec![None; missing];
-        }
-        let taken = |index: i64| {
-            let has = |(_, pod): &Found<'_>| {
-                let of = text(&pod["metadata"]["annotations"][INDEX]);
-                (is_active(pod) || phase(pod) == "Succeeded") && of.parse() == Ok(index)
-            };
-            self.pods.iter().any(has)
-        };
-        let all = 0..number(&self.job["spec"]["completions"]);
-        all.filter(|index| !taken(*index)).take(missing).map(Some).collect()
     }
 
     fn made(&self, index: Option<i64>) -> Value {
@@ -286,6 +283,7 @@ impl<'s> Job<'s> {
         for part in ["labels", "annotations"] {
             pod["metadata"][part][INDEX] = index.to_string().into();
         }
+        self.count_failures(&mut pod, index);
         if pod["spec"]["hostname"].is_null() {
             pod["spec"]["hostname"] = format!("{name}-{index}").into();
         }
@@ -318,11 +316,18 @@ impl<'s> Job<'s> {
     }
 }
 
-fn is_over(pod: &Value) -> bool {
-    matches!(phase(pod), "Succeeded" | "Failed")
+/// A Pod without what keeps it until it is counted.
+fn freed((path, pod): &Found<'_>) -> Option<Act> {
+    let kept: Vec<_> = finalizers(pod).into_iter().filter(|name| *name != TRACKING).collect();
+    if kept.len() == finalizers(pod).len() {
+        return None;
+    }
+    let mut object = Value::clone(pod);
+    object["metadata"]["finalizers"] = kept.into();
+    let (path, endpoint) = ((*path).clone(), Endpoint::Main);
+    Some(Act::Write { resource: pods(), path, endpoint, manager: MANAGER, object })
 }
 
-/// Whether a Pod has ended, or is about to, and was not counted yet.
-fn is_new_end(pod: &Value) -> bool {
-    finalizers(pod).contains(&TRACKING) && (is_over(pod) || is_deleting(pod))
+fn is_over(pod: &Value) -> bool {
+    matches!(phase(pod), "Succeeded" | "Failed")
 }

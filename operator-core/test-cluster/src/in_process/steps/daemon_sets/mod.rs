@@ -1,12 +1,15 @@
 //! DaemonSets: a Pod on each node.
 
+mod surge;
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{
     Act, MANAGER, Next, claims,
-    pods::{create, delete, is_available, is_over, is_ready, of_template, until_available},
+    events::Said,
+    pods::{create, delete, is_available, is_over, is_ready, of_template, phase, until_available},
     revisions,
     view::{Found, View, by_age, number, pods, resource, share, stays, text},
 };
@@ -41,7 +44,10 @@ pub(super) fn next(view: &View<'_>, path: &Path, set: &Arc<Value>) -> Next {
     let nodes: Vec<&str> = nodes.map(|(path, _)| path.name()).collect();
     let mut acts = Vec::new();
     if stays(set) && view.failed.is_none() {
-        acts = changes(view, path, set, &found, &nodes, hash);
+        acts = match surge::most(set, nodes.len()) {
+            0 => changes(view, path, set, &found, &nodes, hash),
+            most => surge::changes(view, path, set, &found, &nodes, hash, most),
+        };
         if acts.is_empty() {
             let used = |old: &Value| {
                 let hash = revisions::hash_of(old, HASH);
@@ -97,9 +103,7 @@ fn changes(
             acts.push(create(made(path, set, node, hash)));
             continue;
         };
-        if is_over(first.1) && !is_deleting(first.1) {
-            acts.push(delete(first.0));
-        }
+        acts.extend(ended(first));
         on_their_node.push(*first);
         acts.extend(of_node.filter(|(_, pod)| !is_deleting(pod)).map(|(path, _)| delete(path)));
     }
@@ -126,6 +130,31 @@ fn changes(
         }
     }
     acts
+}
+
+/// A Pod that has ended by itself makes way for another one.
+fn ended((path, pod): &Found<'_>) -> Vec<Act> {
+    if !is_over(pod) || is_deleting(pod) {
+        return Vec::new();
+    }
+    let (namespace, node) = (path.namespace().unwrap_or_default(), node_of(pod));
+    let said = match phase(pod) {
+        "Failed" => {
+            let why = format!(
+                "Found failed daemon pod {namespace}/{} on node {node}, will try to kill it",
+                path.name()
+            );
+            Said::warning("FailedDaemonPod", why)
+        }
+        _ => {
+            let why = format!(
+                "Found succeeded daemon pod {namespace}/{} on node {node}, will try to delete it",
+                path.name()
+            );
+            Said::normal("SucceededDaemonPod", why)
+        }
+    };
+    vec![Act::Say(said), delete(path)]
 }
 
 /// A Pod for a node.
