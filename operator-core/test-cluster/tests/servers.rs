@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  both, definitions, listen ─▶ plain: etcd and the API server
-//!  kubectl, listen::operators ─▶ busy: with all controllers and a node
+//!  kubectl, listen::operators, steps ─▶ busy: with all controllers and a node
 //! ```
 //!
 //! Each test has namespaces, kinds or names of its own; what is about a whole cluster is on the busy one, and is told there
@@ -17,3 +17,4 @@ mod listen;
 #[allow(dead_code, reason = "its `main` is for a cluster")]
 #[path = "../examples/plain_kube.rs"]
 mod plain_kube;
+mod steps;
