@@ -190,16 +190,19 @@ impl Story {
     }
 }
 
-/// What an Event says.
+/// What an Event says. How often the real controller of StatefulSets says that it has made a Pod depends on how soon it sees
+/// what it has done.
 fn said(event: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let is_of_set = event["involvedObject"]["kind"] == "StatefulSet";
+    let count = if is_of_set { "some".into() } else { event["count"].to_string() };
     format!(
         "{} {} {} {} x{} from {} {} {}: {}",
         text(&event["involvedObject"]["name"]),
         text(&event["involvedObject"]["fieldPath"]),
         text(&event["type"]),
         text(&event["reason"]),
-        event["count"],
+        count,
         text(&event["source"]["component"]),
         text(&event["reportingComponent"]),
         text(&event["action"]),

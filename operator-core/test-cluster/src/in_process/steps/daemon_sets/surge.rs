@@ -51,7 +51,7 @@ pub(super) fn changes(
 ) -> Vec<Act> {
     let well = |(_, pod): &Found<'_>| is_available(pod, wait(set), view.now);
     let mut acts: Vec<Act> = Vec::new();
-    acts.extend(found.iter().flat_map(|found| ended(found)));
+    acts.extend(found.iter().flat_map(ended));
     let mut surging = 0;
     let mut candidates = Vec::new();
     for node in nodes {

@@ -109,7 +109,7 @@ impl State {
                 let number = self.steps.events.next_number();
                 let nanos = self.now.as_nanosecond() + i128::from(number);
                 let path = Path::new(Some(&namespace), &format!("{}.{nanos:x}", text(&about["name"])));
-                let event = event(component, regarding, &said, self.now);
+                let event = event(component, &regarding, &said, self.now);
                 self.write_event(controller, &path, event);
                 self.steps.events.written(key, path, self.now);
             }
@@ -158,7 +158,7 @@ const fn manager(controller: Controller) -> &'static str {
 }
 
 /// A new Event. The scheduler already writes the newer form.
-fn event(component: &str, regarding: Value, said: &Said, now: Timestamp) -> Value {
+fn event(component: &str, regarding: &Value, said: &Said, now: Timestamp) -> Value {
     let kind = if said.is_warning { "Warning" } else { "Normal" };
     let mut event = json!({
         "apiVersion": "v1", "kind": "Event", "involvedObject": regarding,

@@ -215,14 +215,11 @@ impl<'s> Job<'s> {
     fn finish(&self, status: &mut Value) -> Option<Vec<Act>> {
         let has_met = is_true(status, "SuccessCriteriaMet");
         if !has_met && !is_true(status, "FailureTarget") {
-            let (reason, message) = match self.failure(status) {
-                Some(failure) => failure,
-                None => {
-                    let (reason, message) = self.success(status)?;
-                    set_condition(status, self.condition("SuccessCriteriaMet", "True", reason, &message));
-                    let active = self.pods.iter().filter(|(_, pod)| is_active(pod));
-                    return Some(active.flat_map(|found| self.given_up(found)).collect());
-                }
+            let Some((reason, message)) = self.failure(status) else {
+                let (reason, message) = self.success(status)?;
+                set_condition(status, self.condition("SuccessCriteriaMet", "True", reason, &message));
+                let active = self.pods.iter().filter(|(_, pod)| is_active(pod));
+                return Some(active.flat_map(|found| self.given_up(found)).collect());
             };
             set_condition(status, self.condition("FailureTarget", "True", reason, &message));
             return Some(self.ended_pods());

@@ -69,7 +69,7 @@ fn by_exit_code<'p>(pod: &'p Value, rule: &Value) -> Option<(&'p str, i64)> {
     let lists = ["containerStatuses", "initContainerStatuses"];
     let statuses = lists.iter().flat_map(|list| items(&pod["status"][*list]));
     let named = |status: &&Value| rule["containerName"].is_null() || rule["containerName"] == status["name"];
-    let ended = statuses.filter(named).filter_map(|status| {
+    let mut ended = statuses.filter(named).filter_map(|status| {
         let code = status["state"]["terminated"]["exitCode"].as_i64()?;
         Some((text(&status["name"]), code))
     });
@@ -77,7 +77,7 @@ fn by_exit_code<'p>(pod: &'p Value, rule: &Value) -> Option<(&'p str, i64)> {
         let is_listed = items(&rule["values"]).iter().any(|value| value.as_i64() == Some(*code));
         *code != 0 && is_listed == (rule["operator"] == "In")
     };
-    ended.filter(|(_, code)| fits(code)).next()
+    ended.find(|(_, code)| fits(code))
 }
 
 fn by_condition<'p>(pod: &'p Value, patterns: &Value) -> Option<&'p str> {
