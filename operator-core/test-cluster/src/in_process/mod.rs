@@ -53,6 +53,7 @@ mod tables;
 mod tests;
 mod validate;
 mod values;
+mod warnings;
 mod watch;
 mod write;
 

@@ -28,6 +28,7 @@ use super::{
     state::{Reply, State},
     store::{Path, Resource},
     stream::WatchStream,
+    warnings,
 };
 use crate::{
     audit::{AuditEvent, AuditReader},
@@ -241,11 +242,8 @@ impl InProcessServer {
             }
             Err(failure) => refused(&failure),
         };
-        for warning in &warnings {
-            // What can't be in a header is left out.
-            if let Ok(value) = format!("299 - {warning:?}").parse() {
-                answer.headers_mut().append(header::WARNING, value);
-            }
+        for warning in warnings::headers(&warnings) {
+            answer.headers_mut().append(header::WARNING, warning);
         }
         answer
     }

@@ -9,6 +9,7 @@ mod quota;
 mod rights;
 mod served;
 mod subresources;
+mod warnings;
 
 use crate::harness::{
     both::{Both, real, send},

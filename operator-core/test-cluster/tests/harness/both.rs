@@ -29,6 +29,9 @@ pub(crate) fn ours() -> InProcessServer {
     InProcessServer::with_controllers(jiff::Timestamp::now, Controllers::Off)
 }
 
+/// The field of an answer that has its warnings; the last one.
+const WARNINGS: &str = "~warnings";
+
 /// Two servers, and what their answers differ in.
 pub(crate) struct Both {
     pub(crate) real: Client,
@@ -90,10 +93,11 @@ impl Both {
         real.1
     }
 
-    /// The same, where of an answer that is no refusal only the code is compared.
+    /// The same, where of an answer that is no refusal only the code and the warnings are compared.
     pub(crate) async fn ask_code(&mut self, method: &str, path: &str, body: &Value) {
         let code = |answer: String| {
-            if answer.starts_with('2') { answer.chars().take(3).collect() } else { answer }
+            let warnings = answer.find(WARNINGS).map_or("", |at| &answer[at..]);
+            if answer.starts_with('2') { format!("{} {warnings}", &answer[..3]) } else { answer }
         };
         self.ask_with(method, path, body, code).await;
     }
@@ -169,11 +173,17 @@ pub(crate) async fn send(
     let code = response.status().as_u16();
     let retry =
         response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let warnings = response.headers().get_all("warning").iter();
+    let warnings: Vec<Value> =
+        warnings.map(|value| String::from_utf8_lossy(value.as_bytes()).into()).collect();
     let bytes = response.into_body().collect_bytes().await.expect("a body");
     let text = || String::from_utf8_lossy(&bytes).into_owned().into();
     let mut body: Value = serde_json::from_slice(&bytes).unwrap_or_else(|_| text());
     if let Some(retry) = retry {
         body["(retry-after)"] = retry.into();
+    }
+    if !warnings.is_empty() {
+        body[WARNINGS] = warnings.into();
     }
     (code, body)
 }

@@ -42,9 +42,12 @@ impl fmt::Debug for Pace {
     }
 }
 
-/// Hears of each object that has changed: when, its new state or its last one, and whether it is gone.
+/// Hears of each object that has changed.
 #[derive(Clone)]
-pub(super) struct Listener(pub(super) Arc<dyn Fn(Duration, &Value, bool) + Send + Sync>);
+pub(super) struct Listener(pub(super) Arc<Hears>);
+
+/// At what time, its new state or its last one, and whether it is gone.
+pub(super) type Hears = dyn Fn(Duration, &Value, bool) + Send + Sync;
 
 impl fmt::Debug for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

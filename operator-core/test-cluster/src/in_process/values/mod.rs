@@ -15,7 +15,6 @@ mod claim;
 mod common;
 mod conditions;
 mod errors;
-pub(super) mod finalizers;
 mod internal;
 pub(super) mod metadata;
 pub(super) mod names;
@@ -24,6 +23,7 @@ mod paths;
 mod quantity;
 mod read;
 mod resources;
+pub(super) mod warnings;
 pub(super) mod workloads;
 
 use serde_json::Value;

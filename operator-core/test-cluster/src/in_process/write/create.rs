@@ -100,10 +100,10 @@ impl State {
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, path.name(), &causes));
         }
-        self.admit_values(kind, path, &object, target.options.dry_run)?;
-        if kind.is_custom() {
-            self.warnings.extend(values::finalizers::warnings(&object, None));
+        if target.options.warns {
+            self.warnings.extend(values::warnings::of_new(kind, &object));
         }
+        self.admit_values(kind, path, &object, target.options.dry_run)?;
         if let Some(existing) = self.store.get(&kind.resource(), path) {
             return Err(Failure::exists(kind, path.name(), is_deleting(existing)));
         }

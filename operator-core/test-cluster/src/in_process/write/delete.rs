@@ -58,6 +58,7 @@ impl State {
         path: &Path,
     ) -> Result<Reply, Failure> {
         let options = DeleteOptions::new(request)?;
+        self.warn_of_orphans(kind, &options);
         self.admit_deletion(kind, path)?;
         let live = self.live(kind, path)?;
         let (marked, object) = self.delete_object(kind, path, &live, &options)?;
@@ -73,6 +74,15 @@ impl State {
         })))
     }
 
+    /// The Pods of a Job stay unless somebody says something else.
+    fn warn_of_orphans(&mut self, kind: &Kind, options: &DeleteOptions) {
+        if kind.group == "batch" && kind.kind == "Job" && options.propagation == Propagation::Default {
+            let words = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+                         remove them or set propagationPolicy=Orphan to suppress this warning";
+            self.warnings.push(words.to_owned());
+        }
+    }
+
     /// DELETE of a collection.
     pub(in crate::in_process) fn delete_collection(
         &mut self,
@@ -82,6 +92,7 @@ impl State {
     ) -> Result<Reply, Failure> {
         ListOptions::read(request, kind, target)?;
         let options = DeleteOptions::new(request)?;
+        self.warn_of_orphans(kind, &options);
         let Selected { objects, metadata } = self.select(request, kind, target)?;
         for (path, object) in &objects {
             // An old version of the list may name what is gone.

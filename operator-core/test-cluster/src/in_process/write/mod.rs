@@ -39,6 +39,8 @@ struct Options {
     dry_run: bool,
     /// What becomes of unknown fields.
     validation: strict::Validation,
+    /// Whether somebody reads warnings.
+    warns: bool,
 }
 
 impl Options {
@@ -63,7 +65,7 @@ impl Options {
             let message = "Too long: may not be more than 128 bytes";
             return Err(Failure::option(of, "fieldManager", "FieldValueTooLong", message));
         }
-        Ok(Self { dry_run: !dry_run.is_empty(), validation: strict::Validation::of(request) })
+        Ok(Self { dry_run: !dry_run.is_empty(), validation: strict::Validation::of(request), warns: true })
     }
 }
 

@@ -57,6 +57,6 @@ fn own<'w>(kind: &'w Arc<Kind>, path: &'w Path, endpoint: Endpoint, manager: &st
         path,
         endpoint,
         manager: manager.to_owned(),
-        options: Options { dry_run: false, validation: super::strict::Validation::Ignore },
+        options: Options { dry_run: false, validation: super::strict::Validation::Ignore, warns: false },
     }
 }

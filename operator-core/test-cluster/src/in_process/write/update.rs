@@ -87,8 +87,9 @@ impl State {
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, target.name(), &causes));
         }
-        if kind.is_custom() && target.endpoint == Endpoint::Main {
-            self.warnings.extend(values::finalizers::warnings(&object, Some(live)));
+        if target.options.warns {
+            let counts = || kind.schema().is_ok_and(|schema| schema.changes_generation(live, &object));
+            self.warnings.extend(values::warnings::of_changed(kind, target.endpoint, &object, live, counts));
         }
         self.admit_change(kind, target.path, (live, &object), target.endpoint, target.options.dry_run)?;
         object["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
