@@ -41,7 +41,8 @@ impl FaultPlan {
     }
 
     /// Much of what a cluster does on its worst days: one request in ten and one event in twelve meets a fault, up to
-    /// eight of them in all, the process crashes up to twice, and watches lag.
+    /// eight of them in all, the process crashes up to twice, and watches lag. In five of seven schedules the controllers of
+    /// the cluster have bad luck, too: readiness comes late, goes, or never comes.
     pub fn storm() -> Self {
         Self::none().requests(10).events(12).crashes(25, 2).watch_lag(Duration::from_millis(200))
     }
