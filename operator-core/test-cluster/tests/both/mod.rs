@@ -4,6 +4,7 @@
 
 mod accounts;
 mod admission;
+mod costs;
 mod events;
 mod quota;
 mod rights;

@@ -7,6 +7,7 @@
 use std::{cell::Cell, sync::Arc};
 
 use super::{
+    constant::{IN_CONSTANTS, is_attribute, saved_in_branch, unknown},
     declare::unescape,
     equal::{contains, equal, join},
     functions,
@@ -16,7 +17,7 @@ use super::{
 };
 
 /// The most that one expression may cost.
-pub(super) const CALL_LIMIT: u64 = 1_000_000;
+pub(super) const CALL_LIMIT: i64 = 1_000_000;
 
 /// The variables of an expression, the innermost first.
 pub(super) struct Scope<'s, 'v> {
@@ -44,54 +45,67 @@ impl<'s, 'v> Scope<'s, 'v> {
 
 /// Counts what is done.
 #[derive(Debug, Default)]
-pub(super) struct Meter(Cell<u64>);
+pub(super) struct Meter(Cell<i64>);
 
 impl Meter {
     pub(super) fn add(&self, cost: u64) -> Result<()> {
-        let all = self.0.get().saturating_add(cost);
+        let all = self.0.get().saturating_add(i64::try_from(cost).unwrap_or(i64::MAX));
         self.0.set(all);
         if all > CALL_LIMIT { Err(Error::Cost) } else { Ok(()) }
     }
 
+    /// What comes next costs less.
+    fn save(&self, cost: i64) {
+        self.0.set(self.0.get() - cost);
+    }
+
     pub(super) fn all(&self) -> u64 {
-        self.0.get()
+        u64::try_from(self.0.get()).unwrap_or_default()
     }
 }
 
 pub(super) fn eval<'v>(expr: &Expr, scope: &Scope<'_, 'v>, meter: &Meter) -> Result<Val<'v>> {
     match &expr.node {
         Node::Literal(literal) => Ok(literal_value(literal)),
-        Node::Ident(name) => {
-            meter.add(1)?;
-            match (scope.find(name), &expr.of) {
-                (Some(value), _) => value.clone(),
-                (None, Type::Meta(Some(of))) => Ok(Val::Type(Arc::new((**of).clone()))),
-                (None, _) => Err(Error::new(format!("no such attribute(s): {name}"))),
+        Node::Const(of) => eval(of, scope, &Meter::default()),
+        Node::Ident(name) => match (scope.find(name), &expr.of) {
+            // The name of a type is a constant.
+            (None, Type::Meta(Some(of))) => Ok(Val::Type(Arc::new((**of).clone()))),
+            (Some(value), _) => meter.add(1).and_then(|()| value.clone()),
+            (None, _) => {
+                meter.add(1)?;
+                Err(Error::new(format!("no such attribute(s): {name}")))
             }
-        }
+        },
         Node::Select { operand, field, test } => {
-            let operand = eval(operand, scope, meter)?;
+            let of = eval(operand, scope, meter)?;
             if *test {
-                return has(&operand, field).map(Val::Bool);
+                return has(&of, field).map(Val::Bool);
             }
-            meter.add(1)?;
-            match operand {
-                Val::Optional(None) => Ok(Val::Optional(None)),
+            if matches!(of, Val::Optional(None)) {
+                return Ok(of);
+            }
+            meter.add(base(operand) + 1)?;
+            match of {
                 Val::Optional(Some(value)) => Ok(optional(find(&value, field)).transpose_optional()?),
                 operand => select(&operand, field),
             }
         }
         Node::OptionalSelect { operand, field } => {
-            let operand = eval(operand, scope, meter)?;
-            meter.add(1)?;
-            match operand {
-                Val::Optional(None) => Ok(Val::Optional(None)),
-                Val::Optional(Some(value)) => optional(find(&value, field)).transpose_optional(),
-                operand => optional(find(&operand, field)).transpose_optional(),
-            }
+            let of = eval(operand, scope, meter)?;
+            meter.add(base(operand))?;
+            let found = match &of {
+                Val::Optional(None) => None,
+                Val::Optional(Some(value)) => optional(find(value, field)),
+                of => optional(find(of, field)),
+            };
+            // What isn't there costs nothing.
+            meter.add(u64::from(found.is_some()))?;
+            found.transpose_optional()
         }
         Node::Call { function, target, args, .. } => call(function, target.as_deref(), args, scope, meter),
         Node::List(items) => {
+            // It is counted even if an item fails.
             meter.add(10)?;
             let mut list = Vec::with_capacity(items.len());
             for (item, is_optional) in items {
@@ -235,20 +249,22 @@ fn call<'v>(
         ("_||_", [left, right]) => return both(true, one(left), || one(right)),
         ("_?_:_", [condition, yes, no]) => {
             return match one(condition)? {
-                Val::Bool(true) => one(yes),
-                Val::Bool(false) => one(no),
+                Val::Bool(value) => {
+                    let branch = if value { yes } else { no };
+                    meter.save(saved_in_branch(branch));
+                    one(branch)
+                }
                 _ => Err(Error::overload()),
             };
         }
         ("@not_strictly_false", [arg]) => {
             return match one(arg) {
                 Err(Error::Cost) => Err(Error::Cost),
-                value => Ok(Val::Bool(!matches!(value, Ok(Val::Bool(false))))),
+                value => meter.add(1).map(|()| Val::Bool(!matches!(value, Ok(Val::Bool(false))))),
             };
         }
         ("or" | "orValue", [other]) if target.is_some() => {
             let value = target.map(one).transpose()?;
-            meter.add(1)?;
             return match (value, function) {
                 (Some(Val::Optional(None)), _) => one(other),
                 (Some(Val::Optional(Some(value))), "orValue") => Ok((*value).clone()),
@@ -256,15 +272,46 @@ fn call<'v>(
                 _ => Err(Error::overload()),
             };
         }
+        (IN_CONSTANTS, [item, list]) => return apply("@in", false, &[one(item)?, one(list)?]),
+        ("_[_]" | "_[?_]", [of, at]) => {
+            let values = [one(of)?, one(at)?];
+            let result = apply(function, false, &values);
+            let absent = matches!(values[0], Val::Optional(None))
+                || function == "_[?_]" && matches!(result, Ok(Val::Optional(None)));
+            // As an index, the look-up of an attribute is saved, as in the branch of a choice.
+            meter.save(saved_in_branch(at));
+            meter.add(base(of) + u64::from(!absent))?;
+            return result;
+        }
         _ => {}
     }
     let mut values = Vec::with_capacity(args.len() + 1);
-    for expr in target.into_iter().chain(args) {
-        values.push(one(expr)?);
+    let mut failed = None;
+    let count = args.len() + usize::from(target.is_some());
+    for (at, expr) in target.into_iter().chain(args).enumerate() {
+        match one(expr) {
+            Ok(value) => values.push(value),
+            Err(Error::Cost) => return Err(Error::Cost),
+            // Of one or two, all are evaluated, and the call is counted; of more only so far.
+            Err(error) if count > 2 && at + 1 < count => return Err(error),
+            Err(error) => {
+                failed.get_or_insert(error);
+                values.push(unknown());
+            }
+        }
+    }
+    if let Some(error) = failed {
+        meter.add(functions::cost(function, &values, None))?;
+        return Err(error);
     }
     let result = apply(function, target.is_some(), &values);
     meter.add(functions::cost(function, &values, result.as_ref().ok()))?;
     result
+}
+
+/// What it costs to look something up in what is no attribute.
+fn base(of: &Expr) -> u64 {
+    u64::from(!is_attribute(of))
 }
 
 /// `&&` and `||`: the one value that decides does so even beside an error.

@@ -11,10 +11,11 @@
 //! - The same object gives the same answer: maps have an order, and nothing asks a clock.
 //!
 //! # Assumptions
-//! - The cost of an evaluation is that of the real server within some percent; the estimate, on which it depends
-//!   whether a definition is refused, is exact.
+//! - Costs are those of the real server, to the unit: of an evaluation, and of the estimate, on which it depends whether
+//!   a definition is refused.
 
 mod check;
+mod constant;
 mod declare;
 mod equal;
 mod estimate;
@@ -48,6 +49,8 @@ use crate::in_process::go::{duration, pattern};
 #[derive(Debug)]
 pub(super) struct Expression {
     tree: Expr,
+    /// The same with its constants, which is evaluated.
+    folded: Expr,
     /// Whether it asks for what was before.
     pub(super) uses_old: bool,
 }
@@ -91,7 +94,8 @@ impl Expression {
         if !checker.errors.is_empty() {
             return Err(checker.text());
         }
-        Ok(Self { tree, uses_old: checker.used.iter().any(|name| name == "oldSelf") })
+        let folded = constant::folded(tree.clone());
+        Ok(Self { tree, folded, uses_old: checker.used.iter().any(|name| name == "oldSelf") })
     }
 
     /// Whether it is true or false.
@@ -126,7 +130,7 @@ impl Expression {
         let meter = Meter::default();
         let scope = Scope::new("oldSelf", old, None);
         let scope = Scope::new("self", open(of), Some(&scope));
-        let outcome = match eval(&self.tree, &scope, &meter) {
+        let outcome = match eval(&self.folded, &scope, &meter) {
             Ok(Val::Bool(value)) => Ok(Outcome::Bool(value)),
             Ok(Val::String(text)) => Ok(Outcome::Text(text.into_owned())),
             Ok(_) => Ok(Outcome::Other),

@@ -110,6 +110,8 @@ impl Coster<'_> {
                 self.entries.insert(expr.id, Entries { is_list: false, key: keys, value: values });
                 sum
             }
+            // The estimate is made of the whole expression.
+            Node::Const(of) => self.cost(of),
             Node::Fold(fold) if fold.is_bind() => self.bind(expr, fold),
             Node::Fold(fold) => self.fold(expr, fold),
         }

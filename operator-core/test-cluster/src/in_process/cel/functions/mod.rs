@@ -2,6 +2,7 @@
 //!
 //! Each file knows some; which function a name stands for depends on its arguments, whose types were checked.
 
+mod cost;
 mod format;
 mod kubernetes;
 mod lists;
@@ -10,6 +11,7 @@ mod numbers;
 mod strings;
 mod times;
 
+pub(super) use self::cost::cost;
 use super::value::{Error, Result, Val};
 use crate::in_process::go::duration;
 
@@ -79,45 +81,5 @@ pub(super) fn show(value: &Val<'_>) -> String {
         Val::Semver(version) => version.to_string(),
         Val::Type(of) => of.runtime_name().to_owned(),
         other => other.kind().runtime_name().to_owned(),
-    }
-}
-
-/// What a call costs, besides its arguments.
-#[expect(
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "costs are computed so by the real server"
-)]
-pub(super) fn cost(function: &str, values: &[Val<'_>], result: Option<&Val<'_>>) -> u64 {
-    let size = |at: usize| values.get(at).map_or(1, Val::size) as f64;
-    let by = |size: f64, factor: f64| (size * factor).ceil() as u64;
-    let is_long = |value: &Val<'_>| matches!(value, Val::String(_) | Val::Bytes(_));
-    match function {
-        "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => values.first().map_or(0, traversal),
-        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "ip"
-        | "quantity" | "isQuantity" | "semver" | "isSemver" => by(size(0), 0.1),
-        "replace" | "split" | "ip.isCanonical" => by(size(0), 0.2),
-        "join" => by(result.map_or(1, Val::size) as f64, 0.2),
-        "find" | "findAll" | "matches" => by(1.0 + size(0), 0.1).saturating_mul(by(size(1), 0.25)),
-        "contains" => by(size(0), 0.1).saturating_mul(by(size(1), 0.1)),
-        "startsWith" | "endsWith" => by(size(1), 0.1),
-        "bytes" | "string" | "strings.quote" | "format" if values.first().is_some_and(is_long) => {
-            by(size(0), 0.1)
-        }
-        "_+_" if values.first().is_some_and(is_long) => by(size(0) + size(1), 0.1),
-        "@in" if matches!(values.get(1), Some(Val::List(_))) => size(1) as u64,
-        "_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_" => by(size(0).min(size(1)), 0.1),
-        "validate" => by(1.0 + size(1), 0.1).saturating_mul(16),
-        _ => 1,
-    }
-}
-
-fn traversal(value: &Val<'_>) -> u64 {
-    match value {
-        Val::String(text) => u64::try_from(text.len() / 10).unwrap_or(u64::MAX),
-        Val::Bytes(bytes) => u64::try_from(bytes.len() / 10).unwrap_or(u64::MAX),
-        Val::List(list) => list.items.iter().map(traversal).sum(),
-        _ => 1,
     }
 }
