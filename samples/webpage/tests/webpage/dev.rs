@@ -66,6 +66,37 @@ async fn once_tells_an_error_by_its_exit_code() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The error names what is wrong, and nothing was started for it.
+#[tokio::test]
+async fn what_cannot_be_read_or_written_is_named() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let missing = folder.path().join("missing");
+    let manifest = missing.join("page.yaml").display().to_string();
+    let output = webpage(&["dev", "--once", "--apply", &manifest]).output().await?;
+    let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    assert_eq!(output.status.code(), Some(1), "{stdout}\n{stderr}");
+    assert!(stderr.contains(&manifest) && stderr.contains("No such file"), "{stderr}");
+    assert!(!stderr.contains("cluster:"), "{stderr}");
+
+    let wrong = folder.path().join("page.yaml");
+    std::fs::write(&wrong, "apiVersion: [")?;
+    let wrong = wrong.display().to_string();
+    let output = webpage(&["dev", "--once", "--apply", &wrong]).output().await?;
+    let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+    assert_eq!(output.status.code(), Some(1), "{stdout}\n{stderr}");
+    assert!(stderr.contains("is not valid YAML"), "{stdout}\n{stderr}");
+
+    for (arguments, _) in SERVERS {
+        let output = webpage(arguments).arg("--once").env("TMPDIR", &missing).output().await?;
+        let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+        assert_eq!(output.status.code(), Some(1), "{stdout}\n{stderr}");
+        assert!(stderr.contains(&missing.display().to_string()), "{stderr}");
+        assert!(!missing.exists());
+    }
+    assert_eq!(std::fs::read_dir(folder.path())?.count(), 1, "nothing but the test's own file");
+    Ok(())
+}
+
 /// A machine with neither a Go nor what was built with one.
 #[tokio::test]
 async fn the_life_of_a_page_needs_no_go_and_a_control_plane_does() -> anyhow::Result<()> {

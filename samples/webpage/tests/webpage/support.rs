@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use operator_core::testing::eventually;
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Lines},
     process::{Child, ChildStderr, Command},
@@ -18,20 +19,9 @@ pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 /// How long anything may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Between two looks.
-const INTERVAL: Duration = Duration::from_millis(50);
-
 /// Looks again and again until there is an answer; `what` is waited for.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
-    let wait = async {
-        loop {
-            if let Some(answer) = look().await {
-                return answer;
-            }
-            tokio::time::sleep(INTERVAL).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, wait).await.with_context(|| format!("waited in vain for: {what}"))
+    Ok(eventually(what, async || Ok(look().await)).await?)
 }
 
 /// The sample's binary.

@@ -11,7 +11,7 @@ mod namespaces;
 mod paused;
 mod stopped;
 
-use std::{fmt::Debug, io::Write, sync::Arc};
+use std::{fmt::Debug, io::Write, sync::Arc, time::Duration};
 
 use gateway::Gateway;
 use k8s_openapi::{
@@ -30,7 +30,7 @@ use operator_core::testing::{Error, Profile, TestCluster};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
-use tokio::{process::Command, sync::OnceCell};
+use tokio::{process::Command, sync::OnceCell, time::Instant};
 use webpage::WebPage;
 
 use crate::support::{Running, cleaning, until, webpage};
@@ -165,12 +165,13 @@ impl Scene {
 
     /// Waits until nobody has written anything about any child for a second or more.
     async fn is_calm(&self) -> anyhow::Result<()> {
-        let (mut last, mut looks) = ((Vec::new(), 0), 0);
+        let (mut last, mut since) = ((Vec::new(), 0), Instant::now());
         until("a calm second", async || {
             let now = (self.children().await.ok()?, self.gateway.writes().len());
-            looks = if now == last { looks + 1 } else { 0 };
-            last = now;
-            (looks == 20).then_some(())
+            if now != last {
+                (last, since) = (now, Instant::now());
+            }
+            (since.elapsed() >= Duration::from_secs(1)).then_some(())
         })
         .await
     }
