@@ -65,7 +65,7 @@ impl State {
     }
 
     /// POST of an access review.
-    pub(super) fn review(&self, request: &Request, target: &Target) -> Result<Reply, Failure> {
+    pub(super) fn review(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
         let own = match (target.version.as_str(), target.plural.as_str()) {
             ("v1", "selfsubjectaccessreviews") => true,
             ("v1", "subjectaccessreviews" | "localsubjectaccessreviews") => false,
@@ -77,6 +77,13 @@ impl State {
         }
         let mut review: Value = serde_json::from_slice(&request.body)
             .map_err(|error| Failure::bad_request(format!("the object provided is unrecognized: {error}")))?;
+        let kind = match target.plural.as_str() {
+            "selfsubjectaccessreviews" => "SelfSubjectAccessReview",
+            "subjectaccessreviews" => "SubjectAccessReview",
+            _ => "LocalSubjectAccessReview",
+        };
+        let unknown = drop_unknown(&mut review["spec"], own);
+        self.check_names(request, (kind, &target.version), unknown)?;
         let spec = &review["spec"];
         let causes = wrong_question(spec, own, target.namespace.as_deref());
         if !causes.is_empty() {
@@ -105,11 +112,6 @@ impl State {
         } else {
             self.decide(user, &action)
         };
-        let kind = match target.plural.as_str() {
-            "selfsubjectaccessreviews" => "SelfSubjectAccessReview",
-            "subjectaccessreviews" => "SubjectAccessReview",
-            _ => "LocalSubjectAccessReview",
-        };
         review["apiVersion"] = format!("{REVIEWS}/v1").into();
         review["kind"] = kind.into();
         if review["metadata"].is_null() {
@@ -117,11 +119,6 @@ impl State {
         }
         if let Some(namespace) = &target.namespace {
             review["metadata"]["namespace"] = namespace.clone().into();
-        }
-        if let Some(spec) = review["spec"].as_object_mut() {
-            let (all, others) =
-                (["resourceAttributes", "nonResourceAttributes"], ["user", "groups", "uid", "extra"]);
-            spec.retain(|field, _| all.contains(&&**field) || !own && others.contains(&&**field));
         }
         review["status"] = json!({ "allowed": decision.allowed });
         if !decision.reason.is_empty() {
@@ -181,6 +178,18 @@ impl State {
         let role = self.store.get(&rbac(plural), &Path::new(namespace, name))?;
         Some(role["rules"].as_array().cloned().unwrap_or_default())
     }
+}
+
+/// Drops the fields that a question doesn't have, and tells them.
+fn drop_unknown(spec: &mut Value, own: bool) -> Vec<String> {
+    const ALL: [&str; 2] = ["resourceAttributes", "nonResourceAttributes"];
+    const OTHERS: [&str; 4] = ["user", "groups", "uid", "extra"];
+    let Some(spec) = spec.as_object_mut() else { return Vec::new() };
+    let is_known = |field: &str| ALL.contains(&field) || !own && OTHERS.contains(&field);
+    let unknown = spec.keys().filter(|field| !is_known(field));
+    let unknown = unknown.map(|field| format!("unknown field {:?}", format!("spec.{field}"))).collect();
+    spec.retain(|field, _| is_known(field));
+    unknown
 }
 
 /// A list or watch of one object by its name is about that object.

@@ -39,14 +39,32 @@ impl State {
         let schema = kind.schema()?;
         let raw = raw.filter(|raw| raw.first() == Some(&b'{'));
         let wrong = schema.wrong_fields(body, raw, || schema.read(body.clone()).ok());
-        if options.validation == Validation::Warn {
+        self.tell_wrong_fields(options.validation, (&kind.kind, &kind.version), wrong)
+    }
+
+    /// The same for the fields of what is answered and never stored, of which the server knows no more than their names.
+    pub(in crate::in_process) fn check_names(
+        &mut self,
+        request: &Request,
+        of: (&str, &str),
+        wrong: Vec<String>,
+    ) -> Result<(), Failure> {
+        self.tell_wrong_fields(Validation::of(request), of, wrong)
+    }
+
+    fn tell_wrong_fields(
+        &mut self,
+        validation: Validation,
+        (kind, version): (&str, &str),
+        wrong: Vec<String>,
+    ) -> Result<(), Failure> {
+        if wrong.is_empty() || validation == Validation::Ignore {
+            return Ok(());
+        }
+        if validation == Validation::Warn {
             self.warnings.extend(wrong);
             return Ok(());
         }
-        if wrong.is_empty() {
-            return Ok(());
-        }
-        let Kind { kind, version, .. } = kind;
         let error = format!("strict decoding error: {}", wrong.join(", "));
         let message = format!("{kind} in version {version:?} cannot be handled as a {kind}: {error}");
         Err(Failure::bad_request(message))
