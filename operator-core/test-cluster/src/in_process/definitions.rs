@@ -8,7 +8,10 @@
 //! The real server's controllers for this are part of the API server itself, and so they always work here, too: after
 //! the request that gives them something to do, before the next one.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use jiff::Timestamp;
 use kube::core::GroupVersionKind;
@@ -113,7 +116,7 @@ impl State {
         let mut causes = Vec::new();
         let Resource { group, plural } = resource(definition);
         let name = text(definition, "/metadata/name");
-        if name != format!("{plural}.{group}") {
+        if old.is_none() && name != format!("{plural}.{group}") {
             let message = format!("Invalid value: {name:?}: must be spec.names.plural+\".\"+spec.group");
             causes.push(("FieldValueInvalid".to_owned(), "metadata.name".to_owned(), message));
         }
@@ -197,9 +200,15 @@ impl State {
         }
         self.kinds.withdraw(&Resource { group: group.clone(), plural: plural.clone() });
         let names = &definition["spec"]["names"];
+        let schemas = versions(definition);
+        let schemas: Arc<BTreeMap<String, Schema>> = Arc::new(
+            schemas
+                .map(|version| (text(version, "/name").to_owned(), Self::schema_of(definition, version)))
+                .collect(),
+        );
         for version in versions(definition).filter(|version| version["served"] == true) {
-            let schema = Self::schema_of(definition, version);
             let name = text(version, "/name").to_owned();
+            let schema = schemas.get(&name).cloned();
             let selectable = version["selectableFields"].as_array().into_iter().flatten();
             let short_names = names["shortNames"].as_array().into_iter().flatten();
             self.kinds.serve(Kind {
@@ -216,12 +225,14 @@ impl State {
                     .map(|field| text(field, "/jsonPath").trim_start_matches('.').to_owned())
                     .collect(),
                 behaviour: Behaviour { custom: true, ..Behaviour::default() },
-                // What was stored by an earlier form of the definition is read by this one.
-                rereads: generation > 1 || name != storage,
+                // What was stored by an earlier form of the definition is read by this one, and so is what was written in
+                // another version, without the defaults of the storage's.
+                rereads: generation > 1 || schemas.len() > 1,
                 version: name,
                 storage_version: storage.clone(),
                 definition: generation,
-                schema: OnceLock::from(Some(schema)),
+                schema: OnceLock::from(schema),
+                versions: Arc::clone(&schemas),
             });
         }
     }

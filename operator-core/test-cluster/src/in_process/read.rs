@@ -193,10 +193,7 @@ pub(super) fn in_version(kind: &Kind, stored: &Arc<Value>) -> Arc<Value> {
     if kind.is_new_event() {
         return Arc::new(events::to_new(stored));
     }
-    let mut object = Value::clone(stored);
-    object["apiVersion"] = kind.api_version().into();
-    let read = kind.schema().ok().and_then(|schema| schema.read(object.clone()).ok());
-    Arc::new(read.unwrap_or(object))
+    Arc::new(kind.shown(stored))
 }
 
 /// A value in the form in which it is sent.

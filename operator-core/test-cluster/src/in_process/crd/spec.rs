@@ -28,7 +28,6 @@ pub(super) fn check(definition: &Value, old: Option<&Value>, found: &mut Found) 
         other => found.unsupported("spec.scope", &other.into(), &["Cluster", "Namespaced"]),
     }
     versions(spec, old, found);
-    names(&spec["names"], found);
     conversion(&spec["conversion"], found);
     if spec["preserveUnknownFields"] == true {
         let why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
@@ -40,6 +39,20 @@ pub(super) fn check(definition: &Value, old: Option<&Value>, found: &mut Found) 
     }
 }
 
+/// A part of a version, and what the real server calls it where it is the same in all of them.
+struct Part {
+    field: &'static str,
+    whole: &'static str,
+}
+
+/// In the order in which they are looked at.
+const PARTS: [Part; 4] = [
+    Part { field: "schema", whole: "validation" },
+    Part { field: "subresources", whole: "subresources" },
+    Part { field: "additionalPrinterColumns", whole: "additionalPrinterColumns" },
+    Part { field: "selectableFields", whole: "selectableFields" },
+];
+
 fn versions(spec: &Value, old: Option<&Value>, found: &mut Found) {
     let versions: Vec<&Value> = items(spec, "versions").collect();
     let shown = || spec.get("versions").cloned().unwrap_or_else(|| json!([]));
@@ -48,6 +61,32 @@ fn versions(spec: &Value, old: Option<&Value>, found: &mut Found) {
             found.required(&format!("spec.versions[{at}].schema.openAPIV3Schema"), "");
         }
     }
+    // What all versions have in common belongs to the whole.
+    let same =
+        |part: &Part| versions.windows(2).all(|pair| pair[0].get(part.field) == pair[1].get(part.field));
+    let check = |part: &Part, version: &Value, path: &str, found: &mut Found| match part.field {
+        "schema" => {
+            let unchanged = old.is_some_and(|old| {
+                let old = items(&old["spec"], "versions").find(|old| old["name"] == version["name"]);
+                old.is_some_and(|old| old["schema"] == version["schema"])
+            });
+            schema::check(version, path, unchanged, found);
+        }
+        "subresources" => scale(&version["subresources"], path, found),
+        "additionalPrinterColumns" => columns(version, path, found),
+        // They are looked at together with a schema in the same place.
+        _ if same(part) != same(&PARTS[0]) => {
+            if items(version, "selectableFields").next().is_some() {
+                let why = if same(part) {
+                    "may only be set when validations.schema is included"
+                } else {
+                    "may only be set when `version.schema.openAPIV3Schema` is not included"
+                };
+                found.invalid(path, &"".into(), why);
+            }
+        }
+        _ => selectable(version, path, found),
+    };
     let (mut storage, mut names, mut unique) = (0, BTreeSet::new(), true);
     for (at, version) in versions.iter().enumerate() {
         let path = format!("spec.versions[{at}]");
@@ -55,42 +94,25 @@ fn versions(spec: &Value, old: Option<&Value>, found: &mut Found) {
         unique &= names.insert(text(version, "name"));
         if let Some(why) = wrong_label_1035(text(version, "name")) {
             found.invalid(&format!("{path}.name"), &version["name"], &why);
-            if at == 0 {
-                found.invalid("spec.version", &version["name"], &why);
-            }
         }
         deprecation(version, &path, found);
-    }
-    // What all versions have in common belongs to the whole.
-    let same = |field: &str| versions.windows(2).all(|pair| pair[0].get(field) == pair[1].get(field));
-    let places = |field: &str, whole: &str| -> Vec<(String, &Value)> {
-        if same(field) {
-            return versions.first().map(|version| (format!("spec.{whole}"), *version)).into_iter().collect();
+        for part in PARTS.iter().filter(|part| !same(part)) {
+            check(part, version, &format!("{path}.{}", part.field), found);
         }
-        let each = versions.iter().enumerate();
-        each.map(|(at, version)| (format!("spec.versions[{at}].{field}"), *version)).collect()
-    };
-    for (path, version) in places("schema", "validation") {
-        let unchanged = old.is_some_and(|old| {
-            let old = items(&old["spec"], "versions").find(|old| old["name"] == version["name"]);
-            old.is_some_and(|old| old["schema"] == version["schema"])
-        });
-        schema::check(version, &path, unchanged, found);
-    }
-    for (path, version) in places("subresources", "subresources") {
-        scale(&version["subresources"], &path, found);
-    }
-    for (path, version) in places("additionalPrinterColumns", "additionalPrinterColumns") {
-        columns(version, &path, found);
-    }
-    for (path, version) in places("selectableFields", "selectableFields") {
-        selectable(version, &path, found);
     }
     if !unique {
         found.invalid("spec.versions", &shown(), "must contain unique version names");
     }
     if storage != 1 {
         found.invalid("spec.versions", &shown(), "must have exactly one version marked as storage version");
+    }
+    let Some(first) = versions.first() else { return self::names(&spec["names"], found) };
+    if let Some(why) = wrong_label_1035(text(first, "name")) {
+        found.invalid("spec.version", &first["name"], &why);
+    }
+    self::names(&spec["names"], found);
+    for part in PARTS.iter().filter(|part| same(part)) {
+        check(part, first, &format!("spec.{}", part.whole), found);
     }
 }
 

@@ -168,6 +168,22 @@ impl Schema {
         }
     }
 
+    /// A body of a custom kind without the fields that it doesn't have.
+    pub(super) fn pruned(&self, mut object: Value) -> Value {
+        if let Origin::Custom(definition) = &self.0.origin {
+            definition.prune(&mut object);
+        }
+        object
+    }
+
+    /// An object of another version of this custom kind in the form of this one. It gets no defaults.
+    pub(super) fn converted(&self, mut object: Value) -> Value {
+        if let Origin::Custom(definition) = &self.0.origin {
+            definition.convert(&mut object);
+        }
+        object
+    }
+
     fn with_read_metadata(&self, mut object: Value) -> Result<Value, Refusal> {
         if let Some(metadata) = object.get_mut("metadata") {
             *metadata = canonical_metadata(metadata.take()).map_err(|message| self.unreadable(&message))?;

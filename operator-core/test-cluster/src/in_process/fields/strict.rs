@@ -18,14 +18,8 @@ use super::{
 };
 
 impl Schema {
-    /// What is wrong with the fields of a body, as in a warning. `raw` is its text if that is JSON; `read` returns it
-    /// without the fields that a custom kind doesn't have.
-    pub(in crate::in_process) fn wrong_fields(
-        &self,
-        body: &Value,
-        raw: Option<&[u8]>,
-        read: impl FnOnce() -> Option<Value>,
-    ) -> Vec<String> {
+    /// What is wrong with the fields of a body, as in a warning. `raw` is its text if that is JSON.
+    pub(in crate::in_process) fn wrong_fields(&self, body: &Value, raw: Option<&[u8]>) -> Vec<String> {
         let doubled = raw.is_some_and(|raw| keys(raw) != Some(keys_of(body)));
         let tree = || raw.and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_else(|| Tree::of(body));
         let mut found = Found::default();
@@ -44,7 +38,7 @@ impl Schema {
                     found.typed(Some(&go), &Tree::of(metadata), "metadata");
                 }
                 let mut gone = Vec::new();
-                read().iter().for_each(|read| self::gone(body, read, "", &mut gone));
+                self::gone(body, &self.pruned(body.clone()), "", &mut gone);
                 gone.sort();
                 found.0.extend(gone.iter().map(|path| format!("unknown field {path:?}")));
             }
@@ -53,7 +47,7 @@ impl Schema {
     }
 }
 
-/// The paths of what is in `body` and not in `read`, except for metadata, of which reading drops what is empty.
+/// The paths of what is in `body` and not in `read`, except for metadata, which has types of its own.
 fn gone(body: &Value, read: &Value, path: &str, unknown: &mut Vec<String>) {
     match (body, read) {
         (Value::Object(body), Value::Object(read)) => {
@@ -61,7 +55,6 @@ fn gone(body: &Value, read: &Value, path: &str, unknown: &mut Vec<String>) {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                 match read.get(name) {
                     Some(read) => gone(value, read, &path, unknown),
-                    None if value.is_null() => {}
                     None => unknown.push(path),
                 }
             }

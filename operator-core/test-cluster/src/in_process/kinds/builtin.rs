@@ -36,6 +36,7 @@ pub(super) fn all() -> impl Iterator<Item = Kind> {
             rereads: *group == "events.k8s.io",
             definition: 0,
             schema: std::sync::OnceLock::new(),
+            versions: std::sync::Arc::default(),
         }
     })
 }

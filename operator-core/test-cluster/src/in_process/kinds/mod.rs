@@ -6,6 +6,7 @@
 
 mod builtin;
 pub(super) mod events;
+mod stored;
 
 use std::{
     collections::BTreeMap,
@@ -46,6 +47,8 @@ pub(super) struct Kind {
     /// The generation of the definition that has added it.
     pub(super) definition: i64,
     pub(super) schema: OnceLock<Option<Schema>>,
+    /// What the definition says of each of its versions, served or not, by name. Kubernetes' kinds have none.
+    pub(super) versions: Arc<BTreeMap<String, Schema>>,
 }
 
 /// How the server treats the objects of a kind.
@@ -79,6 +82,7 @@ impl Kind {
             rereads: false,
             definition: 0,
             schema: OnceLock::new(),
+            versions: Arc::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 mod access;
 mod admission;
 mod complete;
+mod changed;
 mod controllers;
 mod cron_jobs;
 mod custom;

@@ -114,7 +114,7 @@ impl State {
         }
         let object = schema.settled(object);
         if target.options.dry_run {
-            return Ok(Arc::new(object));
+            return Ok(kind.as_if_stored(object));
         }
         Ok(self.put(kind, path, object))
     }
@@ -124,20 +124,15 @@ impl State {
         if kind.is_new_event() {
             object = events::to_core(&object);
         } else {
-            object["apiVersion"] = kind.stored_api_version().into();
+            object = kind.stored(object);
         }
         let resource = kind.resource();
         let stored = self.store.put(&resource, path, object);
         self.changed.look_at(resource, path.clone());
-        if kind.is_new_event() {
+        if kind.is_new_event() || kind.version != kind.storage_version {
             return in_version(kind, &stored);
         }
-        if kind.version == kind.storage_version {
-            return stored;
-        }
-        let mut shown = Value::clone(&stored);
-        shown["apiVersion"] = kind.api_version().into();
-        Arc::new(shown)
+        stored
     }
 
     /// Whether a definition still accepts new objects.

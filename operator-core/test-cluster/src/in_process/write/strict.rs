@@ -38,7 +38,11 @@ impl State {
         }
         let schema = kind.schema()?;
         let raw = raw.filter(|raw| raw.first() == Some(&b'{'));
-        let wrong = schema.wrong_fields(body, raw, || schema.read(body.clone()).ok());
+        let wrong = schema.wrong_fields(body, raw);
+        // What can't be read at all is refused for that.
+        if kind.is_custom() && !wrong.is_empty() && schema.read(body.clone()).is_err() {
+            return Ok(());
+        }
         self.tell_wrong_fields(options.validation, (&kind.kind, &kind.version), wrong)
     }
 

@@ -120,11 +120,15 @@ impl State {
             note_storage(&mut object);
         }
         if fields::is_same(live, &object) {
-            return Ok(Arc::clone(live));
+            let stored = self.store.get(&kind.resource(), target.path);
+            if target.options.dry_run || !kind.is_outdated(live, stored) {
+                return Ok(Arc::clone(live));
+            }
+            object = Value::clone(live);
         }
         let object = schema.settled(object);
         if target.options.dry_run {
-            return Ok(Arc::new(object));
+            return Ok(kind.as_if_stored(object));
         }
         Ok(self.put(kind, target.path, object))
     }

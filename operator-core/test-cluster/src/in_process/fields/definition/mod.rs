@@ -53,11 +53,21 @@ impl Definition {
     /// Drops what the schema doesn't know, and fills in its defaults. The error names an embedded object that has none
     /// of the fields that every object has.
     pub(super) fn coerce(&self, object: &mut Value) -> Result<(), String> {
-        coerce::prune_root(object, &self.schema);
-        coerce::drop_nulls(object, &self.schema);
+        self.convert(object);
         coerce::check_embedded(object, &self.schema, "")?;
         coerce::fill(object, &self.schema);
         Ok(())
+    }
+
+    /// Drops what the schema doesn't know.
+    pub(super) fn prune(&self, object: &mut Value) {
+        coerce::prune_root(object, &self.schema);
+    }
+
+    /// Drops what the schema doesn't know, and the nulls that it doesn't allow.
+    pub(super) fn convert(&self, object: &mut Value) {
+        self.prune(object);
+        coerce::drop_nulls(object, &self.schema);
     }
 
     /// An object with its defaults.
