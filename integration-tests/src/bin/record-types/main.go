@@ -33,6 +33,7 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -182,7 +183,9 @@ func collect(owner string, goType reflect.Type, properties map[string]any, field
 		if slices.Contains(tag, "omitzero") {
 			flags += " z"
 		}
-		if described["x-kubernetes-map-type"] == "atomic" && !strings.Contains(text, "{") {
+		atomic := described["x-kubernetes-map-type"] == "atomic" && !strings.Contains(text, "{")
+		// An object of which nothing is known is a whole.
+		if atomic || field.Type == reflect.TypeFor[runtime.RawExtension]() {
 			flags += " !"
 		}
 		if value := described["default"]; value != nil && value != "" && value != 0.0 && value != false {

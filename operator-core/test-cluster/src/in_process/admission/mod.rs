@@ -56,6 +56,13 @@ impl State {
         Ok(())
     }
 
+    /// Adds to a changed object what the server decides, before its values are checked.
+    pub(super) fn add_to_change(&self, kind: &Kind, endpoint: Endpoint, object: &mut Value) {
+        if kind.group.is_empty() && kind.kind == "Pod" && endpoint == Endpoint::Main {
+            pods::tolerate(object);
+        }
+    }
+
     /// Refuses a new object that is valid, but more than is allowed.
     pub(super) fn admit_values(
         &mut self,

@@ -95,8 +95,12 @@ pub(super) fn prepare(write: &Write<'_>, live: Option<&Value>, mut new: Value) -
         }
         (Endpoint::Status, Origin::Builtin { .. }) => {
             copy(live, &mut new, "spec");
-            if schema.0.kind.kind == "Pod" && at(at(&new, "status"), "qosClass").is_null() {
-                put(&mut new, "status", "qosClass", at(live, "status").get("qosClass").cloned());
+            if schema.0.kind.kind == "Pod" {
+                if at(at(&new, "status"), "qosClass").is_null() {
+                    put(&mut new, "status", "qosClass", at(live, "status").get("qosClass").cloned());
+                }
+                let owners = at(live, "metadata").get("ownerReferences").cloned();
+                put(&mut new, "metadata", "ownerReferences", owners);
             }
             if schema.0.kind.kind == "Deployment" {
                 let labels = at(live, "metadata").get("labels").cloned();

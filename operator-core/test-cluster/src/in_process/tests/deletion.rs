@@ -1,6 +1,7 @@
 //! Finalizers, preconditions, namespaces.
 
 use super::*;
+use crate::in_process::Controllers;
 
 #[tokio::test]
 async fn a_finalizer_keeps_an_object_until_it_is_removed() {
@@ -84,4 +85,26 @@ async fn a_namespace_ends_with_all_that_is_in_it() {
         said(scene.get("/api/v1/namespaces/shop").await),
         "404 NotFound namespaces \"shop\" not found"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_without_a_node_says_that_it_ends_before_it_is_gone() {
+    const PODS: &str = "/api/v1/namespaces/default/pods";
+    let server = InProcessServer::with_controllers(still, Controllers::Off);
+    let scene = Scene { client: server.client(), server };
+    let spec = json!({ "containers": [{ "name": "a", "image": "a:1" }] });
+    let (code, made) = scene.post(PODS, json!({ "metadata": { "name": "a" }, "spec": spec })).await;
+    assert_eq!(code, 201, "{made}");
+    let (code, last) = scene.delete(&format!("{PODS}/a"), Value::Null).await;
+    let metadata = &last["metadata"];
+    assert_eq!(
+        (code, &metadata["deletionGracePeriodSeconds"], &metadata["generation"]),
+        (200, &0.into(), &2.into())
+    );
+    let version =
+        |of: &Value| of["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse::<u64>().ok());
+    let first = version(&made).expect("a version");
+    assert_eq!(version(&last), Some(first + 2));
+    let lines = scene.watch(&format!("{PODS}?watch=true&resourceVersion={first}&timeoutSeconds=5")).await;
+    assert_eq!(lines, [format!("MODIFIED a {}", first + 1), format!("DELETED a {}", first + 2)]);
 }

@@ -79,3 +79,61 @@ async fn causes_are_said_as_often_as_they_are_found() {
     let causes = refused["details"]["causes"].as_array().map(Vec::len);
     assert_eq!((code, causes), (422, Some(4)));
 }
+
+#[tokio::test]
+async fn classes_quotas_slices_and_revisions_are_checked() {
+    let scene = Scene::new();
+    let refused = |path: &'static str, body: Value| {
+        let scene = &scene;
+        async move { said(scene.post(path, body).await) }
+    };
+    let named = |mut body: Value| {
+        body["metadata"] = json!({ "name": "a" });
+        body
+    };
+    assert_eq!(
+        refused("/apis/scheduling.k8s.io/v1/priorityclasses", named(json!({ "value": 2_000_000_000 }))).await,
+        "422 Invalid PriorityClass.scheduling.k8s.io \"a\" is invalid: value: Forbidden: maximum allowed value of a user \
+         defined priority is 1000000000"
+    );
+    assert_eq!(
+        refused("/apis/storage.k8s.io/v1/storageclasses", named(json!({ "reclaimPolicy": "Recycle" }))).await,
+        "422 Invalid StorageClass.storage.k8s.io \"a\" is invalid: [provisioner: Required value, reclaimPolicy: Unsupported \
+         value: \"Recycle\": supported values: \"Delete\", \"Retain\"]"
+    );
+    assert_eq!(
+        refused("/apis/networking.k8s.io/v1/ingressclasses", named(json!({ "spec": { "controller": "x" } })))
+            .await,
+        "422 Invalid IngressClass.networking.k8s.io \"a\" is invalid: spec.controller: Invalid value: \"x\": must be a \
+         domain-prefixed path (such as \"acme.io/foo\")"
+    );
+    assert_eq!(
+        refused(
+            "/api/v1/namespaces/default/resourcequotas",
+            named(json!({ "spec": { "hard": { "x": "1" } } }))
+        )
+        .await,
+        "422 Invalid ResourceQuota \"a\" is invalid: [spec.hard[x]: Invalid value: \"x\": must be a standard resource type \
+         or fully qualified, spec.hard[x]: Invalid value: \"x\": must be a standard resource for quota]"
+    );
+    assert_eq!(
+        refused(
+            "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+            named(json!({ "addressType": "IPv4", "endpoints": [{ "addresses": ["127.0.0.1"] }] }))
+        )
+        .await,
+        "422 Invalid EndpointSlice.discovery.k8s.io \"a\" is invalid: endpoints[0].addresses[0]: Invalid value: \"127.0.0.1\": \
+         may not be in the loopback range (127.0.0.0/8, ::1/128)"
+    );
+    const REVISIONS: &str = "/apis/apps/v1/namespaces/default/controllerrevisions";
+    assert_eq!(
+        refused(REVISIONS, named(json!({ "revision": 1 }))).await,
+        "422 Invalid ControllerRevision.apps \"a\" is invalid: data: Required value: data is mandatory"
+    );
+    assert_eq!(scene.post(REVISIONS, named(json!({ "revision": 1, "data": { "a": 1 } }))).await.0, 201);
+    let changed = scene.patch(&format!("{REVISIONS}/a"), MERGE, json!({ "data": { "a": 2 } })).await;
+    assert_eq!(
+        said(changed),
+        "422 Invalid ControllerRevision.apps \"a\" is invalid: data: Invalid value: {\"a\":2}: field is immutable"
+    );
+}

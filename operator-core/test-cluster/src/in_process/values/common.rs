@@ -132,3 +132,23 @@ pub(in crate::in_process) fn immutable(errors: &mut Errors, path: &Path<'_>, new
 pub(in crate::in_process) fn number(value: &Value, field: &str) -> i64 {
     int(value, field).unwrap_or_default()
 }
+
+/// A path below a domain: `example.com/controller`.
+pub(in crate::in_process) fn domain_path(errors: &mut Errors, path: &Path<'_>, value: &str) {
+    if value.is_empty() {
+        return errors.required(path, "");
+    }
+    let (host, rest) = match value.split_once('/') {
+        Some((host, rest)) if !host.is_empty() && !rest.is_empty() => (host, rest),
+        _ => {
+            let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+            return errors.invalid(path, value, detail);
+        }
+    };
+    errors.all_invalid(path, host, &names::dns_subdomain(host));
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
+    if !rest.bytes().all(inner) {
+        let detail = names::mismatch("Invalid path", "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+", &[]);
+        errors.invalid(path, rest, &detail);
+    }
+}

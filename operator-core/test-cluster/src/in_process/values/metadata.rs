@@ -27,7 +27,9 @@ enum Again {
     Nothing,
     /// What may not change, and most of the rest.
     Change,
-    /// That, and all of it like that of a new object.
+    /// All of it like that of a new object.
+    Whole,
+    /// Both.
     Both,
 }
 
@@ -35,9 +37,12 @@ fn again(kind: &Kind) -> Again {
     match (kind.group.as_str(), kind.kind.as_str()) {
         _ if kind.is_custom() => Again::Change,
         ("", "Event") | ("policy", _) => Again::Nothing,
+        ("discovery.k8s.io", "EndpointSlice") => Again::Whole,
         ("", "Pod" | "ConfigMap" | "Secret" | "PersistentVolumeClaim" | "ServiceAccount" | "Namespace")
+        | ("apps", "ControllerRevision")
         | ("batch", "Job")
-        | ("networking.k8s.io", "Ingress")
+        | ("networking.k8s.io", "Ingress" | "IngressClass")
+        | ("storage.k8s.io", "StorageClass")
         | ("rbac.authorization.k8s.io", _) => Again::Both,
         _ => Again::Change,
     }
@@ -92,11 +97,11 @@ pub(in crate::in_process) fn of_changed(kind: &Kind, object: &Value, fixed: &[Ca
     all(metadata, &mut errors);
     change(&mut errors);
     let again = again(kind);
-    if again != Again::Nothing {
+    if matches!(again, Again::Change | Again::Both) {
         change(&mut errors);
         known(&mut errors);
     }
-    if again == Again::Both {
+    if matches!(again, Again::Whole | Again::Both) {
         if !prefix.is_empty() {
             prefixed(&mut errors, &wrong_name(kind, prefix, true));
         }

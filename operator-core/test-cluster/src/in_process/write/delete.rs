@@ -135,7 +135,11 @@ impl State {
         if kind.group == GROUP && kind.kind == KIND && !is_deleting(live) {
             mark_definition(&mut object, self.now);
         } else if wanted.is_empty() && !self.is_held(kind, live) && grace.unwrap_or_default() == 0 {
+            self.end_of_pod(&mut object, live, grace);
             if !options.dry_run {
+                if grace.is_some() {
+                    self.put(kind, path, object.clone());
+                }
                 self.remove(kind, path);
                 // What is shown of it has the version of its end.
                 object["metadata"]["resourceVersion"] = self.store.version().to_string().into();
@@ -168,6 +172,24 @@ impl State {
             return Ok((true, Arc::new(object)));
         }
         Ok((true, self.put(kind, path, object)))
+    }
+
+    /// A Pod that goes at once says so before it is gone, as one that has been given time does.
+    fn end_of_pod(&self, object: &mut Value, live: &Value, grace: Option<i64>) {
+        let Some(seconds) = grace else { return };
+        let metadata = &mut object["metadata"];
+        let known = metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
+        if is_deleting(live) {
+            metadata["deletionTimestamp"] =
+                metadata::shifted(&live["metadata"]["deletionTimestamp"], seconds - known).into();
+        } else {
+            metadata["deletionTimestamp"] = metadata::time(self.now).into();
+            let generation = metadata["generation"].as_i64().filter(|generation| *generation > 0);
+            if let Some(generation) = generation {
+                metadata["generation"] = (generation + 1).into();
+            }
+        }
+        metadata["deletionGracePeriodSeconds"] = seconds.into();
     }
 
     /// Removes an object from the store.

@@ -74,6 +74,7 @@ impl State {
         let kind = target.kind;
         self.may_grant(kind, target.path, Some(live), &object)?;
         check_version(target, live, &object)?;
+        self.add_to_change(kind, target.endpoint, &mut object);
         // Addresses are allocated before anything else is looked at.
         if kind.group.is_empty() && kind.kind == "Service" && target.endpoint == Endpoint::Main {
             self.allocate(kind, &mut object, Some(live))?;

@@ -1,4 +1,5 @@
-//! Fields of features that are off by default: they are taken out of each object before it is stored.
+//! Fields of features that are off by default, or that are no longer written: they are taken out of each object before it is
+//! stored.
 
 use serde_json::Value;
 
@@ -7,6 +8,10 @@ pub(super) fn drop(kind: &str, object: &mut Value) {
     if kind == "Lease" {
         remove(object.get_mut("spec"), "strategy");
         remove(object.get_mut("spec"), "preferredHolder");
+    }
+    if kind == "EndpointSlice" {
+        // An older version of the kind had it, and what is written in this one is dropped.
+        items(object.get_mut("endpoints")).for_each(|one| remove(Some(one), "deprecatedTopology"));
     }
     let pods = match kind {
         "Pod" => object.get_mut("spec"),

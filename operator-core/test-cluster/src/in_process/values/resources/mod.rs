@@ -1,6 +1,7 @@
 //! The kinds beside workloads: what they need to be reached, to be configured and to be allowed.
 
 mod claim;
+mod classes;
 mod config;
 mod event;
 mod ingress;
@@ -11,6 +12,7 @@ mod quota;
 mod rbac;
 mod service;
 mod service_addresses;
+mod slice;
 mod small;
 
 pub(in crate::in_process) use self::{
@@ -27,10 +29,14 @@ pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
         ("", "PersistentVolumeClaim") => (claim::claim, claim::changed),
         ("", "Service") => (service::service, service::changed),
         ("", "Namespace") => (small::namespace, anything),
-        ("", "ResourceQuota") => (quota::quota, quota::changed),
         ("", "LimitRange") => (limits::range, limits::changed),
         ("", "Event") => (event::core, event::changed_core),
         ("events.k8s.io", "Event") => (event::new, event::changed),
+        ("", "ResourceQuota") => (quota::quota, quota::changed),
+        ("scheduling.k8s.io", "PriorityClass") => (classes::priority, classes::changed_priority),
+        ("storage.k8s.io", "StorageClass") => (classes::storage, classes::changed_storage),
+        ("networking.k8s.io", "IngressClass") => (classes::ingress, classes::changed_ingress),
+        ("discovery.k8s.io", "EndpointSlice") => (slice::slice, slice::changed),
         ("networking.k8s.io", "Ingress") => (ingress::ingress, ingress::changed),
         ("networking.k8s.io", "NetworkPolicy") => (network_policy::policy, network_policy::changed),
         ("coordination.k8s.io", "Lease") => (small::lease, small::changed_lease),

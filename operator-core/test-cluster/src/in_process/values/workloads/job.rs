@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{SPEC, job_policies, pod, usable};
 use crate::in_process::values::{
-    common::{Selector, immutable, matches, not_negative, number},
+    common::{Selector, domain_path, immutable, matches, not_negative, number},
     errors::{Errors, Verbatim},
     internal, names,
     path::Path,
@@ -195,26 +195,6 @@ fn indexed(errors: &mut Errors, path: &Path<'_>, spec: &Value) {
         if let Some(failed) = max_failed.filter(|failed| *failed > PARALLEL) {
             errors.invalid(&place, failed, &detail);
         }
-    }
-}
-
-/// A path below a domain: `example.com/controller`.
-fn domain_path(errors: &mut Errors, path: &Path<'_>, value: &str) {
-    if value.is_empty() {
-        return errors.required(path, "");
-    }
-    let (host, rest) = match value.split_once('/') {
-        Some((host, rest)) if !host.is_empty() && !rest.is_empty() => (host, rest),
-        _ => {
-            let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-            return errors.invalid(path, value, detail);
-        }
-    };
-    errors.all_invalid(path, host, &names::dns_subdomain(host));
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
-    if !rest.bytes().all(inner) {
-        let detail = names::mismatch("Invalid path", "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+", &[]);
-        errors.invalid(path, rest, &detail);
     }
 }
 

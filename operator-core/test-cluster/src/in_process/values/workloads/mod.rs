@@ -11,6 +11,7 @@ mod job_policies;
 mod job_status;
 mod metrics;
 mod pod;
+mod revision;
 pub(in crate::in_process) mod schedule;
 mod stateful_set;
 mod status;
@@ -34,6 +35,7 @@ pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
         ("", "Pod") => (pod::create, pod::update::main, pod::status::check),
         ("apps", "Deployment") => (deployment::create, deployment::update, deployment::status),
         ("apps", "ReplicaSet") => (deployment::create_set, deployment::update_set, deployment::status_of_set),
+        ("apps", "ControllerRevision") => (revision::create, revision::update, anything),
         ("apps", "StatefulSet") => (stateful_set::create, stateful_set::update, stateful_set::status),
         ("apps", "DaemonSet") => (daemon_set::create, daemon_set::update, daemon_set::status),
         ("batch", "Job") => (job::create, job::update, job_status::check),
