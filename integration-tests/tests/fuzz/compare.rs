@@ -36,8 +36,9 @@ impl Answer {
 /// An object without what two servers can't agree on: identities, versions, times, addresses.
 pub(crate) fn plain(from: &Value) -> Value {
     let mut body = from.clone();
-    if let Some(uid) = from.pointer("/metadata/uid").and_then(Value::as_str) {
-        // Jobs select by it.
+    // Jobs select by it.
+    let uid = from.pointer("/metadata/uid").and_then(Value::as_str);
+    if let Some(uid) = uid.filter(|_| from["kind"] == "Job") {
         let text = body.to_string().replace(uid, "(uid)");
         body = serde_json::from_str(&text).unwrap_or(body);
     }

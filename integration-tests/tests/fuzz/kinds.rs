@@ -36,7 +36,7 @@ const fn kind(
 /// All kinds whose answers must not differ, the simplest first.
 ///
 /// PersistentVolumeClaims are not among them: with the real server the first write after their creation moves the version
-/// even if it changes nothing.
+/// even if it changes nothing. PersistentVolumes and Nodes aren't, either: the real server gives them more than this one.
 pub(crate) const KINDS: &[Kind] = &[
     kind("v1", "ConfigMap", "configmaps", false, config_map),
     kind("v1", "Secret", "secrets", false, secret),
@@ -83,7 +83,37 @@ pub(crate) const KINDS: &[Kind] = &[
         namespaced: false,
         ..kind("storage.k8s.io/v1", "StorageClass", "storageclasses", false, storage_class)
     },
+    kind("v1", "Pod", "pods", true, pod),
+    kind("events.k8s.io/v1", "Event", "events", false, new_event),
+    kind("apps/v1", "ControllerRevision", "controllerrevisions", false, controller_revision),
+    // Without a status of its own, and in no namespace.
+    Kind { namespaced: false, ..kind("fuzz.example.com/v1", "Plain", "plains", false, sample) },
+    Kind {
+        namespaced: false,
+        ..kind("networking.k8s.io/v1", "IngressClass", "ingressclasses", false, ingress_class)
+    },
 ];
+
+/// The issue of the fuzz asks for so many.
+const _: () = assert!(KINDS.len() >= 30, "fewer kinds than the fuzz is about");
+
+/// It is about an object of its own namespace, or the real server refuses it.
+fn new_event() -> Value {
+    json!({
+        "regarding": {"kind": "Pod", "name": {"?": ["a", "b"]}, "namespace": NAMESPACE, "uid?": "u", "apiVersion?": "v1"},
+        "eventTime": {"?": ["2024-01-01T00:00:00.000000Z", "2024-01-01T00:00:00.123456Z"]},
+        "action": {"?": ["Do", "Undo"]},
+        "reason": {"?": ["Created", "Changed"]},
+        "note?": {"?": ["a", "b", ""]},
+        "type": {"?": ["Normal", "Warning"]},
+        "reportingController": "example.com/web",
+        "reportingInstance": {"?": ["i", "j"]},
+        "series?": {"count": {"?": [2, 3]}, "lastObservedTime": "2024-01-01T00:00:00.123456Z"},
+        "related?": {"kind": "Pod", "name?": "c"},
+        "deprecatedCount?": {"?": [0, 1]},
+        "deprecatedSource?": {"component?": "web"},
+    })
+}
 
 /// It is about an object of its own namespace, or the real server refuses it.
 fn event() -> Value {

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::templates::pod_template;
+
 pub(crate) fn endpoints() -> Value {
     json!({"subsets?": {"~": [
         {
@@ -28,4 +30,33 @@ pub(crate) fn resource_quota() -> Value {
         },
         "status?": {"hard?": {"pods": "1"}, "used?": {"pods": {"?": ["0", "1"]}}},
     })
+}
+
+/// A Pod that no node has, so that it goes at once when it is deleted.
+pub(crate) fn pod() -> Value {
+    let mut pod = pod_template();
+    if let Some(pod) = pod.as_object_mut() {
+        pod.remove("metadata");
+        pod.insert(
+            "status?".to_owned(),
+            json!({
+                "phase?": {"?": ["Pending", "Running"]},
+                "message?": "m",
+                "conditions?": {"~": [{"type": "Ready", "status": {"?": ["True", "False"]}}, {"type": "PodScheduled", "status": "False"}]},
+            }),
+        );
+    }
+    pod
+}
+
+pub(crate) fn controller_revision() -> Value {
+    let data = json!({"a": 1, "b": {"c": [1, "x"]}});
+    json!({"revision": {"?": [1, 2]}, "data": {"?": [data, data, data, {"a": 2}]}})
+}
+
+pub(crate) fn ingress_class() -> Value {
+    json!({"spec?": {
+        "controller": "example.com/x",
+        "parameters?": {"kind": "X", "name": {"?": ["a", "b"]}, "apiGroup?": "example.com", "scope?": "Cluster"},
+    }})
 }

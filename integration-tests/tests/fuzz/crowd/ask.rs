@@ -19,6 +19,8 @@ pub(crate) struct Ask {
     body: Value,
     /// It is asked again until the servers agree: the real one does some things later, and reads some from a cache.
     pub(crate) again: bool,
+    /// It is asked again until the servers agree on the code and on this part of the answer.
+    pub(crate) until_same: Option<&'static str>,
     /// Asked by how stories begin; not left out to make one shorter.
     pub(crate) needed: bool,
 }
@@ -33,6 +35,7 @@ impl Ask {
             headers: Vec::new(),
             body: Value::Null,
             again,
+            until_same: None,
             needed: false,
         }
     }
@@ -100,6 +103,11 @@ impl Ask {
     /// Asked again until the servers agree. For what changes nothing.
     pub(crate) fn patiently(self) -> Self {
         Self { again: true, ..self }
+    }
+
+    /// Asked again until the servers agree on the code and on a part of the answer. For what changes nothing.
+    pub(crate) fn until_same(self, pointer: &'static str) -> Self {
+        Self { until_same: Some(pointer), ..self }
     }
 
     pub(crate) fn is_write(&self) -> bool {

@@ -126,8 +126,14 @@ impl Memory {
             said = said.replace(&format!("({version})"), "(version)");
         }
         let mut body = serde_json::from_str(&said).unwrap_or(body);
+        for cause in body.pointer_mut("/details/causes").and_then(Value::as_array_mut).into_iter().flatten() {
+            if cause["field"] == "patch" {
+                cause["message"] = without_object(text(&cause["message"])).into();
+            }
+        }
         if let Some(message) = body.get_mut("message").filter(|message| message.is_string()) {
-            *message = in_order(text(message)).into();
+            let told = without_object(text(message));
+            *message = in_order(first_of_many(&told)).into();
         }
         Answer { code: answer.code, body }
     }
@@ -166,6 +172,22 @@ impl Memory {
         }
         object
     }
+}
+
+/// What is wrong with a patch, without the whole object that the real server shows as JSON in a text.
+fn without_object(message: &str) -> String {
+    let shown = message.split_once("Invalid value: \"{").zip(message.rsplit_once("}\": "));
+    match shown {
+        Some(((before, _), (_, why))) => format!("{before}Invalid value: {why}"),
+        None => message.to_owned(),
+    }
+}
+
+/// Which one of several unknown fields is told depends on the order of a map in Go.
+fn first_of_many(message: &str) -> &str {
+    let is_typed = message.starts_with("failed to create typed patch object");
+    let undeclared = is_typed && message.contains(": field not declared in schema");
+    message.split_once("): ").filter(|_| undeclared).map_or(message, |(begin, _)| begin)
 }
 
 /// The roles that are missing are told in no order.

@@ -1,4 +1,5 @@
-//! Stories about many objects: lists and their pages, owners and what they own, namespaces that end, rights.
+//! Stories about many objects: lists and their pages, owners and what they own, namespaces that end, rights, definitions
+//! that change.
 //!
 //! ```text
 //!  seed ─▶ story: requests with marks ─┬─▶ kube-apiserver ─▶ its memory ─┐
@@ -9,6 +10,8 @@
 //! server's.
 
 mod ask;
+mod changed;
+mod definitions;
 mod lists;
 mod memory;
 mod owners;
@@ -31,6 +34,10 @@ use crate::{IN_FLIGHT, STORIES_OF_A_DAY, setting};
 /// So many differences are shown, and so many of them with the shortest story that has them.
 const SHOWN: usize = 12;
 const SHORTENED: usize = 2;
+
+/// So many stories of a sort may differ once and not when they are told again, in CI; each is printed. The real server does
+/// some things a moment later.
+const ONCE: u64 = 1;
 
 /// One sort of stories.
 pub(crate) struct Sort {
@@ -56,7 +63,7 @@ pub(crate) async fn tell_all(both: &Both, sort: &Sort) -> anyhow::Result<()> {
         (seed, story, told)
     });
     let mut told = std::pin::pin!(told.buffered(IN_FLIGHT));
-    let (mut sum, mut report, mut different) = (Told::default(), Vec::new(), 0);
+    let (mut sum, mut report, mut different, mut once) = (Told::default(), Vec::new(), 0, 0);
     let mut known = BTreeSet::new();
     while let Some((seed, story, told)) = told.next().await {
         let told = told?;
@@ -65,6 +72,11 @@ pub(crate) async fn tell_all(both: &Both, sort: &Sort) -> anyhow::Result<()> {
         told.skipped.iter().for_each(|(why, times)| *sum.skipped.entry(why).or_default() += times);
         told.codes.iter().for_each(|(code, times)| *sum.codes.entry(*code).or_default() += times);
         let Some((at, lines)) = told.different else { continue };
+        if tell(both, &format!("s{seed}again"), &story).await?.different.is_none() {
+            eprintln!("{} {seed} differs once, and not again: {}", sort.name, lines.join("\n    "));
+            once += 1;
+            continue;
+        }
         different += 1;
         // The same difference is told once, and the first few are enough to read.
         let seen = lines
@@ -91,6 +103,7 @@ pub(crate) async fn tell_all(both: &Both, sort: &Sort) -> anyhow::Result<()> {
         started.elapsed()
     );
     assert!(report.is_empty(), "the servers differ\n{}", report.join("\n"));
+    assert!(once <= ONCE * times, "{}: {once} stories differ once, and not again", sort.name);
     let compared = sum.writes + sum.reads;
     let floor = sort.answers * usize::try_from(stories)?;
     assert!(compared >= floor, "{}: {compared} answers are fewer than {floor}", sort.name);

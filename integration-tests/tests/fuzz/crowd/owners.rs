@@ -9,7 +9,7 @@ use operator_core::testing::{ControlPlane, Controllers, Part, TestCluster};
 use serde_json::{Value, json};
 
 use super::{Ask, Both, Sort, tell_all};
-use crate::{definition, prepare_in_process_with};
+use crate::{definitions, prepare_in_process_with};
 
 const SORT: Sort = Sort { name: "owners", story, stories: 30, answers: 40 };
 
@@ -121,6 +121,10 @@ fn story(random: &mut Random) -> Vec<Ask> {
         // Empty or not is what the next lists agree on.
         asks.extend(settled("a"));
         asks.push(Ask::get(all));
+        // Whether the namespace is there is read from a cache by who creates something in it.
+        let body = json!({"metadata": {"name": "probe"}});
+        let probe = Ask::post("/api/v1/namespaces/<s>-a/configmaps", body).query("dryRun", "All");
+        asks.push(probe.patiently().needed());
         asks.push(write(random, "a"));
         asks.extend(settled("a"));
         for (base, plural, _) in KINDS {
@@ -139,7 +143,7 @@ fn story(random: &mut Random) -> Vec<Ask> {
 async fn owners() -> anyhow::Result<()> {
     let parts = ControlPlane::builder()
         .controller_manager(true)
-        .crds([definition()])
+        .crds(definitions())
         .flag(
             Part::ControllerManager,
             "--controllers=garbage-collector-controller,namespace-controller,serviceaccount-controller",

@@ -77,7 +77,10 @@ impl Telling<'_> {
             if real.code != model.code && ask.is_write() {
                 different.push(format!("{} {}", real.body, model.body));
             }
-            if different.is_empty() || !ask.again || Instant::now() > until {
+            let behind = ask.until_same.is_some_and(|part| {
+                real.code != model.code || real.body.pointer(part) != model.body.pointer(part)
+            });
+            if different.is_empty() || !(ask.again || behind) || Instant::now() > until {
                 return Ok((real, Some(different)));
             }
             self.real = before;

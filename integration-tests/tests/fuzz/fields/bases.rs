@@ -43,6 +43,16 @@ pub(super) const KINDS: &[Kind] = &[
         ..kind("apps/v1", "DaemonSet", "daemonsets", true, daemon_sets)
     },
     Kind {
+        status: || json!({"replicas": 1}),
+        ..kind("apps/v1", "ReplicaSet", "replicasets", true, || {
+            let selector = json!({"matchLabels": {"app": "x"}});
+            vec![json!({"spec": {"replicas": 1, "selector": selector, "template": template("Always")}})]
+        })
+    },
+    kind("apps/v1", "ControllerRevision", "controllerrevisions", false, || {
+        vec![json!({"revision": 1, "data": {"a": 1}})]
+    }),
+    Kind {
         status: || json!({"startTime": "2024-01-01T00:00:00Z"}),
         ..kind("batch/v1", "Job", "jobs", true, jobs)
     },
@@ -102,6 +112,40 @@ pub(super) const KINDS: &[Kind] = &[
         status: || json!({"currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0}),
         ..kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true, || {
             vec![json!({"spec": {"selector": {"matchLabels": {"app": "x"}}, "minAvailable": 1}})]
+        })
+    },
+    Kind {
+        status: || json!({"hard": {"pods": "1"}, "used": {"pods": "0"}}),
+        ..kind("v1", "ResourceQuota", "resourcequotas", true, || {
+            vec![json!({"spec": {"hard": {"pods": "1", "requests.cpu": "1"}, "scopes": ["Terminating"]}})]
+        })
+    },
+    kind("discovery.k8s.io/v1", "EndpointSlice", "endpointslices", false, || {
+        vec![json!({
+            "addressType": "IPv4", "ports": [{"name": "a", "port": 80, "protocol": "TCP"}],
+            "endpoints": [{"addresses": ["10.0.0.1"], "hostname": "a", "nodeName": "n", "conditions": {"ready": true}}],
+        })]
+    }),
+    Kind {
+        namespaced: false,
+        ..kind("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", false, || {
+            vec![json!({"value": 1, "preemptionPolicy": "Never", "description": "d"})]
+        })
+    },
+    Kind {
+        namespaced: false,
+        ..kind("storage.k8s.io/v1", "StorageClass", "storageclasses", false, || {
+            vec![json!({
+                "provisioner": "example.com/x", "parameters": {"a": "1"}, "reclaimPolicy": "Delete", "mountOptions": ["a"],
+                "volumeBindingMode": "Immediate", "allowVolumeExpansion": true,
+            })]
+        })
+    },
+    Kind {
+        namespaced: false,
+        ..kind("networking.k8s.io/v1", "IngressClass", "ingressclasses", false, || {
+            let parameters = json!({"kind": "X", "name": "a", "apiGroup": "example.com", "scope": "Cluster"});
+            vec![json!({"spec": {"controller": "example.com/x", "parameters": parameters}})]
         })
     },
     kind("coordination.k8s.io/v1", "Lease", "leases", false, || {
