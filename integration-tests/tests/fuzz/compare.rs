@@ -65,6 +65,13 @@ pub(crate) fn plain(from: &Value) -> Value {
             causes.sort_by_key(Value::to_string);
         }
     }
+    // Several causes are told in the order of a map in Go.
+    let many =
+        body.pointer("/details/causes").and_then(Value::as_array).is_some_and(|causes| causes.len() > 1);
+    if let Some(message) = body.get_mut("message").filter(|_| many) {
+        let first = message.as_str().unwrap_or_default().split(" is invalid: [").next().unwrap_or_default();
+        *message = first.into();
+    }
     if let Some(spec) = body.get_mut("spec").and_then(Value::as_object_mut) {
         for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
             if let Some(port) = port.get_mut("nodePort") {

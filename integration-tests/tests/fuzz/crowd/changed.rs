@@ -45,8 +45,9 @@ fn things(version: &str) -> String {
 
 /// Something is done with one of the objects.
 fn act(random: &mut Random) -> Ask {
-    let version = random.pick(&VERSIONS);
-    let name = random.pick(&["a", "b", "c"]);
+    // Each object is written in one version: managed fields of several versions are not converted.
+    let at = random.below(VERSIONS.len());
+    let (version, name) = (VERSIONS[at], ["a", "b", "c"][at]);
     let all = things(version);
     let one = format!("{all}/{name}");
     let mut body = json!({
@@ -73,7 +74,7 @@ fn act(random: &mut Random) -> Ask {
         11 | 12 => Ask::merge(one, json!({"metadata": {"labels": {"l": random.pick(&["1", "2"])}}})),
         13 => Ask::merge(format!("{one}/status"), json!({"status": {"phase": random.pick(&["x", "y"])}})),
         14 => Ask::delete(one, Value::Null),
-        15 | 16 => Ask::get(one),
+        15 | 16 => Ask::get(format!("{}/{name}", things(random.pick(&VERSIONS)))),
         17 => {
             Ask::get(all).query("fieldSelector", random.pick(&["spec.b=x", "spec.b!=y", "metadata.name=a"]))
         }

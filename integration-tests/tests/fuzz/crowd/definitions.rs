@@ -29,8 +29,9 @@ pub(super) struct Defined {
     migrated: bool,
 }
 
-/// What a field may be; the last one that is chosen counts.
-fn options() -> [(&'static str, Value); 30] {
+/// What a field may be; the last one that is chosen counts. No field becomes one of another type: the real server has no managed
+/// fields for an object that doesn't fit its schema any more, or refuses to apply to it.
+fn options() -> [(&'static str, Value); 28] {
     let item = |fields: Value, keys: Value| {
         json!({
             "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys,
@@ -41,9 +42,7 @@ fn options() -> [(&'static str, Value); 30] {
     [
         ("a", json!({"type": "integer"})),
         ("a", json!({"type": "integer", "minimum": 2})),
-        ("a", json!({"type": "string"})),
         ("a", json!({"type": "integer", "default": 3})),
-        ("a", json!({"x-kubernetes-int-or-string": true})),
         (
             "a",
             json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1", "message": "too small"}]}),
@@ -241,7 +240,7 @@ pub(super) fn spec(random: &mut Random) -> Value {
         ("a", &[json!(1), json!(5), json!(2), json!("text"), Value::Null][..]),
         ("b", &[json!("x"), json!("y"), json!("long"), json!(1), Value::Null]),
         ("c", &[json!(["x"]), json!(["x", "y"]), json!([]), json!(["x", "x"]), Value::Null]),
-        ("d", &[json!({}), json!({"x": 1}), json!({"x": 1, "y": 2}), json!({"z": "t"}), Value::Null]),
+        ("d", &[json!({}), json!({"x": 1}), json!({"x": 1, "y": 2}), Value::Null]),
         ("e", &[json!(1), json!(1.5), Value::Null]),
         (
             "l",

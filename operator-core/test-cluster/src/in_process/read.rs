@@ -59,7 +59,9 @@ impl State {
             && request.query.get("continue").is_none();
         let limit = limit.filter(|_| !single);
         let from = self.start(request, limit, namespace)?;
-        let limit = limit.filter(|_| !from.ignores_limit);
+        // Events are not in the real server's cache, which knows no limits.
+        let is_event = kind.plural == "events" && !kind.is_custom();
+        let limit = limit.filter(|_| !from.ignores_limit || is_event);
         let past;
         let mut items: Box<dyn Iterator<Item = (&Path, &Arc<Value>)>> = match from.version {
             // A page of many: nothing is copied for it.
@@ -128,7 +130,7 @@ impl State {
             }
             let (version, after) = read_token(page, namespace)
                 .ok_or_else(|| Failure::bad_request("invalid continue token: continue key is not valid"))?;
-            return Ok(Start { version, after: Some(after), ignores_limit: false });
+            return Ok(Start { version, after: Some(after), ignores_limit: wanted.is_some() });
         }
         let Some(wanted) = wanted else { return Ok(Start::default()) };
         let version = self.known(wanted)?;
@@ -244,7 +246,7 @@ pub(super) fn collection<'o>(
             let message = format!(
                 "you requested PartialObjectMetadata, but the requested object is a list (*{}.{})",
                 kind.go_package(),
-                kind.list_kind
+                if kind.is_custom() { "UnstructuredList" } else { &kind.list_kind }
             );
             Err(Failure::new(406, "NotAcceptable", message))
         }

@@ -108,3 +108,16 @@ async fn a_pod_without_a_node_says_that_it_ends_before_it_is_gone() {
     let lines = scene.watch(&format!("{PODS}?watch=true&resourceVersion={first}&timeoutSeconds=5")).await;
     assert_eq!(lines, [format!("MODIFIED a {}", first + 1), format!("DELETED a {}", first + 2)]);
 }
+
+#[tokio::test]
+async fn who_says_that_nothing_is_orphaned_is_told_that_it_takes_time() {
+    let scene = Scene::new();
+    scene.post(MAPS, json!({ "metadata": { "name": "f", "finalizers": ["x.com/f"] } })).await;
+    scene.post(MAPS, json!({ "metadata": { "name": "g" } })).await;
+    for (name, code) in [("f", 202), ("g", 200)] {
+        assert_eq!(
+            scene.delete(&format!("{MAPS}/{name}"), json!({ "orphanDependents": false })).await.0,
+            code
+        );
+    }
+}

@@ -2,8 +2,8 @@
 
 mod access;
 mod admission;
-mod complete;
 mod changed;
+mod complete;
 mod controllers;
 mod cron_jobs;
 mod custom;

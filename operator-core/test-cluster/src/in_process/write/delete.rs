@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{finalizers, is_deleting, meta, metadata, yaml};
@@ -47,6 +48,8 @@ pub(super) struct DeleteOptions {
     uid: Option<String>,
     pub(super) version: Option<String>,
     grace: Option<i64>,
+    /// Whether the old way to say that dependents go, too, was used: it has an answer of its own.
+    cascades: bool,
 }
 
 impl State {
@@ -63,7 +66,8 @@ impl State {
         let live = self.live(kind, path)?;
         let (marked, object) = self.delete_object(kind, path, &live, &options)?;
         if marked || kind.behaviour.shows_deleted {
-            return show(request, kind, &object).map(Reply::ok);
+            let code = if marked && options.cascades { StatusCode::ACCEPTED } else { StatusCode::OK };
+            return show(request, kind, &object).map(|shown| Reply::Json(code, shown));
         }
         let mut details = json!({ "name": path.name(), "kind": kind.plural, "uid": live["metadata"]["uid"] });
         if !kind.group.is_empty() {
@@ -260,6 +264,7 @@ impl DeleteOptions {
             uid: precondition("uid"),
             version: precondition("resourceVersion"),
             grace: body["gracePeriodSeconds"].as_i64(),
+            cascades: orphan == Some(false),
         })
     }
 
