@@ -109,6 +109,8 @@ fn story(random: &mut Random) -> Vec<Ask> {
         defined.change(random);
         asks.extend(write(&defined, random));
         asks.extend(probe());
+        // New names are accepted a moment later.
+        asks.push(Ask::get(ONE).needed());
         if random.chance(25) {
             // What is refused changes nothing.
             asks.push(defined.wrong(random, ONE));
@@ -121,6 +123,7 @@ fn story(random: &mut Random) -> Vec<Ask> {
             defined = defined.back_to(before);
             asks.extend(write(&defined, random));
             asks.extend(probe());
+            asks.push(Ask::get(ONE).needed());
         }
     }
     asks.extend((0..4).map(|_| act(random)));

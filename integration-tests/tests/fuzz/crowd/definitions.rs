@@ -29,9 +29,9 @@ pub(super) struct Defined {
     migrated: bool,
 }
 
-/// What a field may be; the last one that is chosen counts. No field becomes one of another type: the real server has no managed
+/// What a field may be; the last one that is chosen counts. No field becomes one of another type, and no map of items a list: the real server has no managed
 /// fields for an object that doesn't fit its schema any more, or refuses to apply to it.
-fn options() -> [(&'static str, Value); 28] {
+fn options() -> [(&'static str, Value); 26] {
     let item = |fields: Value, keys: Value| {
         json!({
             "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys,
@@ -83,14 +83,6 @@ fn options() -> [(&'static str, Value); 28] {
                 json!({"name": name, "port": {"type": "integer", "default": 2}, "value": {"type": "integer"}}),
                 json!(["name", "port"]),
             ),
-        ),
-        (
-            "l",
-            json!({"type": "array", "x-kubernetes-list-type": "atomic", "items": {"type": "object", "properties": {"name": name}}}),
-        ),
-        (
-            "l",
-            json!({"type": "array", "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}),
         ),
     ]
 }

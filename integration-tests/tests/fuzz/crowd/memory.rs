@@ -122,6 +122,12 @@ impl Memory {
             let end = said[at + 11..].find(|letter: char| !letter.is_ascii_digit());
             said.replace_range(at + 11..at + 11 + end.unwrap_or(0), "now");
         }
+        // What a server has done by itself has a version that no answer has told.
+        if let Some(at) = said.find(" in record (") {
+            let from = at + " in record (".len();
+            let end = said[from..].find(|letter: char| !letter.is_ascii_digit()).unwrap_or(0);
+            said.replace_range(from..from + end, if end > 0 { "version" } else { "" });
+        }
         for version in self.versions.values().flatten().chain(&self.lists) {
             said = said.replace(&format!("({version})"), "(version)");
         }
