@@ -147,6 +147,12 @@ impl Schema {
         }
     }
 
+    /// What the rules of a custom kind let be in a changed object.
+    pub(super) fn let_be(&self, object: &Value, old: &Value) -> Vec<String> {
+        let Origin::Custom(definition) = &self.0.origin else { return Vec::new() };
+        definition.let_be(object, old)
+    }
+
     /// A body as the server reads it: in the form that Go gives it, unknown fields dropped, defaults filled in.
     pub(super) fn read(&self, object: Value) -> Result<Value, Refusal> {
         match &self.0.origin {

@@ -50,6 +50,12 @@ impl Definition {
         }
     }
 
+    /// What rules find wrong in a changed object, and let be because it was so before.
+    pub(super) fn let_be(&self, object: &Value, old: &Value) -> Vec<String> {
+        let found = self.rules.iter().flat_map(|rules| rules.check(&self.schema, object, Some(old)).1);
+        found.map(|(_, path, message)| format!("{path}: {message}")).collect()
+    }
+
     /// Drops what the schema doesn't know, and fills in its defaults. The error names an embedded object that has none
     /// of the fields that every object has.
     pub(super) fn coerce(&self, object: &mut Value) -> Result<(), String> {
@@ -109,7 +115,7 @@ impl Definition {
                            existing errors to complete validation";
                 causes.push(cause("Invalid", "", format!("Invalid value: null: {why}")));
             } else {
-                causes.extend(rules.check(&self.schema, object, live));
+                causes.extend(rules.check(&self.schema, object, live).0);
             }
         }
         causes

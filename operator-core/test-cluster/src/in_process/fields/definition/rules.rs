@@ -64,7 +64,7 @@ impl Rules {
     pub(super) fn check_part(&self, schema: &Value, default: &Value, path: &str) -> Vec<Cause> {
         let mut causes = Vec::new();
         for old in [Some(default), None] {
-            let mut run = Run { budget: BUDGET, causes: Vec::new() };
+            let mut run = Run { budget: BUDGET, ..Run::default() };
             let is_root = flag(schema, "x-kubernetes-embedded-resource");
             let at = Place { path, is_root, old, correlated: None, nearest: None };
             let _ended = run.value(self, schema, default, at);
@@ -102,13 +102,18 @@ impl Rules {
         (!is_empty).then_some(rules)
     }
 
-    /// The causes for which an object is refused.
-    pub(super) fn check(&self, schema: &Value, object: &Value, old: Option<&Value>) -> Vec<Cause> {
-        let mut run = Run { budget: BUDGET, causes: Vec::new() };
+    /// The causes for which an object is refused, and those that are let be because they were there before.
+    pub(super) fn check(
+        &self,
+        schema: &Value,
+        object: &Value,
+        old: Option<&Value>,
+    ) -> (Vec<Cause>, Vec<Cause>) {
+        let mut run = Run { budget: BUDGET, ..Run::default() };
         let at = Place { path: "", is_root: true, old, correlated: old.map(Old), nearest: None };
         // Running out of budget is a cause by itself.
         let _ended = run.value(self, schema, object, at);
-        run.causes
+        (run.causes, run.let_be)
     }
 }
 
@@ -180,9 +185,11 @@ impl<'p> Place<'p> {
     }
 }
 
+#[derive(Default)]
 struct Run {
     budget: u64,
     causes: Vec<Cause>,
+    let_be: Vec<Cause>,
 }
 
 /// Nothing more is checked.
@@ -264,9 +271,7 @@ impl Run {
                             Some(old) => old.is_same(value),
                             None => at.nearest.unwrap_or(false),
                         };
-                    if !ratcheted {
-                        self.causes.push(failed);
-                    }
+                    if ratcheted { &mut self.let_be } else { &mut self.causes }.push(failed);
                     if ended {
                         return Err(Ended);
                     }
