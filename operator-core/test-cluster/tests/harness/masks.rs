@@ -20,9 +20,11 @@ pub(crate) fn comparable((code, mut body): Answer) -> Answer {
             fields.remove("managedFields");
         }
     }
-    // Warnings of rules come in the order of a map in Go.
-    if let Some(warnings) = body.get_mut("~warnings").and_then(Value::as_array_mut) {
-        warnings.sort_by_key(Value::to_string);
+    // A refused change isn't warned of what rules let be.
+    if code >= 400
+        && let Some(fields) = body.as_object_mut()
+    {
+        fields.remove("~warnings");
     }
     let causes = body.pointer_mut("/details/causes").and_then(Value::as_array_mut);
     if let Some(causes) = causes {
