@@ -16,8 +16,8 @@ pub(crate) fn endpoints() -> Value {
 
 pub(crate) fn limit_range() -> Value {
     json!({"spec": {"limits": {"~": [
-        {"type": "Container", "default?": {"cpu": {"?": ["1", "1000m"]}}, "max?": {"cpu": "2"}},
-        {"type": "Pod", "max?": {"memory": {"?": ["1Gi", "1024Mi"]}}},
+        {"type": "Container", "default?": {"cpu": {"?": ["1", "2"]}}, "max?": {"cpu": "2"}},
+        {"type": "Pod", "max?": {"memory": {"?": ["1Gi", "2Gi"]}}},
         {"type": "PersistentVolumeClaim", "max": {"storage": "2Gi"}, "min?": {"storage": "1Gi"}},
     ]}}})
 }

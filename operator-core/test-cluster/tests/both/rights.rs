@@ -184,3 +184,26 @@ async fn reviews_that_ask_nothing_or_too_much() {
         }
     }
 }
+
+#[tokio::test]
+async fn who_may_only_change_objects_creates_none_by_that() {
+    let mut both = Both::new("patches").await;
+    let (roles, bindings) = (format!("{RBAC}/clusterroles"), format!("{RBAC}/clusterrolebindings"));
+    let patch = json!([{ "apiGroups": ["", "coordination.k8s.io"], "resources": ["*"], "verbs": ["patch", "update"] }]);
+    both.ask("POST", &roles, &role("patches:patch", &patch)).await;
+    both.ask("POST", &bindings, &binding("patches:patch", "ClusterRole", "patches:patch", "pat")).await;
+    both.until_allowed("pat", &json!({ "resource": "configmaps", "verb": "patch" })).await;
+    both.be("pat", &[]);
+    let map = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "b" } });
+    let wrong =
+        json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "b" }, "data": { "/": "" } });
+    let maps = "/api/v1/namespaces/patches/configmaps/b?fieldManager=pat";
+    both.ask("APPLY", maps, &wrong).await;
+    both.ask("APPLY", maps, &map).await;
+    both.ask("APPLY", &format!("{maps}&dryRun=All"), &map).await;
+    let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "patches-2" } });
+    both.ask("APPLY", "/api/v1/namespaces/patches-2?fieldManager=pat", &namespace).await;
+    let lease = json!({ "metadata": { "name": "l" } });
+    both.ask("PUT", "/apis/coordination.k8s.io/v1/namespaces/patches/leases/l", &lease).await;
+    both.end();
+}

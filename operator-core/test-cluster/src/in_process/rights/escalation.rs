@@ -32,6 +32,25 @@ impl Asker {
 }
 
 impl State {
+    /// Refuses an object that its writer may only change, if it isn't there: an apply and a PUT create it, too.
+    pub(in crate::in_process) fn may_create(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
+        let user = &self.asker.user;
+        if user.is_administrator() {
+            return Ok(());
+        }
+        let namespace = if kind.is_namespace() { Some(path.name()) } else { path.namespace() };
+        let create = Action {
+            verb: "create".to_owned(),
+            group: kind.group.clone(),
+            resource: kind.plural.clone(),
+            name: path.name().to_owned(),
+            namespace: namespace.unwrap_or_default().to_owned(),
+            ..Action::default()
+        };
+        let decision = self.decide(user, &create);
+        if decision.allowed { Ok(()) } else { Err(create.refused(user, &decision)) }
+    }
+
     /// Refuses a role or binding by which its writer would grant more than they have.
     pub(in crate::in_process) fn may_grant(
         &self,

@@ -100,6 +100,7 @@ impl State {
         if !causes.is_empty() {
             return Err(Failure::invalid(kind, path.name(), &causes));
         }
+        self.may_create(kind, path)?;
         if target.options.warns {
             self.warnings.extend(values::warnings::of_new(kind, &object));
         }
