@@ -31,7 +31,7 @@ pub(super) struct Defined {
 
 /// What a field may be; the last one that is chosen counts. No field becomes one of another type, and no map of items a list: the real server has no managed
 /// fields for an object that doesn't fit its schema any more, or refuses to apply to it.
-fn options() -> [(&'static str, Value); 26] {
+fn options() -> [(&'static str, Value); 25] {
     let item = |fields: Value, keys: Value| {
         json!({
             "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys,
@@ -63,10 +63,6 @@ fn options() -> [(&'static str, Value); 26] {
             json!({"type": "object", "default": {}, "properties": {"x": {"type": "integer", "default": 5}, "z": {"type": "string"}}}),
         ),
         ("d", json!({"type": "object", "additionalProperties": {"type": "integer"}})),
-        (
-            "d",
-            json!({"type": "object", "x-kubernetes-map-type": "atomic", "additionalProperties": {"type": "integer"}}),
-        ),
         ("d", json!({"type": "object", "required": ["x"], "properties": {"x": {"type": "integer"}}})),
         ("e", json!({"type": "integer", "nullable": true})),
         ("e", json!({"type": "integer", "maximum": 0})),

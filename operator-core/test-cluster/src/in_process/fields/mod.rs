@@ -258,6 +258,7 @@ impl Schema {
                     Cow::Borrowed(_) => object,
                 };
                 canonical::stored(go, &mut object);
+                defaults::stored(&self.0.kind.kind, &mut object);
                 object
             }
             Origin::Custom(definition) => {

@@ -82,6 +82,13 @@ pub(super) fn identified(kind: &str, object: &mut Value) {
     }
 }
 
+/// Fills in what was taken away by a write that left the rest as it was: whoever reads the object sees it again.
+pub(super) fn stored(kind: &str, object: &mut Value) {
+    if let ("Job", Some(job)) = (kind, object.as_object_mut()) {
+        workloads::job_labels(job);
+    }
+}
+
 /// Carries over what an update may omit.
 pub(super) fn update(kind: &str, live: &Value, object: &mut Value) {
     disabled::drop(kind, object);

@@ -96,7 +96,13 @@ pub(super) fn replica_set(set: &mut Object) {
 pub(super) fn job(job: &mut Object) {
     let Some(spec) = made(job, "spec") else { return };
     job_spec(spec);
-    let labels = spec["template"]["metadata"]["labels"].clone();
+    job_labels(job);
+}
+
+/// A Job has the labels of its Pods, unless it has others.
+pub(super) fn job_labels(job: &mut Object) {
+    let labels =
+        job.get("spec").map(|spec| spec["template"]["metadata"]["labels"].clone()).unwrap_or_default();
     if let (true, Some(metadata)) = (labels.is_object(), part(job, "metadata")) {
         missing(metadata, "labels", labels);
     }
