@@ -65,6 +65,12 @@ pub(crate) fn plain(from: &Value) -> Value {
             causes.sort_by_key(Value::to_string);
         }
     }
+    if body["kind"] == "Status" {
+        body.get_mut("message").map(without_quoted_object);
+        let causes = body.pointer_mut("/details/causes").and_then(Value::as_array_mut);
+        let messages = causes.into_iter().flatten().filter_map(|cause| cause.get_mut("message"));
+        messages.for_each(without_quoted_object);
+    }
     // Several causes are told in the order of a map in Go.
     let many =
         body.pointer("/details/causes").and_then(Value::as_array).is_some_and(|causes| causes.len() > 1);
@@ -85,6 +91,20 @@ pub(crate) fn plain(from: &Value) -> Value {
         }
     }
     body
+}
+
+/// A patched object that can't be read is quoted by the real server, and not by the model.
+fn without_quoted_object(message: &mut Value) {
+    const QUOTED: &str = "Invalid value: \"{";
+    let Value::String(message) = message else { return };
+    if let (Some(from), Some(to)) = (message.find(QUOTED), message.rfind("}\": "))
+        && from < to
+    {
+        let rest = message.split_off(to + 4);
+        message.truncate(from);
+        message.push_str("Invalid value: ");
+        message.push_str(&rest);
+    }
 }
 
 fn differ(one: &Value, two: &Value, path: &str, lines: &mut Vec<String>) {

@@ -37,8 +37,8 @@ pub(crate) type Skipped = BTreeMap<&'static str, usize>;
 pub(crate) const NOT_DONE: &str = "stories that the model doesn't do";
 /// A server has forgotten the version that a watch began with.
 pub(crate) const FORGOTTEN: &str = "watches of forgotten versions";
-/// The next write moves the version on the real server alone, which ends the story: it has stored an empty list, which
-/// nobody sees.
+/// The next write moves the version on the real server alone, which ends the story: it has stored an empty list or
+/// map, which nobody sees.
 const EMPTY_LIST: &str = "stories with an empty list that is stored";
 /// A PUT is made of the object as it is, and there is none yet.
 pub(crate) const NOTHING_TO_PUT: &str = "nothing to put";
@@ -273,11 +273,11 @@ pub(crate) fn random_story(kind: &Kind, seed: u64) -> Vec<Step> {
     story(kind, &mut Random::new(seed), 10)
 }
 
-/// Whether somebody still has a list in the metadata of an object, of which no entry is left.
+/// Whether somebody still has a list or a map in the metadata of an object, of which no entry is left.
 fn has_empty_list(object: &Value) -> bool {
     let metadata = &object["metadata"];
     let managed = metadata["managedFields"].as_array();
-    ["finalizers", "ownerReferences"].into_iter().any(|list| {
+    ["annotations", "finalizers", "labels", "ownerReferences"].into_iter().any(|list| {
         let field = format!("f:{list}");
         let owned = |entry: &Value| entry["fieldsV1"]["f:metadata"].get(&field).is_some();
         metadata[list].is_null() && managed.into_iter().flatten().any(owned)
