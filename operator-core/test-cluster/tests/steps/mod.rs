@@ -165,7 +165,8 @@ impl Story {
                 let mut events = each[side].clone();
                 events.sort_by_key(version);
                 let mut said: Vec<String> = events.iter().map(|event| masked(&said(event))).collect();
-                if !in_order {
+                // Whoever says a thing again says it later.
+                if !in_order || REPEATED.contains(&kind) {
                     said.sort();
                 }
                 if kind == "Pod" {
@@ -190,12 +191,14 @@ impl Story {
     }
 }
 
-/// What an Event says. How often the real controller of StatefulSets says that it has made a Pod depends on how soon it sees
-/// what it has done.
+/// Of these, real controllers say the same more or less often: it depends on how soon they see what they have done.
+const REPEATED: [&str; 2] = ["StatefulSet", "PersistentVolumeClaim"];
+
+/// What an Event says.
 fn said(event: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-    let is_of_set = event["involvedObject"]["kind"] == "StatefulSet";
-    let count = if is_of_set { "some".into() } else { event["count"].to_string() };
+    let is_repeated = REPEATED.iter().any(|kind| event["involvedObject"]["kind"] == *kind);
+    let count = if is_repeated { "some".into() } else { event["count"].to_string() };
     format!(
         "{} {} {} {} x{} from {} {} {}: {}",
         text(&event["involvedObject"]["name"]),
