@@ -216,6 +216,10 @@ fn said(event: &Value) -> String {
 /// An object without what two clusters can't agree on. Of a Pod's status only the phase is compared: the nodes differ.
 fn shown(object: &Value) -> String {
     let mut object = object.clone();
+    // The one that has changed last is the last one, which depends on how much a real controller sees at once.
+    if let Some(conditions) = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut) {
+        conditions.sort_by_key(|condition| condition["type"].to_string());
+    }
     if let Some(metadata) = object["metadata"].as_object_mut() {
         for field in ["managedFields", "resourceVersion", "uid", "creationTimestamp"] {
             metadata.remove(field);
