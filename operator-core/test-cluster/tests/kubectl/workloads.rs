@@ -66,7 +66,7 @@ pub(crate) fn steps() -> Vec<Step> {
         run("expose deployment web --port=80 --target-port=8080"),
         run("get service web -o wide"),
         run("get service web -o yaml"),
-        run("describe service web"),
+        run("describe service web --show-events=false"),
         feed("apply -f -", JOB),
         run("get cronjob,ingress,networkpolicy,pvc,lease -o wide"),
         run("create job copy --from=cronjob/nightly --dry-run=server"),
