@@ -65,11 +65,11 @@ pub(crate) fn plain(from: &Value) -> Value {
             causes.sort_by_key(Value::to_string);
         }
     }
-    if body["kind"] == "Status" {
-        body.get_mut("message").map(without_quoted_object);
-        let causes = body.pointer_mut("/details/causes").and_then(Value::as_array_mut);
-        let messages = causes.into_iter().flatten().filter_map(|cause| cause.get_mut("message"));
-        messages.for_each(without_quoted_object);
+    let causes = body.pointer_mut("/details/causes").and_then(Value::as_array_mut);
+    let of_patch: Vec<_> = causes.into_iter().flatten().filter(|cause| cause["field"] == "patch").collect();
+    if !of_patch.is_empty() {
+        of_patch.into_iter().for_each(|cause| without_object(&mut cause["message"]));
+        without_object(&mut body["message"]);
     }
     // Several causes are told in the order of a map in Go.
     let many =
@@ -93,17 +93,12 @@ pub(crate) fn plain(from: &Value) -> Value {
     body
 }
 
-/// A patched object that can't be read is quoted by the real server, and not by the model.
-fn without_quoted_object(message: &mut Value) {
-    const QUOTED: &str = "Invalid value: \"{";
-    let Value::String(message) = message else { return };
-    if let (Some(from), Some(to)) = (message.find(QUOTED), message.rfind("}\": "))
-        && from < to
-    {
-        let rest = message.split_off(to + 4);
-        message.truncate(from);
-        message.push_str("Invalid value: ");
-        message.push_str(&rest);
+/// What is wrong with a patch, without the whole object that the real server shows as JSON in a text.
+fn without_object(message: &mut Value) {
+    let text = message.as_str().unwrap_or_default();
+    let shown = text.split_once("Invalid value: \"{").zip(text.rsplit_once("}\": "));
+    if let Some(((before, _), (_, why))) = shown {
+        *message = format!("{before}Invalid value: {why}").into();
     }
 }
 

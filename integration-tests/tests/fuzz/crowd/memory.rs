@@ -132,14 +132,8 @@ impl Memory {
             said = said.replace(&format!("({version})"), "(version)");
         }
         let mut body = serde_json::from_str(&said).unwrap_or(body);
-        for cause in body.pointer_mut("/details/causes").and_then(Value::as_array_mut).into_iter().flatten() {
-            if cause["field"] == "patch" {
-                cause["message"] = without_object(text(&cause["message"])).into();
-            }
-        }
         if let Some(message) = body.get_mut("message").filter(|message| message.is_string()) {
-            let told = without_object(text(message));
-            *message = in_order(first_of_many(&told)).into();
+            *message = in_order(first_of_many(text(message))).into();
         }
         Answer { code: answer.code, body }
     }
@@ -177,15 +171,6 @@ impl Memory {
             metadata["ends"] = json!(ends);
         }
         object
-    }
-}
-
-/// What is wrong with a patch, without the whole object that the real server shows as JSON in a text.
-fn without_object(message: &str) -> String {
-    let shown = message.split_once("Invalid value: \"{").zip(message.rsplit_once("}\": "));
-    match shown {
-        Some(((before, _), (_, why))) => format!("{before}Invalid value: {why}"),
-        None => message.to_owned(),
     }
 }
 

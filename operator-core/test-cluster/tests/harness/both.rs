@@ -30,7 +30,7 @@ pub(crate) fn ours() -> InProcessServer {
 }
 
 /// The field of an answer that has its warnings; the last one.
-const WARNINGS: &str = "~warnings";
+pub(crate) const WARNINGS: &str = "~warnings";
 
 /// Two servers, and what their answers differ in.
 pub(crate) struct Both {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::both::Answer;
+use super::both::{Answer, WARNINGS};
 
 /// The answer as a text.
 pub(crate) fn masked((code, mut body): Answer) -> String {
@@ -24,7 +24,7 @@ pub(crate) fn comparable((code, mut body): Answer) -> Answer {
     if code >= 400
         && let Some(fields) = body.as_object_mut()
     {
-        fields.remove("~warnings");
+        fields.remove(WARNINGS);
     }
     let causes = body.pointer_mut("/details/causes").and_then(Value::as_array_mut);
     if let Some(causes) = causes {

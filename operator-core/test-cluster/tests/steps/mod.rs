@@ -107,19 +107,25 @@ impl Story {
 
     /// Compares the objects of a list, in whatever order. Waits for a while until they are equal.
     pub(super) async fn same(&mut self, of: &str) {
+        let shown = |objects: &[Value]| {
+            let mut shown: Vec<String> = objects.iter().map(shown).collect();
+            shown.sort();
+            shown
+        };
+        self.compare(of, of, shown).await;
+    }
+
+    /// Compares what a list says on each side. Waits for a while until it is equal.
+    async fn compare(&mut self, of: &str, what: &str, said: impl Fn(&[Value]) -> Vec<String>) {
         let started = Instant::now();
         loop {
             let each = self.each(of).await;
-            let [real, ours] = [0, 1].map(|side| {
-                let mut shown: Vec<String> = each[side].iter().map(shown).collect();
-                shown.sort();
-                shown
-            });
+            let [real, ours] = [0, 1].map(|side| said(&each[side]));
             if real == ours {
                 return;
             }
             if started.elapsed() > Duration::from_secs(5) {
-                self.note(of, &real, &ours);
+                self.note(what, &real, &ours);
                 return;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -153,37 +159,24 @@ impl Story {
 
     async fn compare_events(&mut self, kind: &str, in_order: bool) {
         let of = format!("v1/events?fieldSelector=involvedObject.kind%3D{kind}");
-        let started = Instant::now();
-        loop {
-            let each = self.each(&of).await;
-            let [real, ours] = [0, 1].map(|side| {
-                let version = |event: &Value| {
-                    event["metadata"]["resourceVersion"]
-                        .as_str()
-                        .and_then(|version| version.parse::<u64>().ok())
-                };
-                let mut events = each[side].clone();
-                events.sort_by_key(version);
-                let mut said: Vec<String> = events.iter().map(|event| masked(&said(event))).collect();
-                // Whoever says a thing again says it later.
-                if !in_order || REPEATED.contains(&kind) {
-                    said.sort();
-                }
-                if kind == "Pod" {
-                    // The scheduler says the same again when the Pod has changed.
-                    said.dedup();
-                }
-                said
-            });
-            if real == ours {
-                return;
+        let version = |event: &Value| {
+            event["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse::<u64>().ok())
+        };
+        let all = |events: &[Value]| {
+            let mut events = events.to_vec();
+            events.sort_by_key(version);
+            let mut said: Vec<String> = events.iter().map(|event| masked(&said(event))).collect();
+            // Whoever says a thing again says it later.
+            if !in_order || REPEATED.contains(&kind) {
+                said.sort();
             }
-            if started.elapsed() > Duration::from_secs(5) {
-                self.note(&format!("Events about {kind}"), &real, &ours);
-                return;
+            if kind == "Pod" {
+                // The scheduler says the same again when the Pod has changed.
+                said.dedup();
             }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+            said
+        };
+        self.compare(&of, &format!("Events about {kind}"), all).await;
     }
 
     pub(super) fn end(self) {
