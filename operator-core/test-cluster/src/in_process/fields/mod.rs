@@ -118,6 +118,14 @@ pub(super) struct Write<'a> {
     pub(super) time: Timestamp,
 }
 
+/// What becomes of a write.
+#[derive(Debug)]
+pub(super) struct Accepted {
+    pub(super) object: Value,
+    /// What rules find wrong, and let be because it was so before: warnings.
+    pub(super) let_be: Vec<String>,
+}
+
 impl Schema {
     /// A kind of Kubernetes itself; `None` for one whose types are not recorded.
     pub(super) fn builtin(kind: &GroupVersionKind) -> Option<Self> {
@@ -133,24 +141,19 @@ impl Schema {
         Self(Arc::new(Inner { kind, origin: Origin::Custom(Box::new(definition)) }))
     }
 
-    /// Refuses an object of a custom kind that its definition doesn't allow.
+    /// Refuses an object of a custom kind that its definition doesn't allow. Returns what rules let be.
     pub(super) fn refuse(
         &self,
         object: &Value,
         live: Option<&Value>,
         endpoint: Endpoint,
-    ) -> Result<(), Refusal> {
-        let Origin::Custom(definition) = &self.0.origin else { return Ok(()) };
-        match definition.validate(object, live, endpoint) {
-            causes if causes.is_empty() => Ok(()),
+    ) -> Result<Vec<String>, Refusal> {
+        let mut let_be = Vec::new();
+        let Origin::Custom(definition) = &self.0.origin else { return Ok(let_be) };
+        match definition.validate(object, live, endpoint, &mut let_be) {
+            causes if causes.is_empty() => Ok(let_be),
             causes => Err(invalid(&self.0.kind, object, causes)),
         }
-    }
-
-    /// What the rules of a custom kind let be in a changed object.
-    pub(super) fn let_be(&self, object: &Value, old: &Value) -> Vec<String> {
-        let Origin::Custom(definition) = &self.0.origin else { return Vec::new() };
-        definition.let_be(object, old)
     }
 
     /// A body as the server reads it: in the form that Go gives it, unknown fields dropped, defaults filled in.
@@ -292,12 +295,12 @@ impl Write<'_> {
     }
 
     /// The last steps of every write.
-    fn finish(&self, live: Option<&Value>, new: Value, managers: &Managers) -> Result<Value, Refusal> {
+    fn finish(&self, live: Option<&Value>, new: Value, managers: &Managers) -> Result<Accepted, Refusal> {
         let mut new = prepare::prepare(self, live, new);
         prepare::set_managed(&mut new, managers.encode());
-        let new = self.schema.stored(new);
-        self.schema.refuse(&new, live, self.endpoint)?;
-        Ok(new)
+        let object = self.schema.stored(new);
+        let let_be = self.schema.refuse(&object, live, self.endpoint)?;
+        Ok(Accepted { object, let_be })
     }
 }
 
@@ -329,7 +332,7 @@ pub(super) fn apply(
     live: Option<&Value>,
     applied: &Value,
     force: bool,
-) -> Result<Value, Refusal> {
+) -> Result<Accepted, Refusal> {
     let schema = write.schema;
     let kind = &schema.0.kind;
     let api_version = kind.api_version();
@@ -369,7 +372,7 @@ pub(super) fn apply(
 }
 
 /// Any other write. `new` is the whole object as the request wants it: a body, or the live object after a patch.
-pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Result<Value, Refusal> {
+pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Result<Accepted, Refusal> {
     let schema = write.schema;
     let live_managers = || live.and_then(|live| Managers::decode(entries(live))).unwrap_or_default();
     let mut managers = match (write.endpoint, entries(&new)) {

@@ -24,8 +24,8 @@ impl State {
         let options = Options { dry_run: false, validation: super::strict::Validation::Ignore, warns: false };
         let target = Target { kind, path, endpoint: Endpoint::Main, manager: manager.to_owned(), options };
         let (Ok(live), Ok(write)) = (self.live(kind, path), target.fields(self.now)) else { return };
-        if let Ok(object) = fields::apply(&write, Some(&live), applied, true) {
-            self.finish_update(&target, &live, object).ok();
+        if let Ok(accepted) = fields::apply(&write, Some(&live), applied, true) {
+            self.finish_update(&target, &live, accepted).ok();
         }
     }
 }

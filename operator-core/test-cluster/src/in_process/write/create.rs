@@ -71,7 +71,7 @@ impl State {
         }
         metadata::clear_for_creation(&mut object);
         let object = fields::change(&target.fields(self.now)?, None, object);
-        self.finish_creation(target, object.map_err(|refusal| target.refused(refusal))?)
+        self.finish_creation(target, object.map_err(|refusal| target.refused(refusal))?.object)
     }
 
     /// Stores a new object that has its managed fields already.

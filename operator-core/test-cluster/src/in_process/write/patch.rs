@@ -90,14 +90,15 @@ impl State {
         match live {
             Ok(live) => {
                 let version = meta(&applied, "resourceVersion").to_owned();
-                let mut object = fields::apply(&write, Some(&live), &applied, force).map_err(refused)?;
-                metadata::check_name(&object, path.name())?;
-                metadata::place(&mut object, path.namespace())?;
+                let mut accepted = fields::apply(&write, Some(&live), &applied, force).map_err(refused)?;
+                let object = &mut accepted.object;
+                metadata::check_name(object, path.name())?;
+                metadata::place(object, path.namespace())?;
                 // Of a status, the rest of the body is forgotten; not so the version that it builds upon.
                 if !version.is_empty() {
                     object["metadata"]["resourceVersion"] = version.into();
                 }
-                let object = self.finish_update(&target, &live, object)?;
+                let object = self.finish_update(&target, &live, accepted)?;
                 show(request, kind, &object).map(Reply::ok)
             }
             Err(absent) if target.endpoint == Endpoint::Status => match kind.behaviour.put_creates {
@@ -107,7 +108,7 @@ impl State {
             },
             Err(_) => {
                 let uid = meta(&applied, "uid").to_owned();
-                let mut object = fields::apply(&write, None, &applied, force).map_err(refused)?;
+                let mut object = fields::apply(&write, None, &applied, force).map_err(refused)?.object;
                 metadata::check_name(&object, path.name())?;
                 metadata::place(&mut object, path.namespace())?;
                 if !uid.is_empty() {

@@ -9,7 +9,7 @@ use super::{Options, Target, body, endpoint, finalizers, is_deleting, meta, meta
 use crate::in_process::{
     definitions::{GROUP, KIND, note_storage},
     failure::Failure,
-    fields::{self, Endpoint},
+    fields::{self, Accepted, Endpoint},
     kinds::Kind,
     read::show,
     request::Request,
@@ -69,7 +69,7 @@ impl State {
         &mut self,
         target: &Target<'_>,
         live: &Arc<Value>,
-        mut object: Value,
+        Accepted { mut object, let_be }: Accepted,
     ) -> Result<Arc<Value>, Failure> {
         let kind = target.kind;
         self.may_grant(kind, target.path, Some(live), &object)?;
@@ -89,6 +89,7 @@ impl State {
             return Err(Failure::invalid(kind, target.name(), &causes));
         }
         if target.options.warns {
+            self.warnings.extend(let_be);
             let counts = || kind.schema().is_ok_and(|schema| schema.changes_generation(live, &object));
             self.warnings.extend(values::warnings::of_changed(kind, target.endpoint, &object, live, counts));
         }

@@ -50,12 +50,6 @@ impl Definition {
         }
     }
 
-    /// What rules find wrong in a changed object, and let be because it was so before.
-    pub(super) fn let_be(&self, object: &Value, old: &Value) -> Vec<String> {
-        let found = self.rules.iter().flat_map(|rules| rules.check(&self.schema, object, Some(old)).1);
-        found.map(|(_, path, message)| format!("{path}: {message}")).collect()
-    }
-
     /// Drops what the schema doesn't know, and fills in its defaults. The error names an embedded object that has none
     /// of the fields that every object has.
     pub(super) fn coerce(&self, object: &mut Value) -> Result<(), String> {
@@ -82,8 +76,15 @@ impl Definition {
         object
     }
 
-    /// What is wrong with a written object; `live` is what it was before.
-    pub(super) fn validate(&self, object: &Value, live: Option<&Value>, endpoint: Endpoint) -> Vec<Cause> {
+    /// What is wrong with a written object; `live` is what it was before. What rules let be because it was so before is
+    /// added to `let_be`.
+    pub(super) fn validate(
+        &self,
+        object: &Value,
+        live: Option<&Value>,
+        endpoint: Endpoint,
+        let_be: &mut Vec<String>,
+    ) -> Vec<Cause> {
         let mut causes = Vec::new();
         match endpoint {
             Endpoint::Main | Endpoint::Other(_) => {
@@ -115,7 +116,9 @@ impl Definition {
                            existing errors to complete validation";
                 causes.push(cause("Invalid", "", format!("Invalid value: null: {why}")));
             } else {
-                causes.extend(rules.check(&self.schema, object, live).0);
+                let (wrong, as_before) = rules.check(&self.schema, object, live);
+                causes.extend(wrong);
+                let_be.extend(as_before.into_iter().map(|(_, path, message)| format!("{path}: {message}")));
             }
         }
         causes

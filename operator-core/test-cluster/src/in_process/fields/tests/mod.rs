@@ -5,6 +5,14 @@ mod properties;
 
 use super::*;
 
+fn apply(write: &Write<'_>, live: Option<&Value>, applied: &Value, force: bool) -> Result<Value, Refusal> {
+    super::apply(write, live, applied, force).map(|accepted| accepted.object)
+}
+
+fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Result<Value, Refusal> {
+    super::change(write, live, new).map(|accepted| accepted.object)
+}
+
 fn config_map() -> Schema {
     Schema::builtin(&GroupVersionKind::gvk("", "v1", "ConfigMap")).expect("the types are recorded")
 }

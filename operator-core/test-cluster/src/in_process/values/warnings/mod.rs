@@ -106,7 +106,6 @@ pub(in crate::in_process) fn of_changed(
 ) -> Vec<String> {
     let mut found = Found::default();
     if kind.is_custom() {
-        found.0.extend(kind.schema().map(|schema| schema.let_be(new, old)).unwrap_or_default());
         finalizers(&mut found, new, old);
         return found.0;
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{selector, virtual_kind};
 use crate::in_process::{
     failure::Failure,
-    fields::{self, Endpoint, scale as owners, scale_integer, scale_names, scale_text},
+    fields::{self, Accepted, Endpoint, scale as owners, scale_integer, scale_names, scale_text},
     kinds::Kind,
     read::show,
     request::Request,
@@ -49,7 +49,7 @@ impl State {
         let target = of_scale(path, request.manager(), options);
         self.check_fields(&SCALE, options, &body, Some(&request.body))?;
         let scale = fields::change(&target.fields(self.now)?, Some(&with_owners(kind, &live)?), body);
-        let scale = scale.map_err(|refusal| target.refused(refusal))?;
+        let scale = scale.map_err(|refusal| target.refused(refusal))?.object;
         self.store_scale(kind, path, target, &live, &scale)
     }
 
@@ -79,7 +79,7 @@ impl State {
             let target = of_scale(path, manager.to_owned(), options);
             let force = request.query.is_true("force");
             let new = fields::apply(&target.fields(self.now)?, Some(&scale), &applied, force);
-            let new = new.map_err(|refusal| target.refused(refusal))?;
+            let new = new.map_err(|refusal| target.refused(refusal))?.object;
             return self.store_scale(kind, path, target, &live, &new);
         }
         let mut body = change(&scale, &request.body)?;
@@ -87,7 +87,7 @@ impl State {
         metadata::place(&mut body, path.namespace())?;
         let target = of_scale(path, request.manager(), options);
         let new = fields::change(&target.fields(self.now)?, Some(&scale), body);
-        let new = new.map_err(|refusal| target.refused(refusal).of_patch())?;
+        let new = new.map_err(|refusal| target.refused(refusal).of_patch())?.object;
         self.store_scale(kind, path, target, &live, &new)
     }
 
@@ -122,8 +122,8 @@ impl State {
         *at = replicas.into();
         owners::give(&mut object, &kind.api_version(), &names, &scale["metadata"]["managedFields"]);
         let refused = kind.schema()?.refuse(&object, Some(live), Endpoint::Main);
-        refused.map_err(|refusal| target.refused(refusal))?;
-        let object = self.finish_update(&target, live, object)?;
+        let let_be = refused.map_err(|refusal| target.refused(refusal))?;
+        let object = self.finish_update(&target, live, Accepted { object, let_be })?;
         scale_of(kind, &object).map(|(scale, _)| scale)
     }
 }

@@ -125,7 +125,7 @@ impl State {
         let (endpoint, manager) = (Endpoint::Main, request.manager());
         let target = Target { kind: &TOKEN_REVIEW, path: &path, endpoint, manager, options };
         let review = fields::change(&target.fields(self.now)?, None, review);
-        let mut review = review.map_err(|refusal| target.refused(refusal))?;
+        let mut review = review.map_err(|refusal| target.refused(refusal))?.object;
         let token = review["spec"]["token"].as_str().unwrap_or_default().to_owned();
         if token.is_empty() {
             return Err(Failure::bad_request("token is required for TokenReview in authentication"));
@@ -169,7 +169,7 @@ impl State {
             options,
         };
         let wanted = fields::change(&target.fields(self.now)?, None, wanted);
-        let mut wanted = wanted.map_err(|refusal| target.refused(refusal))?;
+        let mut wanted = wanted.map_err(|refusal| target.refused(refusal))?.object;
         is_of_account(path, &wanted)?;
         let account = self.live(accounts, path)?;
         let uid = meta(&account, "uid").to_owned();
