@@ -5,7 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::resource;
-use crate::in_process::{InProcessServer, state::State, store::Path};
+use crate::in_process::{
+    InProcessServer,
+    state::State,
+    store::Path,
+    values::read::{at, count, items, part, text},
+};
 
 /// Where programs look for the token of their account.
 const PLACE: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -51,9 +56,9 @@ impl State {
         if automount(&pod["spec"]).or(automount(&account)).unwrap_or(true) {
             self.mount_token(&mut pod["spec"]);
         }
-        if entries(&pod["spec"]["imagePullSecrets"]).is_empty() {
-            let secrets = entries(&account["imagePullSecrets"]).iter();
-            let secrets: Vec<_> = secrets.map(|secret| json!({ "name": secret["name"] })).collect();
+        if count(&pod["spec"], "imagePullSecrets") == 0 {
+            let secrets = items(&account, "imagePullSecrets");
+            let secrets: Vec<_> = secrets.map(|(_, secret)| json!({ "name": secret["name"] })).collect();
             if !secrets.is_empty() {
                 pod["spec"]["imagePullSecrets"] = secrets.into();
             }
@@ -67,14 +72,15 @@ impl State {
 
     /// Adds the volume with the token, and mounts it where nothing else is mounted.
     fn mount_token(&mut self, spec: &mut Value) {
-        let mut volumes = entries(&spec["volumes"]).iter().map(|volume| text(volume, "name"));
-        let known = volumes.find(|name| name.starts_with(VOLUME)).map(str::to_owned);
+        let known = items(spec, "volumes")
+            .map(|(_, volume)| text(volume, "name"))
+            .find(|name| name.starts_with(VOLUME))
+            .map(str::to_owned);
         let name = known.clone().unwrap_or_else(|| format!("{VOLUME}{}", self.counters.suffix()));
         let mut mounted = false;
         for kind in ["initContainers", "containers"] {
             for container in spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten() {
-                let taken =
-                    entries(&container["volumeMounts"]).iter().any(|mount| mount["mountPath"] == PLACE);
+                let taken = items(container, "volumeMounts").any(|(_, mount)| mount["mountPath"] == PLACE);
                 if !taken {
                     let mount = json!({ "mountPath": PLACE, "name": name, "readOnly": true });
                     append(&mut container["volumeMounts"], mount);
@@ -109,13 +115,13 @@ fn mirrored(spec: &Value) -> Result<(), String> {
         return Err("a mirror pod may not reference service accounts".to_owned());
     }
     let of_containers = containers(spec).any(|(_, container)| !secrets_of(container).is_empty());
-    let of_volumes = entries(&spec["volumes"]).iter().any(has_secret);
-    if of_containers || of_volumes || !entries(&spec["imagePullSecrets"]).is_empty() {
+    let of_volumes = items(spec, "volumes").any(|(_, volume)| has_secret(volume));
+    if of_containers || of_volumes || count(spec, "imagePullSecrets") > 0 {
         return Err("a mirror pod may not reference secrets".to_owned());
     }
-    let sources =
-        entries(&spec["volumes"]).iter().flat_map(|volume| entries(&volume["projected"]["sources"]));
-    if sources.into_iter().any(|source| !source["serviceAccountToken"].is_null()) {
+    let mut sources =
+        items(spec, "volumes").flat_map(|(_, volume)| items(at(volume, "projected"), "sources"));
+    if sources.any(|(_, source)| part(source, "serviceAccountToken").is_some()) {
         return Err("a mirror pod may not use ServiceAccountToken volume projections".to_owned());
     }
     Ok(())
@@ -125,22 +131,22 @@ fn mirrored(spec: &Value) -> Result<(), String> {
 fn has_secret(volume: &Value) -> bool {
     let sources = volume.as_object().into_iter().flatten();
     sources.into_iter().any(|(kind, source)| {
-        let named = |field: &str| !text(&source[field], "name").is_empty();
+        let named = |field: &str| !text(at(source, field), "name").is_empty();
         let alone = kind == "secret" || kind == "azureFile";
         alone && !text(source, "secretName").is_empty()
             || named("secretRef")
             || named("nodePublishSecretRef")
-            || entries(&source["sources"]).iter().any(|part| !part["secret"].is_null())
+            || items(source, "sources").any(|(_, of)| part(of, "secret").is_some())
     })
 }
 
 /// An account that says so lets its pods use no other secrets than its own.
 fn only_its_secrets(name: &str, account: &Value, spec: &Value) -> Result<(), String> {
-    let own = names(&account["secrets"]);
-    let pulls = names(&account["imagePullSecrets"]);
+    let own = names(account, "secrets");
+    let pulls = names(account, "imagePullSecrets");
     let because = format!("is not allowed because service account {name} does not reference that");
-    for volume in entries(&spec["volumes"]).iter().filter(|volume| !volume["secret"].is_null()) {
-        let secret = text(&volume["secret"], "secretName");
+    for secret in items(spec, "volumes").filter_map(|(_, volume)| part(volume, "secret")) {
+        let secret = text(secret, "secretName");
         if !own.contains(secret) {
             return Err(format!("volume with secret.secretName=\"{secret}\" {because} secret"));
         }
@@ -155,7 +161,7 @@ fn only_its_secrets(name: &str, account: &Value, spec: &Value) -> Result<(), Str
             }
         }
     }
-    for (at, secret) in entries(&spec["imagePullSecrets"]).iter().enumerate() {
+    for (at, secret) in items(spec, "imagePullSecrets") {
         let secret = text(secret, "name");
         if !pulls.contains(secret) {
             return Err(format!("imagePullSecrets[{at}].name=\"{secret}\" {because} imagePullSecret"));
@@ -166,33 +172,23 @@ fn only_its_secrets(name: &str, account: &Value, spec: &Value) -> Result<(), Str
 
 /// The containers in the order in which the server looks at them.
 fn containers(spec: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
-    let of = |kind: &str, name: &'static str| entries(&spec[kind]).iter().map(move |one| (name, one));
+    let of = |kind: &str, name: &'static str| items(spec, kind).map(move |(_, one)| (name, one));
     of("initContainers", "init container").chain(of("containers", "container"))
 }
 
 /// The secrets in the environment of a container, with where they stand.
 fn secrets_of(container: &Value) -> Vec<(String, &str)> {
-    let variables = entries(&container["env"]).iter().filter_map(|variable| {
-        let secret = &variable["valueFrom"]["secretKeyRef"];
-        (!secret.is_null()).then(|| (format!("envVar {}", text(variable, "name")), text(secret, "name")))
+    let variables = items(container, "env").filter_map(|(_, variable)| {
+        let secret = part(at(variable, "valueFrom"), "secretKeyRef")?;
+        Some((format!("envVar {}", text(variable, "name")), text(secret, "name")))
     });
-    let all = entries(&container["envFrom"]).iter().filter_map(|source| {
-        let secret = &source["secretRef"];
-        (!secret.is_null()).then(|| ("envFrom".to_owned(), text(secret, "name")))
-    });
+    let all = items(container, "envFrom")
+        .filter_map(|(_, source)| Some(("envFrom".to_owned(), text(part(source, "secretRef")?, "name"))));
     variables.chain(all).collect()
 }
 
-fn names(references: &Value) -> BTreeSet<&str> {
-    entries(references).iter().map(|reference| text(reference, "name")).collect()
-}
-
-fn entries(list: &Value) -> &[Value] {
-    list.as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text<'a>(object: &'a Value, field: &str) -> &'a str {
-    object[field].as_str().unwrap_or_default()
+fn names<'o>(object: &'o Value, references: &str) -> BTreeSet<&'o str> {
+    items(object, references).map(|(_, reference)| text(reference, "name")).collect()
 }
 
 fn append(list: &mut Value, entry: Value) {

@@ -3,33 +3,7 @@
 //! # Assumptions
 //! - A quantity is in the form that the server stores.
 
-/// Billionths of a quantity; one that can't be read is nothing.
-pub(super) fn nanos(text: &str) -> i128 {
-    let end = text.find(|letter: char| !letter.is_ascii_digit() && !matches!(letter, '.' | '-' | '+'));
-    let (number, suffix) = text.split_at(end.unwrap_or(text.len()));
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits: i128 = format!("{whole}{fraction}").parse().unwrap_or_default();
-    let places = u32::try_from(fraction.len()).unwrap_or_default();
-    let factor = match suffix {
-        "n" => 1,
-        "u" => 1_000,
-        "m" => 1_000_000,
-        _ => power(suffix).saturating_mul(1_000_000_000),
-    };
-    digits.saturating_mul(factor) / 10_i128.saturating_pow(places)
-}
-
-fn power(suffix: &str) -> i128 {
-    if let Some(exponent) = suffix.strip_prefix(['e', 'E']).and_then(|exponent| exponent.parse().ok()) {
-        return 10_i128.saturating_pow(exponent);
-    }
-    let (letters, base) = match suffix.strip_suffix('i') {
-        Some(letters) => (letters, 1024_i128),
-        None => (suffix, 1000),
-    };
-    let at = ["", "k", "M", "G", "T", "P", "E"].iter().position(|one| one.eq_ignore_ascii_case(letters));
-    base.pow(at.and_then(|at| u32::try_from(at).ok()).unwrap_or_default())
-}
+pub(super) use crate::in_process::values::amount as nanos;
 
 /// The sum of two quantities, in the form of the first unless that is nothing.
 pub(super) fn sum(one: &str, two: &str) -> String {

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{amount::nanos, quota::class, resource};
-use crate::in_process::{state::State, store::Path};
+use super::{amount::nanos, resource};
+use crate::in_process::{
+    kinds::storage::{class, names_class},
+    state::State,
+    store::Path,
+};
 
 impl State {
     /// Gives a claim that names no class the default one.
     pub(super) fn default_storage_class(&self, claim: &mut Value) {
-        const OLD: &str = "volume.beta.kubernetes.io/storage-class";
-        let is_named = !claim["spec"]["storageClassName"].is_null()
-            || claim["metadata"]["annotations"].get(OLD).is_some();
-        if !is_named
+        if !names_class(claim)
             && let Some(class) = self.default_class(
                 ("storage.k8s.io", "storageclasses"),
                 &[

@@ -81,11 +81,7 @@ impl State {
             }
             _ => {}
         }
-        let used = self.within_quotas(kind, path, object, None).map_err(refused)?;
-        if !dry_run {
-            self.use_quotas(used);
-        }
-        Ok(())
+        self.charge(kind, path, object, None, dry_run)
     }
 
     /// Refuses a change that is valid, but more than is allowed.
@@ -110,7 +106,20 @@ impl State {
             }
             _ => {}
         }
-        let used = self.within_quotas(kind, path, object, Some((old, endpoint))).map_err(refused)?;
+        self.charge(kind, path, object, Some((old, endpoint)), dry_run)
+    }
+
+    /// Counts a write in the quotas of its namespace, or refuses it. `old` is what is changed, and where.
+    fn charge(
+        &mut self,
+        kind: &Kind,
+        path: &Path,
+        object: &Value,
+        old: Option<(&Value, Endpoint)>,
+        dry_run: bool,
+    ) -> Result<(), Failure> {
+        let used = self.within_quotas(kind, path, object, old);
+        let used = used.map_err(|why| Failure::forbidden(kind, path.name(), &why))?;
         if !dry_run {
             self.use_quotas(used);
         }

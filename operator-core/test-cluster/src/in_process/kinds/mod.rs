@@ -6,6 +6,7 @@
 
 mod builtin;
 pub(super) mod events;
+pub(super) mod storage;
 mod stored;
 
 use std::{

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::in_process::{
     controllers::Change,
+    kinds::storage::class,
     namespaces::namespaces,
     state::State,
     store::{Path, Resource},
@@ -239,11 +240,8 @@ impl State {
         let concerned = |claim: &Value| {
             let volume = text(&claim["spec"]["volumeName"]);
             match is_volume {
-                true => {
-                    volume == name
-                        || (volume.is_empty() && volumes::class_of(object) == volumes::class_of(claim))
-                }
-                false => volume.is_empty() && volumes::class_of(claim) == name,
+                true => volume == name || (volume.is_empty() && class(object) == class(claim)),
+                false => volume.is_empty() && class(claim) == name,
             }
         };
         let waiting = self.store.list(&claims, None).filter(|(_, claim)| concerned(claim));

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fates::Fates;
 use crate::in_process::{
     store::{Path, Resource, Store},
-    write::is_deleting,
+    write::{finalizers, is_deleting},
 };
 
 /// The store at the time of a step.
@@ -71,6 +71,17 @@ pub(super) fn number(value: &Value) -> i64 {
 /// The elements of a list.
 pub(super) fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// An object without one of its finalizers; `None` if it doesn't have it.
+pub(super) fn without_finalizer(object: &Value, finalizer: &str) -> Option<Value> {
+    let kept: Vec<&str> = finalizers(object).into_iter().filter(|name| *name != finalizer).collect();
+    if kept.len() == finalizers(object).len() {
+        return None;
+    }
+    let mut freed = object.clone();
+    freed["metadata"]["finalizers"] = kept.into();
+    Some(freed)
 }
 
 /// The reference to the controller that an object has.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
+    super::kinds::storage::class,
     cells::{condition, entries, is_deleting, list, number, or, plain, row, text, text_or},
     duration::since,
 };
@@ -158,11 +159,6 @@ fn modes(object: &Value, pointer: &str) -> String {
         ("ReadWriteOncePod", "RWOP"),
     ];
     all.into_iter().filter(|(mode, _)| has(mode)).map(|(_, short)| short).collect::<Vec<_>>().join(",")
-}
-
-fn class(object: &Value) -> String {
-    let annotation = &object["metadata"]["annotations"]["volume.beta.kubernetes.io/storage-class"];
-    annotation.as_str().unwrap_or_else(|| text(object, "/spec/storageClassName")).to_owned()
 }
 
 fn phase(object: &Value) -> &str {

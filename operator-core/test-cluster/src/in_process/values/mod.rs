@@ -21,7 +21,7 @@ pub(super) mod names;
 mod path;
 mod paths;
 mod quantity;
-mod read;
+pub(super) mod read;
 mod resources;
 pub(super) mod warnings;
 pub(super) mod workloads;

@@ -14,7 +14,6 @@ mod usage;
 
 use serde_json::{Value, json};
 
-pub(super) use self::usage::class;
 use self::{
     scopes::{concerns, ends},
     usage::{Usage, is_about, unspecified, usage},

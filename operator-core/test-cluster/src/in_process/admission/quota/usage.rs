@@ -8,7 +8,7 @@ use super::super::{
     amount::{nanos, whole},
     total::{containers, is_set_as_whole, total_for_quotas},
 };
-use crate::in_process::store::Resource;
+use crate::in_process::{kinds::storage::class, store::Resource};
 
 /// Amounts by their names in quotas.
 pub(super) type Usage = BTreeMap<String, String>;
@@ -124,12 +124,6 @@ fn is_over(pod: &Value, now: jiff::Timestamp) -> bool {
         Some(now > end.checked_add(jiff::SignedDuration::from_secs(grace)).ok()?)
     };
     matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed")) || late().unwrap_or_default()
-}
-
-/// The class of storage that a claim names.
-pub(in crate::in_process::admission) fn class(claim: &Value) -> &str {
-    let annotation = claim["metadata"]["annotations"].get("volume.beta.kubernetes.io/storage-class");
-    annotation.or_else(|| claim["spec"].get("storageClassName")).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The storage that a claim asks for, or has got already.

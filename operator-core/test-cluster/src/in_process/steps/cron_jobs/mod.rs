@@ -45,13 +45,13 @@ pub(super) fn followed(job: &Value) -> String {
 
 /// How long it takes until the next time of a CronJob's schedule.
 pub(super) fn wait(job: &Value, now: Timestamp) -> Option<std::time::Duration> {
-    missed::wait(job, &timetable(job).ok()?, now)
+    missed::wait(job, &timetable(job)?, now)
 }
 
-fn timetable(job: &Value) -> Result<Timetable, String> {
-    let schedule = schedule::parse(text(&job["spec"]["schedule"]))?;
-    let zone = job["spec"]["timeZone"].as_str();
-    Timetable::new(schedule, zone).ok_or_else(|| "unknown time zone".to_owned())
+/// When a CronJob is due; `None` if its schedule or its time zone can't be read.
+fn timetable(job: &Value) -> Option<Timetable> {
+    let schedule = schedule::parse(text(&job["spec"]["schedule"])).ok()?;
+    Timetable::new(schedule, job["spec"]["timeZone"].as_str())
 }
 
 /// A CronJob and its Jobs at one time.
@@ -60,6 +60,7 @@ struct CronJob<'s> {
     path: &'s Path,
     job: &'s Value,
     jobs: Vec<Found<'s>>,
+    table: Option<Timetable>,
     status: Value,
     acts: Vec<Act>,
 }
@@ -69,7 +70,7 @@ pub(super) fn next<'s>(view: &View<'s>, path: &'s Path, job: &'s Arc<Value>) -> 
     let mut jobs = view.controlled(&jobs(), job);
     by_age(&mut jobs);
     let status = job["status"].clone();
-    let mut of = CronJob { view: *view, path, job, jobs, status, acts: Vec::new() };
+    let mut of = CronJob { view: *view, path, job, jobs, table: timetable(job), status, acts: Vec::new() };
     of.clean_up();
     of.take_stock();
     let again = if stays(job) { of.follow() } else { None };
@@ -129,11 +130,12 @@ impl<'s> CronJob<'s> {
 
     /// Which Jobs still run, and which have ended.
     fn take_stock(&mut self) {
+        let due_name = self.due_name();
         for (path, job) in self.jobs.clone() {
             let uid = &job["metadata"]["uid"];
             let Some(end) = end(job) else {
                 // One that was made in this minute is noted below.
-                if !self.is_active(uid) && self.due_name().is_none_or(|name| name != path.name()) {
+                if !self.is_active(uid) && due_name.as_deref() != Some(path.name()) {
                     let said = "Saw a job that the controller did not create or forgot";
                     self.say(Said::warning("UnexpectedJob", format!("{said}: {}", path.name())));
                 }
@@ -168,7 +170,7 @@ impl<'s> CronJob<'s> {
 
     /// The name of the Job that is due now.
     fn due_name(&self) -> Option<String> {
-        let (due, _) = missed::due(self.job, &timetable(self.job).ok()?, self.view.now).ok()??;
+        let (due, _) = missed::due(self.job, self.table.as_ref()?, self.view.now).ok()??;
         Some(self.name_of(due))
     }
 
@@ -192,7 +194,7 @@ impl<'s> CronJob<'s> {
             let said = format!("CRON_TZ or TZ used in schedule {schedule:?} {why}");
             self.say(Said::warning("UnsupportedSchedule", said));
         }
-        let table = timetable(self.job).ok()?;
+        let table = self.table.take()?;
         let due = match missed::due(self.job, &table, now) {
             Ok(due) => due,
             Err(missed::Senseless) => {

@@ -4,9 +4,7 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use serde_json::Value;
 
-use super::super::view::text;
-
-const INDEX: &str = "batch.kubernetes.io/job-completion-index";
+use super::{super::view::text, INDEX};
 
 /// Numbers of Pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -21,9 +21,9 @@ use self::{
 };
 use super::{
     Act, MANAGER, Next, claims,
-    pods::{create, delete, is_active, is_ready, of_template, phase},
+    pods::{create, delete, is_active, is_over, is_ready, of_template, phase},
     times::{condition, is_true, left, new_condition, parse, set_condition},
-    view::{Found, View, counts, number, pods, resource, stays, text},
+    view::{Found, View, counts, number, pods, resource, stays, text, without_finalizer},
 };
 use crate::in_process::{
     fields::Endpoint,
@@ -104,7 +104,6 @@ impl<'s> Job<'s> {
     fn count(&self, status: &mut Value, succeeded: usize, failed: usize) {
         let add = |known: &Value, more: usize| number(known) + i64::try_from(more).unwrap_or_default();
         let active: Vec<_> = self.pods.iter().filter(|(_, pod)| is_active(pod)).collect();
-        let ending = self.pods.iter().filter(|(_, pod)| is_deleting(pod) && !is_over(pod)).count();
         let numbers = counts(&[
             ("active", add(&Value::Null, active.len())),
             ("succeeded", add(&status["succeeded"], succeeded)),
@@ -117,7 +116,7 @@ impl<'s> Job<'s> {
             }
         }
         status["ready"] = active.iter().filter(|(_, pod)| is_ready(pod)).count().into();
-        status["terminating"] = ending.into();
+        status["terminating"] = self.ending().into();
         status["uncountedTerminatedPods"] = json!({});
     }
 
@@ -148,8 +147,7 @@ impl<'s> Job<'s> {
     fn decide(&self, status: &mut Value, again: &mut Option<Duration>) -> Vec<Act> {
         let spec = &self.job["spec"];
         if self.is_suspended(status) {
-            let active = self.pods.iter().filter(|(_, pod)| is_active(pod));
-            return active.flat_map(|found| self.given_up(found)).collect();
+            return self.all_given_up();
         }
         if status["startTime"].is_null() {
             status["startTime"] = time(self.view.now).into();
@@ -172,13 +170,12 @@ impl<'s> Job<'s> {
         };
         let wanted = usize::try_from(wanted).unwrap_or_default();
         let wanted = if waits_for_end(spec) {
-            let ending = self.pods.iter().filter(|(_, pod)| is_deleting(pod) && !is_over(pod)).count();
-            wanted.saturating_sub(ending).max(active.len().min(wanted))
+            wanted.saturating_sub(self.ending()).max(active.len().min(wanted))
         } else {
             wanted
         };
         if active.len() > wanted {
-            return active[wanted..].iter().flat_map(|found| self.given_up(found)).collect();
+            return active[wanted..].iter().flat_map(given_up).collect();
         }
         if active.len() == wanted || self.view.failed.is_some() {
             return Vec::new();
@@ -218,8 +215,7 @@ impl<'s> Job<'s> {
             let Some((reason, message)) = self.failure(status) else {
                 let (reason, message) = self.success(status)?;
                 set_condition(status, self.condition("SuccessCriteriaMet", "True", reason, &message));
-                let active = self.pods.iter().filter(|(_, pod)| is_active(pod));
-                return Some(active.flat_map(|found| self.given_up(found)).collect());
+                return Some(self.all_given_up());
             };
             set_condition(status, self.condition("FailureTarget", "True", reason, &message));
             return Some(self.ended_pods());
@@ -258,9 +254,14 @@ impl<'s> Job<'s> {
         tracked.filter_map(freed).collect()
     }
 
-    /// Ends a Pod that is not needed, which then is no failure.
-    fn given_up(&self, found: &Found<'s>) -> Vec<Act> {
-        freed(found).into_iter().chain([delete(found.0)]).collect()
+    /// Ends all Pods that run, because none is needed.
+    fn all_given_up(&self) -> Vec<Act> {
+        self.pods.iter().filter(|(_, pod)| is_active(pod)).flat_map(given_up).collect()
+    }
+
+    /// How many Pods are about to end.
+    fn ending(&self) -> usize {
+        self.pods.iter().filter(|(_, pod)| Self::is_ending(pod)).count()
     }
 
     fn is_indexed(&self) -> bool {
@@ -313,18 +314,14 @@ impl<'s> Job<'s> {
     }
 }
 
-/// A Pod without what keeps it until it is counted.
-fn freed((path, pod): &Found<'_>) -> Option<Act> {
-    let kept: Vec<_> = finalizers(pod).into_iter().filter(|name| *name != TRACKING).collect();
-    if kept.len() == finalizers(pod).len() {
-        return None;
-    }
-    let mut object = Value::clone(pod);
-    object["metadata"]["finalizers"] = kept.into();
-    let (path, endpoint) = ((*path).clone(), Endpoint::Main);
-    Some(Act::Write { resource: pods(), path, endpoint, manager: MANAGER, object })
+/// Ends a Pod that is not needed, which then is no failure.
+fn given_up(found: &Found<'_>) -> Vec<Act> {
+    freed(found).into_iter().chain([delete(found.0)]).collect()
 }
 
-fn is_over(pod: &Value) -> bool {
-    matches!(phase(pod), "Succeeded" | "Failed")
+/// A Pod without what keeps it until it is counted.
+fn freed((path, pod): &Found<'_>) -> Option<Act> {
+    let object = without_finalizer(pod, TRACKING)?;
+    let (path, endpoint) = ((*path).clone(), Endpoint::Main);
+    Some(Act::Write { resource: pods(), path, endpoint, manager: MANAGER, object })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PROVISIONED_BY, class_of, text, volumes};
+use super::{PROVISIONED_BY, class, text, volumes};
 use crate::in_process::{
     steps::view::{Found, View, items, selects},
     store::Path,
@@ -25,7 +25,7 @@ pub(super) fn best<'s>(view: &View<'s>, claim: &Value) -> Option<Found<'s>> {
         let mode = |spec: &Value| spec["volumeMode"].as_str().unwrap_or("Filesystem").to_owned();
         is_free_for(volume, claim)
             && !is_deleting(volume)
-            && class_of(volume) == class_of(claim)
+            && class(volume) == class(claim)
             && mode(offered) == mode(wanted)
             && size(&offered["capacity"]) >= size(&wanted["resources"]["requests"])
             && items(&wanted["accessModes"]).iter().all(|mode| items(&offered["accessModes"]).contains(mode))
@@ -47,19 +47,25 @@ pub(super) fn name_for(claim: &Value) -> String {
     format!("pvc-{}", text(&claim["metadata"]["uid"]))
 }
 
+/// How a volume names its claim.
+pub(super) fn reference(path: &Path, claim: &Value) -> Value {
+    let metadata = &claim["metadata"];
+    json!({
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": path.namespace(), "name": path.name(),
+        "uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"],
+    })
+}
+
 /// The volume that is made for a claim.
 pub(super) fn made(path: &Path, claim: &Value, class: Option<&Value>, provisioner: &str) -> Value {
-    let (spec, metadata, name) = (&claim["spec"], &claim["metadata"], name_for(claim));
+    let (spec, name) = (&claim["spec"], name_for(claim));
     let mut volume = json!({
         "apiVersion": "v1", "kind": "PersistentVolume",
         "metadata": { "name": name, "annotations": { PROVISIONED_BY: provisioner } },
         "spec": {
             "accessModes": spec["accessModes"],
             "capacity": { "storage": spec["resources"]["requests"]["storage"] },
-            "claimRef": {
-                "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": path.namespace(),
-                "name": path.name(), "uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"],
-            },
+            "claimRef": reference(path, claim),
             "csi": { "driver": provisioner, "volumeHandle": name },
             "persistentVolumeReclaimPolicy": "Delete",
         },

@@ -17,13 +17,14 @@ use super::{
     Act, Next,
     events::Said,
     pods::is_over,
-    view::{View, items, pods, resource, stays, text},
+    view::{View, items, pods, resource, stays, text, without_finalizer},
 };
 use crate::in_process::{
     fields::Endpoint,
+    kinds::storage::{class, names_class},
     store::{Path, Resource, Store},
     values::amount,
-    write::{finalizers, is_deleting, metadata::time},
+    write::{is_deleting, metadata::time},
 };
 pub(super) use volume::next as next_of_volume;
 
@@ -65,32 +66,16 @@ fn is_bound(claim: &Value) -> bool {
     claim["metadata"]["annotations"].get(BIND_COMPLETED).is_some()
 }
 
-/// The class that a claim or a volume names; empty if it wants none.
-pub(super) fn class_of(object: &Value) -> &str {
-    let old = &object["metadata"]["annotations"]["volume.beta.kubernetes.io/storage-class"];
-    old.as_str().unwrap_or_else(|| text(&object["spec"]["storageClassName"]))
-}
-
-/// Whether a claim leaves its class to the cluster.
-fn names_no_class(claim: &Value) -> bool {
-    claim["spec"]["storageClassName"].is_null()
-        && claim["metadata"]["annotations"].get("volume.beta.kubernetes.io/storage-class").is_none()
-}
-
 /// Whether a class waits for a Pod that uses the claim.
-fn waits_for_pod(view: &View<'_>, claim: &Value) -> bool {
-    is_delayed(view.store, claim)
-}
-
-fn is_delayed(store: &Store, claim: &Value) -> bool {
-    let class = store.get(&classes(), &Path::new(None, class_of(claim)));
+fn waits_for_pod(store: &Store, claim: &Value) -> bool {
+    let class = store.get(&classes(), &Path::new(None, class(claim)));
     class.is_some_and(|class| class["volumeBindingMode"] == "WaitForFirstConsumer")
 }
 
 /// Whether a Pod that comes or goes matters to a claim.
 pub(super) fn depends_on_pods(store: &Store, claim: &Path) -> bool {
     let Some(claim) = store.get(&claims(), claim) else { return false };
-    is_deleting(claim) || (!is_bound(claim) && is_delayed(store, claim))
+    is_deleting(claim) || (!is_bound(claim) && waits_for_pod(store, claim))
 }
 
 /// Why a Pod can't have its volumes now, if that is so.
@@ -115,7 +100,7 @@ pub(super) fn missing(view: &View<'_>, path: &Path, pod: &Value) -> Option<Missi
                 return Some(Missing::Unschedulable(why));
             }
             Some(claim) if is_bound(claim) => {}
-            Some(claim) if waits_for_pod(view, claim) => soon = Some(Missing::Soon),
+            Some(claim) if waits_for_pod(view.store, claim) => soon = Some(Missing::Soon),
             Some(_) => {
                 let why = "pod has unbound immediate PersistentVolumeClaims";
                 return Some(Missing::Unschedulable(why.to_owned()));
@@ -144,7 +129,7 @@ pub(super) fn next(view: &View<'_>, path: &Path, claim: &Arc<Value>) -> Next {
             _ => Next::nothing(),
         };
     }
-    let waits = waits_for_pod(view, claim) && !is_wanted;
+    let waits = waits_for_pod(view.store, claim) && !is_wanted;
     if !waits && let Some((volume_path, volume)) = fit::best(view, claim) {
         return bind(view, path, claim, volume_path.name(), volume);
     }
@@ -157,9 +142,9 @@ pub(super) fn next(view: &View<'_>, path: &Path, claim: &Arc<Value>) -> Next {
 
 /// Asks for a volume, and makes it.
 fn provide(view: &View<'_>, path: &Path, claim: &Value) -> Next {
-    let name = class_of(claim);
+    let name = class(claim);
     let class = view.store.get(&classes(), &Path::new(None, name)).filter(|_| !name.is_empty());
-    if class.is_none() && !names_no_class(claim) {
+    if class.is_none() && names_class(claim) {
         return Next::act(Act::Say(match name {
             "" => {
                 let why = "no persistent volumes available for this claim and no storage class is set";
@@ -208,10 +193,7 @@ fn bind(view: &View<'_>, path: &Path, claim: &Value, name: &str, volume: &Value)
     let reference = &mut of_claim["spec"]["claimRef"];
     if reference["uid"] != claim["metadata"]["uid"] {
         let by_controller = reference.is_null();
-        *reference = json!({
-            "apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": path.namespace(), "name": path.name(),
-            "uid": claim["metadata"]["uid"], "resourceVersion": claim["metadata"]["resourceVersion"],
-        });
+        *reference = fit::reference(path, claim);
         if by_controller {
             of_claim["metadata"]["annotations"][BOUND_BY_CONTROLLER] = "yes".into();
         }
@@ -278,13 +260,10 @@ fn bound(view: &View<'_>, path: &Path, claim: &Value) -> Next {
 
 /// Nothing keeps an object any more that is to go.
 fn unprotected(of: &Resource, path: &Path, object: &Value, finalizer: &str) -> Next {
-    let kept: Vec<&str> = finalizers(object).into_iter().filter(|name| *name != finalizer).collect();
-    if stays(object) || kept.len() == finalizers(object).len() {
-        return Next::nothing();
+    match without_finalizer(object, finalizer).filter(|_| !stays(object)) {
+        Some(freed) => Next::act(write(of, path, Endpoint::Main, freed)),
+        None => Next::nothing(),
     }
-    let mut freed = object.clone();
-    freed["metadata"]["finalizers"] = kept.into();
-    Next::act(write(of, path, Endpoint::Main, freed))
 }
 
 fn write(of: &Resource, path: &Path, endpoint: Endpoint, object: Value) -> Act {

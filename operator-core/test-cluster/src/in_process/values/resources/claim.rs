@@ -11,6 +11,7 @@ use super::super::{
     quantity,
     read::{at, count, entries, part, same, text},
 };
+use crate::in_process::kinds::storage::CLASS;
 
 const SPEC: Path<'static> = Path::root("spec");
 
@@ -23,7 +24,6 @@ fn size(of: &Value, field: &str) -> i128 {
 }
 
 pub(super) fn changed(new: &Value, old: &Value, errors: &mut Errors) {
-    const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
     claim(new, errors);
     let annotated = |claim| text(at(at(claim, "metadata"), "annotations"), CLASS);
     if annotated(new) != annotated(old) {

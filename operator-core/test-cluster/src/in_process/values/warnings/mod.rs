@@ -27,7 +27,10 @@ use super::{
     path::Path,
     read::{at, int, items, part, text},
 };
-use crate::in_process::{fields::Endpoint, kinds::Kind};
+use crate::in_process::{
+    fields::Endpoint,
+    kinds::{Kind, storage::CLASS},
+};
 
 /// Warnings in the order in which they are found.
 #[derive(Debug, Default)]
@@ -152,9 +155,9 @@ fn always(found: &mut Found, kind: &Kind, object: &Value) {
         ("", "Endpoints") => addresses::endpoints(found, object),
         ("networking.k8s.io", "NetworkPolicy") => addresses::policy(found, spec),
         ("", "PersistentVolumeClaim") => {
-            if annotation(object, resources::CLASS).is_some() {
+            if annotation(object, CLASS).is_some() {
                 let words = "deprecated since v1.8; use \"storageClassName\" attribute instead";
-                found.add(format_args!("metadata.annotations[{}]", resources::CLASS), words);
+                found.add(format_args!("metadata.annotations[{}]", CLASS), words);
             }
             claim(found, &SPEC, spec);
         }

@@ -10,8 +10,6 @@ use crate::in_process::values::{
     read::{at, text},
 };
 
-pub(super) const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
-
 /// A part of a byte.
 pub(super) fn fraction(found: &mut Found, path: &Path<'_>, amounts: &Value, name: &str) {
     let amount = text(amounts, name);

@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-use super::{
-    Found, SPEC, annotation,
-    pods::old_labels,
-    resources::{CLASS, claim},
-};
-use crate::in_process::values::{
-    path::Path,
-    read::{at, items, part, text},
+use super::{Found, SPEC, annotation, pods::old_labels, resources::claim};
+use crate::in_process::{
+    kinds::storage::CLASS,
+    values::{
+        path::Path,
+        read::{at, items, part, text},
+    },
 };
 
 const GONE: [(&str, &str); 8] = [
