@@ -115,8 +115,8 @@ fn story(random: &mut Random) -> Vec<Ask> {
             // What is refused changes nothing.
             asks.push(defined.wrong(random, ONE));
         }
-        if random.chance(10) {
-            asks.push(defined.migrated(ONE));
+        if random.chance(15) {
+            asks.push(defined.migrated(random, ONE));
         }
         if random.chance(10) {
             // And back again.

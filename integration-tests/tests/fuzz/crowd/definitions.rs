@@ -212,10 +212,11 @@ impl Defined {
         Ask::merge(path, json!({"spec": spec}))
     }
 
-    /// Nothing is stored in other versions than that of the storage any more.
-    pub(super) fn migrated(&mut self, path: &str) -> Ask {
+    /// Somebody says that nothing is stored in other versions than one any more: that of the storage, or mistakenly any.
+    pub(super) fn migrated(&mut self, random: &mut Random, path: &str) -> Ask {
         self.migrated = true;
-        let stored = json!({"status": {"storedVersions": [VERSIONS[self.storage]]}});
+        let only = if random.chance(50) { self.storage } else { random.below(self.versions.len()) };
+        let stored = json!({"status": {"storedVersions": [VERSIONS[only]]}});
         Ask::merge(format!("{path}/status"), stored)
     }
 }

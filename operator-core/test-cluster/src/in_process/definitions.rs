@@ -165,9 +165,6 @@ impl State {
             return self.end_definition(path, &definition);
         }
         let mut changed = Value::clone(&definition);
-        let stored = text(&definition, "/status/storedVersions/0").to_owned();
-        let storage = versions(&definition).find(|version| version["storage"] == true);
-        let storage = storage.map(|version| version["name"].clone()).unwrap_or_default();
         changed["status"]["acceptedNames"] = definition["spec"]["names"].clone();
         let now = self.now;
         set_condition(&mut changed, "NamesAccepted", ("True", "NoConflicts", "no conflicts found"), now);
@@ -176,12 +173,6 @@ impl State {
         if let Some((status, reason, message)) = crd::approval(&definition) {
             let condition = (status, reason, message.as_str());
             set_condition(&mut changed, "KubernetesAPIApprovalPolicyConformant", condition, now);
-        }
-        if let Some(list) = changed["status"]["storedVersions"].as_array_mut()
-            && !stored.is_empty()
-            && !list.contains(&storage)
-        {
-            list.push(storage);
         }
         if let Some(kind) = self.kinds.of_resource(&definitions()).cloned() {
             self.write_own(&kind, path, Endpoint::Status, MANAGER, changed).ok();

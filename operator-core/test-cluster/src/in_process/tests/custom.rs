@@ -135,3 +135,21 @@ async fn all_versions_share_the_objects() {
     let (_, second) = scene.get(&format!("{PAGES}/a").replace("v1", "v2")).await;
     assert_eq!(second, made);
 }
+
+#[tokio::test]
+async fn a_write_to_the_status_says_what_is_stored_and_one_to_the_definition_adds_its_version() {
+    let scene = Scene::with_pages().await;
+    let path = format!("{CRDS}/pages.ex.com");
+    let mut versions = json!([pages()["spec"]["versions"][0], pages()["spec"]["versions"][0]]);
+    (versions[0]["storage"], versions[1]["name"]) = (false.into(), "v2".into());
+    let (code, changed) = scene.patch(&path, MERGE, json!({ "spec": { "versions": versions } })).await;
+    assert_eq!((code, &changed["status"]["storedVersions"]), (200, &json!(["v1", "v2"])));
+
+    // Whoever has moved all objects says so in the status. The version of the storage is noted by writes to the definition only.
+    let stored = json!({ "status": { "storedVersions": ["v1"] } });
+    assert_eq!(scene.patch(&format!("{path}/status"), MERGE, stored).await.0, 200);
+    let (_, read) = scene.get(&path).await;
+    assert_eq!(read["status"]["storedVersions"], json!(["v1"]));
+    let (_, labelled) = scene.patch(&path, MERGE, json!({ "metadata": { "labels": { "l": "1" } } })).await;
+    assert_eq!(labelled["status"]["storedVersions"], json!(["v1", "v2"]));
+}
