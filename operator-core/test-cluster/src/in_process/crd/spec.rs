@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Found, approval, has, items, schema, text};
 use crate::in_process::{
-    fields::{field_path, has_established},
+    fields::field_path,
     validate::{wrong_label_1035, wrong_subdomain},
 };
 
@@ -272,6 +272,13 @@ fn selectable(version: &Value, path: &str, found: &mut Found) {
     if once.len() > 8 {
         found.add("TooMany", path, format!("Too many: {}: must have at most 8 items", once.len()));
     }
+}
+
+/// Whether the names of a definition were accepted, and it is served.
+fn has_established(definition: &Value) -> bool {
+    let conditions = definition.pointer("/status/conditions").and_then(Value::as_array);
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|condition| condition["type"] == "Established" && condition["status"] == "True")
 }
 
 /// What can't be changed, and what was stored.

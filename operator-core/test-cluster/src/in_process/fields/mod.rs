@@ -304,13 +304,6 @@ impl Write<'_> {
     }
 }
 
-/// Whether the names of a definition were accepted, and it is served.
-pub(super) fn has_established(definition: &Value) -> bool {
-    let conditions = definition.pointer("/status/conditions").and_then(Value::as_array);
-    let mut conditions = conditions.into_iter().flatten();
-    conditions.any(|condition| condition["type"] == "Established" && condition["status"] == "True")
-}
-
 fn invalid(kind: &GroupVersionKind, object: &Value, causes: Vec<(String, String, String)>) -> Refusal {
     let of = if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
     let name = at(at(object, "metadata"), "name").as_str().unwrap_or("").to_owned();
@@ -360,11 +353,14 @@ pub(super) fn apply(
     let allowed = last_applied::fields(&context, write.manager, &before);
     let new = managers.apply(&context, &before, applied, write.manager, force, allowed.as_ref());
     let mut new = new.map_err(Refusal::Conflict)?;
+    let is_same = new == before;
     last_applied::renew(write.manager, applied, &mut new);
     let new = match &schema.0.origin {
         Origin::Builtin { .. } => {
             schema.read(new).map_err(|refusal| inconvertible(applied, kind, refusal))?
         }
+        // Nothing is filled in where nothing changes, even if the version of the storage doesn't know what was.
+        Origin::Custom(_) if is_same => new,
         // What was applied has only fields of the schema, and its nulls are left for validation.
         Origin::Custom(definition) => definition.filled(schema.with_read_metadata(new)?),
     };

@@ -153,3 +153,26 @@ async fn a_write_to_the_status_says_what_is_stored_and_one_to_the_definition_add
     let (_, labelled) = scene.patch(&path, MERGE, json!({ "metadata": { "labels": { "l": "1" } } })).await;
     assert_eq!(labelled["status"]["storedVersions"], json!(["v1", "v2"]));
 }
+
+#[tokio::test]
+async fn an_apply_that_changes_nothing_fills_nothing_in() {
+    let scene = Scene::new();
+    let mut definition = pages();
+    let mut version = definition["spec"]["versions"][0].take();
+    version["selectableFields"] = Value::Null;
+    let mut stored = version.clone();
+    (stored["served"], version["storage"], version["name"]) = (false.into(), false.into(), "v2".into());
+    // It is stored in a version that doesn't know a field which the other one fills in.
+    stored["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] =
+        json!({ "a": { "type": "string" } });
+    definition["spec"]["versions"] = json!([stored, version]);
+    assert_eq!(scene.post(CRDS, definition).await.0, 201);
+
+    let path = "/apis/ex.com/v2/namespaces/default/pages";
+    let mut body = page("a", "1");
+    body["apiVersion"] = "ex.com/v2".into();
+    assert_eq!(scene.post(path, body.clone()).await.0, 201);
+    let (code, applied) = scene.patch(&format!("{path}/a?fieldManager=one"), APPLY, body).await;
+    assert_eq!((code, &applied["spec"]), (200, &json!({ "a": "1" })));
+    assert_eq!(applied["metadata"]["generation"], 1);
+}
