@@ -29,9 +29,8 @@ pub(super) struct Defined {
     migrated: bool,
 }
 
-/// What a field may be; the last one that is chosen counts. No field becomes one of another type, and no map of items a list: the real server has no managed
-/// fields for an object that doesn't fit its schema any more, or refuses to apply to it.
-fn options() -> [(&'static str, Value); 24] {
+/// What a field may be; the last one that is chosen counts. No list or map becomes one that is a whole.
+fn options() -> [(&'static str, Value); 26] {
     let item = |fields: Value, keys: Value| {
         json!({
             "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": keys,
@@ -48,6 +47,7 @@ fn options() -> [(&'static str, Value); 24] {
             json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1", "message": "too small"}]}),
         ),
         ("a", json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self >= oldSelf"}]})),
+        ("a", json!({"type": "string"})),
         ("b", json!({"type": "string", "enum": ["x", "y"]})),
         ("b", json!({"type": "string", "maxLength": 2, "default": "z"})),
         ("b", json!({"type": "string", "pattern": "^[a-z]$"})),
@@ -66,6 +66,7 @@ fn options() -> [(&'static str, Value); 24] {
         ("e", json!({"type": "integer", "nullable": true})),
         ("e", json!({"type": "integer", "maximum": 0})),
         ("e", json!({"type": "number"})),
+        ("e", json!({"type": "boolean"})),
         ("l", item(json!({"name": name, "value": {"type": "integer"}}), json!(["name"]))),
         ("l", item(json!({"name": name, "value": {"type": "integer", "maximum": 1}}), json!(["name"]))),
         (

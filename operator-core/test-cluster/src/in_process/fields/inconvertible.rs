@@ -1,9 +1,9 @@
-//! The words for what is applied and fits no type.
+//! What fits no type, and the words for it.
 
 use kube::core::GroupVersionKind;
 use serde_json::Value;
 
-use super::{Refusal, recorded::at};
+use super::{Origin, Refusal, Schema, recorded::at, typed::validate::validate};
 
 /// A value that fits the schema and yet can't be read is found only after the merge.
 pub(super) fn inconvertible(applied: &Value, kind: &GroupVersionKind, refusal: Refusal) -> Refusal {
@@ -23,16 +23,53 @@ fn name(object: &Value) -> String {
     format!("{}/{}", text("namespace"), text("name"))
 }
 
-pub(super) fn untypable(applied: &Value, kind: &GroupVersionKind, errors: &[String]) -> String {
-    let errors = match errors {
-        [error] => error.clone(),
-        errors => format!("errors:\n  {}", errors.join("\n  ")),
+/// Whether what is applied has the types of its kind.
+pub(super) fn check_patch(schema: &Schema, applied: &Value) -> Result<(), Refusal> {
+    refused(untyped(schema, applied, false), schema, applied, |whose, why| {
+        format!("failed to create typed patch object {whose}: {why}")
+    })
+}
+
+/// Whether an object that is applied to has them: the definition of its kind may have changed since it was written.
+pub(super) fn check_live(schema: &Schema, live: &Value) -> Result<(), Refusal> {
+    refused(misfits(schema, live), schema, live, |whose, why| {
+        format!("failed to create typed live object {whose}: {why}")
+    })
+}
+
+/// Whether somebody can be noted for the fields of an object that has nobody noted.
+pub(super) fn check_existing(schema: &Schema, live: &Value) -> Result<(), Refusal> {
+    refused(misfits(schema, live), schema, live, |whose, why| {
+        format!(
+            "failed to create manager for existing fields: failed to convert new object {whose} to smd typed: {why}"
+        )
+    })
+}
+
+/// What of an object doesn't have the types of its kind. Those of Kubernetes' kinds don't change.
+pub(super) fn misfits(schema: &Schema, object: &Value) -> Vec<String> {
+    if matches!(schema.0.origin, Origin::Builtin { .. }) {
+        return Vec::new();
+    }
+    untyped(schema, object, true)
+}
+
+fn untyped(schema: &Schema, object: &Value, duplicates: bool) -> Vec<String> {
+    let (types, root) = schema.types();
+    validate(types, root, object, duplicates)
+}
+
+fn refused(
+    mut errors: Vec<String>,
+    schema: &Schema,
+    object: &Value,
+    words: impl FnOnce(String, String) -> String,
+) -> Result<(), Refusal> {
+    let why = match errors.len() {
+        0 => return Ok(()),
+        1 => errors.remove(0),
+        _ => format!("errors:\n  {}", errors.join("\n  ")),
     };
-    format!(
-        "failed to create typed patch object ({}; {}/{}, Kind={}): {errors}",
-        name(applied),
-        kind.group,
-        kind.version,
-        kind.kind
-    )
+    let GroupVersionKind { group, version, kind } = &schema.0.kind;
+    Err(Refusal::Internal(words(format!("({}; {group}/{version}, Kind={kind})", name(object)), why)))
 }

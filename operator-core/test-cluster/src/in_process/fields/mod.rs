@@ -56,7 +56,7 @@ pub(super) use self::defaults::quality;
 use self::{
     canonical::{canonical, canonical_metadata},
     definition::Definition,
-    inconvertible::{inconvertible, untypable},
+    inconvertible::{check_existing, check_live, check_patch, inconvertible, misfits},
     managed::{Context, Managers},
     recorded::{Go, RECORDED, at},
     schema::{TypeId, Types},
@@ -343,13 +343,12 @@ pub(super) fn apply(
     let reset = prepare::reset(schema, write.endpoint);
     let context = write.context(&api_version, &reset);
     if managers.is_empty() {
+        check_existing(schema, &before)?;
         managers.update(&context, &schema.empty(), &before, "before-first-apply");
     }
     managers.forget_other_forms(kind);
-    let errors = typed::validate::validate(context.types, context.root, applied, false);
-    if !errors.is_empty() {
-        return Err(Refusal::Internal(untypable(applied, kind, &errors)));
-    }
+    check_patch(schema, applied)?;
+    check_live(schema, &before)?;
     let allowed = last_applied::fields(&context, write.manager, &before);
     let new = managers.apply(&context, &before, applied, write.manager, force, allowed.as_ref());
     let mut new = new.map_err(Refusal::Conflict)?;
@@ -381,7 +380,9 @@ pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Res
     let before = live.map_or_else(|| schema.empty(), prepare::copy_without_managed);
     let new = prepare::without_managed(schema.read(new)?);
     // An object that nobody's fields are noted of stays so, until somebody applies to it.
-    if live.is_none() || !managers.is_empty() {
+    if !misfits(schema, &new).is_empty() || !misfits(schema, &before).is_empty() {
+        managers = Managers::default();
+    } else if live.is_none() || !managers.is_empty() {
         managers.forget_other_forms(&schema.0.kind);
         let api_version = schema.0.kind.api_version();
         let reset = prepare::reset(schema, write.endpoint);

@@ -176,3 +176,47 @@ async fn an_apply_that_changes_nothing_fills_nothing_in() {
     assert_eq!((code, &applied["spec"]), (200, &json!({ "a": "1" })));
     assert_eq!(applied["metadata"]["generation"], 1);
 }
+
+#[tokio::test]
+async fn an_object_that_does_not_fit_its_changed_definition_has_no_managed_fields_and_takes_no_apply() {
+    let scene = Scene::with_pages().await;
+    let managed = |page: &Value| page["metadata"]["managedFields"].as_array().map_or(0, Vec::len);
+    assert_eq!(scene.post(PAGES, page("a", "text")).await.0, 201);
+    let mut spec = pages()["spec"].take();
+    spec["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["a"] =
+        json!({ "type": "integer" });
+    assert_eq!(scene.patch(&format!("{CRDS}/pages.ex.com"), MERGE, json!({ "spec": spec })).await.0, 200);
+
+    let path = format!("{PAGES}/a");
+    let apply = format!("{path}?fieldManager=one");
+    let applied = |spec| json!({ "apiVersion": "ex.com/v1", "kind": "Page", "metadata": { "name": "a", "namespace": "default" }, "spec": spec });
+    let said =
+        |(code, answer): (u16, Value)| (code, answer["message"].as_str().unwrap_or_default().to_owned());
+    let whose = "(default/a; ex.com/v1, Kind=Page)";
+    let why = ".spec.a: expected numeric (int or float), got string";
+    assert_eq!(
+        said(scene.patch(&apply, APPLY, applied(json!({ "n": 1 }))).await),
+        (500, format!("failed to create typed live object {whose}: {why}"))
+    );
+    assert_eq!(
+        said(scene.patch(&apply, APPLY, applied(json!({ "a": "1" }))).await),
+        (500, format!("failed to create typed patch object {whose}: {why}"))
+    );
+
+    let (code, labelled) = scene.patch(&path, MERGE, json!({ "metadata": { "labels": { "l": "1" } } })).await;
+    assert_eq!((code, managed(&labelled)), (200, 0));
+    assert_eq!(
+        said(scene.patch(&apply, APPLY, applied(json!({ "a": "1" }))).await),
+        (
+            500,
+            format!(
+                "failed to create manager for existing fields: failed to convert new object {whose} to smd typed: {why}"
+            )
+        )
+    );
+
+    let (code, mended) = scene.patch(&path, MERGE, json!({ "spec": { "a": 1 } })).await;
+    assert_eq!((code, managed(&mended)), (200, 0));
+    let (code, applied) = scene.patch(&apply, APPLY, applied(json!({ "n": 1 }))).await;
+    assert_eq!((code, managed(&applied)), (409, 0), "{applied}");
+}
