@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Both;
+use super::{Both, quota::until_known};
 
 const NONE: Value = Value::Null;
 
@@ -124,6 +124,7 @@ async fn quotas_of_a_namespace() {
     });
     let status = json!({ "status": { "hard": hard, "used": used } });
     both.ask("MERGE", &format!("{base}/resourcequotas/q/status"), &status).await;
+    until_known(&both, base).await;
     for (name, resources) in [
         ("a", json!({})),
         ("b", json!({ "requests": { "cpu": "2" }, "limits": { "memory": "2Gi" } })),

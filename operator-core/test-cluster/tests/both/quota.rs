@@ -13,6 +13,22 @@ async fn quota(both: &mut Both, base: &str, name: &str, spec: Value, used: Value
     both.ask("POST", &format!("{base}/resourcequotas"), &quota).await;
     let status = json!({ "status": { "hard": hard, "used": used } });
     both.ask("MERGE", &format!("{base}/resourcequotas/{name}/status"), &status).await;
+    until_known(both, base).await;
+}
+
+/// Waits until the real server counts by the quotas that have been written: it learns of them a moment later, in their order. A
+/// further one, by which no Lease may be made, tells.
+pub(super) async fn until_known(both: &Both, base: &str) {
+    let hard = json!({ "count/leases.coordination.k8s.io": "0" });
+    let (quotas, probe) = (format!("{base}/resourcequotas"), format!("{base}/resourcequotas/probe"));
+    let wanted = json!({ "metadata": { "name": "probe" }, "spec": { "hard": hard } });
+    both.until(201, "POST", &quotas, &wanted).await;
+    let status = json!({ "status": { "hard": hard, "used": hard } });
+    both.until(200, "MERGE", &format!("{probe}/status"), &status).await;
+    let leases = base.replace("/api/v1", "/apis/coordination.k8s.io/v1");
+    let lease = json!({ "metadata": { "name": "probe" } });
+    both.until(403, "POST", &format!("{leases}/leases?dryRun=All"), &lease).await;
+    both.until(200, "DELETE", &probe, &NONE).await;
 }
 
 fn pod(name: &str, spec: &Value) -> Value {
