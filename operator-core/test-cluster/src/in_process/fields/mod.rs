@@ -380,9 +380,10 @@ pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Res
     let before = live.map_or_else(|| schema.empty(), prepare::copy_without_managed);
     let new = prepare::without_managed(schema.read(new)?);
     // An object that nobody's fields are noted of stays so, until somebody applies to it.
-    if !misfits(schema, &new).is_empty() || !misfits(schema, &before).is_empty() {
+    let is_noted = live.is_none() || !managers.is_empty();
+    if is_noted && (!misfits(schema, &new).is_empty() || !misfits(schema, &before).is_empty()) {
         managers = Managers::default();
-    } else if live.is_none() || !managers.is_empty() {
+    } else if is_noted {
         managers.forget_other_forms(&schema.0.kind);
         let api_version = schema.0.kind.api_version();
         let reset = prepare::reset(schema, write.endpoint);
