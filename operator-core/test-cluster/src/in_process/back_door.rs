@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::{
     InProcessServer,
+    discovery::Discovery,
     fields::Schema,
-    kinds::{Behaviour, Kind, Kinds, events},
+    kinds::{Behaviour, Kind, events},
     store::{Path, Store},
 };
 use crate::error::Error;
@@ -23,7 +24,7 @@ impl InProcessServer {
     ///
     /// A definition of the kind that is created later takes its place.
     pub fn serve(&self, kind: &ApiResource, scope: &Scope) {
-        self.shared.with(|state| serve(&mut state.kinds, kind, *scope == Scope::Namespaced));
+        self.shared.with(|state| serve(&mut state.api.discovery, kind, *scope == Scope::Namespaced));
     }
 
     /// Stores an object as it is: it isn't validated, admitted or completed, it may have a status, managed fields and
@@ -40,22 +41,22 @@ impl InProcessServer {
             serde_json::to_value(object).map_err(|source| Error::Json { what: what(), source })?;
         self.shared.with(|state| {
             if text(&object["metadata"]["uid"]).is_empty() {
-                object["metadata"]["uid"] = state.counters.uid().into();
+                object["metadata"]["uid"] = state.api.counters.uid().into();
             }
-            store(&mut state.store, &state.kinds, object)
+            store(&mut state.api.store, &state.api.discovery, object)
         })
     }
 }
 
-fn serve(kinds: &mut Kinds, of: &ApiResource, namespaced: bool) {
+fn serve(discovery: &mut Discovery, of: &ApiResource, namespaced: bool) {
     let kind = Kind::named(&of.group, &of.version, &of.plural, &of.kind);
-    if kinds.of_object(&kind.api_version(), &kind.kind).is_some() {
+    if discovery.of_object(&kind.api_version(), &kind.kind).is_some() {
         return;
     }
     let anything = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
     let names = GroupVersionKind::gvk(&of.group, &of.version, &of.kind);
     let schema = Schema::custom(names, &json!({ "status": {} }), &anything);
-    kinds.serve(Kind {
+    discovery.serve(Kind {
         namespaced,
         status: true,
         behaviour: Behaviour { custom: true, ..Behaviour::default() },
@@ -64,12 +65,12 @@ fn serve(kinds: &mut Kinds, of: &ApiResource, namespaced: bool) {
     });
 }
 
-fn store(store: &mut Store, kinds: &Kinds, object: Value) -> Result<Arc<Value>, Error> {
+fn store(store: &mut Store, discovery: &Discovery, object: Value) -> Result<Arc<Value>, Error> {
     let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
     let (name, namespace) = (text(&object["metadata"]["name"]), text(&object["metadata"]["namespace"]));
     let refused =
         |why: &'static str| Error::NotStored { what: format!("{api_version} {kind} {name:?}"), why };
-    let Some(kind) = kinds.of_object(api_version, kind) else {
+    let Some(kind) = discovery.of_object(api_version, kind) else {
         return Err(refused("its kind isn't served"));
     };
     if name.is_empty() {

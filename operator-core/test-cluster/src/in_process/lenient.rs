@@ -8,7 +8,7 @@ impl InProcessServer {
     /// as if the strategy were `None`.
     #[must_use]
     pub fn lenient(self) -> Self {
-        self.shared().state.lock().lenient = true;
+        self.shared().state.lock().api.discovery.be_lenient();
         self
     }
 }

@@ -17,6 +17,7 @@ mod access;
 mod addresses;
 mod admission;
 mod aggregated;
+mod api;
 mod audit;
 mod back_door;
 mod budgets;
@@ -96,7 +97,7 @@ struct Shared {
 impl Shared {
     fn new(clock: Clock, state: State) -> Self {
         Self {
-            since: Mutex::new((Instant::now(), state.steps.moment)),
+            since: Mutex::new((Instant::now(), state.controllers.moment())),
             state: Mutex::new(state),
             watchers: Mutex::default(),
             opened: AtomicU64::new(0),
@@ -115,8 +116,8 @@ impl Shared {
     /// Continues from another state, and obeys what it was told about its controllers.
     fn skip_to(&self, mut state: State) {
         let mut current = self.state.lock();
-        state.steps.obey(&current.steps);
-        *self.since.lock() = (Instant::now(), state.steps.moment);
+        state.controllers.obey(&current.controllers);
+        *self.since.lock() = (Instant::now(), state.controllers.moment());
         *current = state;
     }
 
@@ -124,10 +125,10 @@ impl Shared {
     fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         let now = (self.clock)();
         let mut state = self.state.lock();
-        let before = state.store.version();
+        let before = state.api.store.version();
         state.advance(now, self.moment());
         let done = work(&mut state);
-        let changed = state.store.version() != before;
+        let changed = state.api.store.version() != before;
         drop(state);
         if changed {
             self.wake();

@@ -46,7 +46,10 @@ use serde_json::Value;
 
 use events::Said;
 pub use fates::{Node, Pods};
-pub(super) use queue::{Pace, Steps};
+pub(super) use furnish::present;
+pub(super) use node::make_node;
+pub(super) use queue::ControllerManager;
+use queue::Pace;
 
 use super::{
     controllers::MANAGER,

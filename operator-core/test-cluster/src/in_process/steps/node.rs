@@ -20,11 +20,10 @@ use super::{
     volumes::{self, Missing},
 };
 use crate::in_process::{
-    controllers::Controllers,
+    api::ApiServer,
     fields::Endpoint,
-    state::State,
     store::Path,
-    write::{How, finalizers, is_deleting, metadata::time},
+    write::{How, finalizers, is_deleting, metadata::time, put},
 };
 
 /// The node that exists from the start.
@@ -35,48 +34,43 @@ const KUBELET: &str = "kubelet";
 /// The longest time between two attempts to start a container.
 const LONGEST_BACKOFF: u64 = 300;
 
-impl State {
-    /// Creates the node, where there are controllers at once.
-    pub(in crate::in_process) fn make_node(&mut self) {
-        if matches!(self.controllers, Controllers::Off | Controllers::Stepwise) {
-            return;
-        }
-        let Some(kind) = self.kinds.of_object("v1", "Node").cloned() else { return };
-        let condition = |kind: &str, status: &str, reason: &str, message: &str| {
-            json!({
-                "type": kind, "status": status, "reason": reason, "message": message,
-                "lastHeartbeatTime": time(self.now), "lastTransitionTime": time(self.now),
-            })
-        };
-        let capacity = json!({ "cpu": "1k", "memory": "1Ti", "pods": "10k" });
-        let node = json!({
-            "apiVersion": "v1", "kind": "Node",
-            "metadata": {
-                "name": NODE,
-                "uid": self.counters.uid(),
-                "creationTimestamp": time(self.now),
-                "labels": {
-                    "kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
-                },
+/// Creates the node.
+pub(in crate::in_process) fn make_node(api: &mut ApiServer) {
+    let Some(kind) = api.discovery.of_object("v1", "Node").cloned() else { return };
+    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
+        json!({
+            "type": kind, "status": status, "reason": reason, "message": message,
+            "lastHeartbeatTime": time(api.now), "lastTransitionTime": time(api.now),
+        })
+    };
+    let capacity = json!({ "cpu": "1k", "memory": "1Ti", "pods": "10k" });
+    let node = json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {
+            "name": NODE,
+            "uid": api.counters.uid(),
+            "creationTimestamp": time(api.now),
+            "labels": {
+                "kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
             },
-            "spec": {},
-            "status": {
-                "phase": "Running",
-                "capacity": capacity, "allocatable": capacity,
-                "addresses": [
-                    { "type": "InternalIP", "address": "10.0.0.1" }, { "type": "Hostname", "address": NODE },
-                ],
-                "conditions": [condition("Ready", "True", "KubeletReady", "kubelet is posting ready status")],
-                "daemonEndpoints": { "kubeletEndpoint": { "Port": 0 } },
-                "nodeInfo": {
-                    "architecture": "amd64", "bootID": "", "containerRuntimeVersion": "", "kernelVersion": "",
-                    "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "", "operatingSystem": "linux",
-                    "osImage": "", "systemUUID": "",
-                },
+        },
+        "spec": {},
+        "status": {
+            "phase": "Running",
+            "capacity": capacity, "allocatable": capacity,
+            "addresses": [
+                { "type": "InternalIP", "address": "10.0.0.1" }, { "type": "Hostname", "address": NODE },
+            ],
+            "conditions": [condition("Ready", "True", "KubeletReady", "kubelet is posting ready status")],
+            "daemonEndpoints": { "kubeletEndpoint": { "Port": 0 } },
+            "nodeInfo": {
+                "architecture": "amd64", "bootID": "", "containerRuntimeVersion": "", "kernelVersion": "",
+                "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "", "operatingSystem": "linux",
+                "osImage": "", "systemUUID": "",
             },
-        });
-        self.put_own(&kind, &Path::new(None, NODE), node);
-    }
+        },
+    });
+    put(api, &kind, &Path::new(None, NODE), node);
 }
 
 /// What a Pod without a node needs next.

@@ -10,7 +10,10 @@ use std::{
 use serde_json::Value;
 
 use super::{ClusterController, events::Recorder, fates::Fates};
-use crate::in_process::store::{Path, Resource};
+use crate::in_process::{
+    controllers::Controllers,
+    store::{Path, Resource},
+};
 
 /// One controller's look at one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,17 +68,18 @@ pub(super) struct Failed {
     pub(super) until: Duration,
 }
 
-/// The queue, and what changes its course.
+/// The controllers of the cluster: what they still have to look at, and what a test has said to them.
 #[derive(Clone, Debug, Default)]
-pub(in crate::in_process) struct Steps {
+pub(in crate::in_process) struct ControllerManager {
+    mode: Controllers,
     /// The present, since the server has started.
-    pub(in crate::in_process) moment: Duration,
-    pub(in crate::in_process) pace: Pace,
+    pub(super) moment: Duration,
+    pub(super) pace: Pace,
     pub(super) held: BTreeSet<ClusterController>,
     pub(super) fates: Fates,
     pub(super) events: Recorder,
     /// The certificate by which the server's socket is known, if there is one.
-    pub(in crate::in_process) authority: String,
+    pub(super) authority: String,
     /// The schedules of the CronJobs as they were last seen.
     pub(super) schedules: BTreeMap<Path, String>,
     /// Looks that have led to refused writes.
@@ -95,7 +99,50 @@ struct Place {
     is_timer: bool,
 }
 
-impl Steps {
+impl ControllerManager {
+    pub(in crate::in_process) fn new(mode: Controllers) -> Self {
+        let mut manager = Self::default();
+        manager.set_mode(mode);
+        manager
+    }
+
+    /// When the controllers work from now on.
+    pub(super) fn set_mode(&mut self, mode: Controllers) {
+        self.mode = mode;
+        self.pace = match mode {
+            Controllers::Within(most) => Pace::Within(most),
+            _ => Pace::AtOnce,
+        };
+        if mode == Controllers::AtOnce {
+            self.hurry();
+        }
+    }
+
+    /// Whether they work at all.
+    pub(super) fn is_on(&self) -> bool {
+        self.mode != Controllers::Off
+    }
+
+    /// Whether they work one step at a time.
+    pub(super) fn is_stepwise(&self) -> bool {
+        self.mode == Controllers::Stepwise
+    }
+
+    /// Whether they work without being told to.
+    pub(super) fn works_alone(&self) -> bool {
+        self.is_on() && !self.is_stepwise()
+    }
+
+    /// The present, since the server has started.
+    pub(in crate::in_process) fn moment(&self) -> Duration {
+        self.moment
+    }
+
+    /// When the controllers have something to do next, if they work without being told to.
+    pub(in crate::in_process) fn next_work(&self) -> Option<Duration> {
+        self.next_due().filter(|_| self.works_alone())
+    }
+
     /// Something that an object is about has changed. A look that is about to happen comes no sooner and no later because
     /// there is one more reason for it.
     pub(super) fn look_at(&mut self, look: Look) {
@@ -187,8 +234,8 @@ mod tests {
         Look { controller: ClusterController::Node, resource, path: Path::new(Some("a"), name) }
     }
 
-    fn popped(steps: &mut Steps, until: u64) -> Vec<(u128, String)> {
-        let next = |steps: &mut Steps| steps.pop(Duration::from_secs(until));
+    fn popped(steps: &mut ControllerManager, until: u64) -> Vec<(u128, String)> {
+        let next = |steps: &mut ControllerManager| steps.pop(Duration::from_secs(until));
         std::iter::from_fn(|| next(steps))
             .map(|(due, look)| (due.as_secs().into(), look.path.name().to_owned()))
             .collect()
@@ -196,7 +243,7 @@ mod tests {
 
     #[test]
     fn what_is_due_comes_in_its_order_and_once() {
-        let mut steps = Steps::default();
+        let mut steps = ControllerManager::default();
         steps.look_again(look("timer"), Duration::from_secs(5));
         steps.look_again(look("timer"), Duration::from_secs(7));
         steps.look_at(look("b"));
@@ -212,7 +259,7 @@ mod tests {
     #[test]
     fn a_change_is_not_later_than_a_timer_and_not_sooner_than_drawn() {
         let slow = Pace::Chosen(Arc::new(|_| Duration::from_secs(9)));
-        let mut steps = Steps { pace: slow, ..Steps::default() };
+        let mut steps = ControllerManager { pace: slow, ..ControllerManager::default() };
         steps.look_at(look("late"));
         steps.moment = Duration::from_secs(3);
         steps.look_at(look("late"));
@@ -224,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_controller_that_is_held_does_nothing() {
-        let mut steps = Steps::default();
+        let mut steps = ControllerManager::default();
         steps.held.insert(ClusterController::Node);
         steps.look_at(look("a"));
         assert_eq!((steps.next_due(), popped(&mut steps, 1)), (None, vec![]));

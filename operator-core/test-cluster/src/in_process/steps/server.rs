@@ -11,29 +11,29 @@ impl InProcessServer {
     /// When the controllers work from now on. Steps that wait already are not changed, except that with
     /// [`Controllers::AtOnce`] they are taken now.
     pub fn set_controllers(&self, controllers: Controllers) {
-        self.change(|state| state.set_controllers(controllers));
+        self.change(|state| state.controllers.set_mode(controllers));
     }
 
     /// From now on the controllers take each step after the time that `choose` returns for it.
     pub fn pace(&self, choose: impl Fn(ClusterController) -> Duration + Send + Sync + 'static) {
-        self.change(|state| state.steps.pace = Pace::Chosen(Arc::new(choose)));
+        self.change(|state| state.controllers.pace = Pace::Chosen(Arc::new(choose)));
     }
 
     /// From now on `listener` hears of each change of an object, before the controllers do: the moment since the server has
     /// started, the new state or the last one, and whether the object is gone. It must not use the server.
     #[doc(hidden)]
     pub fn on_change(&self, listener: impl Fn(Duration, &Value, bool) + Send + Sync + 'static) {
-        self.change(|state| state.steps.listener = Some(Listener(Arc::new(listener))));
+        self.change(|state| state.controllers.listener = Some(Listener(Arc::new(listener))));
     }
 
     /// One controller does nothing from now on, as if it were down.
     pub fn hold(&self, controller: ClusterController) {
-        self.change(|state| state.steps.held.insert(controller));
+        self.change(|state| state.controllers.held.insert(controller));
     }
 
     /// A controller that was held works again, beginning with what it has missed.
     pub fn release(&self, controller: ClusterController) {
-        self.change(|state| state.steps.held.remove(&controller));
+        self.change(|state| state.controllers.held.remove(&controller));
     }
 
     /// What happens to the Pods.
@@ -51,7 +51,7 @@ impl InProcessServer {
     /// How many steps of the controllers wait, those of held ones included.
     #[must_use]
     pub fn steps_left(&self) -> usize {
-        self.change(|state| state.steps.left())
+        self.change(|state| state.controllers.left())
     }
 
     /// Changes something about the controllers, which then do what is due.
