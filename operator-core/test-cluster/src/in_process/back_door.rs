@@ -6,49 +6,19 @@ use kube::{
     core::GroupVersionKind,
     discovery::{ApiResource, Scope},
 };
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
-    InProcessServer,
+    api::ApiServer,
     discovery::Discovery,
     fields::Schema,
     kinds::{Behaviour, Kind, events},
-    store::{Path, Store},
+    store::Path,
 };
 use crate::error::Error;
 
-impl InProcessServer {
-    /// Serves a custom kind without its definition: with a status subresource, and objects of any content. Nothing
-    /// changes if the kind is served already.
-    ///
-    /// A definition of the kind that is created later takes its place.
-    pub fn serve(&self, kind: &ApiResource, scope: &Scope) {
-        self.shared.with(|state| serve(&mut state.api.discovery, kind, *scope == Scope::Namespaced));
-    }
-
-    /// Stores an object as it is: it isn't validated, admitted or completed, it may have a status, managed fields and
-    /// a time of deletion, and no controller looks at it. It replaces an object of the same name. Watches see it.
-    ///
-    /// A missing uid or `resourceVersion` is added. Later changes get greater versions than the object has. Returns the
-    /// object as it is stored.
-    ///
-    /// # Errors
-    /// If the object can't be written as JSON, its kind isn't served, or its name or namespace is missing.
-    pub fn store(&self, object: &impl Serialize) -> Result<Arc<Value>, Error> {
-        let what = || "an object for the in-process server".to_owned();
-        let mut object =
-            serde_json::to_value(object).map_err(|source| Error::Json { what: what(), source })?;
-        self.shared.with(|state| {
-            if text(&object["metadata"]["uid"]).is_empty() {
-                object["metadata"]["uid"] = state.api.counters.uid().into();
-            }
-            store(&mut state.api.store, &state.api.discovery, object)
-        })
-    }
-}
-
-fn serve(discovery: &mut Discovery, of: &ApiResource, namespaced: bool) {
+/// Serves a custom kind without its definition.
+pub(super) fn serve(discovery: &mut Discovery, of: &ApiResource, scope: &Scope) {
     let kind = Kind::named(&of.group, &of.version, &of.plural, &of.kind);
     if discovery.of_object(&kind.api_version(), &kind.kind).is_some() {
         return;
@@ -57,7 +27,7 @@ fn serve(discovery: &mut Discovery, of: &ApiResource, namespaced: bool) {
     let names = GroupVersionKind::gvk(&of.group, &of.version, &of.kind);
     let schema = Schema::custom(names, &json!({ "status": {} }), &anything);
     discovery.serve(Kind {
-        namespaced,
+        namespaced: *scope == Scope::Namespaced,
         status: true,
         behaviour: Behaviour { custom: true, ..Behaviour::default() },
         schema: OnceLock::from(Some(schema)),
@@ -65,26 +35,31 @@ fn serve(discovery: &mut Discovery, of: &ApiResource, namespaced: bool) {
     });
 }
 
-fn store(store: &mut Store, discovery: &Discovery, object: Value) -> Result<Arc<Value>, Error> {
+/// Stores an object, completed with a uid and a version at most.
+pub(super) fn store(api: &mut ApiServer, mut object: Value) -> Result<Arc<Value>, Error> {
+    let (kind, path) = place(&api.discovery, &object)?;
+    if text(&object["metadata"]["uid"]).is_empty() {
+        object["metadata"]["uid"] = api.counters.uid().into();
+    }
+    let object = if kind.is_new_event() { events::to_core(&object) } else { kind.stored(object) };
+    Ok(api.store.put_as_it_is(&kind.resource(), &path, object))
+}
+
+/// Where an object is to be stored, and as what.
+fn place<'k>(discovery: &'k Discovery, object: &Value) -> Result<(&'k Kind, Path), Error> {
     let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));
     let (name, namespace) = (text(&object["metadata"]["name"]), text(&object["metadata"]["namespace"]));
-    let refused =
-        |why: &'static str| Error::NotStored { what: format!("{api_version} {kind} {name:?}"), why };
-    let Some(kind) = discovery.of_object(api_version, kind) else {
-        return Err(refused("its kind isn't served"));
-    };
-    if name.is_empty() {
-        return Err(refused("it has no name"));
+    let refused = |why| Error::NotStored { what: format!("{api_version} {kind} {name:?}"), why };
+    let known = discovery.of_object(api_version, kind);
+    let known = known.ok_or_else(|| refused("its kind isn't served"))?;
+    match (name, known.namespaced, namespace) {
+        ("", ..) => Err(refused("it has no name")),
+        (_, true, "") => Err(refused("it has no namespace")),
+        (_, false, namespace) if !namespace.is_empty() => {
+            Err(refused("it has a namespace, and objects of its kind have none"))
+        }
+        _ => Ok((known, Path::new(Some(namespace), name))),
     }
-    if kind.namespaced == namespace.is_empty() {
-        return Err(refused(match kind.namespaced {
-            true => "it has no namespace",
-            false => "it has a namespace, and objects of its kind have none",
-        }));
-    }
-    let path = Path::new(Some(namespace), name);
-    let object = if kind.is_new_event() { events::to_core(&object) } else { kind.stored(object) };
-    Ok(store.put_as_it_is(&kind.resource(), &path, object))
 }
 
 fn text(value: &Value) -> &str {

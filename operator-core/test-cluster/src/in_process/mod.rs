@@ -1,12 +1,16 @@
 //! An API server inside the process: for tests without Go, and for simulations.
 //!
 //! ```text
-//!  request ──▶ server: paths, verbs, lists, watches, Status errors
-//!                 │                      │
-//!                 ▼                      ▼
-//!              fields                  store
-//!   apply, managed fields, defaults    objects, one resourceVersion, event log
+//!  request ─▶ service ─▶ State ─┬─▶ ApiServer ─┬─ Discovery: the kinds that are served
+//!                               │              ├─ Rights: who asks, tokens    (roles and bindings are in the store)
+//!                               │              ├─ Admission, Addresses: what the server adds by itself
+//!                               │              ├─ `fields`: apply, managed fields, defaults
+//!                               │              └─ Store: objects, one resourceVersion, event log
+//!                               └─▶ ControllerManager: what has changed ─▶ queue ─▶ writes, as any others
 //! ```
+//!
+//! Each part owns what it knows, and the others use its methods. What concerns several parts, as a write does, is a
+//! function that takes the `ApiServer`.
 //!
 //! # Guarantees
 //! - What it doesn't do it answers with 501 and the feature's name; it never does something only almost correctly.
@@ -33,7 +37,6 @@ mod fields;
 mod go;
 mod identity;
 mod kinds;
-mod lenient;
 mod list_options;
 mod listen;
 mod namespaces;
@@ -45,6 +48,7 @@ mod request;
 mod rights;
 mod selector;
 mod service;
+mod settings;
 mod sizes;
 mod state;
 mod steps;

@@ -14,14 +14,16 @@ use jiff::Timestamp;
 use kube::{
     Client, Config,
     client::{Body, ConfigExt},
+    discovery::{ApiResource, Scope},
 };
+use serde::Serialize;
 use serde_json::Value;
 use tower::{BoxError, Layer, Service};
 
 use super::{
     Clock, Shared,
     api::Reply,
-    audit,
+    audit, back_door,
     controllers::Controllers,
     failure::Failure,
     identity::User,
@@ -143,7 +145,6 @@ impl InProcessServer {
     }
 
     /// Lets the controllers take one step, if they work [`Controllers::Stepwise`]; returns whether there was one.
-    #[expect(clippy::must_use_candidate, reason = "whoever steps a given number of times needs no answer")]
     pub fn step(&self) -> bool {
         self.shared.with(State::step)
     }
@@ -178,6 +179,28 @@ impl InProcessServer {
     ) -> Option<Arc<Value>> {
         let resource = Resource { group: group.to_owned(), plural: plural.to_owned() };
         self.shared.with(|state| state.api.store.get(&resource, &Path::new(namespace, name)).cloned())
+    }
+
+    /// Serves a custom kind without its definition: with a status subresource, and objects of any content. Nothing
+    /// changes if the kind is served already.
+    ///
+    /// A definition of the kind that is created later takes its place.
+    pub fn serve(&self, kind: &ApiResource, scope: &Scope) {
+        self.shared.with(|state| back_door::serve(&mut state.api.discovery, kind, scope));
+    }
+
+    /// Stores an object as it is: it isn't validated, admitted or completed, it may have a status, managed fields and
+    /// a time of deletion, and no controller looks at it. It replaces an object of the same name. Watches see it.
+    ///
+    /// A missing uid or `resourceVersion` is added. Later changes get greater versions than the object has. Returns the
+    /// object as it is stored.
+    ///
+    /// # Errors
+    /// If the object can't be written as JSON, its kind isn't served, or its name or namespace is missing.
+    pub fn store(&self, object: &impl Serialize) -> Result<Arc<Value>, Error> {
+        let what = || "an object for the in-process server".to_owned();
+        let object = serde_json::to_value(object).map_err(|source| Error::Json { what: what(), source })?;
+        self.shared.with(|state| back_door::store(&mut state.api, object))
     }
 
     /// Forgets all versions before the newest, as etcd does from time to time: lists and watches of older ones are
@@ -244,11 +267,6 @@ impl InProcessServer {
             answer.headers_mut().append(header::WARNING, warning);
         }
         answer
-    }
-
-    /// What all clones share.
-    pub(super) fn shared(&self) -> &Shared {
-        &self.shared
     }
 
     /// The user of a service account's token, if it is valid.

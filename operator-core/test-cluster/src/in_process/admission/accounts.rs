@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::{Admission, resource};
 use crate::in_process::{
-    InProcessServer,
     api::Counters,
     store::{Path, Store},
     values::read::{at, count, items, part, text},
@@ -19,18 +18,12 @@ const VOLUME: &str = "kube-api-access-";
 const MIRROR: &str = "kubernetes.io/config.mirror";
 const ENFORCED: &str = "kubernetes.io/enforce-mountable-secrets";
 
-impl InProcessServer {
-    /// Gives each new pod an account (`default`, if it names none) and the token of that account, as clusters do; a pod
-    /// whose account doesn't exist is refused with 403. Without it pods stay as they were written, as they do in
-    /// [`ControlPlane`](crate::ControlPlane), unless its builder's `service_accounts` asks for the same.
-    #[must_use]
-    pub fn service_accounts(self) -> Self {
-        self.shared().state.lock().api.admission.service_accounts = true;
-        self
-    }
-}
-
 impl Admission {
+    /// From now on new pods get an account.
+    pub(in crate::in_process) fn give_accounts(&mut self) {
+        self.service_accounts = true;
+    }
+
     /// What the plugin does with a new pod.
     pub(super) fn give_account(
         &self,

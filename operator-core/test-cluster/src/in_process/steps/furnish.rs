@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{MANAGER, queue::ControllerManager};
+use super::{MANAGER, manager::ControllerManager};
 use crate::in_process::{
     api::ApiServer,
     fields::Endpoint,
@@ -22,7 +22,7 @@ const ADDRESS: &str = "10.0.0.1";
 const PORT: u16 = 6443;
 
 /// From now on everything is there that a real cluster has.
-pub(super) fn become_complete(controllers: &mut ControllerManager, api: &mut ApiServer) {
+pub(in crate::in_process) fn become_complete(controllers: &mut ControllerManager, api: &mut ApiServer) {
     if !std::mem::replace(&mut controllers.events.is_on, true) {
         furnish(api);
         controllers.route_roots(&api.store);

@@ -7,7 +7,8 @@ use super::{
     ClusterController as Controller,
     cron_jobs::{self, cron_jobs},
     furnish::ROOT,
-    queue::{ControllerManager, Listener, Look},
+    manager::{ControllerManager, Listener},
+    queue::Look,
     view::{controller, pods, replica_sets, resource, selects, text},
     volumes,
 };
@@ -26,7 +27,7 @@ impl ControllerManager {
     pub(super) fn route(&mut self, api: &ApiServer, Change { resource, path, gone }: &Change) {
         let Some(object) = gone.as_ref().or_else(|| api.store.get(resource, path)) else { return };
         if let Some(Listener(listener)) = &self.listener {
-            listener(self.moment, object, gone.is_some());
+            listener(self.queue.moment, object, gone.is_some());
         }
         self.route_garbage(api, resource, path, object, gone.is_some());
         match (&*resource.group, &*resource.plural) {
@@ -217,10 +218,10 @@ impl ControllerManager {
         match known.filter(|known| *known != follows) {
             Some(_) => {
                 if let Some(wait) = cron_jobs::wait(job, now) {
-                    self.look_again(look, wait);
+                    self.queue.look_again(look, wait);
                 }
             }
-            None => self.look_at(look),
+            None => self.queue.look_at(look),
         }
     }
 
@@ -343,7 +344,7 @@ impl ControllerManager {
     }
 
     fn look(&mut self, controller: Controller, resource: &Resource, path: &Path) {
-        self.look_at(Look { controller, resource: resource.clone(), path: path.clone() });
+        self.queue.look_at(Look { controller, resource: resource.clone(), path: path.clone() });
     }
 }
 

@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 use super::{
     Act, ClusterController as Controller, Next, cron_jobs, daemon_sets, deployments, endpoints,
     furnish::publish_root,
-    jobs, node,
+    jobs,
+    manager::{ControllerManager, Failed},
+    node,
     perform::{perform, perform_and_tell},
-    queue::{ControllerManager, Failed, Look},
+    queue::Look,
     replica_sets, stateful_sets,
     view::View,
     volumes,
@@ -35,22 +37,25 @@ const MOST_STEPS: u32 = 100_000;
 impl ControllerManager {
     /// Lets the controllers do what the last request has caused, as far as it is due.
     pub(in crate::in_process) fn settle(&mut self, api: &mut ApiServer) {
-        self.run_until(api, self.moment, api.now);
+        self.run_until(api, self.queue.moment, api.now);
     }
 
     /// What has become due in the meantime, until `moment`, which is `now`.
     pub(in crate::in_process) fn advance(&mut self, api: &mut ApiServer, now: Timestamp, moment: Duration) {
-        let moment = moment.max(self.moment);
-        if self.next_due().is_some_and(|due| due <= moment) {
+        let moment = moment.max(self.queue.moment);
+        if self.queue.next_due().is_some_and(|due| due <= moment) {
             self.run_until(api, moment, now);
         }
-        self.moment = moment;
+        self.queue.moment = moment;
         api.now = now;
     }
 
     /// Lets the controllers take one step, if they take steps one at a time; returns whether there was one.
     pub(in crate::in_process) fn step(&mut self, api: &mut ApiServer) -> bool {
-        let Some((_, look)) = self.pop(self.moment).filter(|_| self.is_stepwise()) else { return false };
+        if !self.is_stepwise() {
+            return false;
+        }
+        let Some((_, look)) = self.queue.pop(self.queue.moment) else { return false };
         self.take_step(api, &look);
         self.take_changes(api);
         true
@@ -62,10 +67,10 @@ impl ControllerManager {
             return;
         }
         for _ in 0..MOST_STEPS {
-            let Some((due, look)) = self.pop(until) else { return };
-            self.moment = self.moment.max(due);
+            let Some((due, look)) = self.queue.pop(until) else { return };
+            self.queue.moment = self.queue.moment.max(due);
             // What is done late has the time at which it was due.
-            let since = SignedDuration::try_from(until - self.moment).unwrap_or_default();
+            let since = SignedDuration::try_from(until - self.queue.moment).unwrap_or_default();
             api.now = now.checked_sub(since).unwrap_or(now).max(api.now.min(now));
             self.take_step(api, &look);
             self.take_changes(api);
@@ -102,7 +107,7 @@ impl ControllerManager {
             _ => {
                 let Next { acts, again } = self.next_of(api, look, &object);
                 if let Some(again) = again {
-                    self.look_again(look.clone(), again);
+                    self.queue.look_again(look.clone(), again);
                 }
                 self.perform_all(api, look, &object, acts);
             }
@@ -111,7 +116,7 @@ impl ControllerManager {
 
     /// What a controller does with an object. Nothing is changed yet.
     fn next_of(&self, api: &ApiServer, look: &Look, object: &Arc<Value>) -> Next {
-        let failed = self.failed.get(look).filter(|failed| failed.until > self.moment);
+        let failed = self.failed.get(look).filter(|failed| failed.until > self.queue.moment);
         let view = View {
             store: &api.store,
             now: api.now,
@@ -139,16 +144,16 @@ impl ControllerManager {
         let creates = acts.iter().any(|act| !matches!(act, Act::Write { .. } | Act::Say(_)));
         for act in acts {
             if let Err(why) = perform_and_tell(&mut self.events, api, look, object, act) {
-                let moment = self.moment;
+                let moment = self.queue.moment;
                 let known = self.failed.get(look).cloned().unwrap_or_default();
                 let after = Duration::from_secs(1 << known.times.min(10));
                 let failed = Failed { why, times: known.times + 1, until: moment + after };
                 self.failed.insert(look.clone(), failed);
                 // It says so at once, but not again and again.
                 if known.until <= moment {
-                    self.look_at(look.clone());
+                    self.queue.look_at(look.clone());
                 }
-                return self.look_again(look.clone(), after);
+                return self.queue.look_again(look.clone(), after);
             }
         }
         if creates {

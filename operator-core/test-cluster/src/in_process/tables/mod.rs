@@ -106,7 +106,7 @@ fn table(store: &Store, now: Timestamp, request: &Request, kind: &Kind) -> Resul
     } else {
         Columns::Builtin(kind.api_version(), kind.kind.clone())
     };
-    Ok(Table { columns, include, now: now })
+    Ok(Table { columns, include, now })
 }
 
 impl Table {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! # Guarantees
-//! - Without [`InProcessServer::complete`] nothing of this happens: no Event, no uid and no version is used.
+//! - Without [`InProcessServer::complete`](crate::in_process::InProcessServer::complete) nothing of this happens: no Event, no uid and no version is used.
 //! - An Event that can't be written is lost, and nothing else changes.
 
 mod recorder;
@@ -16,9 +16,8 @@ mod told;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{ClusterController as Controller, MANAGER, furnish::become_complete, node::NODE, view::text};
+use super::{ClusterController as Controller, MANAGER, node::NODE, view::text};
 use crate::in_process::{
-    InProcessServer,
     api::ApiServer,
     fields::Endpoint,
     store::{Path, Resource},
@@ -191,15 +190,4 @@ fn event(component: &str, regarding: &Value, said: &Said, now: Timestamp) -> Val
 
 fn micros(now: Timestamp) -> String {
     now.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
-}
-
-impl InProcessServer {
-    /// Adds what every real cluster has, and few tests want to see: Events of the controllers, the ConfigMap
-    /// `kube-root-ca.crt` in each namespace, the Service `kubernetes`, and its endpoints. [`listen`](Self::listen) does
-    /// the same, because who comes from outside expects a cluster. Nothing of it goes away again.
-    #[must_use]
-    pub fn complete(self) -> Self {
-        self.change(|state| become_complete(&mut state.controllers, &mut state.api));
-        self
-    }
 }
