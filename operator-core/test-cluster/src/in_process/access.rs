@@ -276,7 +276,7 @@ impl Action {
 }
 
 pub(super) fn rbac(plural: &str) -> Resource {
-    Resource { group: RBAC.to_owned(), plural: plural.to_owned() }
+    Resource::new(RBAC, plural)
 }
 
 pub(super) fn is_subject(subject: &Value, namespace: Option<&str>, user: &str, groups: &[String]) -> bool {

@@ -103,6 +103,6 @@ impl Addresses {
 
 /// Whether another Service has a value.
 fn is_taken(store: &Store, own: &Path, pointer: &str, value: &Value) -> bool {
-    let services = Resource { group: String::new(), plural: "services".to_owned() };
+    let services = Resource::new("", "services");
     store.list(&services, None).any(|(path, service)| path != own && service.pointer(pointer) == Some(value))
 }

@@ -23,8 +23,8 @@ const DELETION: jiff::SignedDuration = jiff::SignedDuration::from_mins(2);
 
 /// Brings the status of the budgets up to date that a change is about.
 pub(super) fn sync_budgets(api: &mut ApiServer, changed: &Resource, path: &Path, gone: Option<&Value>) {
-    let budgets = resource("policy", "poddisruptionbudgets");
-    let (is_budget, is_pod) = (*changed == budgets, *changed == resource("", "pods"));
+    let budgets = Resource::new("policy", "poddisruptionbudgets");
+    let (is_budget, is_pod) = (*changed == budgets, *changed == Resource::new("", "pods"));
     if !is_budget && !is_pod {
         return;
     }
@@ -50,7 +50,7 @@ fn sync_budget(api: &mut ApiServer, of: &Resource, path: &Path) {
 }
 
 fn status_of(store: &Store, discovery: &Discovery, now: Timestamp, path: &Path, budget: &Value) -> Value {
-    let pods = store.list(&resource("", "pods"), path.namespace());
+    let pods = store.list(&Resource::new("", "pods"), path.namespace());
     let pods: Vec<(&Path, &Value)> = pods
         .filter(|(_, pod)| selects(&budget["spec"]["selector"], &pod["metadata"]["labels"]))
         .map(|(path, pod)| (path, &**pod))
@@ -152,8 +152,4 @@ fn is_ready(pod: &Value) -> bool {
 fn is_recent(since: &Value, now: Timestamp) -> bool {
     let since = since.as_str().and_then(|since| since.parse::<Timestamp>().ok());
     since.is_some_and(|since| since.saturating_add(DELETION).is_ok_and(|until| until > now))
-}
-
-fn resource(group: &str, plural: &str) -> Resource {
-    Resource { group: group.to_owned(), plural: plural.to_owned() }
 }

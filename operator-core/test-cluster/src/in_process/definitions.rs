@@ -39,7 +39,7 @@ const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// Where definitions are stored.
 pub(super) fn definitions() -> Resource {
-    Resource { group: GROUP.to_owned(), plural: "customresourcedefinitions".to_owned() }
+    Resource::new(GROUP, "customresourcedefinitions")
 }
 
 /// The status that a new definition starts with.
@@ -158,7 +158,7 @@ fn schema_of(definition: &Value, version: &Value) -> Schema {
 pub(super) fn sync_definition(api: &mut ApiServer, path: &Path) {
     let Some(definition) = api.store.get(&definitions(), path).cloned() else {
         let (plural, group) = path.name().split_once('.').unwrap_or((path.name(), ""));
-        api.discovery.withdraw(&Resource { group: group.to_owned(), plural: plural.to_owned() });
+        api.discovery.withdraw(&Resource::new(group, plural));
         return;
     };
     serve(&mut api.discovery, &definition);
@@ -186,11 +186,11 @@ fn serve(discovery: &mut Discovery, definition: &Arc<Value>) {
     let storage = versions(definition).find(|version| version["storage"] == true);
     let storage = storage.map(|version| text(version, "/name").to_owned()).unwrap_or_default();
     let generation = definition["metadata"]["generation"].as_i64().unwrap_or_default();
-    let known = discovery.of_resource(&Resource { group: group.clone(), plural: plural.clone() });
+    let known = discovery.of_resource(&Resource::new(&group, &plural));
     if known.is_some_and(|known| known.definition == generation) {
         return;
     }
-    discovery.withdraw(&Resource { group: group.clone(), plural: plural.clone() });
+    discovery.withdraw(&Resource::new(&group, &plural));
     let names = &definition["spec"]["names"];
     let schemas = versions(definition);
     let schemas: Arc<BTreeMap<String, Schema>> = Arc::new(

@@ -10,7 +10,7 @@ use super::{
 
 /// Where namespaces are stored.
 pub(super) fn namespaces() -> Resource {
-    Resource { group: String::new(), plural: "namespaces".to_owned() }
+    Resource::new("", "namespaces")
 }
 
 /// Creates the namespaces that every cluster has.

@@ -177,7 +177,7 @@ impl InProcessServer {
         namespace: Option<&str>,
         name: &str,
     ) -> Option<Arc<Value>> {
-        let resource = Resource { group: group.to_owned(), plural: plural.to_owned() };
+        let resource = Resource::new(group, plural);
         self.shared.with(|state| state.api.store.get(&resource, &Path::new(namespace, name)).cloned())
     }
 

@@ -28,8 +28,13 @@ pub(crate) async fn busy() -> &'static ControlPlane {
     there(BUSY.get_or_init(start).await)
 }
 
+/// If it isn't there, the test fails with one line, without a backtrace.
+#[expect(clippy::print_stderr, reason = "it is what the test fails with")]
 fn there(plane: &Result<ControlPlane, Error>) -> &ControlPlane {
-    plane.as_ref().unwrap_or_else(|error| panic!("{error}"))
+    plane.as_ref().unwrap_or_else(|error| {
+        eprintln!("{error}");
+        std::panic::resume_unwind(Box::new(error.to_string()))
+    })
 }
 
 /// What any program does that is given a kubeconfig.

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Admission, resource};
+use super::Admission;
 use crate::in_process::{
     api::Counters,
-    store::{Path, Store},
+    store::{Path, Resource, Store},
     values::read::{at, count, items, part, text},
 };
 
@@ -45,7 +45,7 @@ impl Admission {
         let name = text(&pod["spec"], "serviceAccountName").to_owned();
         let namespace = path.namespace().unwrap_or_default();
         let account =
-            store.get(&resource("", "serviceaccounts"), &Path::new(Some(namespace), &name)).cloned();
+            store.get(&Resource::new("", "serviceaccounts"), &Path::new(Some(namespace), &name)).cloned();
         let account = account.ok_or_else(|| {
             format!(
                 "error looking up service account {namespace}/{name}: serviceaccount \"{name}\" not found"

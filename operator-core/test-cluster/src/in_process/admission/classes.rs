@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{amount::nanos, resource};
+use super::amount::nanos;
 use crate::in_process::{
     kinds::storage::{class, names_class},
-    store::{Path, Store},
+    store::{Path, Resource, Store},
 };
 
 /// Gives a claim that names no class the default one.
@@ -37,7 +37,7 @@ pub(super) fn may_grow(store: &Store, old: &Value, claim: &Value) -> Result<(), 
         return Err("Only bound persistent volume claims can be expanded".to_owned());
     }
     let name = class(claim);
-    let found = store.get(&resource("storage.k8s.io", "storageclasses"), &Path::new(None, name));
+    let found = store.get(&Resource::new("storage.k8s.io", "storageclasses"), &Path::new(None, name));
     let allows = found.is_some_and(|found| found["allowVolumeExpansion"] == true);
     if name.is_empty() || name != class(old) || !allows {
         return Err(
@@ -67,7 +67,7 @@ pub(super) fn default_ingress_class(store: &Store, ingress: &mut Value) {
 
 /// The newest default class, and of several the first by name.
 fn default_class(store: &Store, (group, plural): (&str, &str), annotations: &[&str]) -> Option<Arc<Value>> {
-    let resource = resource(group, plural);
+    let resource = Resource::new(group, plural);
     let classes = store.list(&resource, None).map(|(_, class)| class);
     let mut defaults: Vec<_> = classes
         .filter(|class| annotations.iter().any(|name| class["metadata"]["annotations"][*name] == "true"))

@@ -6,19 +6,18 @@ use serde_json::{Value, json};
 
 use super::{
     amount::nanos,
-    resource,
     total::{containers, total},
 };
 use crate::in_process::{
     fields::quality,
     kinds::Kind,
-    store::{Path, Store},
+    store::{Path, Resource, Store},
 };
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
 fn limits<'s>(store: &'s Store, path: &'s Path) -> Vec<&'s Arc<Value>> {
-    store.list(&resource("", "limitranges"), path.namespace()).map(|(_, range)| range).collect()
+    store.list(&Resource::new("", "limitranges"), path.namespace()).map(|(_, range)| range).collect()
 }
 
 /// Gives containers the limits that they don't set.

@@ -34,7 +34,7 @@ use super::{
     failure::Failure,
     fields::Endpoint,
     kinds::Kind,
-    store::{Path, Resource, Store},
+    store::{Path, Store},
 };
 
 /// The namespaces that can't be deleted.
@@ -149,9 +149,4 @@ pub(super) fn admit_deletion(kind: &Kind, path: &Path) -> Result<(), Failure> {
         return Err(Failure::forbidden(kind, path.name(), "this namespace may not be deleted"));
     }
     Ok(())
-}
-
-/// Where the objects of a kind are stored.
-fn resource(group: &str, plural: &str) -> Resource {
-    Resource { group: group.to_owned(), plural: plural.to_owned() }
 }

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::resource;
-use crate::in_process::store::{Path, Store};
+use crate::in_process::store::{Path, Resource, Store};
 
 const TOLERATED: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 /// Pods leave a node after this many seconds.
@@ -11,7 +10,7 @@ const SECONDS: u64 = 300;
 
 /// Gives a pod the priority of its class.
 pub(super) fn prioritize(store: &Store, pod: &mut Value) -> Result<(), String> {
-    let classes = resource("scheduling.k8s.io", "priorityclasses");
+    let classes = Resource::new("scheduling.k8s.io", "priorityclasses");
     let name = pod["spec"]["priorityClassName"].as_str().unwrap_or_default().to_owned();
     let class = if name.is_empty() {
         let all = store.list(&classes, None).map(|(_, class)| class);
@@ -55,7 +54,7 @@ pub(super) fn one_default_priority(store: &Store, path: &Path, class: &Value) ->
     if class["globalDefault"] != true {
         return Ok(());
     }
-    let classes = resource("scheduling.k8s.io", "priorityclasses");
+    let classes = Resource::new("scheduling.k8s.io", "priorityclasses");
     let mut others = store.list(&classes, None);
     match others.find(|(other, class)| *other != path && class["globalDefault"] == true) {
         None => Ok(()),

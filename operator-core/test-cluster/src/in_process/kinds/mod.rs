@@ -91,7 +91,7 @@ impl Kind {
         if self.is_new_event() {
             return events::stored_at();
         }
-        Resource { group: self.group.clone(), plural: self.plural.clone() }
+        Resource::new(&self.group, &self.plural)
     }
 
     /// Whether its objects are namespaces.

@@ -85,10 +85,7 @@ fn make(now: &str, aggregates: bool) -> Objects {
             }
         }
     }
-    objects.push((
-        Resource { group: SCHEDULING.to_owned(), plural: "priorityclasses".to_owned() },
-        classes(now),
-    ));
+    objects.push((Resource::new(SCHEDULING, "priorityclasses"), classes(now)));
     objects
 }
 

@@ -74,7 +74,7 @@ pub(super) fn publish_root(api: &mut ApiServer, authority: &str, namespace: &Pat
     if api.store.get(&namespaces(), namespace).is_none_or(|namespace| is_deleting(namespace)) {
         return;
     }
-    let maps = Resource { group: String::new(), plural: "configmaps".to_owned() };
+    let maps = Resource::new("", "configmaps");
     let Some(kind) = api.discovery.of_resource(&maps).cloned() else { return };
     let path = Path::new(Some(namespace.name()), ROOT);
     let data = json!({ "ca.crt": authority });

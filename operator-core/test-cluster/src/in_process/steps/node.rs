@@ -16,13 +16,13 @@ use super::{
     fates::Fate,
     pods::{is_over, is_ready, phase},
     times::{condition, left, parse, set_condition},
-    view::{View, controller, items, number, pods, resource, text},
+    view::{View, controller, items, number, pods, text},
     volumes::{self, Missing},
 };
 use crate::in_process::{
     api::ApiServer,
     fields::Endpoint,
-    store::Path,
+    store::{Path, Resource},
     write::{How, finalizers, is_deleting, metadata::time, put},
 };
 
@@ -110,14 +110,14 @@ pub(super) fn schedule(view: &View<'_>, path: &Path, pod: &Arc<Value>) -> Next {
 
 /// No node will do, because of the Pod itself.
 fn nowhere(view: &View<'_>, why: &str) -> String {
-    let all = view.store.list(&resource("", "nodes"), None).count();
+    let all = view.store.list(&Resource::new("", "nodes"), None).count();
     let of = format!("0/{all} nodes are available");
     format!("{of}: {why}. not found")
 }
 
 /// The node for a Pod, or why there is none.
 fn place(view: &View<'_>, pod: &Value) -> Result<String, String> {
-    let nodes: Vec<_> = view.store.list(&resource("", "nodes"), None).collect();
+    let nodes: Vec<_> = view.store.list(&Resource::new("", "nodes"), None).collect();
     let none = |why: &str| {
         let (of, all) = (format!("0/{} nodes are available", nodes.len()), nodes.len());
         format!(

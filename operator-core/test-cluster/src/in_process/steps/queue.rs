@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn look(name: &str) -> Look {
-        let resource = Resource { group: String::new(), plural: "pods".to_owned() };
+        let resource = Resource::new("", "pods");
         Look { controller: ClusterController::Node, resource, path: Path::new(Some("a"), name) }
     }
 

@@ -9,7 +9,7 @@ use super::{
     furnish::ROOT,
     manager::{ControllerManager, Listener},
     queue::Look,
-    view::{controller, pods, replica_sets, resource, selects, text},
+    view::{controller, pods, replica_sets, selects, text},
     volumes,
 };
 use crate::in_process::{
@@ -168,7 +168,7 @@ impl ControllerManager {
                 && let Some(deployment) = controller(set).filter(|_| is_gone)
             {
                 let deployment = Path::new(path.namespace(), text(&deployment["name"]));
-                self.look(Controller::Deployments, &self::resource("apps", "deployments"), &deployment);
+                self.look(Controller::Deployments, &Resource::new("apps", "deployments"), &deployment);
             }
         }
     }
@@ -184,7 +184,7 @@ impl ControllerManager {
         looks: Controller,
     ) {
         let group = if plural == "jobs" { "batch" } else { "apps" };
-        let owners = resource(group, plural);
+        let owners = Resource::new(group, plural);
         if let Some(owner) = controller(object).filter(|owner| plural_of(owner) == plural) {
             let owner = Path::new(path.namespace(), text(&owner["name"]));
             if store.get(&owners, &owner).is_some() {
@@ -241,7 +241,7 @@ impl ControllerManager {
     }
 
     fn look_at_sets(&mut self, store: &Store, claim: &Path) {
-        let sets = resource("apps", "statefulsets");
+        let sets = Resource::new("apps", "statefulsets");
         let with_claims = |set: &Value| set["spec"]["volumeClaimTemplates"].is_array();
         let all = store.list(&sets, claim.namespace()).filter(|(_, set)| with_claims(set));
         for (set, _) in all {
@@ -302,7 +302,7 @@ impl ControllerManager {
         for (path, _) in waiting {
             self.look(Controller::Scheduler, &pods(), path);
         }
-        let sets = resource("apps", "daemonsets");
+        let sets = Resource::new("apps", "daemonsets");
         for (path, _) in store.list(&sets, None) {
             self.look(Controller::DaemonSets, &sets, path);
         }
@@ -349,7 +349,7 @@ impl ControllerManager {
 }
 
 fn services() -> Resource {
-    resource("", "services")
+    Resource::new("", "services")
 }
 
 /// The plural of an owner's kind.

@@ -176,7 +176,7 @@ fn react_in_server(api: &mut ApiServer, Change { resource, path, gone }: &Change
 
 /// Each namespace has a service account called `default`.
 fn make_account(api: &mut ApiServer, namespace: &Path) {
-    let accounts = Resource { group: String::new(), plural: "serviceaccounts".to_owned() };
+    let accounts = Resource::new("", "serviceaccounts");
     let path = Path::new(Some(namespace.name()), "default");
     if api.store.get(&accounts, &path).is_none()
         && let Some(kind) = api.discovery.of_resource(&accounts).cloned()

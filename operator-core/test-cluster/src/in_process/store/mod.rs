@@ -36,6 +36,12 @@ pub(super) struct Resource {
     pub(super) plural: String,
 }
 
+impl Resource {
+    pub(super) fn new(group: &str, plural: &str) -> Self {
+        Self { group: group.to_owned(), plural: plural.to_owned() }
+    }
+}
+
 /// Namespace and name of an object as one path, because that is how etcd sorts them: `a-b/x` comes before `a/x`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Path(String);

@@ -19,10 +19,7 @@ use self::{
     scopes::{concerns, ends},
     usage::{Usage, is_about, unspecified, usage},
 };
-use super::{
-    amount::{minus, nanos, sum},
-    resource,
-};
+use super::amount::{minus, nanos, sum};
 use crate::in_process::{
     api::ApiServer,
     controllers::MANAGER,
@@ -51,7 +48,7 @@ pub(super) fn within_quotas(
         Some((old, endpoint)) if counts_change(&of, old, object, endpoint) => endpoint == Endpoint::Status,
         Some(_) => return Ok(Vec::new()),
     };
-    let quotas = resource("", "resourcequotas");
+    let quotas = Resource::new("", "resourcequotas");
     let mut quotas = store.list(&quotas, path.namespace()).peekable();
     if path.namespace().is_none() || quotas.peek().is_none() {
         return Ok(Vec::new());
@@ -121,7 +118,7 @@ pub(super) fn within_quotas(
 
 /// Writes what is used after a write.
 pub(super) fn use_quotas(api: &mut ApiServer, used: Vec<Used>) {
-    let Some(kind) = api.discovery.of_resource(&resource("", "resourcequotas")).cloned() else { return };
+    let Some(kind) = api.discovery.of_resource(&Resource::new("", "resourcequotas")).cloned() else { return };
     for (path, quota) in used {
         write_own(api, &kind, &path, Endpoint::Status, "kube-apiserver", quota).ok();
     }
@@ -129,7 +126,7 @@ pub(super) fn use_quotas(api: &mut ApiServer, used: Vec<Used>) {
 
 /// The controller's work after a change of an object.
 pub(in crate::in_process) fn sync_quotas(api: &mut ApiServer, changed: &Resource, path: &Path, ends: bool) {
-    let of = resource("", "resourcequotas");
+    let of = Resource::new("", "resourcequotas");
     let Some(namespace) = path.namespace() else { return };
     let quotas = api.store.list(&of, Some(namespace));
     let is_meant = |quota: &Path| *changed != of || quota == path;

@@ -23,9 +23,13 @@ use super::{
     Act, MANAGER, Next, claims,
     pods::is_over,
     replica_sets::{is_in_use, wanted},
-    view::{Found, View, by_age, number, pods, replica_sets, resource, share, stays, text},
+    view::{Found, View, by_age, number, pods, replica_sets, share, stays, text},
 };
-use crate::in_process::{fields::Endpoint, store::Path, write::How};
+use crate::in_process::{
+    fields::Endpoint,
+    store::{Path, Resource},
+    write::How,
+};
 
 /// A Deployment and its ReplicaSets at one time.
 struct Rollout<'s> {
@@ -193,7 +197,7 @@ impl<'s> Rollout<'s> {
 }
 
 fn deployments() -> crate::in_process::store::Resource {
-    resource("apps", "deployments")
+    Resource::new("apps", "deployments")
 }
 
 /// The sum of a number over ReplicaSets.

@@ -76,7 +76,7 @@ const SCHEDULER: &str = "default-scheduler";
 
 /// Where Events are.
 fn events() -> Resource {
-    super::view::resource("", "events")
+    Resource::new("", "events")
 }
 
 /// Writes Events about objects.

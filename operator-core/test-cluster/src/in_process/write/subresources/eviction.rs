@@ -86,7 +86,7 @@ fn end_pod(
 
 /// Takes one disruption from the pod's budget, if it has one.
 fn use_budget(api: &mut ApiServer, path: &Path, pod: &Value, dry_run: bool) -> Result<(), Failure> {
-    let resource = Resource { group: "policy".to_owned(), plural: "poddisruptionbudgets".to_owned() };
+    let resource = Resource::new("policy", "poddisruptionbudgets");
     let budgets = api.store.list(&resource, path.namespace());
     let labels = &pod["metadata"]["labels"];
     let mut budgets = budgets.filter(|(_, budget)| selector::matches(&budget["spec"]["selector"], labels));

@@ -80,7 +80,7 @@ impl Tokens {
         let is_same = |resource: &Resource, path: &Path, uid: &str| {
             store.get(resource, path).is_some_and(|object| meta(object, "uid") == uid)
         };
-        let lives = is_same(&core("serviceaccounts"), &issued.account, &issued.uid)
+        let lives = is_same(&Resource::new("", "serviceaccounts"), &issued.account, &issued.uid)
             && issued.bound.as_ref().is_none_or(|(resource, path, uid)| is_same(resource, path, uid));
         if common.is_empty() || now >= issued.ends || !lives {
             return None;
@@ -228,7 +228,7 @@ fn bound(
             return Err(Failure::bad_request(format!("cannot bind token to object of type {what}")));
         }
     };
-    let (resource, path) = (core(plural), Path::new(namespace, name));
+    let (resource, path) = (Resource::new("", plural), Path::new(namespace, name));
     let Some(kind) = discovery.of_resource(&resource) else { return Err(Failure::no_resource()) };
     let object = read::live(store, kind, &path)?;
     if plural == "pods" && object["spec"]["serviceAccountName"] != account.name() {
@@ -299,8 +299,4 @@ fn claims(
 
 fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-fn core(plural: &str) -> Resource {
-    Resource { group: String::new(), plural: plural.to_owned() }
 }
