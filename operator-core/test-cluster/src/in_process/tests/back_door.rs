@@ -6,8 +6,8 @@ use kube::{
     discovery::{ApiResource, Scope},
 };
 
-use super::*;
-use crate::{Controllers, Error};
+use super::{super::Controllers, *};
+use crate::error::Error;
 
 fn page_type() -> ApiResource {
     ApiResource {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! # Guarantees
-//! - Without [`InProcessServer::complete`](crate::in_process::InProcessServer::complete) nothing of this happens: no Event, no uid and no version is used.
+//! - Unless the server is complete, nothing of this happens: no Event, no uid and no version is used.
 //! - An Event that can't be written is lost, and nothing else changes.
 
 mod recorder;
