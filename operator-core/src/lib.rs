@@ -22,7 +22,8 @@
 //!
 //! #[tokio::main]
 //! async fn main() -> std::process::ExitCode {
-//!     Operator::builder().register(Controller::of::<Greeting>().workflow((map,))).main().await
+//!     let greetings = Controller::of::<Greeting>().workflow((map,));
+//!     Operator::builder().register(greetings).main().await
 //! }
 //! ```
 //!

@@ -32,7 +32,7 @@ fn the_lines_at_the_top_are_lines_of_the_operator() -> Result<()> {
     let shown = block(top(&readme)?, "# operator-core", "rust,ignore")?;
     let program: Vec<&str> = PROGRAM.lines().map(str::trim).collect();
     let shown: Vec<&str> = shown.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    ensure!(shown.len() == 5, "{} lines", shown.len());
+    ensure!(shown.len() == 6, "{} lines", shown.len());
     let other: Vec<_> = shown.iter().filter(|line| !program.contains(line)).collect();
     ensure!(other.is_empty(), "the operator below doesn't have {other:?}");
     Ok(())
