@@ -75,7 +75,7 @@ fn are_alike(builder: &Words, only_builder: &Words, derive: &Words, only_derive:
 const CONTROLLER: &str = "operator-macros/src/controller_configuration.rs";
 const POLICIES: &str = "operator-macros/src/policies.rs";
 const WORKFLOW: &str = "operator-macros/src/workflow/mod.rs";
-const NODE: &str = "operator-macros/src/workflow/declare.rs";
+const NODE: &str = "operator-macros/src/workflow/wired.rs";
 
 fn keys() -> Words {
     table(CONTROLLER, &["SETTINGS", "CALLS", "FLAGS", "OTHERS"])
