@@ -53,6 +53,7 @@
 //! - [`event_source`]: changes become events of primaries.
 //! - [`processor`]: events become runs: one at a time for each primary, with retry, timers and bounded concurrency.
 //! - [`operations`]: every write.
+//! - `results`: the state of each node of a workflow after a run.
 //! - [`reconciler`]: what users write.
 //! - `dispatcher`: one run, with finalizer, clean-up and status.
 //! - [`dependent`]: what should exist for a primary.
@@ -61,8 +62,7 @@
 //! - [`configuration`]: settings from files, the environment and the command line.
 //! - [`operator`]: many controllers in one process.
 //! - [`prelude`]: the names that most operators use.
-//! - `testing` (feature): see above.
-//! - `cli` (feature): see above.
+//! - `testing` and `cli`, with the features of these names.
 
 mod error;
 #[cfg(test)]

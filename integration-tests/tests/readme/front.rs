@@ -90,3 +90,34 @@ fn each_feature_of_the_crate_is_described() -> Result<()> {
     }
     Ok(())
 }
+
+/// The modules of the crate: its documentation has a line for each, except for what belongs to no step of an event's way.
+#[test]
+fn each_module_of_the_crate_is_described() -> Result<()> {
+    let source = text("operator-core/src/lib.rs")?;
+    let documentation: String = source.lines().filter(|line| line.starts_with("//!")).collect();
+    let modules = source.lines().filter_map(|line| {
+        let name = line.trim_start_matches("pub ").strip_prefix("mod ")?;
+        name.strip_suffix(';')
+    });
+    let internal = ["error", "properties", "bench"];
+    let modules: Vec<&str> = modules.filter(|name| !internal.contains(name)).collect();
+    ensure!(modules.len() > 15, "{modules:?}");
+    let missing = modules.iter().find(|name| !documentation.contains(&format!("`{name}`")));
+    ensure!(missing.is_none(), "operator-core/src/lib.rs doesn't describe {missing:?}");
+    Ok(())
+}
+
+/// What works is on the book's first page, with a link to each chapter for users.
+#[test]
+fn the_introduction_leads_to_each_chapter() -> Result<()> {
+    let (introduction, summary) = (text("docs/src/introduction.md")?, text("docs/src/SUMMARY.md")?);
+    let chapters = summary.split_once("# Using it").context("the book has a part for users")?.1;
+    let chapters = chapters.split_once("# Working on it").context("and one for those who change it")?.0;
+    let pages = chapters.lines().filter_map(|line| line.rsplit_once('(')?.1.strip_suffix(')'));
+    let pages: Vec<&str> = pages.collect();
+    ensure!(pages.len() > 20, "{pages:?}");
+    let missing: Vec<_> = pages.iter().filter(|page| !introduction.contains(&format!("({page}"))).collect();
+    ensure!(missing.is_empty(), "docs/src/introduction.md has no link to {missing:?}");
+    Ok(())
+}
