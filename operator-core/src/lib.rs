@@ -28,7 +28,7 @@
 //! ```
 //!
 //! This is a whole operator; it needs the feature `cli` for [`main`](OperatorBuilder::main). Each `Greeting` gets a
-//! config map, which is repaired when somebody changes it, and is deleted with its greeting. What a function may take
+//! config map, which is repaired when someone changes it, and is deleted with its greeting. What a function may take
 //! and return is described in [`Dependent`]; the order of several functions in [`Wire`]; a reconciler, for everything
 //! that a function can't express, in [`Reconciler`].
 //!
