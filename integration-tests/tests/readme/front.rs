@@ -1,7 +1,7 @@
 //! What a visitor sees first: the top of the README, the README of the crate, and the first page of its documentation. All three have
 //! the same operator, and their numbers are those of the book.
 
-use std::fs;
+use std::{collections::BTreeSet, fs, path::Path};
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -119,5 +119,35 @@ fn the_introduction_leads_to_each_chapter() -> Result<()> {
     ensure!(pages.len() > 20, "{pages:?}");
     let missing: Vec<_> = pages.iter().filter(|page| !introduction.contains(&format!("({page}"))).collect();
     ensure!(missing.is_empty(), "docs/src/introduction.md has no link to {missing:?}");
+    Ok(())
+}
+
+/// The words of the code below a folder.
+fn words_below(folder: &Path, words: &mut BTreeSet<String>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            words_below(&path, words)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path)?;
+            words.extend(text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_owned));
+        }
+    }
+    Ok(())
+}
+
+/// The page that says which API to use names only what there is.
+#[test]
+fn what_is_recommended_exists() -> Result<()> {
+    let page = text("docs/src/which-api.md")?;
+    let mut words = BTreeSet::new();
+    for folder in ["operator-core/src", "operator-core/test-cluster/src", "operator-macros/src"] {
+        words_below(&repository().join(folder), &mut words)?;
+    }
+    let code: Vec<&str> = page.split('`').skip(1).step_by(2).collect();
+    ensure!(code.len() > 60, "{} pieces of code", code.len());
+    let named = code.iter().flat_map(|code| code.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    let missing: BTreeSet<&str> = named.filter(|word| !word.is_empty() && !words.contains(*word)).collect();
+    ensure!(missing.is_empty(), "docs/src/which-api.md names {missing:?}");
     Ok(())
 }
