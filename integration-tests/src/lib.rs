@@ -31,7 +31,6 @@ pub mod rights;
 mod said;
 mod scene;
 mod script;
-mod switched;
 mod test_resource;
 mod workflows;
 mod writing;
@@ -64,7 +63,6 @@ pub use rights::until_refused;
 pub use said::{Answers, Said};
 pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Script, config_map, value_of};
-pub use switched::{Place, Switched};
 pub use test_resource::{
     ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec,
     NumberedTestResource, NumberedTestResourceSpec, TestObject, TestResource, TestResourceSpec, TestStatus,
