@@ -32,6 +32,7 @@ mod said;
 mod scene;
 mod script;
 mod test_resource;
+mod weight;
 mod workflows;
 mod writing;
 
@@ -68,5 +69,6 @@ pub use test_resource::{
     NumberedTestResource, NumberedTestResourceSpec, TestObject, TestResource, TestResourceSpec, TestStatus,
     late_in_two_versions, statuses_serialized,
 };
+pub use weight::{Rooms, product_lines, rooms, rust_files};
 pub use workflows::{Child, Outcomes, Switch, looking_on, node_of};
 pub use writing::{before_the_first, chain_of, entries_of, fresh, once_before, owners, said};

@@ -2,7 +2,9 @@
 //! crates have, how large the library may be, that tests share their types, and that no row of the conformance list or of the
 //! list of faults is forgotten.
 
+mod book;
 mod breaks;
+mod budget;
 mod crashes;
 mod faults;
 mod josdk;
@@ -11,6 +13,8 @@ mod layers;
 mod links;
 mod lints;
 mod log_lines;
+mod modules;
+mod names;
 mod public;
 mod purity;
 mod rows;
