@@ -1,4 +1,4 @@
-//! The sample, tested as a whole: its life under the rights of `deploy/`, its commands, its manifests.
+//! The sample `webpage`, tested as a whole: its life under the rights of `deploy/`, its commands, its process, and chaos.
 
 mod canary;
 mod chaos;

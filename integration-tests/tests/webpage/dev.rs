@@ -58,7 +58,7 @@ async fn once_goes_through_the_life_of_a_page(
 #[tokio::test]
 async fn once_tells_an_error_by_its_exit_code() -> anyhow::Result<()> {
     let _turn = ONE_AT_A_TIME.lock().await;
-    let broken = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/broken.yaml");
+    let broken = concat!(env!("CARGO_MANIFEST_DIR"), "/../samples/webpage/examples/broken.yaml");
     let output = webpage(&["dev", "--once", "--apply", broken]).output().await?;
     let (stdout, stderr) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
     assert_eq!(output.status.code(), Some(4), "{stdout}\n{stderr}");

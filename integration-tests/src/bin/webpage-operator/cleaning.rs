@@ -1,10 +1,10 @@
-//! The sample's operator with a finalizer, and with code that never comes to an end, for the tests of its process.
+//! With a finalizer, and with code that never comes to an end.
 
-use std::{env, future::pending, process::ExitCode, time::Duration};
+use std::{env, future::pending, time::Duration};
 
 use operator_core::{
     BoxError, Cleaner, Context, Controller, LeaderElection, Operator, OperatorBuilder, Reconciler, Removal,
-    UpdateControl, cli::CommandLine,
+    UpdateControl,
 };
 use webpage::{
     WebPage,
@@ -52,7 +52,7 @@ fn operator() -> OperatorBuilder {
     Operator::builder().register(pages)
 }
 
-const STYLES: [(&str, Declare); 3] = [
+pub(crate) const STYLES: [(&str, Declare); 3] = [
     ("cleaning", operator),
     ("stalling", || operator().termination_timeout(Duration::from_secs(2))),
     ("blocking", || {
@@ -65,8 +65,3 @@ const STYLES: [(&str, Declare); 3] = [
         operator().leader_election(election)
     }),
 ];
-
-#[tokio::main]
-async fn main() -> ExitCode {
-    CommandLine::styles(STYLES).main().await
-}

@@ -26,22 +26,27 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
 
 /// The sample's binary.
 pub(crate) fn webpage(arguments: &[&str]) -> Command {
-    binary(env!("CARGO_BIN_EXE_webpage"), arguments)
+    variant("", arguments)
 }
 
 /// The same with mistakes in its declaration.
 pub(crate) fn wrong(arguments: &[&str]) -> Command {
-    binary(env!("CARGO_BIN_EXE_webpage-wrong"), arguments)
+    variant("wrong", arguments)
 }
 
 /// The sample with a finalizer, and with code that never comes to an end.
 pub(crate) fn cleaning(arguments: &[&str]) -> Command {
-    binary(env!("CARGO_BIN_EXE_webpage-cleaning"), arguments)
+    variant("cleaning", arguments)
 }
 
-fn binary(path: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(path);
-    command.args(arguments).env_remove("RUST_LOG").stdin(Stdio::null()).kill_on_drop(true);
+fn variant(name: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_webpage-operator"));
+    command
+        .args(arguments)
+        .env("VARIANT", name)
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
     command
 }
 

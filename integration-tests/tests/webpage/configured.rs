@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::support::{Running, until, webpage};
 
-const OPERATOR: &str = include_str!("../../deploy/operator.yaml");
+const OPERATOR: &str = include_str!("../../../samples/webpage/deploy/operator.yaml");
 
 /// Names a server that never answers: what is asked here shows before anything is asked of a cluster.
 const NOWHERE: &str = "\

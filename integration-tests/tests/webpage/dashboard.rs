@@ -34,7 +34,7 @@ use webpage::{STYLES, WebPage};
 
 use crate::support::until;
 
-const DASHBOARD: &str = include_str!("../../../../docs/src/grafana-dashboard.json");
+const DASHBOARD: &str = include_str!("../../../docs/src/grafana-dashboard.json");
 
 /// The queries, with what Grafana puts in place of its variables.
 fn queries() -> Vec<String> {

@@ -1,24 +1,8 @@
-//! `crd` and `run`, as a user calls them.
+//! The commands, as a user calls them.
 
 use operator_core::testing::{Profile, TestCluster};
 
 use crate::support::{Running, webpage, wrong};
-
-#[tokio::test]
-async fn crd_prints_what_is_in_deploy() -> anyhow::Result<()> {
-    let checked_in = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/crd.yaml");
-    let printed = webpage(&["crd"]).output().await?;
-    assert!(printed.status.success());
-    assert_eq!(String::from_utf8(printed.stdout)?, std::fs::read_to_string(checked_in)?);
-    assert_eq!(webpage(&["crd", "--check", checked_in]).output().await?.status.code(), Some(0));
-
-    let stale =
-        webpage(&["crd", "--check", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]).output().await?;
-    assert_eq!(stale.status.code(), Some(2));
-    let said = String::from_utf8(stale.stderr)?;
-    assert!(said.contains("is stale") && said.contains("crd > "), "{said}");
-    Ok(())
-}
 
 #[tokio::test]
 async fn graph_prints_what_is_declared() -> anyhow::Result<()> {
@@ -92,13 +76,6 @@ async fn every_command_tells_all_mistakes_of_a_declaration_and_ends_with_78() ->
     }
     assert_eq!(wrong(&["--help"]).output().await?.status.code(), Some(0));
     Ok(())
-}
-
-#[test]
-fn every_style_is_declared_well() {
-    for (_, declare) in webpage::STYLES {
-        declare().assert_sound();
-    }
 }
 
 #[tokio::test]

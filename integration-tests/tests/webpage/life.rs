@@ -20,13 +20,12 @@ use operator_core::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use webpage::{STYLES, WebPage, WebPageStatus, styles::Declare};
+use webpage::{RBAC, STYLES, WebPage, WebPageStatus, styles::Declare};
 
 use crate::support::{ONE_AT_A_TIME, until};
 
 const ACCOUNT: &str = "system:serviceaccount:webpage-operator:webpage-operator";
-const RBAC: &str = include_str!("../../deploy/rbac.yaml");
-const OPERATOR: &str = include_str!("../../deploy/operator.yaml");
+const OPERATOR: &str = include_str!("../../../samples/webpage/deploy/operator.yaml");
 
 /// The page's namespace, seen by its user.
 struct User {

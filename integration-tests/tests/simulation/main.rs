@@ -1,7 +1,7 @@
-//! Every style of the operator under bad luck: crashes before and after each write, somebody who acts before each request,
+//! Every style of the sample `webpage` under bad luck: crashes before and after each write, somebody who acts before each request,
 //! pairs of faults, and storms.
 //!
-//! Optimised, `cargo test --profile simulation -p webpage --test simulation` runs several times as many schedules;
+//! Optimised, `cargo test --profile simulation --workspace --test simulation` runs several times as many schedules;
 //! `SIM_SCHEDULES` says how many storms, and `SIM_SWEEPS=all` leaves none of the sweeps out.
 
 mod planted;
@@ -16,7 +16,7 @@ use k8s_openapi::api::{
 use kube::api::ObjectMeta;
 use operator_core::{
     sim_test,
-    testing::simulation::{FaultPlan, Objects, Sim, assert_eventually_stable},
+    testing::simulation::{FaultPlan, Objects, Sim},
 };
 use serde_json::json;
 use webpage::{STYLES, WebPage, WebPageSpec, styles::Declare};
@@ -111,9 +111,4 @@ async fn a_page_that_is_replaced(sim: Sim) {
     });
     sim.settle().await;
     sim.assert_same_as_calm_run();
-}
-
-#[tokio::test]
-async fn a_page_in_one_line() {
-    assert_eventually_stable(declare("managed"), page("a", "<h1>one</h1>")).await;
 }
