@@ -248,7 +248,7 @@ async fn a_deletion_during_the_life_of_the_primary_is_finished_after_a_crash() -
         play.scene.create("one", &found.value("first")).await?;
         play.until(&["first"]).await?;
         operator.settled().await?;
-        play.scene.patch("one", json!({ "spec": { "value": "" } })).await?;
+        play.set("").await?;
         play.until(&[]).await?;
         drop(operator);
         assert!(play.is_kept().await?, "{found:?}: the id goes after the record");
@@ -269,8 +269,7 @@ async fn a_deletion_during_the_life_of_the_primary_is_finished_after_a_crash() -
 async fn a_deletion_that_takes_time_is_waited_for_after_a_crash() -> Result<()> {
     let play = ByToken.play("crash-slow").await?;
     play.system.deletes_in(Duration::from_secs(5));
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     play.until(&["first"]).await?;
     operator.settled().await?;
     play.scene.delete("one").await?;

@@ -48,6 +48,18 @@ impl Play {
         Self::of(name, |system| one(Word::unsearchable(system))).await
     }
 
+    /// One record, in a system that can be searched, with these settings.
+    async fn one_with(
+        name: &str,
+        settings: impl FnOnce(Records<Word, TestResource>) -> Records<Word, TestResource>,
+    ) -> Result<Self> {
+        Self::of(name, |system| {
+            let record = settings(Records::new(Word::new(system)).id_in_status("recordId"));
+            Ok(Workflow::builder().nodes((record.named("word"),)).build()?)
+        })
+        .await
+    }
+
     /// Several records.
     async fn several(name: &str) -> Result<Self> {
         Self::of(name, |system| {
@@ -61,6 +73,24 @@ impl Play {
         let retry = GenericRetry::default().with_initial_interval(Duration::from_millis(10))?;
         let controller = self.scene.controller(&self.script).retry(retry).workflow(&self.workflow);
         self.scene.start(controller).await
+    }
+
+    /// Starts an operator, and creates `one`.
+    async fn start_with(&self, value: &str) -> Result<TestOperator> {
+        let operator = self.start().await?;
+        self.scene.create("one", value).await?;
+        Ok(operator)
+    }
+
+    async fn set(&self, value: &str) -> Result<()> {
+        self.scene.patch("one", json!({ "spec": { "value": value } })).await?;
+        Ok(())
+    }
+
+    /// Deletes the primary, and waits for its end.
+    async fn ends(&self) -> Result<()> {
+        self.scene.delete("one").await?;
+        self.until_gone().await
     }
 
     /// An operator dies while it waits for the answer to its first create, which makes these words.
