@@ -31,7 +31,7 @@ impl Window {
     }
 }
 
-/// S22: the window of a node behind a gate that closes.
+/// The window of a node behind a gate that closes.
 #[tokio::test(start_paused = true)]
 async fn a_hold_stops_a_removal_that_comes_down_the_chain() -> Result<()> {
     let (scene, window) = (scene().await?, Window::default());
@@ -71,7 +71,7 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() -> Result<()> {
     Ok(())
 }
 
-/// S19: what isn't wanted goes, although what it depends on never gets ready.
+/// What isn't wanted goes, although what it depends on never gets ready.
 #[tokio::test(start_paused = true)]
 async fn a_closed_gate_removes_behind_what_is_not_ready() -> Result<()> {
     let scene = scene().await?;
@@ -112,7 +112,7 @@ fn settings(primary: &TestResource) -> Read<ConfigMap> {
     Read::named(primary.name_any())
 }
 
-/// S20: it isn't there yet.
+/// It isn't there yet.
 async fn reads(node: impl FnOnce(ReadNode) -> ReadNode) -> Result<(usize, Vec<String>)> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();

@@ -1,4 +1,4 @@
-//! An object is only read that its informer doesn't see (api.md, 1.4).
+//! An object is only read that its informer doesn't see.
 
 use anyhow::Result;
 use integration_tests::{Script, TestResource, said};

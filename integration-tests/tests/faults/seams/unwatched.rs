@@ -1,4 +1,4 @@
-//! A run reads a kind that its controller doesn't watch (api.md, A3).
+//! A run reads a kind that its controller doesn't watch.
 
 use std::{fmt::Debug, sync::Arc};
 

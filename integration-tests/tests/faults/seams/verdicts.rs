@@ -1,5 +1,5 @@
-//! What has been found to match isn't matched again, and what nobody looks at isn't built: core.md's performance, issue "Kept as
-//! bytes". A type of object counts how often it is turned into JSON (for a fingerprint, for a body, and to be compared by the full
+//! What has been found to match isn't matched again, and what nobody looks at isn't built. A type of
+//! object counts how often it is turned into JSON (for a fingerprint, for a body, and to be compared by the full
 //! matcher), and how often it is decoded.
 
 use std::{cell::Cell, collections::BTreeMap, sync::Arc};

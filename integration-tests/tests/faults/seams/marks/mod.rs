@@ -1,4 +1,4 @@
-//! Whose an object is (api.md S1, S2, S9; issue "marks"): nothing foreign is touched, and nothing of ours is forgotten.
+//! Whose an object is: nothing foreign is touched, and nothing of ours is forgotten.
 
 mod bulks;
 mod departing;

@@ -52,7 +52,7 @@ fn left(keys: &[&str], managers: &[&str]) -> (Vec<String>, Vec<String>) {
 }
 
 #[operator_test]
-async fn s17_what_a_retired_manager_has_applied_goes_when_it_is_wanted_no_more() -> Result<()> {
+async fn what_a_retired_manager_has_applied_goes_when_it_is_wanted_no_more() -> Result<()> {
     let (scene, requests) = (Scene::new("retired-managers").await?, Requests::default());
     after(&scene, version(&scene, &["dropped", "kept"])?.field_manager("older")).await?;
     applied_by(&scene, "others", json!({ "theirs": "theirs" })).await?;
@@ -80,7 +80,7 @@ async fn what_is_wanted_as_before_is_taken_over_by_one_write() -> Result<()> {
 
 /// By default the field manager is the controller's name, the present one or a former one.
 #[operator_test]
-async fn s17_the_default_manager_is_retired_without_being_named() -> Result<()> {
+async fn the_default_manager_is_retired_without_being_named() -> Result<()> {
     let (scene, requests) = (Scene::new("retired-managers").await?, Requests::default());
     after(&scene, version(&scene, &["dropped", "kept"])?).await?;
     let newer = || Ok(version(&scene, &["kept"])?.field_manager("newer"));

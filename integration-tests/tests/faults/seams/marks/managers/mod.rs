@@ -1,4 +1,4 @@
-//! A field manager that a newer version of the controller doesn't use any more (api.md S17): what it has applied becomes what the
+//! A field manager that a newer version of the controller doesn't use any more: what it has applied becomes what the
 //! newer version applies, so that a field which isn't wanted any more goes.
 //!
 //! Each test judges the requests one by one, by what they are, and the managed fields that they leave behind.

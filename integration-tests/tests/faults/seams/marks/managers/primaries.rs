@@ -38,7 +38,7 @@ fn appliers(one: &TestResource) -> Vec<String> {
 /// Status and finalizer are applied by themselves, and both are taken over by one write of the primary itself: a write of the
 /// status can't change who manages it.
 #[operator_test]
-async fn s17_a_status_that_a_retired_manager_has_applied_goes_when_it_is_said_no_more() -> Result<()> {
+async fn a_status_that_a_retired_manager_has_applied_goes_when_it_is_said_no_more() -> Result<()> {
     let (scene, requests) = (Scene::new("retired-managers").await?, Requests::default());
     after(&scene, saying(&scene, true).with_cleaner().field_manager("older")).await?;
     let one = scene.resources.get("one").await?;
