@@ -42,6 +42,7 @@ pub mod processor;
 pub mod operations;
 
 pub mod reconciler;
+mod results;
 
 mod dispatcher;
 
@@ -62,13 +63,21 @@ pub mod testing;
 #[cfg(feature = "cli")]
 pub mod cli;
 
+pub use crate::dependent::want::Want;
+pub use crate::results::condition::Verdict;
+pub use crate::workflow::declare::{
+    builder::Workflow,
+    condition::Condition,
+    declared::{Node, node},
+    reference::the,
+    wire::Wire,
+};
 pub use cache::scopes::WatchScope;
 pub use controller::{
     builder::ControllerBuilder, configuration::ControllerConfiguration, declaration::Controller,
 };
 pub use dependent::function::{
     dependent::Dependent,
-    want::Want,
     wanted::{Many, One},
 };
 pub use error::{BoxError, Permanent};
@@ -91,19 +100,9 @@ pub use reconciler::{
     data::Data,
     run::Run,
     traits::{Cleaner, Reconciler},
-    workflow::condition::Verdict,
 };
 pub use resource::{key::ObjectKey, kind::ResourceType};
-pub use workflow::{
-    builder::Workflow,
-    conditions::served::served,
-    wired::{
-        condition::Condition,
-        declared::{Node, node},
-        reference::the,
-        wire::Wire,
-    },
-};
+pub use workflow::conditions::served::served;
 
 #[doc = include_str!("docs/controller_configuration.md")]
 pub use operator_macros::ControllerConfiguration;
@@ -123,5 +122,5 @@ pub mod __private {
     pub use crate::controller::derived::{
         Defined, Defines, Given, GivenOther, Probe, Undefined, configured, reconciled, with_workflow,
     };
-    pub use crate::workflow::wired::value::wired;
+    pub use crate::workflow::declare::value::wired;
 }

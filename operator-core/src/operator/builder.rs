@@ -18,7 +18,7 @@ use crate::{
     metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
     observe::{Observer, Observers},
     processor::DEFAULT_SPREAD,
-    reconciler::workflow::{Applying, DEFAULT_MAX_CONCURRENT_DEPENDENTS},
+    reconciler::{Applying, DEFAULT_MAX_CONCURRENT_DEPENDENTS},
     resource::{MarkNames, ResourceType},
 };
 

@@ -20,7 +20,7 @@ use crate::{
     event_source::{Discovery, HeldBack},
     observe::{Observers, SourceHealth},
     operations::Mode,
-    reconciler::workflow::WorkflowSurroundings,
+    reconciler::WorkflowSurroundings,
     resource::{MarkNames, ObjectKey},
 };
 

@@ -5,11 +5,8 @@ use std::{future::Future, sync::Arc};
 use futures::FutureExt;
 use parking_lot::Mutex;
 
-use super::{
-    DataOfRun, Expectations, RetryInfo,
-    memo::Memo,
-    workflow::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings},
-};
+use super::{DataOfRun, Expectations, RetryInfo, memo::Memo};
+use crate::reconciler::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings};
 use crate::{
     cache::{AnyInformer, HeldObjects},
     client::Clients,

@@ -19,7 +19,7 @@ use operator_core::{
     client::TransportHook, dependent::Deletion, dependent::External, dependent::Records, dependent::Token,
     event_source::ExternalResource, testing::TestOperator, testing::faults::End, testing::faults::Faults,
     testing::faults::LineFault, testing::faults::Rule, testing::faults::StatusAnswer, workflow::RecordNode,
-    workflow::conditions::CrdPresent, workflow::wired::OneOf,
+    workflow::conditions::CrdPresent, workflow::declare::OneOf,
 };
 use parking_lot::Mutex;
 use serde_json::json;

@@ -26,7 +26,7 @@ use operator_core::{
     client::TransportHook,
     resource::KubeObject,
     testing::{Profile, TestOperator},
-    workflow::wired::IntoNode,
+    workflow::declare::IntoNode,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
