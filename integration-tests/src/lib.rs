@@ -24,6 +24,7 @@ mod json;
 mod late;
 mod log;
 mod opaque;
+pub mod prelude;
 mod public_items;
 mod random;
 mod record;

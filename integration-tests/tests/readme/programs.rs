@@ -3,14 +3,9 @@
 
 use std::{fs, process::ExitCode};
 
-use anyhow::{Context as _, Result, ensure};
+use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::Client;
-use operator_core::{
-    OperatorBuilder,
-    controller::IntoController,
-    testing::{TestCluster, TestOperator},
-};
+use operator_core::controller::IntoController;
 
 use crate::{Beside, block, lines, repository};
 

@@ -9,16 +9,12 @@ mod readiness;
 mod records;
 mod statuses;
 
-use k8s_openapi::api::{
-    apps::v1::Deployment,
-    core::v1::{ConfigMap, Service},
-};
+use integration_tests::prelude::*;
 use kube::api::ObjectMeta;
 use operator_core::{
     sim_test,
     testing::simulation::{FaultPlan, Objects, Sim},
 };
-use serde_json::json;
 use webpage::{STYLES, WebPage, WebPageSpec, styles::Declare};
 
 /// A good part of a simulation is objects that live for a moment.

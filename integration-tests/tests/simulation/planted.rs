@@ -1,9 +1,9 @@
 //! The example of the documentation: an operator with a bug that no ordinary test finds.
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::ObjectMeta};
+use integration_tests::prelude::*;
+use kube::api::ObjectMeta;
 use operator_core::{
-    BoxError, Context, Controller, Operator, OperatorBuilder, Reconciler, UpdateControl,
+    Context, Reconciler,
     testing::simulation::{FaultPlan, Oracle, Settings, Sim, explore},
 };
 use webpage::{WebPage, WebPageStatus};

@@ -1,14 +1,12 @@
 //! A status function under bad luck: in the end each status says what its page has come to, also that of a page that can't be served
 //! and is never retried.
 
-use kube::ResourceExt;
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, OperatorBuilder,
-    prelude::*,
+    prelude::{Result, *},
     sim_test,
     testing::simulation::{FaultPlan, Sim},
 };
-use serde_json::json;
 use webpage::{
     WebPage, WebPageStatus,
     dependents::{html, ingress, service, web},

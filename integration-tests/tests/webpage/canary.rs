@@ -1,24 +1,16 @@
 //! The operator's own credentials are in no log at any level of anybody, no status, no Event and no metric, in any style,
 //! whatever the server answers.
 
-use std::sync::Arc;
-
-use anyhow::Context;
-use integration_tests::{Answer, Faulty, LogText};
+use integration_tests::prelude::*;
 use k8s_openapi::api::{
     authentication::v1::TokenRequest,
-    core::v1::{ConfigMap, Event, ServiceAccount},
-};
-use kube::{
-    Api, CustomResourceExt,
-    api::{ListParams, PostParams},
+    core::v1::{Event, ServiceAccount},
 };
 use operator_core::{
     metrics::PrometheusMetrics,
     observe::{Observation, Observer},
-    testing::{Profile, TestCluster, TestOperator, operator_test},
+    testing::Profile,
 };
-use serde_json::json;
 use webpage::{RBAC, STYLES, WebPage};
 
 use crate::support::until;

@@ -2,9 +2,7 @@
 
 use std::{fs, net::SocketAddr, path::Path};
 
-use anyhow::Context;
-use operator_core::testing::TestCluster;
-use serde_json::Value;
+use integration_tests::prelude::*;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

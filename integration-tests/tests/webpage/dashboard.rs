@@ -2,29 +2,21 @@
 //! the sample under load.
 
 use std::{
-    collections::BTreeSet,
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     process::Stdio,
-    time::Duration,
 };
 
-use anyhow::{Context, Result, ensure};
-use integration_tests::{Answer, Faulty};
-use kube::{
-    Api, CustomResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
     LeaderElection,
     metrics::{Metric, MetricKind},
-    testing::{Assets, TestCluster, TestOperator},
+    testing::Assets,
 };
 use promql_parser::{
     parser::{self, Expr, LabelModifier, VectorSelector},
     util::{ExprVisitor, walk_expr},
 };
-use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},

@@ -3,10 +3,9 @@
 use std::{
     path::{Path, PathBuf},
     process::Stdio,
-    time::Duration,
 };
 
-use anyhow::Context;
+use integration_tests::prelude::*;
 use operator_core::testing::{Assets, Part};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, BufReader, Lines},

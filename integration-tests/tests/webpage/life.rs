@@ -1,25 +1,13 @@
 //! The life of a page from its creation to the end of its last child, under exactly the rights that `deploy/` gives.
 
-use std::collections::BTreeSet;
-
-use anyhow::Context;
-use integration_tests::Audit;
-use k8s_openapi::api::{
-    apps::v1::Deployment,
-    coordination::v1::Lease,
-    core::v1::{ConfigMap, Pod, Service},
-    networking::v1::Ingress,
-};
-use kube::{
-    Api, Client, CustomResourceExt,
-    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::api::{coordination::v1::Lease, core::v1::Pod, networking::v1::Ingress};
+use kube::api::DynamicObject;
 use operator_core::{
     LeaderElection,
-    testing::{AuditEvent, Profile, TestCluster, TestOperator, operator_test},
+    testing::{AuditEvent, Profile},
 };
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
 use webpage::{RBAC, STYLES, WebPage, WebPageStatus, styles::Declare};
 
 use crate::support::{ONE_AT_A_TIME, until};

@@ -1,11 +1,8 @@
 //! Waiting for things, and running the binary.
 
-use std::{
-    process::{ExitStatus, Stdio},
-    time::Duration,
-};
+use std::process::{ExitStatus, Stdio};
 
-use anyhow::{Context, bail};
+use integration_tests::prelude::*;
 use operator_core::testing::eventually;
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Lines},

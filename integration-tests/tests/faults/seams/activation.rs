@@ -1,17 +1,8 @@
 //! Nodes that take part only where the cluster is able to.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
-use anyhow::Result;
-use integration_tests::{
-    Child, LateTestResource, Scene, Script, Switch, TestObject, looking_on, meta_of, wanted,
-};
+use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{Api, CustomResourceExt, api::DeleteParams};
-use operator_core::{Workflow, testing::faults::Faults, workflow::conditions::CrdPresent};
+use operator_core::workflow::conditions::CrdPresent;
 
 use super::{TestResource, pass, scene, under};
 

@@ -1,20 +1,10 @@
 //! What is deleted at the end of a primary, by whom, and in which order.
 
-use anyhow::Result;
-use integration_tests::{
-    Child, ExternalSystem, LateTestResource, Script, TestObject, meta_of, one_record, wanted,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    Node, One, Workflow,
-    testing::{TestOperator, faults::Faults},
+    Node, One,
     workflow::conditions::{CrdPresent, ResourceDeleted},
 };
-use serde_json::json;
 
 use super::{Scene, TestResource, gone_after, pass, scene, under};
 

@@ -1,26 +1,11 @@
 //! What isn't done yet when somebody says that it is: a deletion that takes its time, a clean-up that nobody looked at.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
-use integration_tests::{Child, ExternalSystem, Record, Script, TestObject, standalone};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, Removal, UpdateControl, Workflow, controller::IntoController, dependent::Deletion,
-    dependent::External, dependent::Found, dependent::Records, dependent::Token, testing::faults::Faults,
+    controller::IntoController,
+    dependent::{Deletion, External, Found, Records, Token},
     workflow::conditions::ResourceDeleted,
 };
-use serde_json::json;
 
 use super::{Scene, TestResource, gone_after, pass, scene, under};
 

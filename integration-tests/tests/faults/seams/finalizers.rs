@@ -1,13 +1,6 @@
 //! A newer version of the controller doesn't use the finalizer of the older one any more.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{ControllerBuilder, testing::faults::Faults};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{gone_after, pass, scene, under};
 

@@ -1,18 +1,7 @@
 //! What gates do to nodes that are not reached, and what an object that is only read does to those behind it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
-
-use anyhow::Result;
-use integration_tests::{Child, looking_on};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Resource, ResourceExt, api::PostParams};
-use operator_core::{Node, One, Want, Workflow, dependent::Read, testing::faults::Faults};
+use integration_tests::prelude::*;
+use operator_core::{Node, One, Want, dependent::Read};
 
 use super::{TestResource, pass, scene, under};
 

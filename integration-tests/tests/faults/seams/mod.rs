@@ -30,10 +30,7 @@ mod unread;
 mod unwatched;
 mod verdicts;
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{Scene, TestResource};
+use integration_tests::prelude::*;
 
 use super::simulated::{saying, scene, two_maps, under};
 

@@ -1,25 +1,8 @@
 //! What a 404 means that doesn't name the object: the kind isn't served at the moment, and nothing is known about the object.
 //! The controls answer 503 in its place.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Gate, Said, Scene, Script, TestResource, said};
-use k8s_openapi::{
-    api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
-};
-use kube::{
-    Api,
-    api::{DeleteParams, Patch, PatchParams},
-};
-use operator_core::{
-    ControllerBuilder,
-    testing::{
-        TestOperator,
-        faults::{Faults, Rule, StatusAnswer, Verb},
-    },
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::{gone_after, message, pass, saying, scene, two_maps, under};
 

@@ -1,35 +1,14 @@
 //! What a workflow's results say of its nodes.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
-use integration_tests::{
-    Child, Elsewhere, Scene, Script, counted_maps, looking_on, map_of, meta_of, node_of, value_of, wanted,
-};
-use k8s_openapi::api::{
-    batch::v1::Job,
-    core::v1::{ConfigMap, Pod},
-};
-use kube::{
-    Resource,
-    api::{Patch, PatchParams, PostParams},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
 use operator_core::{
-    Context, Run, UpdateControl, Workflow,
+    Context, Run,
     client::TransportHook,
-    node,
     resource::KubeObject,
-    testing::{ClusterController, faults::Faults},
+    testing::ClusterController,
     workflow::{NodeStatus, Operation},
 };
-use parking_lot::Mutex;
-use serde_json::{Value, json};
 
 use super::{TestResource, pass, scene, under};
 

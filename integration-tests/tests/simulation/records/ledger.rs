@@ -1,16 +1,10 @@
 //! What users have wanted of the other system, and what it has made of that.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
-
-use kube::ResourceExt;
+use integration_tests::prelude::*;
 use operator_core::{
     observe::{Observation, Observer, RunEnd},
     testing::{OtherSystem, OtherSystemError, simulation::Objects},
 };
-use parking_lot::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::site::{Site, name_of};

@@ -8,16 +8,13 @@ mod ledger;
 mod person;
 mod site;
 
-use std::time::Duration;
-
+use integration_tests::prelude::*;
 use kube::api::ObjectMeta;
+use ledger::Ledger;
 use operator_core::{
     sim_test,
     testing::simulation::{FaultPlan, Sim, User},
 };
-use serde_json::{Value, json};
-
-use ledger::Ledger;
 use site::{Site, declare};
 
 /// The operator with its other system, its person and what is asked of them.

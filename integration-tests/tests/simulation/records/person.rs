@@ -1,12 +1,6 @@
 //! A person who is told that a create had no answer, looks what has become of it, and says so.
 
-use std::time::Duration;
-
-use kube::{
-    Api, Client, ResourceExt,
-    api::{Patch, PatchParams},
-};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{ledger::Ledger, site::Site};

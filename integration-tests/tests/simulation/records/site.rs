@@ -1,18 +1,15 @@
 //! An operator for sites that live in another system: a name, which can be searched for, an account, which can't, and hosts, which
 //! are several.
 
-use std::collections::BTreeMap;
-
+use integration_tests::prelude::*;
 use kube::CustomResource;
 use operator_core::{
-    BoxError, Controller, GenericRetry, Operator, OperatorBuilder,
     dependent::{Deletion, External, Found, NotMade, Records, Token},
-    prelude::*,
+    prelude::{Result, *},
     testing::OtherSystemError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 use super::ledger::Ledger;
 

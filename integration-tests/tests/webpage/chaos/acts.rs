@@ -3,8 +3,7 @@
 use std::fmt;
 
 use fastrand::Rng;
-use kube::api::Patch;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::{PAGES, kinds::Child};
 

@@ -1,15 +1,8 @@
 //! Those who act.
 
-use std::time::Duration;
-
 use fastrand::Rng;
-use kube::{
-    Error,
-    api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy},
-    core::Status,
-};
-use serde_json::{Value, json};
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use kube::{Error, api::PropagationPolicy, core::Status};
 use webpage::{WebPage, WebPageSpec};
 
 use super::{

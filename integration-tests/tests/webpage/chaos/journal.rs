@@ -6,9 +6,7 @@ use std::{
     path::PathBuf,
 };
 
-use anyhow::Result;
-use parking_lot::Mutex;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
 
 /// What was done so far.
 pub(super) struct Journal {

@@ -1,13 +1,9 @@
 //! What must be true of the cluster when nobody does anything any more.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::fmt;
 
-use anyhow::Result;
-use kube::{ResourceExt, api::DynamicObject};
-use serde_json::Value;
+use integration_tests::prelude::*;
+use kube::api::DynamicObject;
 use webpage::WebPage;
 
 use super::{

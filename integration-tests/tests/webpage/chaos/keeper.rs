@@ -4,15 +4,13 @@ use std::{
     fs::{self, File},
     path::PathBuf,
     process::Stdio,
-    time::Duration,
 };
 
-use anyhow::{Context, Result, ensure};
 use fastrand::Rng;
+use integration_tests::prelude::*;
 use kube::config::Kubeconfig;
-use operator_core::testing::TestCluster;
 use tempfile::NamedTempFile;
-use tokio::{process::Child, time::Instant};
+use tokio::process::Child;
 
 use super::journal::Journal;
 use crate::support::webpage;

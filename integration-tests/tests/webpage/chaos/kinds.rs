@@ -1,10 +1,7 @@
 //! The kinds of children, as the clients and the judge see them.
 
-use k8s_openapi::api::{
-    apps::v1::{Deployment, ReplicaSet},
-    core::v1::{ConfigMap, Pod, Service},
-    networking::v1::Ingress,
-};
+use integration_tests::prelude::*;
+use k8s_openapi::api::{apps::v1::ReplicaSet, core::v1::Pod, networking::v1::Ingress};
 use kube::api::ApiResource;
 
 /// A kind of child that the operator makes.

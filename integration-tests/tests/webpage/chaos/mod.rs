@@ -20,16 +20,11 @@ mod kinds;
 mod wanted;
 mod world;
 
-use std::{
-    env,
-    time::{Duration, SystemTime},
-};
+use std::{env, time::SystemTime};
 
-use anyhow::{Context, Result, bail, ensure};
 use fastrand::Rng;
-use kube::CustomResourceExt;
-use operator_core::testing::{AuditReader, Part, Profile, TestCluster};
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use operator_core::testing::{AuditReader, Part, Profile};
 use webpage::WebPage;
 
 use self::{journal::Journal, judge::Wrong, keeper::Keeper, world::World};

@@ -1,6 +1,6 @@
 //! What the children of a page must be: written down here once more, so that the operator isn't measured by itself.
 
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 use sha2::{Digest, Sha256};
 use webpage::WebPage;
 

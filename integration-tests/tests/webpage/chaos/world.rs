@@ -1,14 +1,7 @@
 //! The namespace of the pages, and what the clients remember of it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use anyhow::{Result, ensure};
-use kube::{
-    Api, Client, ResourceExt,
-    api::{ApiResource, DynamicObject},
-};
-use operator_core::testing::TestCluster;
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use kube::api::{ApiResource, DynamicObject};
 use webpage::{RBAC, WebPage};
 
 use super::{

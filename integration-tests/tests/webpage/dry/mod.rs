@@ -9,22 +9,19 @@
 mod recorder;
 mod worlds;
 
-use std::collections::BTreeMap;
-
-use anyhow::{Context as _, Result, ensure};
+use integration_tests::prelude::*;
 use operator_core::{
     ControllerConfiguration as _,
-    testing::{DryRun, InProcessServer, TestOperator},
+    testing::{DryRun, InProcessServer},
 };
-use serde_json::Value;
+use recorder::Recorder;
 use webpage::{
     STYLES, WebPage,
     styles::{low_level, managed, standalone},
 };
+use worlds::Worlds;
 
 use crate::support::until;
-use recorder::Recorder;
-use worlds::Worlds;
 
 const WORLDS: usize = 1_000;
 

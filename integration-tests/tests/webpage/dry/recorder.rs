@@ -1,19 +1,13 @@
 //! The writes of the first run of each page.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
-
 use http::Request;
+use integration_tests::prelude::*;
 use kube::client::Body;
 use operator_core::{
     client::TransportHook,
     observe::{Observation, Observer},
-    testing::faults::{RequestTarget, Verb},
+    testing::faults::RequestTarget,
 };
-use parking_lot::Mutex;
-use serde_json::Value;
 
 /// Clones share what is recorded.
 #[derive(Clone, Debug, Default)]

@@ -1,29 +1,15 @@
 //! Random pages with their children, in all states that a life leads to.
 
-use std::{collections::BTreeMap, fmt::Debug};
+use std::fmt::Debug;
 
-use anyhow::{Result, ensure};
 use fastrand::Rng;
+use integration_tests::prelude::*;
 use k8s_openapi::{
-    NamespaceResourceScope,
-    api::{
-        apps::v1::Deployment,
-        core::v1::{ConfigMap, Service},
-        networking::v1::Ingress,
-    },
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
-    jiff::Timestamp,
+    NamespaceResourceScope, api::networking::v1::Ingress,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition, jiff::Timestamp,
 };
-use kube::{
-    Api, CustomResourceExt,
-    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    OperatorBuilder,
-    testing::{Controllers, InProcessServer, TestOperator, seed_of_the_day},
-};
+use operator_core::testing::{Controllers, InProcessServer, seed_of_the_day};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
 use webpage::{WebPage, WebPageSpec};
 
 /// A server, and the names of the pages in it.

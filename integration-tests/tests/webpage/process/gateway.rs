@@ -14,18 +14,14 @@ use std::{
     convert::Infallible,
     future::pending,
     net::{Ipv4Addr, SocketAddr},
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
 };
 
 use http::{HeaderMap, Method, Request, Response, header};
 use http_body_util::BodyExt;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use kube::{Client, client::Body};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use kube::client::Body;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Mutex as Turn, watch},

@@ -1,11 +1,8 @@
 //! F16: the process is killed after each single write of a page's life, before it hears of it, and started again.
 
-use std::collections::BTreeSet;
-
-use anyhow::Context;
 use futures::{StreamExt, TryStreamExt, stream};
-use k8s_openapi::api::{core::v1::ConfigMap, networking::v1::Ingress};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use k8s_openapi::api::networking::v1::Ingress;
 use webpage::WebPage;
 
 use super::Scene;

@@ -11,26 +11,15 @@ mod namespaces;
 mod paused;
 mod stopped;
 
-use std::{fmt::Debug, io::Write, sync::Arc, time::Duration};
+use std::{fmt::Debug, io::Write};
 
 use gateway::Gateway;
-use k8s_openapi::{
-    NamespaceResourceScope,
-    api::{
-        apps::v1::Deployment,
-        core::v1::{ConfigMap, Service},
-        networking::v1::Ingress,
-    },
-};
-use kube::{
-    Api, Client, CustomResourceExt, Resource,
-    api::{ListParams, Patch, PatchParams, PostParams},
-};
-use operator_core::testing::{Error, Profile, TestCluster};
+use integration_tests::prelude::*;
+use k8s_openapi::{NamespaceResourceScope, api::networking::v1::Ingress};
+use operator_core::testing::{Error, Profile};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
 use tempfile::NamedTempFile;
-use tokio::{process::Command, sync::OnceCell, time::Instant};
+use tokio::{process::Command, sync::OnceCell};
 use webpage::WebPage;
 
 use crate::support::{Running, cleaning, until, webpage};

@@ -1,7 +1,6 @@
 //! F33: the process is paused by SIGSTOP.
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use serde_json::json;
+use integration_tests::prelude::*;
 use webpage::WebPage;
 
 use super::Scene;

@@ -1,8 +1,7 @@
 //! F36: the process is told to stop, once or twice, while it works, and while user code stalls.
 
-use std::time::Duration;
-
-use k8s_openapi::api::{coordination::v1::Lease, core::v1::Service};
+use integration_tests::prelude::*;
+use k8s_openapi::api::coordination::v1::Lease;
 
 use super::Scene;
 use crate::support::{Running, cleaning, until};

@@ -1,24 +1,8 @@
 //! The operator dies while it calls the other system, or before it has written what came of it. The next one leaves one record,
 //! or none; `docs/src/records.md` has the table.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{EachWord, TestResource, Word, eventually, words_in};
-use kube::api::{Patch, PatchParams};
-use operator_core::{
-    Workflow,
-    dependent::Records,
-    testing::{
-        TestOperator,
-        faults::{Faults, Rule},
-        operator_test,
-    },
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::Records;
 
 use super::Play;
 

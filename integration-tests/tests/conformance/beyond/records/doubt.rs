@@ -1,15 +1,7 @@
 //! Creates without an answer, with and without a restart of the operator.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{EachWord, Word, words_in};
-use kube::{
-    ResourceExt as _,
-    api::{Patch, PatchParams},
-};
-use operator_core::{GenericRetry, Workflow, dependent::Records, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::Records;
 
 use super::Play;
 

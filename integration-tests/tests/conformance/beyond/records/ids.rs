@@ -1,22 +1,7 @@
 //! Where ids are kept, and who may write there.
 
-use std::{
-    collections::BTreeSet,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
-
-use anyhow::Result;
-use integration_tests::{EachWord, TestResource, TestStatus, Word, eventually};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{
-    ResourceExt as _,
-    api::{Patch, PatchParams},
-};
-use operator_core::{Workflow, dependent::Records, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::Records;
 
 use super::Play;
 

@@ -1,16 +1,7 @@
 //! The life of records: made, changed, made anew, deleted.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Word, words_in};
-use operator_core::{
-    Workflow,
-    dependent::{Pushes, Records},
-    testing::operator_test,
-};
-
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::{Pushes, Records};
 
 use super::Play;
 

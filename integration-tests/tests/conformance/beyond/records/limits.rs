@@ -1,15 +1,7 @@
 //! The limits of another system: what is slow or down holds up nobody else, and is told.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{TestResource, Word, Words, eventually};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    Workflow,
-    dependent::{Records, System},
-    testing::operator_test,
-};
+use integration_tests::prelude::*;
+use operator_core::dependent::{Records, System};
 
 use super::Play;
 

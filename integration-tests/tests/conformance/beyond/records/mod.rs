@@ -11,16 +11,8 @@ mod secret;
 mod several;
 mod wrong;
 
-use anyhow::{Context as _, Result};
-use integration_tests::{EachWord, Scene, Script, TestResource, Word, Words, eventually, words_in};
-use kube::ResourceExt as _;
-use operator_core::{
-    GenericRetry, Workflow,
-    dependent::Records,
-    testing::{OtherSystem, TestOperator},
-};
-use serde_json::{Value, json};
-use std::time::Duration;
+use integration_tests::prelude::*;
+use operator_core::{dependent::Records, testing::OtherSystem};
 
 /// A scene with an operator that manages records.
 struct Play {

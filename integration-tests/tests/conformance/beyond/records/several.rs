@@ -1,15 +1,7 @@
 //! Several records of a primary: what is done to each of them in a run.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Outcomes, TestResource, eventually, looking_on, node_of, words_in};
-use operator_core::{
-    GenericRetry,
-    testing::{TestOperator, operator_test},
-    workflow::Operation::{self, Created, Deleted, Matched, Updated},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::workflow::Operation::{self, Created, Deleted, Matched, Updated};
 
 use super::Play;
 

@@ -1,8 +1,7 @@
 //! What is declared, or answered, wrongly: nothing is created.
 
-use anyhow::{Context as _, Result};
-use integration_tests::{Word, eventually};
-use operator_core::{Workflow, dependent::Records, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::dependent::Records;
 
 use super::Play;
 

@@ -1,13 +1,7 @@
 //! A bulk dependent deletes what it has made, and nothing that a mapper shows it.
 
-use anyhow::Result;
-use integration_tests::{Script, TestResource, counted_maps, meta_of, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::PostParams;
-use operator_core::{
-    InformerEventSource, ObjectKey, Workflow, controller::IntoController, node, testing::faults::Faults,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::controller::IntoController;
 
 use super::{pass, saying, scene, under};
 

@@ -12,10 +12,7 @@ mod stripped;
 mod whose;
 mod worlds;
 
-use anyhow::Result;
-use integration_tests::Scene;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::PostParams};
+use integration_tests::prelude::*;
 use operator_core::resource::MarkNames;
 
 use super::{gone_after, message, pass, saying, scene, under};

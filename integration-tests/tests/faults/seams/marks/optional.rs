@@ -1,8 +1,6 @@
 //! What is not to be there is found by its marks: nobody is asked what it would look like.
 
-use anyhow::Result;
-use integration_tests::{LogCapture, TestResource, map_of};
-use operator_core::{Workflow, node, testing::faults::Faults};
+use integration_tests::prelude::*;
 use tracing::Level;
 
 use super::{gone_after, message, pass, saying, scene, under};

@@ -1,15 +1,8 @@
 //! What dependents have applied.
 
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Scene, Script, TestResource, map_of, wanted, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{ControllerBuilder, Node, One, testing::operator_test};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use operator_core::{Node, One};
 
 use super::{Requests, after, pass, scene, somebodys_map, upgraded, who};
 

@@ -6,16 +6,11 @@
 mod dependents;
 mod primaries;
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use futures::future::BoxFuture;
 use http::{Method, header::CONTENT_TYPE};
-use integration_tests::{Scene, Script};
+use integration_tests::prelude::*;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
-use operator_core::{ControllerBuilder, client::TransportHook};
-use parking_lot::Mutex;
-use serde_json::json;
+use operator_core::client::TransportHook;
 
 use super::{pass, scene, somebodys_map};
 

@@ -1,16 +1,7 @@
 //! What was applied to primaries and their status.
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{ControllerBuilder, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{Requests, after, scene, upgraded, who};
 

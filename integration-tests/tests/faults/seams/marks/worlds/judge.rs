@@ -1,11 +1,9 @@
 //! Whether an operator may do what it has done. By the rules of ownership, and by what the world knows of each object: who has made
 //! it, for whom, and with which marks. The library isn't asked.
 
-use std::{collections::BTreeMap, time::Duration};
-
 use http::Method;
+use integration_tests::prelude::*;
 use operator_core::dependent::Adoption;
-use serde_json::Value;
 
 use super::{
     log::{self, Deed, NODE, OWNER, is_going, marks, references, text, uid},
