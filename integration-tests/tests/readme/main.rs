@@ -4,11 +4,13 @@ mod all_events;
 mod configuration;
 mod derives;
 mod first_test;
+mod front;
 mod lines;
 mod mistakes;
 mod plays;
 mod programs;
 mod testing;
+mod tutorial;
 
 use std::{
     fs,
