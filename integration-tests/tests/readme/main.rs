@@ -19,9 +19,8 @@ use std::{
     process::Output,
 };
 
-use anyhow::{Context, Result, ensure};
 use integration_tests::command;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 /// The first fenced block of `language` after `heading`.
 fn block<'t>(text: &'t str, heading: &str, language: &str) -> Result<&'t str> {

@@ -1,8 +1,9 @@
 //! Whether the run's primary may still become the owner of an existing object.
 //!
 //! ```text
-//! owner reference wanted, and not known to be there ─▶ the live primary ─┬─ it stays ──▶ the write is sent
-//!                                                                        └─ it goes ───▶ Error::OwnerGoes, nothing is sent
+//! owner reference wanted, and not known to be there ─▶ the primary, cached or live ─┬─ it stays ──▶ the write is sent
+//!                                                                                   └─ it goes ───▶ Error::OwnerGoes, nothing
+//!                                                                                                   is sent
 //! ```
 //!
 //! A deletion with `--cascade=orphan` removes the owner from the children first. A run whose caches show that, and not
@@ -15,7 +16,8 @@
 //!   a collector has removed the owner, it did so after the deletion, which the live primary therefore shows.
 //!
 //! # Assumptions
-//! - A run that knows that its primary is being deleted, a clean-up, is not checked.
+//! - A run that has begun with a primary that is being deleted, a clean-up, isn't checked. A run that has begun before
+//!   the deletion is, also if the cache has seen the deletion since then.
 
 use crate::operations::{
     Error,
@@ -32,16 +34,18 @@ impl Target<'_> {
         base: Option<&dyn Object>,
     ) -> Result<(), Error> {
         let uid = self.run.uid;
-        if !intent.names_owner(uid) || base.is_some_and(|base| base.is_owned_by(uid)) {
+        if self.run.is_cleanup || !intent.names_owner(uid) || base.is_some_and(|base| base.is_owned_by(uid)) {
             return Ok(());
         }
         let (primaries, key) = (self.run.primaries.informer(), self.run.key);
         let is_this = |primary: &AnyObject| primary.uid() == Some(uid);
         let is_going = |primary: &AnyObject| primary.meta().deletion_timestamp.is_some();
-        if primaries.get(key).filter(is_this).as_ref().is_some_and(is_going) {
-            return Ok(());
-        }
-        match live(self.run.writer, primaries, key).await?.filter(is_this) {
+        let known = primaries.get(key).filter(is_this).filter(is_going);
+        let newest = match known {
+            Some(going) => Some(going),
+            None => live(self.run.writer, primaries, key).await?.filter(is_this),
+        };
+        match newest {
             Some(primary) if !is_going(&primary) => Ok(()),
             found => {
                 if found.is_none() {

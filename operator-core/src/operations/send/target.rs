@@ -21,6 +21,8 @@ pub(crate) struct WritingRun<'c> {
     pub(crate) key: &'c ObjectKey,
     /// Its incarnation.
     pub(crate) uid: &'c str,
+    /// Whether the run has begun with a primary that is being deleted: a clean-up.
+    pub(crate) is_cleanup: bool,
     /// The controller's finalizer, if it uses one.
     pub(crate) finalizer: Option<&'c str>,
     /// The annotation of the primary that records its Jobs: the framework's, not the reconciler's.

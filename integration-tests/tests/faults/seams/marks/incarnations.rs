@@ -1,19 +1,8 @@
 //! A primary that is made anew: what was made for it before it was.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Scene, TestResource, accepted, eventually, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy},
-};
-use operator_core::testing::{
-    faults::{Faults, LineFault, Rule, Verb},
-    operator_test,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use kube::api::PropagationPolicy;
+use operator_core::testing::faults::LineFault;
 use tokio::sync::Notify;
 
 use super::{marks, pass, saying, scene, under};
