@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn mixtures_and_nothing_are_refused() {
         assert_eq!((of(["shop", "bank"]), wrong(&WatchScope::All)), (None, None));
-        assert!(of([]).is_some_and(|what| what.contains("no namespace")));
-        assert!(of(["shop", "*"]).is_some_and(|what| what.contains("`*` is among")));
+        assert!(of([]).is_some_and(|what| what.contains("is empty")));
+        assert!(of(["shop", "*"]).is_some_and(|what| what.contains("`*` is in the list")));
         assert!(of([""]).is_some() && wrong(&WatchScope::Current).is_some());
     }
 
