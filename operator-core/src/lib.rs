@@ -34,6 +34,7 @@
 //!
 //! # Features
 //!
+//! - `http` (on by default): serves `/metrics`, `/healthz` and `/readyz`; see [`OperatorBuilder::metrics`] for other ways.
 //! - `cli`: the commands of every operator's binary: `run`, `crd`, `graph` and, with `testing`, `dev`.
 //! - `testing`: for the tests of an operator: dry runs of single runs, an API server inside the process, a real control
 //!   plane on demand, faults and simulation.
