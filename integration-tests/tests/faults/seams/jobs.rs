@@ -1,6 +1,5 @@
 //! What a cache doesn't show yet of the Jobs that were done.
 
-use anyhow::Result;
 use integration_tests::prelude::*;
 use k8s_openapi::api::batch::v1::Job;
 use operator_core::testing::{ClusterController, faults::LaggingReplica};
