@@ -18,7 +18,7 @@ pub use crate::{
     processor::machine::{Effect, Input, Machine, MachineConfig, Outcome, Run, RunId},
     resource::uid::Uid,
     workflow::{
-        graph::Graph,
+        declare::graph::Graph,
         plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
     },
 };

@@ -3,17 +3,15 @@
 #[doc(no_inline)]
 pub use crate::{
     controller::{configuration::ControllerConfiguration, declaration::Controller},
-    dependent::function::want::Want,
+    dependent::want::Want,
     error::Permanent,
     operator::lifecycle::Operator,
-    reconciler::{
-        context::Context, control::UpdateControl, data::Data, run::Run, traits::Reconciler,
-        workflow::condition::Verdict,
-    },
+    reconciler::{context::Context, control::UpdateControl, data::Data, run::Run, traits::Reconciler},
     resource::key::ObjectKey,
+    results::condition::Verdict,
     workflow::{
         conditions::served::served,
-        wired::{declared::node, wire::Wire as _},
+        declare::{declared::node, wire::Wire as _},
     },
 };
 

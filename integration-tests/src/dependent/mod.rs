@@ -10,7 +10,7 @@ use kube::{
 };
 use operator_core::{
     BoxError, Context, Node, One, Removal, UpdateControl, Workflow, dependent::function::AtRunTime, node,
-    resource::KubeObject, workflow::wired::IntoNode,
+    resource::KubeObject, workflow::declare::IntoNode,
 };
 use serde_json::json;
 

@@ -8,7 +8,7 @@ use operator_core::{
     dependent::{Deletion, External, Found, Records, Token},
     workflow::{
         RecordNode,
-        wired::{ManyOf, OneOf},
+        declare::{ManyOf, OneOf},
     },
 };
 

@@ -1,10 +1,10 @@
 //! Parts that die, hang and come back; each test with a control plane of its own.
 
-use std::{path::Path, process::Command, time::Duration};
+use std::{path::Path, process::Command};
 
+use integration_tests::prelude::*;
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Client};
-use operator_core::testing::{ControlPlane, Error, Part, TestCluster};
+use operator_core::testing::{ControlPlane, Error, Part};
 
 use crate::{eventually, life};
 

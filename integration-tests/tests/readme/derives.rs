@@ -1,14 +1,13 @@
 //! What is declared is what runs.
 
-use std::{fmt::Display, marker::PhantomData, sync::Arc};
+use std::{fmt::Display, marker::PhantomData};
 
-use integration_tests::TestResource;
-use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
-use kube::CustomResourceExt;
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Pod;
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, ControllerConfiguration, Dependent, ObjectKey, One, Operator,
-    Reconciler, Removal, UpdateControl, Verdict, Want, controller::IntoController, dependent::Deletion,
-    dependent::External, dependent::Records, dependent::Standalone, dependent::Token, node,
+    Cleaner, Context, ControllerConfiguration, Dependent, One, Reconciler, Verdict, Want,
+    controller::IntoController,
+    dependent::{Deletion, External, Records, Standalone, Token},
     resource::KubeObject,
 };
 

@@ -29,8 +29,12 @@ const KEPT: &[(&str, &str, How)] = &[
     ),
     ("cache/engine/mod.rs", "Collection.stored", Counted("engine.collection_leftovers()")),
     ("cache/engine/mod.rs", "Listing.keys", Passing("what a list that is being taken in has shown")),
-    ("cache/feed/shown.rs", "Shown.objects", Passing("objects that exist")),
-    ("cache/feed/shown.rs", "Listing.keys", Passing("what a list that is being taken in has shown")),
+    ("cache/list_watch/feed/shown.rs", "Shown.objects", Passing("objects that exist")),
+    (
+        "cache/list_watch/feed/shown.rs",
+        "Listing.keys",
+        Passing("what a list that is being taken in has shown"),
+    ),
     ("cache/indexers.rs", "Index.keys", Counted("engine.index_leftovers()")),
     ("cache/overlay/mod.rs", "Collection.own", Passing("bounded by `MOST_AWAITED`")),
     ("cache/overlay/mod.rs", "Collection.recent", Counted("engine.recent()")),
@@ -45,7 +49,7 @@ const KEPT: &[(&str, &str, How)] = &[
     ("cli/dev/nodes.rs", "Nodes.0", Passing("what `dev` has said of a primary, which goes with it")),
     ("cli/dev/objects.rs", "Narrator.unready", Passing("what `dev` waits for, which goes with the object")),
     ("controller/planted.rs", "UnderWay.0", Passing("bugs that a test plants")),
-    ("dependent/kubernetes/jobs/memory.rs", "Jobs.wanted", Passing("what one run wants")),
+    ("dependent/object/jobs/memory.rs", "Jobs.wanted", Passing("what one run wants")),
     ("dependent/record/memory.rs", "Memory.0", Counted("self.memory.leftovers(exists)")),
     ("dependent/system/backoff.rs", "Backoff.controllers", Counted("backoff.leftovers(&self.controller")),
     ("event_source/conditional/claims.rs", "Claims.active", Counted(r#"keeps("claims""#)),
@@ -78,8 +82,8 @@ const KEPT: &[(&str, &str, How)] = &[
         Passing("goes with its record, as the properties of the machine say"),
     ),
     ("processor/shell/gauges.rs", "Bench.running", Passing("a test's own")),
-    ("reconciler/workflow/leaving.rs", "Leaving.0", Counted(r#"keeps("deletions""#)),
-    ("reconciler/workflow/latest.rs", "LatestResults.0", Counted(r#"keeps("results""#)),
+    ("results/leaving.rs", "Leaving.0", Counted(r#"keeps("deletions""#)),
+    ("results/latest.rs", "LatestResults.0", Counted(r#"keeps("results""#)),
 ];
 
 const COLLECTIONS: [&str; 7] = ["HashMap", "BTreeMap", "DashMap", "HashSet", "BTreeSet", "IndexMap", "Cache"];

@@ -20,6 +20,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("processor", 3),
     ("operations", 3),
     ("reconciler", 4),
+    ("results", 4),
     ("dispatcher", 5),
     ("dependent", 5),
     ("workflow", 6),
@@ -44,6 +45,8 @@ const SAME_FLOOR: &[(&str, &str)] = &[
     ("operations", "event_source"),
     // A budget of requests is counted in the operator's own time.
     ("client", "environment"),
+    // A run shows what its workflow has done.
+    ("reconciler", "results"),
     // An operator takes over what was set from outside.
     ("operator", "configuration"),
     // Each request is told to the observers.

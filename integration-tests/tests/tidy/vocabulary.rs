@@ -128,16 +128,16 @@ fn a_retry_has_the_same_words_in_builder_and_derive() {
 
 #[test]
 fn a_node_has_the_same_words_in_builder_and_derive() {
-    let mut builder = methods("operator-core/src/workflow/wired/declared.rs", "");
-    builder.extend(methods("operator-core/src/dependent/kubernetes/settings.rs", ""));
-    builder.extend(methods("operator-core/src/workflow/wired/record.rs", ""));
+    let mut builder = methods("operator-core/src/workflow/declare/declared.rs", "");
+    builder.extend(methods("operator-core/src/dependent/object/settings.rs", ""));
+    builder.extend(methods("operator-core/src/workflow/declare/record.rs", ""));
     // In a workflow nothing stands alone, and every path is a node.
     are_alike(&builder, &words(["node", "standalone"]), &of_a_node(), &words(["configure"]));
 }
 
 #[test]
 fn a_workflow_has_the_same_words_in_builder_and_derive() {
-    let builder = methods("operator-core/src/workflow/builder.rs", "pub struct WorkflowBuilder");
+    let builder = methods("operator-core/src/workflow/declare/builder.rs", "pub struct WorkflowBuilder");
     // The nodes stand in the attribute as they are.
     let only_builder = words(["nodes", "wired", "retired_of_type", "build"]);
     are_alike(&builder, &only_builder, &of_a_workflow(), &words([]));

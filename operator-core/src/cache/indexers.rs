@@ -11,7 +11,7 @@ use parking_lot::RwLock;
 
 use crate::resource::ObjectKey;
 
-use super::{Indexer, kept::Kept};
+use super::{Indexer, text::Kept};
 
 /// The indexes of the objects of one informer, or of the operator's own writes. Written only under the informer's lock;
 /// readable at any time.

@@ -51,7 +51,6 @@ mod config;
 pub(crate) mod scopes;
 pub(crate) mod shard;
 
-mod kept;
 mod list_watch;
 
 mod indexers;
@@ -61,13 +60,9 @@ mod store;
 
 mod overlay;
 
-mod barrier;
 mod engine;
 mod error;
-mod feed;
-mod fetch;
 mod informer;
-mod live;
 mod opening;
 mod options;
 mod own_write;
@@ -76,6 +71,7 @@ mod planted;
 
 #[cfg(test)]
 pub(crate) mod tests;
+mod text;
 
 pub(crate) use bounds::AnyBounds;
 pub use bounds::Bounds;
@@ -85,13 +81,12 @@ pub(crate) use config::Indexer;
 pub(crate) use config::Settings;
 pub use config::{InformerConfig, InitialList};
 pub use error::Error;
-pub(crate) use feed::{InformerPool, Selects, Share};
 pub use informer::Informer;
 pub(crate) use informer::Sizes;
 pub(crate) use informer::{AnyInformer, HeldObjects, InformerPlan, Unopened, WhyUnopened};
-pub(crate) use kept::{Answer, Applied, Kept, Owned, Verdict, View, kind_of, range_within};
+pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
+pub(crate) use list_watch::live::{Unread, read_live};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
-pub(crate) use live::{Unread, read_live};
 pub(crate) use opening::{AnyIndexer, opening};
 #[doc(hidden)]
 pub use options::Contradiction;
@@ -101,3 +96,4 @@ pub(crate) use own_write::AnyWrite;
 pub(crate) use own_write::OwnWrite;
 pub(crate) use scopes::WatchScope;
 pub(crate) use secondary_index::SecondaryIndex;
+pub(crate) use text::{Answer, Applied, Kept, Owned, Verdict, View, kind_of, range_within};

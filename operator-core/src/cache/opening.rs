@@ -16,9 +16,9 @@ use super::{
     config::Settings,
     engine::Parts,
     indexers::Indexers,
-    kept::{Kept, View},
     scopes::Scopes,
     store::ItemStore,
+    text::{Kept, View},
 };
 
 /// The parts of an informer's engine.

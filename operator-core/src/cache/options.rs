@@ -5,8 +5,8 @@ use std::fmt;
 use super::{
     AnyBounds, Bounds, InitialList,
     config::{Settings, Transform},
-    kept::{AnyKind, kind_of, transformed_kind},
     shard::Shard,
+    text::{AnyKind, kind_of, transformed_kind},
 };
 use crate::resource::{KubeObject, ResourceType};
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::{fmt, marker::PhantomData};
 
 #[cfg(test)]
-use super::kept::View;
+use super::text::View;
 #[cfg(test)]
 use crate::resource::KubeObject;
 use crate::resource::{AnyObject, ObjectKey};
 
 use super::{
     engine::Engine,
-    kept::{Answer, Kept},
+    text::{Answer, Kept},
 };
 
 /// One of the operator's own writes to an object, from before its request until after its answer. While this guard

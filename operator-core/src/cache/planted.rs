@@ -9,8 +9,8 @@ use crate::{
 
 use super::{
     engine::{Decoded, Engine, Parts},
-    kept::{Face, Item, Kept},
     store::ItemStore,
+    text::{Face, Item, Kept},
 };
 
 /// The engine of an informer, with a bug if one is planted here.

@@ -13,7 +13,7 @@ use crate::{
     observe::{Cause, SourceIndex},
     operations::{Writer, access_to_events},
     processor::Processor,
-    reconciler::{ControllerContext, Expectations, Reconciler, workflow::ManagedWorkflow},
+    reconciler::{ControllerContext, Expectations, ManagedWorkflow, Reconciler},
     resource::{Access, ControllerMarks, KubeObject, MarkNames, ResourceType, is_job},
     workflow::AnyWorkflow,
 };

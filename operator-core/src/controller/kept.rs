@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     event_source::{ConditionalSources, Wiring},
-    reconciler::{
-        Expectations,
-        workflow::{ManagedWorkflow, WorkflowSurroundings},
-    },
+    reconciler::{Expectations, ManagedWorkflow, WorkflowSurroundings},
     resource::ObjectKey,
 };
 

@@ -2,8 +2,9 @@
 
 use super::Controller;
 use crate::{
-    reconciler::workflow::{ManagedWorkflow, NodeKey},
+    reconciler::ManagedWorkflow,
     resource::{ControllerMarks, MarkNames},
+    results::NodeKey,
 };
 
 impl Controller {

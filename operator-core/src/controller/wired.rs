@@ -21,7 +21,7 @@ use crate::{
     observe::Observers,
     operations::Mode,
     processor::{Processor, ProcessorTask, RunExecutor},
-    reconciler::workflow::WorkflowSurroundings,
+    reconciler::WorkflowSurroundings,
     resource::{MarkNames, ResourceType},
 };
 

@@ -8,8 +8,9 @@ use super::{
     function::{Answered, Usual, Want},
 };
 use crate::{
-    reconciler::{BoxError, MemoKey, workflow::ReconcileResult},
+    reconciler::{BoxError, MemoKey},
     resource::{Draft, KubeObject, Object, ObjectKey},
+    results::ReconcileResult,
 };
 
 /// Objects that should exist, as user code has made them: not marked yet, and perhaps without names.

@@ -10,11 +10,9 @@ use super::{
 };
 use crate::{
     event_source::SourceDeclaration,
-    reconciler::{
-        AnyContext, BoxError, Context,
-        workflow::{ReconcileResult, Secondary},
-    },
+    reconciler::{AnyContext, BoxError, Context},
     resource::{Access, AnyObject, KubeObject, ObjectKey},
+    results::{ReconcileResult, Secondary},
 };
 
 /// An event source that a dependent provides.

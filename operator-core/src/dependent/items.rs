@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 
-use crate::reconciler::{
-    BoxError,
-    workflow::{Operation, ReconcileResult, Secondary},
+use crate::{
+    reconciler::BoxError,
+    results::{Operation, ReconcileResult, Secondary},
 };
 
 /// The number of items of one dependent that are worked on at the same time.

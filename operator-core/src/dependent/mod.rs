@@ -23,7 +23,6 @@
 //! - `desired` is a function of the primary and the context, without side effects.
 
 mod ask;
-mod bulk;
 mod capabilities;
 mod deletion;
 mod erased;
@@ -31,13 +30,14 @@ mod facts;
 #[doc(hidden)]
 pub mod function;
 mod items;
-pub(crate) mod kubernetes;
 pub mod matcher;
+pub(crate) mod object;
 mod only_if;
 pub(crate) mod record;
 mod system;
+pub(crate) mod want;
 
-pub use crate::reconciler::workflow::DependentError as Error;
+pub use crate::results::DependentError as Error;
 pub(crate) use capabilities::Capabilities;
 pub use deletion::Deletion;
 #[cfg(any(test, feature = "testing"))]
@@ -50,8 +50,8 @@ pub(crate) use function::complete;
 pub(crate) use function::declare;
 pub use function::dependent::Usual;
 pub use function::read::Read;
-pub use kubernetes::Adoption;
-pub(crate) use kubernetes::{Judge, Settings, forget_departed, retired, settings};
+pub use object::Adoption;
+pub(crate) use object::{Judge, Settings, forget_departed, retired, settings};
 pub(crate) use only_if::Wishes;
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
 pub use system::System;

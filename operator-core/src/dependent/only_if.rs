@@ -8,11 +8,9 @@ use super::{
     function::{Judged, Want},
 };
 use crate::{
-    reconciler::{
-        AnyContext,
-        workflow::{ReconcileResult, Secondary},
-    },
+    reconciler::AnyContext,
     resource::{AnyObject, ObjectKey},
+    results::{ReconcileResult, Secondary},
 };
 
 /// Decides whether a dependent wants anything to exist, if it doesn't decide that itself.

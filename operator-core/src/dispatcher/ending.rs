@@ -16,8 +16,9 @@ use crate::{
     observe::error_chain,
     operations,
     processor::{FailureKind, Outcome},
-    reconciler::{AnyContext, AnyRun, RunError, failure_kind::of_several},
+    reconciler::{AnyContext, AnyRun, RunError},
     resource::AnyObject,
+    results::failure_kind::of_several,
 };
 
 impl Dispatcher {

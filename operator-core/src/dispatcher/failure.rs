@@ -5,10 +5,11 @@ use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
 use crate::{
     operations,
     processor::FailureKind,
-    reconciler::{
-        AnotherType, BoxError,
+    reconciler::{AnotherType, BoxError},
+    results::{
+        WorkflowError,
         failure_kind::{kind_of_returned, of_operation},
-        workflow::{WorkflowError, panic_text},
+        panic_text,
     },
 };
 

@@ -48,11 +48,9 @@ use crate::{
     observe::RunKind,
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{Outcome, Run, RunExecutor},
-    reconciler::{
-        AnyContext, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus,
-        workflow::WorkflowError,
-    },
+    reconciler::{AnyContext, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus},
     resource::{AnyObject, Object},
+    results::WorkflowError,
 };
 
 use failure::Failure;

@@ -36,9 +36,7 @@ use crate::{
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
     operations::{Mode, Recorder, Writer},
     processor::{FailureKind, MachineConfig, Processor, RunId},
-    reconciler::{
-        Context, ControllerContext, Reconciler, UpdateControl, erased, run, workflow::WorkflowSurroundings,
-    },
+    reconciler::{Context, ControllerContext, Reconciler, UpdateControl, WorkflowSurroundings, erased, run},
     resource::{Departed, ObjectKey, ResourceType, ResourceVersion, Uid},
 };
 

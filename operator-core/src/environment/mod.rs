@@ -1,6 +1,6 @@
-//! What the library takes from its environment: time, wall-clock time, randomness, and the right to start a task.
+//! The environment of the library: time, wall-clock time, randomness, and tasks.
 //!
-//! Everything that is not a function of its arguments comes through an [`Environment`], so that a test can pause time
+//! Everything that isn't a function of its arguments comes through an [`Environment`], which lets a test pause time
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and query nothing.
 
 mod clock;

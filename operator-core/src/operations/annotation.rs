@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Error, PrimaryWriter, WriteMode,
-    intent::{Intent, Part},
+    send::intent::{Intent, Part},
 };
 use crate::resource::{AnyObject, Object};
 

@@ -5,12 +5,15 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::{
-    Error, ResourceOperations, WriteMode, body,
-    intent::{Intent, Lock, Part},
-    mask,
-    request::Verb,
-    seen::{Desired, Seen},
-    target::Target,
+    Error, ResourceOperations, WriteMode,
+    matcher::seen::{Desired, Seen},
+    send::{
+        body,
+        intent::{Intent, Lock, Part},
+        mask,
+        request::Verb,
+        target::Target,
+    },
 };
 use crate::{
     event_source::RustType,

@@ -4,9 +4,12 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{
-    Error, PrimaryWriter, WriteMode, body,
-    intent::{Intent, Part},
-    request::{Verb, WriteRequest},
+    Error, PrimaryWriter, WriteMode,
+    send::{
+        body,
+        intent::{Intent, Part},
+        request::{Verb, WriteRequest},
+    },
 };
 use crate::resource::{AnyObject, Object};
 

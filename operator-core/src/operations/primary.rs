@@ -4,14 +4,20 @@ use futures::FutureExt;
 use serde_json::{Value, json};
 
 use super::{
-    Error, WriteMode, body,
-    intent::{Intent, Lock, Part},
-    matcher::{fingerprint, strip_nulls},
-    merge::carry_over,
-    request::Verb,
-    seen::{Desired, Seen},
-    target::{Target, WritingRun},
-    write::ATTEMPTS,
+    Error, WriteMode,
+    matcher::{
+        fingerprint,
+        seen::{Desired, Seen},
+        strip_nulls,
+    },
+    send::{
+        body,
+        intent::{Intent, Lock, Part},
+        merge::carry_over,
+        request::Verb,
+        target::{Target, WritingRun},
+        write::ATTEMPTS,
+    },
 };
 use crate::{
     event_source::PrimarySource,

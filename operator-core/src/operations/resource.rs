@@ -6,15 +6,16 @@ use serde_json::Value;
 
 use super::{
     Applied, Error, WriteMode,
-    applied::State,
-    body,
-    intent::{Intent, Part},
-    matcher::Look,
+    matcher::{Look, seen::Desired},
     primary::{FinalizerAdded, PrimaryWriter},
-    request::{Verb, WriteRequest},
-    seen::Desired,
-    target::{Target, WritingRun},
-    text::Text,
+    send::{
+        applied::State,
+        body,
+        intent::{Intent, Part},
+        request::{Verb, WriteRequest},
+        target::{Target, WritingRun},
+        text::Text,
+    },
 };
 use crate::{
     event_source::RustType,

@@ -46,7 +46,7 @@ pub enum SettleError {
     TimedOut {
         /// How long the wait was.
         timeout: Duration,
-        /// What was still going on.
+        /// What was still in progress.
         reason: String,
     },
 }

@@ -5,11 +5,8 @@ use std::{future::Future, sync::Arc};
 use futures::FutureExt;
 use parking_lot::Mutex;
 
-use super::{
-    DataOfRun, Expectations, RetryInfo,
-    memo::Memo,
-    workflow::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings},
-};
+use super::{DataOfRun, Expectations, RetryInfo, memo::Memo};
+use crate::reconciler::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings};
 use crate::{
     cache::{AnyInformer, HeldObjects},
     client::Clients,
@@ -233,9 +230,11 @@ impl AnyContext {
     }
 
     pub(crate) fn writing_run(&self) -> WritingRun<'_> {
+        let is_going = |primary: &AnyObject| primary.meta().deletion_timestamp.is_some();
         WritingRun {
             key: &self.run.key,
             uid: self.run.uid.as_str(),
+            is_cleanup: self.own_primary.lock().as_ref().is_some_and(is_going),
             finalizer: self.shared.finalizer.as_deref(),
             done_jobs: self.shared.marks.names().done_jobs(),
             own_fields: self.shared.workflow.as_ref().map_or(&[], |workflow| workflow.own_fields()),

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{
-    AnyRun, Context, Run,
-    workflow::{NodeKey, WorkflowError},
-};
+use super::{AnyRun, Context, Run};
 use crate::resource::{AnyObject, KubeObject};
+use crate::results::{NodeKey, WorkflowError};
 
 impl<P: KubeObject> Context<P> {
     /// Reconciles the controller's workflow for the primary that `reconcile` was given. For a workflow with

@@ -10,14 +10,14 @@ pub(crate) mod control;
 pub(crate) mod data;
 mod distinct;
 pub(crate) mod expectation;
-pub(crate) mod failure_kind;
+mod handle;
 mod invoke;
 mod memo;
 #[cfg(any(test, feature = "testing"))]
 mod offline;
 pub(crate) mod run;
+mod surroundings;
 pub(crate) mod traits;
-pub(crate) mod workflow;
 
 pub(crate) use crate::error::BoxError;
 pub use crate::processor::retry::RetryInfo;
@@ -29,10 +29,12 @@ pub use data::DataType;
 pub(crate) use data::{Data, DataOfRun};
 pub use expectation::Expectation;
 pub(crate) use expectation::Expectations;
+pub(crate) use handle::{AnyHandle, ManagedWorkflow, Parted, Remembered, Unfinished};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
 pub(crate) use run::Run;
 pub(crate) use run::{AnyRun, AnyStatus, SerializedStatus, erased};
 pub use run::{RunError, StatusFunction};
+pub(crate) use surroundings::{Applying, DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings};
 pub(crate) use traits::{Cleaner, Reconciler};

@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
 
-use super::{AnyContext, Context, ControllerContext, RunContext, workflow::WorkflowSurroundings};
+use super::{AnyContext, Context, ControllerContext, RunContext};
+use crate::reconciler::WorkflowSurroundings;
 use crate::{
     cache::Options,
     client::Clients,

@@ -6,12 +6,10 @@ use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
     dependent::{AnyDependent, Asked, Declaration, Deleted, Engine},
-    reconciler::{
-        BoxError,
-        workflow::{Operation, ReconcileResult, Secondary},
-    },
+    reconciler::BoxError,
     resource::KubeObject,
-    workflow::{RecordNode, wired::OneOf},
+    results::{Operation, ReconcileResult, Secondary},
+    workflow::{RecordNode, declare::OneOf},
 };
 
 /// A node of that name whose resource is there, and as it should be.

@@ -32,34 +32,27 @@
 //! - Conditions only read, and change nothing.
 //! - Activation concerns the cluster: it is evaluated without a primary.
 
-mod activation;
-pub(crate) mod builder;
-mod condition;
 pub mod conditions;
-mod ending;
+#[doc(hidden)]
+pub mod declare;
 mod error;
-pub(crate) mod graph;
-mod into;
 pub(crate) mod mermaid;
-mod node;
 mod outline;
 pub(crate) mod plan;
 mod run;
-#[doc(hidden)]
-pub mod wired;
 
-pub use crate::reconciler::workflow::{
+pub use crate::results::{
     ConditionKind, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary, Unwanted,
     WorkflowError as Error,
 };
-pub use activation::{Activation, Askers, Cluster};
-pub use builder::WorkflowBuilder;
-pub(crate) use builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
+pub use conditions::activation::{Activation, Askers, Cluster};
+pub use declare::builder::WorkflowBuilder;
+pub(crate) use declare::builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
+pub(crate) use declare::graph::{Graph, NodeId};
+pub(crate) use declare::into::Stage;
+#[doc(hidden)]
+pub use declare::into::{Declare, Declaring, IntoWorkflow, Wired};
+pub use declare::record::RecordNode;
 pub use error::BuildError;
 pub(crate) use error::Mistake;
-pub(crate) use graph::{Graph, NodeId};
-pub(crate) use into::Stage;
-#[doc(hidden)]
-pub use into::{Declare, Declaring, IntoWorkflow, Wired};
 pub(crate) use outline::Outline;
-pub use wired::record::RecordNode;

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     Graph, NodeId,
-    ending::{self, Ending},
+    declare::ending::{self, Ending},
     mermaid,
 };
 

@@ -1,13 +1,6 @@
-//! A newer version of the controller doesn't use the finalizer of the older one any more (api.md S17).
+//! A newer version of the controller doesn't use the finalizer of the older one any more.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{ControllerBuilder, testing::faults::Faults};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{gone_after, pass, scene, under};
 
@@ -42,14 +35,14 @@ async fn upgraded(
 }
 
 #[tokio::test(start_paused = true)]
-async fn s17_the_default_one_goes_with_the_clean_up() -> Result<()> {
+async fn the_default_one_goes_with_the_clean_up() -> Result<()> {
     let (_, left) = upgraded(None, |builder| builder).await?;
     assert_eq!(left, Vec::<String>::new());
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
-async fn s17_the_default_one_makes_way_for_one_with_a_name() -> Result<()> {
+async fn the_default_one_makes_way_for_one_with_a_name() -> Result<()> {
     let renamed = |builder: ControllerBuilder<Script>| builder.with_cleaner().finalizer("example.com/newer");
     let (_, left) = upgraded(None, renamed).await?;
     assert_eq!(left, ["example.com/newer"]);
@@ -58,14 +51,14 @@ async fn s17_the_default_one_makes_way_for_one_with_a_name() -> Result<()> {
 
 /// The older version wrote under the default field manager.
 #[tokio::test(start_paused = true)]
-async fn s17_the_default_one_goes_also_where_another_field_manager_has_put_it_there() -> Result<()> {
+async fn the_default_one_goes_also_where_another_field_manager_has_put_it_there() -> Result<()> {
     let (_, left) = upgraded(None, |builder| builder.field_manager("newer")).await?;
     assert_eq!(left, Vec::<String>::new());
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
-async fn s17_one_that_is_named_as_retired_goes() -> Result<()> {
+async fn one_that_is_named_as_retired_goes() -> Result<()> {
     let retired = |builder: ControllerBuilder<Script>| builder.retired_finalizers(["example.com/older"]);
     let (_, left) = upgraded(Some("example.com/older"), retired).await?;
     assert_eq!(left, Vec::<String>::new());
@@ -74,7 +67,7 @@ async fn s17_one_that_is_named_as_retired_goes() -> Result<()> {
 
 /// Another controller of the same kind uses the default finalizer: it isn't ours to take off.
 #[tokio::test(start_paused = true)]
-async fn s17_what_another_controller_has_put_there_stays() -> Result<()> {
+async fn what_another_controller_has_put_there_stays() -> Result<()> {
     let scene = scene().await?;
     scene.create("one", "first").await?;
     let name = "testresources.conformance.operator-core.io/finalizer";

@@ -232,7 +232,7 @@ mod wiring {
         of().workflow((html, node(Entries).after(html))); //~ `Entries` is not a dependent of `_` //~ `Entries` can't be a dependent or a condition
     }
     fn value_named() {
-        of().workflow((html, web.after(the::<Entries>()))); //~ `operator_core::workflow::wired::The<Entries>` does not name a node of a workflow of `WebPage`
+        of().workflow((html, web.after(the::<Entries>()))); //~ `operator_core::workflow::declare::The<Entries>` does not name a node of a workflow of `WebPage`
     }
     fn no_tuple() {
         of().workflow(html); //~ `for<'a> fn(&'a WebPage) -> k8s_openapi::api::core::v1::ConfigMap {html}` is not a workflow of `WebPage`

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    cache::kept::Kept,
+    cache::text::Kept,
     resource::{ObjectKey, ResourceVersion},
 };
 

@@ -8,7 +8,7 @@ use std::{
 use parking_lot::RwLock;
 
 use crate::{
-    cache::{Change, ChangeHandler, Follower, kept::Kept},
+    cache::{Change, ChangeHandler, Follower, text::Kept},
     observe::SourceHealth,
     resource::ObjectKey,
 };

@@ -32,10 +32,10 @@ pub(super) use undecodable::Undecodable;
 use super::{
     Change, ChangeHandler, ChangeKind,
     indexers::{Indexers, Values},
-    kept::{Face, Kept},
     overlay::{Observed, Overlay, Recent},
     scopes::{ScopeIndex, Scopes},
     store::ItemStore,
+    text::{Face, Kept},
 };
 
 /// The state of one informer. Everything that changes it holds the lock while it changes and while it hands over, so

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    cache::kept::Kept,
+    cache::text::Kept,
     observe::SourceHealth,
     resource::{ObjectKey, ResourceVersion},
 };

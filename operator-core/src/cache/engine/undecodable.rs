@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use crate::{
-    cache::{kept::Kept, list_watch::Identity},
+    cache::{list_watch::Identity, text::Kept},
     resource::{ObjectKey, ResourceVersion},
 };
 

@@ -2,7 +2,7 @@
 
 use std::{mem, sync::Arc};
 
-use crate::{cache::kept::Kept, resource::ObjectKey};
+use crate::{cache::text::Kept, resource::ObjectKey};
 
 use super::{super::overlay::Advanced, Engine, State};
 

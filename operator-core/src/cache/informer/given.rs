@@ -10,7 +10,7 @@ use kube::core::{Expression, Selector, SelectorExt};
 use serde_json::Value;
 
 use super::{AnyInformer, untyped::Inner};
-use crate::{cache::kept::Item, observe::SourceHealth, resource::ObjectKey};
+use crate::{cache::text::Item, observe::SourceHealth, resource::ObjectKey};
 
 impl AnyInformer {
     /// Takes these objects for all that exist, as of `version`: it is synced when this returns, and follows nothing.

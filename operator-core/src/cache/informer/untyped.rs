@@ -21,14 +21,16 @@ use kube::Client;
 
 use crate::{
     cache::{
-        AnyWrite, Error, Follower, Sizes, barrier,
+        AnyWrite, Error, Follower, Sizes,
         config::Settings,
         engine::{Engine, Held},
-        feed::{Seat, Share},
-        fetch,
-        kept::{Answer, Kept, View},
-        list_watch::{Collection, follow},
+        list_watch::{
+            Collection, barrier,
+            feed::{Seat, Share},
+            fetch, follow,
+        },
         scopes::{ScopeIndex, WatchScope},
+        text::{Answer, Kept, View},
     },
     environment::{Environment, Now},
     resource::{AnyObject, Object, ObjectKey, ResourceType, ResourceVersion},

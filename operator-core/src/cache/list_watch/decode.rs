@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::{
     cache::{
         engine::{Decoded, WatchEvent},
-        kept::{Answered, Face, Item, Outline, Scanned, range_within},
+        text::{Answered, Face, Item, Outline, Scanned, range_within},
     },
     resource::{Cluster, ObjectKey, ResourceType},
 };

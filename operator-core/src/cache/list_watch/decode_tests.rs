@@ -15,7 +15,7 @@ use crate::{
     cache::{
         InformerConfig,
         engine::{Decoded, Undecodable, WatchEvent},
-        kept::{Face, Item, View},
+        text::{Face, Item, View},
     },
     client::retry_after,
     resource::{

@@ -32,10 +32,14 @@ mod sharded;
 mod shell;
 mod unreadable;
 
+pub(in crate::cache) mod barrier;
 #[cfg(test)]
 mod decode_tests;
+pub(in crate::cache) mod feed;
+pub(in crate::cache) mod fetch;
 #[cfg(test)]
 mod fsm_tests;
+pub(in crate::cache) mod live;
 
 pub(crate) use backoff::LONGEST_RETRY_AFTER;
 pub(super) use decode::Identity;

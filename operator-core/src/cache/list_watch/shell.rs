@@ -9,7 +9,7 @@ use kube::{client::Body, core::Status};
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    cache::{engine::WatchEvent, feed::Feed},
+    cache::{engine::WatchEvent, list_watch::feed::Feed},
     client::retry_after,
     environment::Environment,
     observe::{SourceHealth, with_sources},

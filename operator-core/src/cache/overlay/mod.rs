@@ -40,8 +40,8 @@ use crate::resource::{ObjectKey, ResourceVersion};
 use super::{
     Change,
     indexers::Indexers,
-    kept::Kept,
     scopes::{Changed, ScopeIndex, Scopes},
+    text::Kept,
 };
 
 pub(super) use recent::Recent;

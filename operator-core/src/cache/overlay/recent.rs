@@ -14,7 +14,7 @@ use dashmap::{DashMap, Entry};
 use crate::{
     cache::{
         indexers::{Indexers, Values},
-        kept::Kept,
+        text::Kept,
     },
     resource::ObjectKey,
 };

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, mem, ops::Bound, sync::Arc};
 
 use crate::{
-    cache::{ChangeKind, kept::Kept},
+    cache::{ChangeKind, text::Kept},
     resource::ResourceVersion,
 };
 

@@ -11,7 +11,7 @@ use moka::{policy::EvictionPolicy, sync::Cache};
 use serde_json::Value;
 
 use crate::{
-    cache::{AnyBounds, kept::Kept},
+    cache::{AnyBounds, text::Kept},
     resource::ObjectKey,
 };
 

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use dashmap::DashMap;
 
-use crate::{cache::kept::Kept, resource::ObjectKey};
+use crate::{cache::text::Kept, resource::ObjectKey};
 
 use super::ItemStore;
 

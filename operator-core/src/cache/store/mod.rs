@@ -18,7 +18,7 @@ mod record;
 
 use std::{fmt, sync::Arc};
 
-use crate::{cache::kept::Kept, resource::ObjectKey};
+use crate::{cache::text::Kept, resource::ObjectKey};
 
 pub(super) use bounded::BoundedStore;
 pub(super) use full::FullStore;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dashmap::{DashMap, Entry};
 
-use crate::{cache::kept::Kept, resource::ObjectKey};
+use crate::{cache::text::Kept, resource::ObjectKey};
 
 /// By key: how many need the object, and the object once it is known in full.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 
-use crate::{cache::kept::Kept, resource::ObjectKey};
+use crate::{cache::text::Kept, resource::ObjectKey};
 
 /// The part of an object's metadata that the library uses, and its labels, by which lists are searched. Name and
 /// namespace are in its key. Annotations are left out: they can be as large as the object itself.

@@ -8,9 +8,9 @@ use crate::{
     cache::{
         AnyWrite, ChangeHandler, InformerConfig, OwnWrite,
         engine::{Decoded, Engine},
-        kept::{Item, Keeping, Kept, View},
         opening::typed_parts,
         store::{FullStore, ItemStore},
+        text::{Item, Keeping, Kept, View},
     },
     resource::{KubeObject, ObjectKey, ResourceType},
 };

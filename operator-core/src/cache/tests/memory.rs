@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{json, value::RawValue};
 
 use crate::{
-    cache::{Change, ChangeHandler, InformerConfig, engine::Decoded, kept::Item, scopes::ScopeIndex},
+    cache::{Change, ChangeHandler, InformerConfig, engine::Decoded, scopes::ScopeIndex, text::Item},
     resource::ResourceType,
 };
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use crate::{
-    cache::{Change, ChangeHandler, InformerConfig, engine::WatchEvent, kept::Item, scopes::ScopeIndex},
+    cache::{Change, ChangeHandler, InformerConfig, engine::WatchEvent, scopes::ScopeIndex, text::Item},
     resource::ResourceType,
 };
 

@@ -7,8 +7,7 @@ use crate::{
     dependent::{
         AnyDependent, Declaration,
         ask::Ask,
-        bulk::Several,
-        kubernetes::{Managed, Settings, Single},
+        object::{Managed, Settings, Several, Single},
     },
     resource::KubeObject,
 };

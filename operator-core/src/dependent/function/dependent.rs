@@ -11,8 +11,9 @@ use crate::{
         ask::{Ask, Drafts, Own},
         erased::Answer,
     },
-    reconciler::{BoxError, Context, DataType, workflow::ReconcileResult},
+    reconciler::{BoxError, Context, DataType},
     resource::KubeObject,
+    results::ReconcileResult,
 };
 
 /// Marks dependents that are values of a user's type. It is the default, so it need not be written.

@@ -26,9 +26,9 @@ mod kind;
 mod names;
 pub(crate) mod read;
 mod signature;
-pub(crate) mod want;
 pub(crate) mod wanted;
 
+pub(crate) use super::want::Want;
 pub use argument::{Arg, Args};
 pub use declared::Judged;
 pub(crate) use declared::declare;
@@ -38,5 +38,4 @@ pub use kind::{AtRunTime, KindAtRunTime, KindOf, OfType, SaysKind};
 pub(crate) use names::complete;
 pub use read::{OnlyRead, OnlyReadSeveral};
 pub use signature::{Answered, ByRef, Call, Given, Later, Owned, Signature, Then};
-pub(crate) use want::Want;
 pub use wanted::{Failure, Fallible, Held, Optional, Plain, Several, Shape, ShapeOf, WantOf, Wanted};

@@ -4,9 +4,9 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 
 use super::{
     Shape, WantOf, Wanted,
-    want::Want,
     wanted::{Many, One},
 };
+use crate::dependent::want::Want;
 use crate::{
     dependent::{
         Error,

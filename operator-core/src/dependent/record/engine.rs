@@ -22,11 +22,9 @@ use crate::{
         function::Want,
         items::{Items, Work},
     },
-    reconciler::{
-        AnyContext, BoxError, Context, MemoKey,
-        workflow::{ReconcileResult, Secondary},
-    },
+    reconciler::{AnyContext, BoxError, Context, MemoKey},
     resource::{KubeObject, ObjectKey},
+    results::{ReconcileResult, Secondary},
 };
 
 /// Whether there may be any number of records.

@@ -42,7 +42,7 @@ mod tests;
 use std::future::Future;
 
 use super::Deletion;
-pub use crate::reconciler::workflow::Token;
+pub use crate::results::Token;
 use crate::{
     reconciler::{BoxError, Context},
     resource::KubeObject,

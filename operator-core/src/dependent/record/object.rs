@@ -10,7 +10,7 @@ use k8s_openapi::{
 use crate::{
     dependent::{
         Asked, Declaration, Error, Settings,
-        kubernetes::{Managed, OfPrimary},
+        object::{Managed, OfPrimary},
     },
     operations,
     reconciler::BoxError,

@@ -13,11 +13,9 @@ use parking_lot::Mutex;
 
 use super::{External, NotMade, Records, Token};
 use crate::{
-    dependent::{Deletion, Standalone, function::want::Want},
-    reconciler::{
-        BoxError, Offline, OfflineParts,
-        workflow::{Operation, Secondary},
-    },
+    dependent::{Deletion, Standalone, want::Want},
+    reconciler::{BoxError, Offline, OfflineParts},
+    results::{Operation, Secondary},
 };
 
 /// A system outside the cluster: numbers by id. A negative number is refused.

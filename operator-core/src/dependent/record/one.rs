@@ -18,8 +18,9 @@ use crate::{
         system::{CallError, CallKind, Record},
     },
     observe::with_sources,
-    reconciler::{BoxError, Context, workflow::Operation},
+    reconciler::{BoxError, Context},
     resource::{KubeObject, ObjectKey},
+    results::Operation,
 };
 
 /// One record.

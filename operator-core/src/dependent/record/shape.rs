@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, sync::Arc};
 
-use crate::reconciler::workflow::Secondary;
+use crate::results::Secondary;
 
 /// What is read of the resources of a node: of one, or of any number.
 pub trait Resources: 'static {

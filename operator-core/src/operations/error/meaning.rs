@@ -5,7 +5,7 @@ use std::time::Duration;
 use kube::core::Status;
 
 use super::Error;
-use crate::{cache::LONGEST_RETRY_AFTER, client::is_end_of, operations::request::Verb};
+use crate::{cache::LONGEST_RETRY_AFTER, client::is_end_of, operations::send::request::Verb};
 
 impl Error {
     /// Whether the same write may succeed later. An unanswered one counts as such: a run reads the state again before

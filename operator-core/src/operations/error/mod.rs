@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kube::core::Status;
 use serde::de::Error as _;
 
-use super::mask;
+use super::send::mask;
 use crate::{
     cache::{self, Unopened, WhyUnopened},
     client::{Closed, is_not_served},

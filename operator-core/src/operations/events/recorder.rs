@@ -15,9 +15,12 @@ use crate::{
     event_source::{Primaries, PrimaryFollower},
     observe::{EventOutcome, Observation},
     operations::{
-        Error, Writer, body,
-        live::unread,
-        request::{Verb, WriteRequest},
+        Error, Writer,
+        send::{
+            body,
+            live::unread,
+            request::{Verb, WriteRequest},
+        },
     },
     resource::{Access, ObjectKey, ResourceType, ResourceVersion},
 };

@@ -51,6 +51,7 @@ mod replacement;
 mod value;
 mod walk;
 
+pub(in crate::operations) mod seen;
 #[cfg(test)]
 mod tests;
 
@@ -59,10 +60,8 @@ use std::borrow::Cow;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::Value;
 
-use self::walk::{Object, Walk};
+use walk::{Object, Walk};
 
-pub(crate) use self::replacement::{matches_merged, matches_replaced_status, matches_replacement};
-pub(crate) use self::value::strip_nulls;
 pub(crate) use self::{
     beside::{Look, look_beside},
     fingerprint::fingerprint,
@@ -71,6 +70,8 @@ pub(crate) use self::{
     path::Path,
     value::{present, same_number},
 };
+pub(crate) use replacement::{matches_merged, matches_replaced_status, matches_replacement};
+pub(crate) use value::strip_nulls;
 
 /// The maximum number of paths in [`Match::Differs`]: enough to see what happens, and a bound on the work.
 pub(crate) const MAX_PATHS: usize = 8;

@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 
 use super::apply::{applied, without_times};
 use crate::{
-    operations::request::{Verb, WriteRequest},
+    operations::send::request::{Verb, WriteRequest},
     resource::{ObjectKey, ResourceType},
 };
 

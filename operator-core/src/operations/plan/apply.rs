@@ -14,7 +14,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::{Map, Value, json};
 
 use super::{Moment, lists};
-use crate::{operations::request::WriteRequest, resource::ResourceType};
+use crate::{operations::send::request::WriteRequest, resource::ResourceType};
 
 /// Where a value stands.
 #[derive(Clone, Copy, Debug)]

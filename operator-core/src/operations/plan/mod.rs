@@ -25,7 +25,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use kube::core::Status;
 
-use super::request::WriteRequest;
+use super::send::request::WriteRequest;
 
 #[cfg(feature = "testing")]
 pub(crate) use self::{

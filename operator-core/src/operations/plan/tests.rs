@@ -11,7 +11,7 @@ use super::{Answered, Moment, answer};
 use crate::{
     operations::{
         matcher::{Match, matches_owned_fields},
-        request::{Verb, WriteRequest},
+        send::request::{Verb, WriteRequest},
     },
     resource::{KubeObject, ObjectKey, ResourceType},
 };

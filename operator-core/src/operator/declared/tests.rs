@@ -9,7 +9,7 @@ use crate::{
     dependent::Read,
     operator::{Error, LeaderElection, Operator, OperatorBuilder},
     reconciler::{BoxError, Context, Reconciler, UpdateControl},
-    workflow::{Workflow, wired::wire::Wire as _},
+    workflow::{Workflow, declare::wire::Wire as _},
 };
 
 /// A reconciler that does nothing.

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::RunError;
 use crate::{
     operations::matcher::{is_applied_by, owned_fields},
-    reconciler::workflow::{ConditionKind, HoldCode, NOT_COME_TO, NodeResult, NodeState},
     resource::Object,
+    results::{ConditionKind, HoldCode, NOT_COME_TO, NodeResult, NodeState},
     status::conditions::{ConditionUpdate, set},
 };
 

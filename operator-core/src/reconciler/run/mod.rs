@@ -28,14 +28,12 @@ pub use error::RunError;
 pub use function::StatusFunction;
 pub(crate) use function::{AnyStatus, SerializedStatus, erased};
 
-use super::{
-    AnyContext, Data,
-    workflow::{
-        ManagedWorkflow, NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowError,
-        WorkflowResult,
-    },
-};
+use super::{AnyContext, Data};
 use crate::resource::{AnyObject, KubeObject};
+use crate::{
+    reconciler::ManagedWorkflow,
+    results::{NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowError, WorkflowResult},
+};
 use conditions::Verdict;
 
 /// The outcome of a run of a primary. The controller's status function gets it at the end of each run, even if the run

@@ -13,7 +13,7 @@ use super::{
     RunError,
     conditions::{Verdict, known},
 };
-use crate::reconciler::workflow::{NOT_COME_TO, NodeResult, NodeState, Operation};
+use crate::results::{NOT_COME_TO, NodeResult, NodeState, Operation};
 
 fn node(name: &str, state: NodeState) -> NodeResult {
     NodeResult {

@@ -30,7 +30,7 @@ pub(crate) enum Whose {
     Foreign,
 }
 
-/// The marks that one node puts on what it writes for one primary, and by which it recognises these objects.
+/// The marks that one node puts on its objects for one primary, and by which it recognises these objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks<'a> {
     pub(crate) of: &'a ControllerMarks,

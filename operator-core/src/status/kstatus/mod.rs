@@ -30,8 +30,8 @@ use std::{borrow::Cow, fmt};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use self::fields::Fields;
 use super::Error;
+use fields::Fields;
 
 /// How far an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

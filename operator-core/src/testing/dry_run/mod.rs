@@ -40,9 +40,10 @@ use crate::{
     controller::{Controller, ControllerBuilder, IntoController},
     environment::Now,
     event_source::Resources,
-    reconciler::{Expectations, Reconciler, workflow::NodeKey},
+    reconciler::{Expectations, Reconciler},
     resource::{KubeObject, ResourceType},
-    workflow::wired::reference::NodeRef,
+    results::NodeKey,
+    workflow::declare::reference::NodeRef,
 };
 
 /// A run of a controller for one primary, without a server: nothing is sent, and [`Planned`] says what would be

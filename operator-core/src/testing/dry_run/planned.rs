@@ -15,12 +15,10 @@ use crate::{
     environment::Now,
     event_source::Resources,
     operations::Verb,
-    reconciler::{
-        AnyContext, AnyRun, Run,
-        workflow::{NodeState, NodeStatus},
-    },
+    reconciler::{AnyContext, AnyRun, Run},
     resource::{KubeObject, ObjectKey, ResourceType},
-    workflow::wired::reference::NodeRef,
+    results::{NodeState, NodeStatus},
+    workflow::declare::reference::NodeRef,
 };
 
 /// What a [`DryRun`] has come to: the writes that it would make, the state of each node and why, the status, and when

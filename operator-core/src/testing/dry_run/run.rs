@@ -24,10 +24,7 @@ use crate::{
     event_source::{Discovery, Given, Sharing},
     observe::{Observation, Observer, Observers, RunEnd},
     operations::{Mode, plan::Planner},
-    reconciler::{
-        AnyRun,
-        workflow::{DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings},
-    },
+    reconciler::{AnyRun, DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings},
     resource::{Departed, KubeObject, MarkNames, ObjectKey, ResourceType, Uid},
 };
 

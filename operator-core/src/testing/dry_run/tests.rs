@@ -23,7 +23,7 @@ use crate::{
     event_source::external::PerResourcePollingEventSource,
     reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, Run, UpdateControl},
     resource::ObjectKey,
-    workflow::{conditions::served::served, wired::wire::Wire},
+    workflow::{conditions::served::served, declare::wire::Wire},
 };
 
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::{
     dependent::AnyDependent,
-    reconciler::{AnyContext, Context, workflow::Verdict},
+    reconciler::{AnyContext, Context},
     resource::{AnyObject, KubeObject, ObjectKey},
-    workflow::{condition::Answer, wired::Condition},
+    results::Verdict,
+    workflow::{conditions::condition::Answer, declare::Condition},
 };
 
 /// Met once nothing of the node exists any more: an object with a finalizer stays for a while after it was deleted.

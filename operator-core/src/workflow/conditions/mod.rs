@@ -1,5 +1,7 @@
 //! The conditions that come with the library.
 
+pub(in crate::workflow) mod activation;
+pub(in crate::workflow) mod condition;
 mod deleted;
 mod ready;
 pub(crate) mod served;

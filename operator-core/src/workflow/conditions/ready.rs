@@ -5,10 +5,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    reconciler::workflow::{ReconcileResult, Secondary, Verdict},
     resource::has_succeeded,
+    results::{ReconcileResult, Secondary, Verdict},
     status::kstatus::{self, Kstatus, Status},
-    workflow::condition::{Answer, AnyCondition, Asking},
+    workflow::conditions::condition::{Answer, AnyCondition, Asking},
 };
 
 /// Met once all objects of the node are as requested, by the rules of their kinds: a Deployment has its replicas, a Job

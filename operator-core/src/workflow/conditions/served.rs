@@ -7,9 +7,9 @@ use kube::core::DynamicObject;
 
 use crate::{
     dependent::function::SaysKind,
-    reconciler::workflow::Verdict,
     resource::{Access, KubeObject, ResourceType},
-    workflow::{Activation, Cluster, condition::Answer},
+    results::Verdict,
+    workflow::{Activation, Cluster, conditions::condition::Answer},
 };
 
 /// The rights that the operator needs to know what the cluster serves.

@@ -32,20 +32,15 @@ use parking_lot::Mutex;
 
 use super::{
     AnyWorkflow, NodeId,
-    builder::Declared,
-    node::AnyNode,
+    declare::{any_node::AnyNode, builder::Declared},
     plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
 };
 use crate::{
     environment::Now,
     observe::Observation,
-    reconciler::{
-        AnyContext,
-        workflow::{
-            ManagedWorkflow, NodeKey, NodeState, Parted, Secondary, Unfinished, WorkflowError, WorkflowResult,
-        },
-    },
+    reconciler::{AnyContext, ManagedWorkflow, Parted, Unfinished},
     resource::{AnyObject, ObjectKey},
+    results::{NodeKey, NodeState, Secondary, WorkflowError, WorkflowResult},
 };
 
 use part::Only;

@@ -8,11 +8,9 @@ use std::sync::Arc;
 
 use super::{Answer, Checked, Declared, Plan, Record, Removed, Run, Step, pruning};
 use crate::{
-    reconciler::{
-        AnyContext,
-        workflow::{NodeKey, NodeResult, NodeState, Parted, Unfinished, WorkflowError, WorkflowResult},
-    },
+    reconciler::{AnyContext, Parted, Unfinished},
     resource::AnyObject,
+    results::{NodeKey, NodeResult, NodeState, WorkflowError, WorkflowResult},
     workflow::{Graph, NodeId},
 };
 

@@ -8,12 +8,10 @@ use std::{
 
 use crate::{
     dependent::{Pruning, forget_departed},
-    reconciler::{
-        AnyContext, BoxError,
-        workflow::{NodeResult, NodeState, WorkflowResult},
-    },
+    reconciler::{AnyContext, BoxError},
     resource::AnyObject,
-    workflow::builder::Declared,
+    results::{NodeResult, NodeState, WorkflowResult},
+    workflow::declare::builder::Declared,
 };
 
 /// Its name in the result, if it fails.

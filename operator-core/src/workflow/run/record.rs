@@ -7,11 +7,9 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::{
     environment::Now,
     observe::error_chain,
-    reconciler::{
-        BoxError,
-        workflow::{
-            ConditionKind, NOT_COME_TO, NodeResult, NodeState, ReconcileResult, Secondary, Unwanted, Verdict,
-        },
+    reconciler::BoxError,
+    results::{
+        ConditionKind, NOT_COME_TO, NodeResult, NodeState, ReconcileResult, Secondary, Unwanted, Verdict,
     },
     workflow::{
         Graph, NodeId,

@@ -11,16 +11,15 @@ use crate::{
     dependent::{Deletion, function::Want},
     event_source::Claimant,
     observe::error_chain,
-    reconciler::{
-        BoxError,
-        workflow::{ConditionKind, HoldCode, Panicked, Secondary, Verdict},
-    },
+    reconciler::BoxError,
+    results::{ConditionKind, HoldCode, Panicked, Secondary, Verdict},
     workflow::{
         Cluster, NodeId,
-        condition::{AnyCondition, AnyView, Asking},
-        conditions::is_deleted,
-        ending::Ending,
-        node::AnyNode,
+        conditions::{
+            condition::{AnyCondition, AnyView, Asking},
+            is_deleted,
+        },
+        declare::{any_node::AnyNode, ending::Ending},
         plan::{Checked, Reconciled, Removed, Step},
     },
 };

@@ -1,10 +1,6 @@
 //! What can't be put back: the error says whose it is, and nothing of others is touched.
 
-use anyhow::Result;
-use integration_tests::{TestResource, from_json, meta_of, wanted};
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::Service};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{edit, ports, requests, said, scene, service, started};
 

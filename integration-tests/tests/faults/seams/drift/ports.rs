@@ -1,11 +1,6 @@
 //! A port of our service gets another number: the list has it as the key, so that ours and theirs have one name.
 
-use anyhow::{Context as _, Result};
-use integration_tests::{LogCapture, wanted};
-use k8s_openapi::api::core::v1::Service;
-use kube::ResourceExt;
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 use tracing::Level;
 
 use super::{PUT_BACK, edit, operations, ports, requests, said, scene, service, started};

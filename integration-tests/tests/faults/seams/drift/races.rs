@@ -1,15 +1,7 @@
 //! Somebody writes in the very moment in which something is put back: what they see then is decided anew.
 
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Script, wanted, workflow_of_one};
-use k8s_openapi::api::core::v1::Service;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{edit, edited, ports, requests, said, scene, service, started};
 

@@ -1,13 +1,8 @@
 //! Names that change: of an object, of a node, of a kind that is given up.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, map_of, wanted_map, wish, workflow_of_one};
-use k8s_openapi::api::core::v1::{ConfigMap, PersistentVolumeClaim, Secret};
-use kube::api::ListParams;
-use operator_core::{
-    Context, ControllerBuilder, Node, One, Workflow, node, testing::faults::Faults, workflow::WorkflowBuilder,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::PersistentVolumeClaim;
+use operator_core::{Context, Node, One, workflow::WorkflowBuilder};
 
 use super::{marks, pass, saying, scene, under};
 

@@ -1,20 +1,7 @@
 //! What is taken over, and what is not.
 
-use anyhow::Result;
-use integration_tests::{
-    Scene, Script, TestResource, from_json, map_of, meta_of, wanted, wanted_map, workflow_of_one,
-};
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
-use kube::{
-    Resource, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    ControllerBuilder, OperatorBuilder,
-    dependent::Adoption,
-    testing::{faults::Faults, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::Adoption;
 
 use super::{marks, pass, saying, scene, somebodys_map, under};
 

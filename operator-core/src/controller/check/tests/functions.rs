@@ -6,7 +6,7 @@ use super::{Pods, pods, told};
 use crate::{
     controller::Controller,
     reconciler::Data,
-    workflow::{Workflow, wired::wire::Wire as _},
+    workflow::{Workflow, declare::wire::Wire as _},
 };
 
 fn html(_: &Pod) -> ConfigMap {

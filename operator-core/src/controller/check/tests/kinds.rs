@@ -15,7 +15,7 @@ use crate::{
     event_source::external::{PerResourcePollingEventSource, PollingEventSource},
     reconciler::BoxError,
     resource::ObjectKey,
-    workflow::wired::declared::{Node, node},
+    workflow::declare::declared::{Node, node},
 };
 
 /// A map by a name that it holds.

@@ -19,7 +19,7 @@ use crate::{
     reconciler::run::Run,
     workflow::{
         Workflow, WorkflowBuilder,
-        wired::{Nodes, declared::node, wire::Wire as _},
+        declare::{Nodes, declared::node, wire::Wire as _},
     },
 };
 

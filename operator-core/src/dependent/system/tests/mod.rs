@@ -9,8 +9,8 @@ use std::sync::Arc;
 use futures::{FutureExt, future::join_all};
 use tokio::time::Instant;
 
-use self::world::{Reported, World, Zones, seconds, started, zone};
 use super::*;
+use world::{Reported, World, Zones, seconds, started, zone};
 
 fn text(error: &CallError) -> String {
     match error {

@@ -31,9 +31,8 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::{Notify, SetOnce};
 
-pub(super) use self::rules::{Fetching, Polls};
+pub(super) use rules::{Fetching, Polls};
 
-use self::members::Members;
 use super::{
     cache::{ExternalCache, Set},
     condition::Condition,
@@ -45,6 +44,7 @@ use crate::{
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey},
 };
+use members::Members;
 
 /// How often a fetch is repeated that was overtaken by a push; after that its answer is accepted.
 const FETCH_ATTEMPTS: usize = 3;

@@ -1,7 +1,7 @@
 //! What is deleted before a primary goes.
 
 use super::*;
-use crate::{reconciler::workflow::NodeState, resource::AnyObject, workflow::run::Invoker};
+use crate::{resource::AnyObject, results::NodeState, workflow::run::Invoker};
 
 async fn cleaned_up(workflow: &Workflow<ConfigMap>) -> Run<ConfigMap> {
     let primary = primary("one");

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     event_source::{EventSink, PrimaryFollower, SourceDeclaration},
-    reconciler::workflow::WorkflowSurroundings,
+    reconciler::WorkflowSurroundings,
 };
 
 /// Polls so often, a round trip apart, and drops what is not ready then.

@@ -11,11 +11,9 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use super::{Offline, fake::CREATES, primary};
 use crate::{
     dependent::{AnyDependent, Asked, Declaration, Deleted, Engine},
-    reconciler::{
-        BoxError, OfflineParts,
-        workflow::{Operation, ReconcileResult, Secondary},
-    },
-    workflow::{RecordNode, Workflow, wired::OneOf},
+    reconciler::{BoxError, OfflineParts},
+    results::{Operation, ReconcileResult, Secondary},
+    workflow::{RecordNode, Workflow, declare::OneOf},
 };
 
 /// Counts how often it is read.

@@ -13,13 +13,11 @@ use tokio::time::sleep;
 use super::{Log, ROUND_TRIP};
 use crate::{
     dependent::{AnyDependent, Asked, Capabilities, Declaration, Deleted, Deletion, DependentSource, Engine},
-    reconciler::{
-        BoxError,
-        workflow::{Operation, ReconcileResult, Secondary},
-    },
+    reconciler::BoxError,
+    results::{Operation, ReconcileResult, Secondary},
     workflow::{
         RecordNode,
-        wired::{NodeKey, NodeRef, OneOf},
+        declare::{NodeKey, NodeRef, OneOf},
     },
 };
 

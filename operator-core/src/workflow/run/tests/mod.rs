@@ -21,8 +21,9 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    dependent::{DependentSource, function::want::Want},
-    reconciler::{BoxError, OfflineParts, Run, workflow::Verdict},
+    dependent::{DependentSource, want::Want},
+    reconciler::{BoxError, OfflineParts, Run},
+    results::Verdict,
     workflow::{Activation, Cluster, Workflow},
 };
 

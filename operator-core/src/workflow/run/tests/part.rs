@@ -11,7 +11,7 @@ use super::super::{
 };
 use crate::{
     properties::daily,
-    reconciler::workflow::{NodeResult, NodeState, WorkflowResult},
+    results::{NodeResult, NodeState, WorkflowResult},
     workflow::{
         Graph, NodeId,
         plan::{Checked, Fate, Plan, Reconciled, Removed, Step},

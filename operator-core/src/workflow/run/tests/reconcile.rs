@@ -1,7 +1,10 @@
 //! What a run does, and how long that takes.
 
 use super::*;
-use crate::reconciler::workflow::{ConditionKind, NodeState, Operation, WorkflowError, WorkflowSurroundings};
+use crate::{
+    reconciler::WorkflowSurroundings,
+    results::{ConditionKind, NodeState, Operation, WorkflowError},
+};
 
 #[tokio::test(start_paused = true)]
 async fn ten_independent_nodes_take_one_round_trip() {

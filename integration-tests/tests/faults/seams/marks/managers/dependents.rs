@@ -1,15 +1,8 @@
 //! What dependents have applied.
 
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Scene, Script, TestResource, map_of, wanted, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{ControllerBuilder, Node, One, testing::operator_test};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use operator_core::{Node, One};
 
 use super::{Requests, after, pass, scene, somebodys_map, upgraded, who};
 
@@ -52,7 +45,7 @@ fn left(keys: &[&str], managers: &[&str]) -> (Vec<String>, Vec<String>) {
 }
 
 #[operator_test]
-async fn s17_what_a_retired_manager_has_applied_goes_when_it_is_wanted_no_more() -> Result<()> {
+async fn what_a_retired_manager_has_applied_goes_when_it_is_wanted_no_more() -> Result<()> {
     let (scene, requests) = (Scene::new("retired-managers").await?, Requests::default());
     after(&scene, version(&scene, &["dropped", "kept"])?.field_manager("older")).await?;
     applied_by(&scene, "others", json!({ "theirs": "theirs" })).await?;
@@ -80,7 +73,7 @@ async fn what_is_wanted_as_before_is_taken_over_by_one_write() -> Result<()> {
 
 /// By default the field manager is the controller's name, the present one or a former one.
 #[operator_test]
-async fn s17_the_default_manager_is_retired_without_being_named() -> Result<()> {
+async fn the_default_manager_is_retired_without_being_named() -> Result<()> {
     let (scene, requests) = (Scene::new("retired-managers").await?, Requests::default());
     after(&scene, version(&scene, &["dropped", "kept"])?).await?;
     let newer = || Ok(version(&scene, &["kept"])?.field_manager("newer"));

@@ -1,4 +1,4 @@
-//! A field manager that a newer version of the controller doesn't use any more (api.md S17): what it has applied becomes what the
+//! A field manager that a newer version of the controller doesn't use any more: what it has applied becomes what the
 //! newer version applies, so that a field which isn't wanted any more goes.
 //!
 //! Each test judges the requests one by one, by what they are, and the managed fields that they leave behind.
@@ -6,16 +6,11 @@
 mod dependents;
 mod primaries;
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use futures::future::BoxFuture;
 use http::{Method, header::CONTENT_TYPE};
-use integration_tests::{Scene, Script};
+use integration_tests::prelude::*;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
-use operator_core::{ControllerBuilder, client::TransportHook};
-use parking_lot::Mutex;
-use serde_json::json;
+use operator_core::client::TransportHook;
 
 use super::{pass, scene, somebodys_map};
 

@@ -1,16 +1,7 @@
 //! What was applied to primaries and their status.
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{ControllerBuilder, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{Requests, after, scene, upgraded, who};
 
@@ -38,7 +29,7 @@ fn appliers(one: &TestResource) -> Vec<String> {
 /// Status and finalizer are applied by themselves, and both are taken over by one write of the primary itself: a write of the
 /// status can't change who manages it.
 #[operator_test]
-async fn s17_a_status_that_a_retired_manager_has_applied_goes_when_it_is_said_no_more() -> Result<()> {
+async fn a_status_that_a_retired_manager_has_applied_goes_when_it_is_said_no_more() -> Result<()> {
     let (scene, requests) = (Scene::new("retired-managers").await?, Requests::default());
     after(&scene, saying(&scene, true).with_cleaner().field_manager("older")).await?;
     let one = scene.resources.get("one").await?;

@@ -1,23 +1,12 @@
 //! One world: a server, one operator or two of one name, and what happens to them.
 
-use std::time::Duration;
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{Random, Script, TestObject, TestResource};
+use integration_tests::prelude::*;
 use k8s_openapi::{
     api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
-use kube::{
-    Api, Client, CustomResourceExt, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy},
-};
-use operator_core::{
-    Operator,
-    environment::Environment,
-    testing::{InProcessServer, TestOperator},
-};
-use serde_json::{Value, json};
+use kube::api::PropagationPolicy;
+use operator_core::{environment::Environment, testing::InProcessServer};
 
 use super::{
     calm::Calm,

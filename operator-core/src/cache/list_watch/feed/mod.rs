@@ -1,0 +1,142 @@
+//! One list-watch of one collection, and the informers that are shown what it shows: all of an operator that follow the
+//! same objects in the same form.
+//!
+//! ```text
+//!                           ┌─▶ engine of controller a: its store, indexes, own writes, handler
+//! list_watch ──▶ Feed ──────┼─▶ engine of controller b: the same bytes, everything else of its own
+//!                  │        └─▶ one that comes later: first a list of what is there, then what the others get
+//!                  └ what exists, kept once if others may come
+//! ```
+//!
+//! The future of one of the informers drives the list-watch; when that one is dropped, another one goes on where it
+//! stopped, with a new watch and without a new list. When the last one leaves, everything is forgotten.
+//!
+//! # Guarantees
+//! - Each informer gets everything in the order in which the server has shown it, as if it were alone, and nothing after
+//!   it has left.
+//! - An informer that comes later is told of all that exists, as a list tells it, without a request.
+//! - An informer that selects less than its feed is told of an object that it doesn't select any more as deleted, and
+//!   never of one that it doesn't select.
+//!
+//! # Assumptions
+//! - What is handed to engines takes no lock of a feed.
+
+mod pool;
+mod seat;
+mod shown;
+
+use std::{fmt, sync::Arc};
+
+use parking_lot::{Mutex, MutexGuard};
+
+use super::Collection;
+use crate::cache::{
+    engine::{Decoded, WatchEvent},
+    text::{Face, Kept, View},
+};
+use crate::{environment::Now, observe::SourceHealth, resource::ObjectKey};
+
+pub(in crate::cache) use pool::Key;
+pub(crate) use pool::{InformerPool, Share};
+pub(in crate::cache) use seat::Seat;
+use shown::Shown;
+
+/// Returns whether an informer selects an object among those of its feed.
+pub(crate) type Selects = Arc<dyn Fn(&Kept) -> bool + Send + Sync>;
+
+/// A list-watch, and who is shown what it shows.
+pub(in crate::cache) struct Feed {
+    /// In logs.
+    pub(in crate::cache) name: String,
+    pub(in crate::cache) collection: Collection,
+    /// Reads what the server sends.
+    pub(in crate::cache) face: Arc<dyn Face>,
+    /// The same, for what all informers want of it.
+    view: Arc<View>,
+    shown: Mutex<Shown>,
+    /// Held by the one that drives; with how far that has come.
+    pub(in crate::cache) turn: tokio::sync::Mutex<Option<super::Progress>>,
+}
+
+impl Feed {
+    /// `is_shared`: others may come, and are to be told what exists.
+    pub(in crate::cache) fn new(
+        name: &str,
+        collection: Collection,
+        face: Arc<dyn Face>,
+        view: Arc<View>,
+        is_shared: bool,
+    ) -> Self {
+        let shown = Mutex::new(Shown::new(is_shared));
+        Self { name: name.to_owned(), collection, face, view, shown, turn: tokio::sync::Mutex::new(None) }
+    }
+
+    /// Another informer wants objects as `view` reads them.
+    fn also_as(&self, view: &View) {
+        self.view.also_as(view);
+    }
+
+    /// Changes whenever everything that was known is forgotten.
+    pub(in crate::cache) fn generation(&self) -> u64 {
+        self.lock().generation()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock()
+    }
+
+    /// A list starts.
+    pub(in crate::cache) fn list_started(&self) {
+        self.lock().list_started();
+    }
+
+    /// A list showed an item.
+    pub(in crate::cache) fn listed(&self, item: &Decoded) {
+        self.lock().listed(item);
+    }
+
+    /// A streamed list showed an event.
+    pub(in crate::cache) fn streamed(&self, event: &WatchEvent) {
+        self.lock().streamed(event);
+    }
+
+    /// The list is complete as of this version.
+    pub(in crate::cache) fn list_finished(&self, version: &str) {
+        self.lock().list_finished(version);
+    }
+
+    /// A watch showed an event.
+    pub(in crate::cache) fn watched(&self, event: &WatchEvent) {
+        self.lock().watched(event);
+    }
+
+    /// A watch reported that there was nothing else up to this version.
+    pub(in crate::cache) fn bookmark(&self, version: &str) {
+        self.lock().bookmark(version);
+    }
+
+    pub(in crate::cache) fn health_changed(&self, health: &SourceHealth) {
+        self.lock().health_changed(health);
+    }
+
+    /// A watch fell silent and is replaced.
+    pub(in crate::cache) fn watch_was_silent(&self) {
+        self.lock().watch_was_silent();
+    }
+
+    /// The server has answered.
+    pub(in crate::cache) fn note_activity(&self, now: Now) {
+        self.lock().note_activity(now);
+    }
+
+    /// The newest answer to a write of one of the informers, until its watch has caught up with it.
+    pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+        self.lock().answered(key)
+    }
+}
+
+impl fmt::Debug for Feed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Feed").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,98 @@
+//! The feeds of an operator, found by what they show.
+
+use std::{
+    any::TypeId,
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Weak},
+};
+
+use parking_lot::Mutex;
+
+use super::{Feed, Selects};
+use crate::{
+    cache::{config::Settings, text::View},
+    resource::Cluster,
+};
+
+/// The list-watches of one operator that several informers may share. Cheap to clone; clones are the same. JOSDK:
+/// `InformerPool`.
+#[derive(Clone, Default)]
+pub(crate) struct InformerPool(Arc<Mutex<BTreeMap<Key, Weak<Feed>>>>);
+
+/// How an informer takes part in a pool.
+pub(crate) struct Share {
+    pub(crate) pool: InformerPool,
+    /// A label selector that includes more than the informer's own, for all that share it; and what of that is its own.
+    pub(crate) wider: Option<(String, Selects)>,
+}
+
+impl Share {
+    /// The label selector for all that share.
+    pub(in crate::cache) fn wider(&self) -> Option<&str> {
+        self.wider.as_ref().map(|(labels, _)| &**labels)
+    }
+
+    /// What the informer selects of what all follow; `None` for all of it.
+    pub(in crate::cache) fn selects(&self) -> Option<Selects> {
+        self.wider.as_ref().map(|(_, selects)| Arc::clone(selects))
+    }
+}
+
+/// What distinguishes one list-watch from another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::cache) struct Key {
+    cluster: Cluster,
+    /// Group, version and kind.
+    kind: [String; 3],
+    namespace: Option<String>,
+    selectors: [Option<String>; 3],
+    metadata_only: bool,
+    /// The type that objects are decoded to, and the function that transforms them.
+    form: (TypeId, usize),
+    managers: Vec<String>,
+}
+
+impl Key {
+    pub(in crate::cache) fn new(
+        share: &Share,
+        settings: &Settings,
+        view: &View,
+        namespace: Option<&str>,
+    ) -> Self {
+        let kind = &settings.resource_type;
+        let labels = share.wider().map(str::to_owned);
+        let shard = settings.shard.as_ref().map(ToString::to_string);
+        let labels = labels.or_else(|| settings.label_selector.clone());
+        Self {
+            cluster: settings.cluster.clone(),
+            kind: [kind.group(), kind.version(), kind.kind()].map(str::to_owned),
+            namespace: namespace.map(str::to_owned),
+            selectors: [labels, settings.field_selector.clone(), shard],
+            metadata_only: settings.metadata_only,
+            form: view.form(),
+            managers: view.managers().to_vec(),
+        }
+    }
+}
+
+impl InformerPool {
+    /// The feed with this key, for an informer with this view; `make` makes one if nobody uses such a feed.
+    pub(in crate::cache) fn feed(&self, key: Key, view: &View, make: impl FnOnce() -> Feed) -> Arc<Feed> {
+        let mut feeds = self.0.lock();
+        if let Some(feed) = feeds.get(&key).and_then(Weak::upgrade) {
+            feed.also_as(view);
+            return feed;
+        }
+        feeds.retain(|_, feed| feed.strong_count() > 0);
+        let feed = Arc::new(make());
+        feeds.insert(key, Arc::downgrade(&feed));
+        feed
+    }
+}
+
+impl fmt::Debug for InformerPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InformerPool").field("feeds", &self.0.lock().len()).finish()
+    }
+}

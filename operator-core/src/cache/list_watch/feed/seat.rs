@@ -1,0 +1,118 @@
+//! The place of one informer at a feed.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use super::{Feed, Selects};
+use crate::{
+    cache::{
+        engine::{Decoded, Engine, WatchEvent},
+        scopes::ScopeIndex,
+        text::Kept,
+    },
+    environment::Now,
+    observe::SourceHealth,
+};
+
+/// An informer, as a feed knows it.
+#[derive(Clone)]
+pub(in crate::cache) struct Seat {
+    pub(in crate::cache) engine: Arc<Engine>,
+    /// The collection of the informer's that the feed is for it.
+    pub(in crate::cache) scope: ScopeIndex,
+    /// What it selects of the feed's objects; `None` for all.
+    pub(in crate::cache) selects: Option<Selects>,
+    /// When the server last answered, in milliseconds since the operator's start.
+    pub(in crate::cache) last_activity: Arc<AtomicU64>,
+}
+
+/// Leaves the feed when it is dropped.
+#[must_use]
+pub(in crate::cache) struct Seated<'f> {
+    feed: &'f Feed,
+    id: u64,
+}
+
+impl Feed {
+    /// From now on the informer is shown everything; and, before this returns, what exists already, if that is known.
+    pub(in crate::cache) fn join(&self, seat: Seat) -> Seated<'_> {
+        let id = self.lock().join(seat);
+        Seated { feed: self, id }
+    }
+}
+
+impl Drop for Seated<'_> {
+    fn drop(&mut self) {
+        self.feed.lock().leave(self.id);
+    }
+}
+
+impl Seat {
+    /// One whose metadata can't be read may be anything.
+    fn is_selected(&self, item: &Decoded) -> bool {
+        let Some(selects) = &self.selects else { return true };
+        item.kept().is_none_or(|kept| selects(kept))
+    }
+
+    pub(super) fn listed(&self, item: &Decoded) {
+        if self.is_selected(item) {
+            self.engine.listed(self.scope, item.clone());
+        }
+    }
+
+    pub(super) fn streamed(&self, event: &WatchEvent) {
+        if let Some(event) = self.as_selected(event) {
+            self.engine.streamed(self.scope, event);
+        }
+    }
+
+    pub(super) fn watched(&self, event: &WatchEvent) {
+        match self.as_selected(event) {
+            Some(event) => self.engine.watched(self.scope, event),
+            None => {
+                // It is one of the others', and shows how far the collection has come.
+                if let Some(version) = event.item().kept().and_then(Kept::version) {
+                    self.engine.bookmark(self.scope, version);
+                }
+            }
+        }
+    }
+
+    /// What the event means for the informer. An object that it doesn't select any more is gone, as far as it is
+    /// concerned.
+    fn as_selected(&self, event: &WatchEvent) -> Option<WatchEvent> {
+        let item = event.item();
+        if self.is_selected(item) {
+            return Some(event.clone());
+        }
+        let is_known = item.key().is_some_and(|key| self.engine.shows(&key));
+        is_known.then(|| WatchEvent::Deleted(item.clone()))
+    }
+
+    pub(super) fn list_started(&self) {
+        self.engine.list_started(self.scope);
+    }
+
+    pub(super) fn list_finished(&self, version: &str) {
+        self.engine.list_finished(self.scope, version);
+    }
+
+    pub(super) fn bookmark(&self, version: &str) {
+        self.engine.bookmark(self.scope, version);
+    }
+
+    pub(super) fn health_changed(&self, health: &SourceHealth) {
+        self.engine.health_changed(self.scope, health.clone());
+    }
+
+    pub(super) fn watch_was_silent(&self) {
+        self.engine.watch_was_silent();
+    }
+
+    pub(super) fn note_activity(&self, now: Now) {
+        let millis = u64::try_from(now.since_start().as_millis()).unwrap_or(u64::MAX);
+        self.last_activity.store(millis, Ordering::Relaxed);
+    }
+}

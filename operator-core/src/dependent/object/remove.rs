@@ -1,0 +1,138 @@
+//! Removes what a node has made. Only the marks decide what that is: neither `desired` nor a mapper is called.
+
+use super::{OfPrimary, settings::Managed};
+use crate::{
+    cache::Kept,
+    dependent::{Asked, Error},
+    operations::{Removed, live},
+    reconciler::BoxError,
+    resource::{AnyObject, Object, ObjectKey, ResourceType},
+    results::Secondary,
+};
+
+impl Managed {
+    /// What is left after a deletion: what is `known` by the event source, or else what only a read of the live objects
+    /// shows.
+    pub(in crate::dependent) async fn left(
+        &self,
+        known: Vec<Secondary>,
+        asked: Asked<'_>,
+    ) -> Result<Vec<Secondary>, BoxError> {
+        if !known.is_empty() || self.is_read_only() {
+            return Ok(known);
+        }
+        let own = self.of_primary(asked).map_err(Error::boxed)?;
+        let hidden = own.hidden().await.map_err(Error::boxed)?.into_iter();
+        Ok(hidden.map(|object| self.secondary(object)).collect())
+    }
+}
+
+impl OfPrimary<'_> {
+    /// Removes an object that the node has made, and that isn't wanted.
+    pub(in crate::dependent) async fn remove(&self, object: &AnyObject) -> Result<Removed, Error> {
+        self.remove_if(object, &|live| self.is_removable(live)).await
+    }
+
+    /// The same if something may wait for the end of the object.
+    pub(in crate::dependent) async fn remove_and_note(&self, object: &AnyObject) -> Result<(), Error> {
+        let removed = self.remove(object).await?;
+        if let (Removed::Going, Some(uid)) = (removed, object.meta().uid.clone()) {
+            let (context, node) = (self.asked.context, self.asked.node);
+            let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
+            leaving.note((primary, node), ObjectKey::in_meta(object.meta()), uid, || {
+                context.primary().is_some()
+            });
+        }
+        Ok(())
+    }
+
+    /// What was deleted and is still there, though the event source no longer shows it, because the label that selects
+    /// it was removed. Only a read of the live objects shows this, and nothing else triggers the primary when they are
+    /// gone.
+    async fn hidden(&self) -> Result<Vec<AnyObject>, Error> {
+        let context = self.asked.context;
+        let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
+        let mut hidden = Vec::new();
+        for (key, uid) in leaving.of(primary, self.asked.node) {
+            let source = self.managed.source(context)?;
+            let live = live(&context.shared().writer, source.informer(), &key).await?;
+            hidden.extend(live.filter(|live| live.meta().uid.as_ref() == Some(&uid)));
+        }
+        if !hidden.is_empty() {
+            context.remembered().lock().note_asked();
+        }
+        Ok(hidden)
+    }
+
+    /// Whether something was deleted and isn't gone yet.
+    pub(in crate::dependent) fn awaits_some(&self) -> bool {
+        let context = self.asked.context;
+        !context.shared().workflows.leaving.of(context.primary_key(), self.asked.node).is_empty()
+    }
+
+    /// Removes what the node has made for the primary under other names than this one.
+    pub(super) async fn remove_all_but(&self, wanted: &ObjectKey) -> Result<(), Error> {
+        let is_other = |key: &ObjectKey, _: &Kept| key != wanted;
+        for object in self.with_its_label(&is_other, |object| self.is_removable(object))? {
+            if self.may_forget(&object, self.managed.prunes_data) {
+                self.remove(&object).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the leftovers of nodes that the controller no longer has; `node` selects one of them, otherwise all are
+    /// meant. Returns the number of these objects.
+    pub(super) async fn prune(&self, node: Option<&str>, prunes_data: bool) -> Result<usize, Error> {
+        let former = |object: &dyn Object| {
+            let by = self.marks.former_node(object.meta());
+            by.is_some_and(|by| node.is_none_or(|node| node == by))
+        };
+        let mut removed = 0;
+        // What has been found to be as desired is wanted by a node that there is.
+        for object in self.with_its_label(&|_, kept| kept.verdict().get().is_none(), former)? {
+            if self.may_forget(&object, prunes_data) {
+                if object.meta().deletion_timestamp.is_none() {
+                    tracing::info!(
+                        kind = %self.managed.kind, object = %ObjectKey::in_meta(object.meta()),
+                        node = self.marks.former_node(object.meta()),
+                        "removed: the controller no longer has the node that created it"
+                    );
+                }
+                self.remove_if(&object, &former).await?;
+                removed += 1;
+            }
+        }
+        Ok(removed)
+    }
+
+    async fn remove_if(
+        &self,
+        object: &AnyObject,
+        is_ours: &(dyn Fn(&dyn Object) -> bool + Send + Sync),
+    ) -> Result<Removed, Error> {
+        let context = self.asked.context;
+        let operations = context.resource_operations().event_source(&self.managed.source.name);
+        Ok(context.permitted(operations.remove(self.managed.of, object, is_ours)).await?)
+    }
+
+    /// Whether a forgotten object may be removed: an object that holds data is removed only if that was requested.
+    fn may_forget(&self, object: &AnyObject, prunes_data: bool) -> bool {
+        let may = prunes_data || !holds_data(&self.managed.kind);
+        if !may && object.meta().deletion_timestamp.is_none() {
+            tracing::warn!(
+                kind = %self.managed.kind, object = %ObjectKey::in_meta(object.meta()),
+                "left behind although it is no longer wanted, because data would be lost with it; delete it by hand, or set `.prune_data()`"
+            );
+        }
+        may
+    }
+}
+
+/// Whether data that can't be made again is lost with an object of this kind.
+fn holds_data(kind: &ResourceType) -> bool {
+    matches!(
+        (kind.group(), kind.kind()),
+        ("", "PersistentVolumeClaim" | "Namespace") | ("apiextensions.k8s.io", "CustomResourceDefinition")
+    )
+}

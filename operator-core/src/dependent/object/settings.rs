@@ -1,0 +1,259 @@
+//! The settings of a dependent in the cluster, whether it is one object or several.
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    Adoption,
+    source::{Source, SourceChoice},
+};
+use crate::{
+    dependent::{Asked, Capabilities, Declaration, Error, Objects, Pruning, Reading, matcher::Matcher},
+    event_source::RustType,
+    resource::{Access, AnyObject, KubeObject, MappingAnnotations, Object, ResourceType},
+    results::Secondary,
+};
+
+/// The settings of a declaration.
+pub(crate) struct Settings<K: KubeObject> {
+    pub(crate) name: Arc<str>,
+    pub(crate) cluster_scoped: bool,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) source: SourceChoice<K>,
+    /// As the operator says, if the dependent says nothing.
+    pub(crate) use_ssa: Option<bool>,
+    pub(crate) adoption: Adoption,
+    pub(crate) prunes_data: bool,
+    pub(crate) recreates: bool,
+    pub(crate) detects_version: bool,
+    pub(crate) matcher: Matcher<K>,
+    pub(crate) judge: Option<Judge>,
+    pub(crate) annotations: Option<MappingAnnotations>,
+}
+
+impl<K: KubeObject> Settings<K> {
+    pub(crate) fn new(name: Arc<str>) -> Self {
+        Self {
+            name,
+            cluster_scoped: false,
+            capabilities: Capabilities::CRUD,
+            source: SourceChoice::OfKind,
+            use_ssa: None,
+            adoption: Adoption::default(),
+            prunes_data: false,
+            recreates: false,
+            detects_version: false,
+            matcher: Matcher::Auto,
+            judge: None,
+            annotations: None,
+        }
+    }
+
+    /// Finishes the declaration, of this kind.
+    pub(in crate::dependent) fn finish(self, dynamic: K::DynamicType) -> Managed {
+        let kind = ResourceType::with::<K>(&dynamic);
+        let kind = if self.cluster_scoped { kind.cluster_scoped() } else { kind };
+        let source =
+            self.source.finish(&self.name, &kind, dynamic, self.annotations.as_ref(), self.capabilities);
+        // What is replaced has no fields that were applied.
+        let replaces = self.use_ssa == Some(false);
+        let matcher = if replaces && self.matcher.needs_apply() { Matcher::Auto } else { self.matcher };
+        Managed {
+            of: RustType::of::<K>(),
+            kind,
+            capabilities: self.capabilities,
+            source,
+            use_ssa: self.use_ssa,
+            adoption: self.adoption,
+            prunes_data: self.prunes_data,
+            // What can't be created is better left alone.
+            recreates: self.recreates && self.capabilities.can_create(),
+            detects_version: self.detects_version,
+            matcher: matcher.erased(),
+            judge: self.judge,
+            annotations: self.annotations.unwrap_or_default(),
+        }
+    }
+}
+
+/// A comparison by the user: whether the actual object, the first one, is as desired, for this primary in this run.
+#[derive(Clone)]
+pub(crate) struct Judge(pub(crate) Arc<Judging>);
+
+type Judging = dyn Fn(&dyn Object, &dyn Object, Asked<'_>) -> bool + Send + Sync;
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Judge(..)")
+    }
+}
+
+/// Objects of one kind that are managed for primaries.
+#[derive(Debug)]
+pub(in crate::dependent) struct Managed {
+    pub(super) of: RustType,
+    pub(in crate::dependent) kind: ResourceType,
+    pub(in crate::dependent) capabilities: Capabilities,
+    pub(in crate::dependent) source: Source,
+    pub(super) use_ssa: Option<bool>,
+    pub(super) adoption: Adoption,
+    pub(super) prunes_data: bool,
+    pub(super) recreates: bool,
+    pub(super) detects_version: bool,
+    pub(super) matcher: Matcher<dyn Object>,
+    /// Decides instead of the matcher.
+    pub(super) judge: Option<Judge>,
+    pub(super) annotations: MappingAnnotations,
+}
+
+impl Managed {
+    /// Removes the leftovers of nodes that the controller no longer has.
+    pub(in crate::dependent) async fn prune(
+        &self,
+        asked: Asked<'_>,
+        pruning: Pruning,
+    ) -> Result<usize, Error> {
+        // The source of a node that takes part under a condition may not run.
+        if !self.capabilities.can_delete() || self.source(asked.context).is_err() {
+            return Ok(0);
+        }
+        self.hold(asked, None).await?;
+        self.of_primary(asked)?.prune(None, pruning.data).await
+    }
+
+    /// What is known about a dependent that manages one object for each primary.
+    pub(in crate::dependent) fn declaration(&self) -> Declaration {
+        Declaration {
+            capabilities: self.capabilities,
+            event_sources: self.source.declared.iter().cloned().collect(),
+            access: self.access(),
+            several: false,
+            outside: false,
+            objects: Some(Objects::of(self.kind.clone(), Arc::clone(&self.source.name))),
+            reads: vec![Reading::objects(self.of, &self.source.name, &self.kind)],
+            judged: None,
+            keeps: None,
+            unsound: None,
+        }
+    }
+
+    /// An object in the form of results.
+    pub(in crate::dependent) fn secondary(&self, object: AnyObject) -> Secondary {
+        Secondary::of_any(object, self.kind.clone())
+    }
+
+    /// Whether it neither creates nor updates, so that it has no desired state.
+    pub(in crate::dependent) const fn is_read_only(&self) -> bool {
+        !self.capabilities.can_write()
+    }
+
+    /// The rights that are needed to write, as it is written unless the operator says otherwise. Written objects are also read, if a creation meets an existing object, or a
+    /// deletion is refused.
+    fn access(&self) -> Vec<Access> {
+        let (capabilities, use_ssa) = (self.capabilities, self.use_ssa.unwrap_or(true));
+        let mut verbs = Vec::new();
+        if capabilities.can_write() || capabilities.can_delete() {
+            verbs.push("get");
+        }
+        // An apply may create as well, whatever it is meant for.
+        if capabilities.can_create() || (capabilities.can_update() && use_ssa) {
+            verbs.push("create");
+        }
+        if use_ssa && verbs.contains(&"create") {
+            verbs.push("patch");
+        } else if capabilities.can_update() {
+            verbs.push("update");
+        }
+        if capabilities.can_delete() || self.recreates {
+            verbs.push("delete");
+        }
+        if verbs.is_empty() {
+            return Vec::new();
+        }
+        vec![Access { resource_type: self.kind.clone(), subresource: None, verbs }]
+    }
+}
+
+/// The methods that set a node's settings.
+macro_rules! settings {
+    ($resource:ty) => {
+        /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time;
+        /// other types say so themselves.
+        pub fn cluster_scoped(mut self) -> Self {
+            self.settings.cluster_scoped = true;
+            self
+        }
+
+        /// Uses the event source that the controller, or another dependent, declares under that name. By default all
+        /// dependents of a kind share one informer. JOSDK's `useEventSourceWithName`.
+        pub fn event_source(mut self, name: impl Into<std::sync::Arc<str>>) -> Self {
+            self.settings.source = $crate::dependent::object::SourceChoice::Named(name.into());
+            self
+        }
+
+        /// Watches with its own informer, with its own selectors, namespaces, filters or mapper. It has the name of the
+        /// dependent unless it has its own. JOSDK: `@Informer` on a dependent.
+        pub fn informer(mut self, source: $crate::event_source::InformerEventSource<$resource>) -> Self {
+            self.settings.source = $crate::dependent::object::SourceChoice::Own(Box::new(source));
+            self
+        }
+
+        /// Whether it is written by server-side apply; otherwise it is created by POST and replaced by PUT. By default as the
+        /// operator says, which is by apply for every kind: see
+        /// [`OperatorBuilder::use_ssa_for_dependents`](crate::OperatorBuilder::use_ssa_for_dependents). JOSDK's `useSSA`, whose
+        /// default is `false` for ConfigMaps and Secrets.
+        pub fn use_ssa(mut self, use_ssa: bool) -> Self {
+            self.settings.use_ssa = Some(use_ssa);
+            self
+        }
+
+        /// Which existing objects are taken over if they have a wanted name, and have no owner or another one. By
+        /// default none are: that is an [`Error::Conflict`](crate::dependent::Error::Conflict), which names the owner.
+        /// JOSDK: `createResourceOnlyIfNotExistingWithSSA`, inverted.
+        pub fn adopt(mut self, adoption: $crate::dependent::Adoption) -> Self {
+            self.settings.adoption = adoption;
+            self
+        }
+
+        /// Removes an object that is replaced by one with another name even if its data is lost. By default a
+        /// PersistentVolumeClaim, a Namespace and a definition stay, with a warning.
+        pub fn prune_data(mut self) -> Self {
+            self.settings.prunes_data = true;
+            self
+        }
+
+        /// Deletes an object that can't be changed as desired, because the server says that the fields in question are
+        /// immutable (a Deployment's selector, a Job's template), and creates it again. Without this it is an error
+        /// that names this setting. What the object holds is lost: don't use it for volume claims.
+        pub fn recreate_when_immutable(mut self) -> Self {
+            self.settings.recreates = true;
+            self
+        }
+
+        /// Writes an object once more if it was last written in another version of its API, or if that isn't known,
+        /// whatever the matcher says: its fields may mean something else now. The version is kept in the object, in the
+        /// annotation [`MarkNames::api_version`](crate::resource::MarkNames::api_version). JOSDK:
+        /// `detectApiVersionChange`.
+        pub fn detect_api_version_change(mut self) -> Self {
+            self.settings.detects_version = true;
+            self
+        }
+
+        /// How to decide whether an object is as desired; by default by its managed fields if it is applied, otherwise
+        /// by its content. [`Matcher::Ssa`](crate::dependent::matcher::Matcher::Ssa) means the default if it is
+        /// replaced.
+        pub fn matcher(mut self, matcher: $crate::dependent::matcher::Matcher<$resource>) -> Self {
+            self.settings.matcher = matcher;
+            self.settings.judge = None;
+            self
+        }
+
+        /// Uses annotations with these keys, instead of the default ones, to record which primary an object without an
+        /// owner reference belongs to. Unless an informer is set, it is then watched by its own informer.
+        pub fn mapping_annotations(mut self, keys: $crate::resource::MappingAnnotations) -> Self {
+            self.settings.annotations = Some(keys);
+            self
+        }
+    };
+}
+
+pub(crate) use settings;

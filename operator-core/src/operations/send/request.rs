@@ -1,0 +1,341 @@
+//! Requests, and how they are sent: each write of the library passes through [`Writer::send`].
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures::{FutureExt, future::BoxFuture};
+use http::{Method, Request, StatusCode, header};
+use kube::client::Body;
+
+use super::body;
+use crate::operations::{Error, plan::Mode};
+use crate::{
+    cache::Answer,
+    client::{Clients, exchange},
+    environment::Environment,
+    observe::{Observation, Observers, WriteEffect},
+    resource::{ObjectKey, ResourceType, ResourceVersion},
+};
+
+/// How a write is expressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    /// POST to the collection.
+    Create,
+    /// Server-side apply that takes fields from other managers.
+    Apply,
+    /// PUT of the whole object.
+    Update,
+    /// JSON patch (RFC 6902).
+    JsonPatch,
+    /// JSON merge patch (RFC 7386).
+    MergePatch,
+    /// DELETE with preconditions.
+    Delete,
+}
+
+impl Verb {
+    pub(in crate::operations) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Apply => "apply",
+            Self::Update => "update",
+            Self::JsonPatch | Self::MergePatch => "patch",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// A write to be sent.
+#[derive(Debug)]
+pub(crate) struct WriteRequest<'w> {
+    pub(crate) verb: Verb,
+    pub(crate) kind: &'w ResourceType,
+    pub(crate) key: &'w ObjectKey,
+    pub(crate) subresource: Option<&'static str>,
+    pub(crate) body: Bytes,
+    /// The version that the write is based on; shows whether the server found something to change.
+    pub(crate) base: Option<ResourceVersion>,
+}
+
+impl<'w> WriteRequest<'w> {
+    /// A deletion of the object with this uid, at this version if one is given; what it owns is deleted in the
+    /// background.
+    pub(in crate::operations) fn deletion(
+        kind: &'w ResourceType,
+        key: &'w ObjectKey,
+        uid: Option<&str>,
+        version: Option<&str>,
+    ) -> Self {
+        let body = body::bytes(&body::deletion(uid, version));
+        Self { verb: Verb::Delete, kind, key, subresource: None, body, base: None }
+    }
+}
+
+/// The only place that writes to the API server.
+///
+/// # Guarantees
+/// - Each write is sent once and ends within the clients' deadline. In mode plan none is sent.
+/// - Each write, whatever its outcome, is reported to the observers: kind, name, effect and duration, never content.
+#[derive(Clone, Debug)]
+pub(crate) struct Writer {
+    pub(crate) clients: Clients,
+    pub(crate) controller: Arc<str>,
+    pub(crate) field_manager: Arc<str>,
+    /// The field managers that earlier versions of the controller have used.
+    pub(crate) retired_managers: Arc<[String]>,
+    pub(crate) environment: Environment,
+    pub(crate) observers: Observers,
+    /// Whether writes are sent, or only planned.
+    pub(crate) mode: Mode,
+}
+
+impl Writer {
+    /// Sends `write` for the run of `primary`, and doesn't interpret the answer.
+    ///
+    /// Boxed, because most runs send nothing: otherwise the size of a request would enlarge everything that may send
+    /// one.
+    pub(in crate::operations) fn send<'r>(
+        &'r self,
+        primary: &'r ObjectKey,
+        write: &'r WriteRequest<'_>,
+    ) -> BoxFuture<'r, Result<Bytes, Error>> {
+        let take = |answer: Bytes| (Stored::read(&answer), Ok(answer));
+        self.send_and_tell(primary, write, take).boxed()
+    }
+
+    /// The same, with the answer as `understand` interprets it.
+    pub(in crate::operations) fn send_and_understand<'r>(
+        &'r self,
+        primary: &'r ObjectKey,
+        write: &'r WriteRequest<'_>,
+        understand: impl Fn(&[u8]) -> Result<Answer, Error> + Send + 'r,
+    ) -> BoxFuture<'r, Result<Answer, Error>> {
+        let take = move |answer: Bytes| {
+            let understood = understand(&answer);
+            let stored = understood.as_ref().map_or_else(|_| Stored::read(&answer), Stored::of);
+            (stored, understood)
+        };
+        self.send_and_tell(primary, write, take).boxed()
+    }
+
+    async fn send_and_tell<T>(
+        &self,
+        primary: &ObjectKey,
+        write: &WriteRequest<'_>,
+        take: impl FnOnce(Bytes) -> (Stored, Result<T, Error>),
+    ) -> Result<T, Error> {
+        let started = self.environment.now();
+        let answered = self.answered(write).await;
+        let took = self.environment.now() - started;
+        let text;
+        let (effect, result) = match answered {
+            Ok((code, answer)) => {
+                let (stored, result) = take(answer);
+                (effect(write, code, &stored), result)
+            }
+            Err(error) => {
+                text = error.to_string();
+                (WriteEffect::Failed { error: &text }, Err(error))
+            }
+        };
+        self.observers.observe(&Observation::Wrote {
+            controller: &self.controller,
+            primary,
+            target_type: write.kind,
+            target: write.key,
+            subresource: write.subresource,
+            effect,
+            took,
+        });
+        result
+    }
+
+    /// Notifies the observers that nothing differed, so that nothing was sent.
+    pub(crate) fn matched(
+        &self,
+        primary: &ObjectKey,
+        kind: &ResourceType,
+        key: &ObjectKey,
+        subresource: Option<&'static str>,
+    ) {
+        self.observers.observe(&Observation::Wrote {
+            controller: &self.controller,
+            primary,
+            target_type: kind,
+            target: key,
+            subresource,
+            effect: WriteEffect::Matched,
+            took: std::time::Duration::ZERO,
+        });
+    }
+
+    /// What the server would answer to a patch that it doesn't carry out; `None` in mode plan. Nothing is written, so that no
+    /// observer is told.
+    pub(in crate::operations) async fn try_out(
+        &self,
+        write: &WriteRequest<'_>,
+    ) -> Result<Option<Bytes>, Error> {
+        if matches!(self.mode, Mode::Plan(_)) {
+            return Ok(None);
+        }
+        let (_, answer) = self.exchanged(write, self.request(write, "&dryRun=All")?).await?;
+        Ok(Some(answer))
+    }
+
+    async fn answered(&self, write: &WriteRequest<'_>) -> Result<(StatusCode, Bytes), Error> {
+        // Made in each mode, so that a name that is none is refused in each.
+        self.exchanged(write, self.request(write, "")?).await
+    }
+
+    async fn exchanged(
+        &self,
+        write: &WriteRequest<'_>,
+        request: Request<Body>,
+    ) -> Result<(StatusCode, Bytes), Error> {
+        let (verb, kind, key) = (write.verb.as_str(), write.kind, write.key);
+        let answered = match &self.mode {
+            Mode::Apply => exchange(&self.clients.direct, request).await,
+            Mode::Plan(planner) => Ok(planner.plan(write, &self.field_manager)),
+        };
+        answered
+            .map_err(|source| Error::unanswered(verb, kind.clone(), key.clone(), Box::new(source)))?
+            .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))
+    }
+
+    /// The field managers whose entries caches keep.
+    pub(crate) fn own_managers(&self) -> Vec<&str> {
+        let retired = self.retired_managers.iter().map(String::as_str);
+        std::iter::once(&*self.field_manager).chain(retired).collect()
+    }
+
+    /// `option` is added to the parameters of a JSON patch.
+    fn request(&self, write: &WriteRequest<'_>, option: &str) -> Result<Request<Body>, Error> {
+        let collection = write.kind.collection_path(write.key.namespace());
+        let object = || {
+            let subresource = write.subresource.map(|name| format!("/{name}")).unwrap_or_default();
+            format!("{collection}/{}{subresource}", write.key.name())
+        };
+        let manager = &self.field_manager;
+        let (method, uri, content) = match write.verb {
+            Verb::Create => {
+                (Method::POST, format!("{collection}?fieldManager={manager}"), "application/json")
+            }
+            Verb::Update => (Method::PUT, format!("{}?fieldManager={manager}", object()), "application/json"),
+            Verb::Apply => (
+                Method::PATCH,
+                format!("{}?force=true&fieldManager={manager}", object()),
+                "application/apply-patch+yaml",
+            ),
+            Verb::JsonPatch => (
+                Method::PATCH,
+                format!("{}?fieldManager={manager}{option}", object()),
+                "application/json-patch+json",
+            ),
+            Verb::MergePatch => (
+                Method::PATCH,
+                format!("{}?fieldManager={manager}", object()),
+                "application/merge-patch+json",
+            ),
+            Verb::Delete => (Method::DELETE, object(), "application/json"),
+        };
+        Request::builder()
+            .method(method)
+            .uri(uri)
+            .header(header::CONTENT_TYPE, content)
+            .header(header::ACCEPT, "application/json")
+            .body(Body::from(write.body.clone()))
+            .map_err(|_| invalid_name(write.kind, write.key))
+    }
+}
+
+fn invalid_name(kind: &ResourceType, key: &ObjectKey) -> Error {
+    Error::InvalidName { kind: kind.clone(), key: key.clone() }
+}
+
+/// The stored object's state, from an answer.
+struct Stored {
+    version: Option<ResourceVersion>,
+    /// When the last finalizer is removed, that is not stored, so the version stays the same: the object is removed
+    /// instead.
+    goes: bool,
+}
+
+impl Stored {
+    fn of(answer: &Answer) -> Self {
+        let version = answer.version().and_then(ResourceVersion::parse);
+        Self { version, goes: answer.is_of_marked() && !answer.has_finalizers() }
+    }
+
+    /// The same for an answer that nothing else reads.
+    fn read(answer: &[u8]) -> Self {
+        #[derive(serde::Deserialize)]
+        struct Versioned {
+            metadata: Metadata,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Metadata {
+            resource_version: Option<String>,
+            deletion_timestamp: Option<serde::de::IgnoredAny>,
+            #[serde(default)]
+            finalizers: Vec<serde::de::IgnoredAny>,
+        }
+        let Ok(Versioned { metadata }) = serde_json::from_slice::<Versioned>(answer) else {
+            return Self { version: None, goes: false };
+        };
+        Self {
+            version: metadata.resource_version.as_deref().and_then(ResourceVersion::parse),
+            goes: metadata.deletion_timestamp.is_some() && metadata.finalizers.is_empty(),
+        }
+    }
+}
+
+fn effect(write: &WriteRequest<'_>, code: StatusCode, stored: &Stored) -> WriteEffect<'static> {
+    match write.verb {
+        Verb::Delete => WriteEffect::Deleted,
+        _ if code == StatusCode::CREATED => WriteEffect::Created,
+        _ if stored.goes => WriteEffect::Deleted,
+        _ if stored.version.is_some() && stored.version == write.base => WriteEffect::Unchanged,
+        _ => WriteEffect::Updated,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::cache::tests::known::view;
+
+    proptest! {
+        #![proptest_config(crate::properties::daily())]
+
+        #[test]
+        fn an_answer_that_is_read_once_says_the_same(
+            marked: bool,
+            finalizers in prop_oneof![Just(Value::Null), Just(json!([])), Just(json!(["theirs"]))],
+            version in prop::option::of("[1-9][0-9]{0,3}"),
+        ) {
+            let mut answer = json!({ "metadata": { "name": "a", "uid": "u", "resourceVersion": version } });
+            if marked {
+                answer["metadata"]["deletionTimestamp"] = json!("2026-11-21T12:00:00Z");
+            }
+            if !finalizers.is_null() {
+                answer["metadata"]["finalizers"] = finalizers;
+            }
+            let text = answer.to_string();
+            let read = Stored::read(text.as_bytes());
+            let understood = Stored::of(&Arc::new(view::<ConfigMap>()).answer(&text).unwrap());
+            prop_assert_eq!(&read.version, &understood.version);
+            prop_assert_eq!(read.goes, understood.goes);
+            prop_assert_eq!(read.version.is_some(), answer["metadata"]["resourceVersion"].is_string());
+            let goes = marked && answer["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty);
+            prop_assert_eq!(read.goes, goes);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! How a run invokes its controller's workflow.
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+
+use crate::{
+    reconciler::AnyContext,
+    resource::{AnyObject, ObjectKey},
+    results::{NodeKey, Secondary, WorkflowError, WorkflowResult},
+};
+
+/// Takes the results of a workflow run that is dropped before its end.
+pub(crate) type Unfinished<'r> = &'r (dyn Fn(WorkflowResult) + Send + Sync);
+
+/// A workflow as the dispatcher and the context see it.
+pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
+    /// The fields of the primary's status in which nodes keep ids: none of them is a status function's.
+    fn own_fields(&self) -> &[Arc<str>];
+    /// Reconciles everything that can be.
+    fn reconcile<'r>(
+        &'r self,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, WorkflowResult>;
+    /// Reconciles these nodes and all that they come after, and leaves the others unchanged; `before` is the result of
+    /// the workflow so far in the same run of the primary. Returns the result of the part, and everything that is known
+    /// then.
+    fn reconcile_part<'r>(
+        &'r self,
+        part: &'r [NodeKey],
+        before: Option<&'r WorkflowResult>,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, Result<Parted, WorkflowError>>;
+    /// Deletes everything that has to be deleted.
+    fn cleanup<'r>(
+        &'r self,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
+        unfinished: Unfinished<'r>,
+    ) -> BoxFuture<'r, WorkflowResult>;
+    /// The objects of the node with that name now. Ready at once, unless user code has to be called.
+    fn secondaries<'r>(
+        &'r self,
+        node: &str,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
+    ) -> BoxFuture<'r, Vec<Secondary>>;
+    /// These resources of the node of that name, which the run has written or found, each in the newest state that is known. Calls no
+    /// code of users.
+    fn newest(&self, node: &str, of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary>;
+    /// Whether user code invokes it; otherwise it runs before `reconcile`.
+    fn is_explicit(&self) -> bool;
+    /// Whether errors stay in the result; otherwise they fail the run.
+    fn keeps_errors(&self) -> bool;
+    /// The number of its nodes.
+    fn len(&self) -> usize;
+    /// The names of its nodes, in the order of their declaration.
+    fn names(&self) -> Vec<&str>;
+    /// The name of the node of this function or value, if there is one.
+    fn node_name(&self, key: &NodeKey) -> Option<&str>;
+    /// The amount of data that its dependents keep about primaries that don't exist.
+    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize;
+}
+
+/// The result of a part of a workflow.
+pub(crate) struct Parted {
+    pub(crate) part: WorkflowResult,
+    /// Together with the results of its earlier runs.
+    pub(crate) all: WorkflowResult,
+}
+
+/// The delay after which a primary runs again, at the latest, if another system was asked to delete something for it.
+const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(10);
+
+/// The results of one run: complete, or as far as the workflow got before it was dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Remembered {
+    pub(crate) reconciled: Option<Arc<WorkflowResult>>,
+    pub(crate) cleaned_up: Option<Arc<WorkflowResult>>,
+    /// The workflows whose clean-up isn't done, including those that user code calls itself, with their errors.
+    unfinished: BTreeMap<u64, Option<WorkflowError>>,
+    /// Whether a deletion outside the cluster was requested and isn't done.
+    asked: bool,
+    /// When a condition that isn't met has to be evaluated again, at the latest.
+    again_in: Option<Duration>,
+}
+
+impl Remembered {
+    /// The result of the workflow, of a clean-up or of a reconcile.
+    pub(crate) fn of(&self, cleanup: bool) -> Option<Arc<WorkflowResult>> {
+        if cleanup { self.cleaned_up.clone() } else { self.reconciled.clone() }
+    }
+
+    /// Records this result of a clean-up of this workflow; an earlier one in the run doesn't count any more.
+    pub(crate) fn note_cleanup(&mut self, workflow: u64, result: &WorkflowResult, is_done: bool) {
+        match is_done {
+            true => self.unfinished.remove(&workflow),
+            false => self.unfinished.insert(workflow, result.check().err()),
+        };
+    }
+
+    /// Records that a deletion outside the cluster was requested and isn't done.
+    pub(crate) fn note_asked(&mut self) {
+        self.asked = true;
+    }
+
+    /// Records that a condition that isn't met has to be evaluated again after this time.
+    pub(crate) fn note_again_in(&mut self, delay: Duration) {
+        self.again_in = Some(self.again_in.map_or(delay, |known| known.min(delay)));
+    }
+
+    /// Whether all clean-ups are done; the error if one failed.
+    pub(crate) fn is_cleaned_up(&self) -> Result<bool, WorkflowError> {
+        match self.unfinished.values().flatten().next() {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.unfinished.is_empty()),
+        }
+    }
+
+    /// When to run again, if user code requests `wanted`.
+    pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Duration> {
+        let latest = self.asked.then_some(ASKED_AGAIN_AFTER);
+        wanted.into_iter().chain(latest).chain(self.again_in).min()
+    }
+}
+
+/// The workflow of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyHandle<'c> {
+    pub(crate) context: &'c Arc<AnyContext>,
+    pub(crate) workflow: Option<&'c Arc<dyn ManagedWorkflow>>,
+    pub(crate) remembered: &'c Mutex<Remembered>,
+}
+
+impl AnyHandle<'_> {
+    /// Reconciles the controller's workflow for the primary that `reconcile` was given, and remembers the result. For
+    /// explicit invocation; otherwise it has run before `reconcile` was called.
+    pub(crate) async fn reconcile(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, primary) = self.ready()?;
+        let keep = |result| self.keep(result, |remembered| &mut remembered.reconciled);
+        let result = workflow.reconcile(&primary, self.context, &|unfinished| drop(keep(unfinished))).await;
+        Self::answer(workflow, keep(result))
+    }
+
+    /// Reconciles these nodes and what they come after. Returns their outcomes; what is known about the others is kept.
+    pub(crate) async fn reconcile_part(
+        &self,
+        part: &[NodeKey],
+    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, primary) = self.ready()?;
+        let before = self.remembered.lock().reconciled.clone();
+        let keep = |result| drop(self.keep(result, |remembered| &mut remembered.reconciled));
+        let parted = workflow.reconcile_part(part, before.as_deref(), &primary, self.context, &keep);
+        let Parted { part, all } = parted.await?;
+        keep(all);
+        Self::answer(workflow, Arc::new(part))
+    }
+
+    /// Cleans up the controller's workflow for the primary that `cleanup` was given, and remembers the result.
+    pub(crate) async fn cleanup(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, primary) = self.ready()?;
+        let keep = |result| self.keep(result, |remembered| &mut remembered.cleaned_up);
+        let result = workflow.cleanup(&primary, self.context, &|unfinished| drop(keep(unfinished))).await;
+        Self::answer(workflow, keep(result))
+    }
+
+    /// Keeps a result, and records the states of the nodes.
+    fn keep(
+        &self,
+        result: WorkflowResult,
+        place: impl FnOnce(&mut Remembered) -> &mut Option<Arc<WorkflowResult>>,
+    ) -> Arc<WorkflowResult> {
+        let (context, now, result) = (self.context, self.context.wall_clock().now(), Arc::new(result));
+        *place(&mut self.remembered.lock()) = Some(Arc::clone(&result));
+        let latest = &context.shared().workflows.latest;
+        let names = || self.workflow.iter().flat_map(|workflow| workflow.names()).map(Arc::from).collect();
+        latest.note(context.primary_key(), &result, now, names, || context.primary().is_some());
+        result
+    }
+
+    /// Returns the result or its errors, as the workflow is configured.
+    fn answer(
+        workflow: &dyn ManagedWorkflow,
+        result: Arc<WorkflowResult>,
+    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        if !workflow.keeps_errors() {
+            result.check()?;
+        }
+        Ok(result)
+    }
+
+    fn ready(&self) -> Result<(&dyn ManagedWorkflow, AnyObject), WorkflowError> {
+        let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
+        let Some(primary) = self.context.own_primary() else {
+            // The run ends as those do whose writes find the same.
+            self.context.findings().note_gone();
+            return Err(WorkflowError::PrimaryGone);
+        };
+        Ok((&**workflow, primary))
+    }
+}

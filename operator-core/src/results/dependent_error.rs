@@ -1,0 +1,382 @@
+//! The errors of a dependent, known as `dependent::Error`. They are defined here because a workflow's error has to
+//! determine whether its nodes' errors are worth another attempt. The adoption policy is part of them.
+
+use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+
+use super::Token;
+
+use crate::{
+    error::BoxError,
+    observe::error_chain,
+    operations,
+    processor::FailureKind,
+    resource::{ObjectKey, ResourceType},
+    results::failure_kind::{kind_of, of_operation, of_several},
+};
+
+/// An error of a dependent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DependentError {
+    /// The resource exists and belongs to another owner.
+    #[error(
+        "{kind} {key} exists already, and {owner}; delete it, give it another name in the desired state, or take it over with `.adopt({advice})`"
+    )]
+    Conflict {
+        /// Its type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// The owner, as far as it is known.
+        owner: String,
+        /// The policy under which it would be taken over.
+        advice: Adoption,
+    },
+    /// The object belongs to an earlier incarnation of the primary, and the garbage collector is about to delete it.
+    #[error(
+        "{kind} {key} belongs to an earlier incarnation of the primary, and is about to be collected; it is created again then"
+    )]
+    Going {
+        /// Its type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+    },
+    /// An owner reference that would not be valid in the cluster.
+    #[error("{kind} {key} can't be owned by {owner}: {reason}")]
+    IllegalOwner {
+        /// The type of the dependent's resource.
+        kind: ResourceType,
+        /// The resource.
+        key: ObjectKey,
+        /// The primary.
+        owner: ObjectKey,
+        /// The reason, and what to do instead.
+        reason: &'static str,
+    },
+    /// The primary was not read from a cluster.
+    #[error("the primary {0} has no uid, so nothing can be owned by it")]
+    NoUid(ObjectKey),
+    /// The object would be outside what its event source watches, so its state would not be known.
+    #[error(
+        "{kind} {key} is in a namespace that the event source `{source_name}` doesn't watch; give the dependent an informer that does: `.informer(InformerEventSource::new().namespaces(…))`"
+    )]
+    NotWatched {
+        /// Its type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// The event source.
+        source_name: Arc<str>,
+    },
+    /// The object is in a namespace that its event source has not synced yet: its definition is missing, or a right is.
+    #[error("{kind} {key} is in a namespace that the event source `{source_name}` has not seen yet")]
+    NotSynced {
+        /// Its type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// The event source.
+        source_name: Arc<str>,
+    },
+    /// A primary has several objects, and none of them is selected.
+    #[error(
+        "{primary} has several objects of kind {kind}; say which one is meant, by `Read::named(…)` or `Read::key(…)`"
+    )]
+    Ambiguous {
+        /// Their type.
+        kind: ResourceType,
+        /// The primary.
+        primary: ObjectKey,
+    },
+    /// A bulk dependent wants two objects with the same name.
+    #[error("{kind} {key} is desired twice; give each one its own name")]
+    DesiredTwice {
+        /// Their type.
+        kind: ResourceType,
+        /// Their key.
+        key: ObjectKey,
+    },
+    /// A function has returned an object of another kind than its node's.
+    #[error(
+        "`{node}` is a node of {kind:?}, but the object it returns is of {answered}; both must be of the same kind"
+    )]
+    AnotherKind {
+        /// The kind given to `.kind(…)`.
+        kind: ResourceType,
+        /// The node.
+        node: String,
+        /// Version and kind of the object.
+        answered: String,
+    },
+    /// A wanted object lacks a name or namespace that can't be derived.
+    #[error("node `{node}` wants a {kind} that is not named as a whole: {why}")]
+    Unnamed {
+        /// Its type.
+        kind: ResourceType,
+        /// The node that wants it.
+        node: String,
+        /// What is missing.
+        why: &'static str,
+    },
+    /// Items of a bulk dependent failed; each with its key. Everything else was done.
+    #[error("{}", items(failed, *of))]
+    Items {
+        /// What failed, and why.
+        failed: Vec<(String, Arc<BoxError>)>,
+        /// The number of all items.
+        of: usize,
+    },
+    /// The server drops the field that keeps ids.
+    #[error(
+        "the server drops `status.{field}`, which keeps the id of what is created in another system, so that nothing is created; add the field to the schema of the definition, as a string"
+    )]
+    IdDropped {
+        /// The field of the primary's status.
+        field: Arc<str>,
+    },
+    /// The server refuses the field that keeps ids.
+    #[error(
+        "the server refuses an id in `status.{field}`, so that nothing is created in another system; the field has to be a string, or an object of strings if there are several records"
+    )]
+    IdRefused {
+        /// The field of the primary's status.
+        field: Arc<str>,
+        /// The server's answer.
+        source: Box<operations::Error>,
+    },
+    /// The other system has given a record no id.
+    #[error("the other system has created `{token}`, but its id is empty, so that it can't be found again")]
+    NoId {
+        /// What it was created for.
+        token: Token,
+    },
+    /// One of several records has no key.
+    #[error("node `{node}` wants several records, and one has an empty key; give each one a key of its own")]
+    NoKey {
+        /// The node.
+        node: String,
+    },
+    /// Two records have the same key.
+    #[error("node `{node}` wants two records with the key `{key}`; give each one a key of its own")]
+    KeyTwice {
+        /// The node.
+        node: String,
+        /// Their key.
+        key: String,
+    },
+    /// More than one record was made for a token.
+    #[error(
+        "{number} records in the other system were made for `{token}`, so it is unknown which is the right one; delete the others there"
+    )]
+    FoundTwice {
+        /// What they were made for.
+        token: Token,
+        /// How many there are.
+        number: usize,
+    },
+    /// The other system doesn't show yet what it may have.
+    #[error("the other system doesn't show `{token}`, but may do so within {within:?}")]
+    NotShown {
+        /// What the record was made for.
+        token: Token,
+        /// How long it may take.
+        within: Duration,
+    },
+    /// A create may have happened, and nobody can find out.
+    #[error(
+        "the create of `{token}`, begun at {begun}, had no answer, and the other system can't be searched, so that it is not repeated: look there for what it may have made; write its id to {place}, or, if there is nothing, set the annotation {annotation}={begun}"
+    )]
+    InDoubt {
+        /// What the record was to be made for.
+        token: Token,
+        /// When the create was begun.
+        begun: String,
+        /// Where its id belongs.
+        place: String,
+        /// The annotation of the primary that ends the doubt.
+        annotation: Arc<str>,
+    },
+    /// Another system is down: its last calls have failed, those of several records. It was not called.
+    #[error("system `{system}` is down since {since} ({last}), and {}", called_again(*again))]
+    SystemDown {
+        /// The system.
+        system: Arc<str>,
+        /// When the first of the calls failed.
+        since: Timestamp,
+        /// What the last one said.
+        last: Arc<str>,
+        /// When the system is called again; `None` while a call in progress finds out whether it is back.
+        again: Option<Timestamp>,
+    },
+    /// The last call of a record in another system has failed. It was not called.
+    #[error(
+        "system `{system}` is not called for this record before {again}, since a call has failed ({last})"
+    )]
+    CallPaused {
+        /// The system.
+        system: Arc<str>,
+        /// What the last call said.
+        last: Arc<str>,
+        /// When the record is called again.
+        again: Timestamp,
+    },
+    /// Another system has not answered in time.
+    #[error(
+        "system `{system}` has not answered `{call}` in {deadline:?}; what was asked for may be done all the same"
+    )]
+    NoAnswer {
+        /// The system.
+        system: Arc<str>,
+        /// What was called.
+        call: &'static str,
+        /// How long a call may take.
+        deadline: Duration,
+    },
+    /// A call of another system has failed, and not by a refusal.
+    #[error("`{call}` in system `{system}` failed")]
+    CallFailed {
+        /// The system.
+        system: Arc<str>,
+        /// What was called.
+        call: &'static str,
+        /// The error of the function that called it.
+        source: BoxError,
+    },
+    /// A dependent that is only read was asked for its desired state.
+    #[error("the dependent is read-only, so it has no desired state")]
+    NothingDesired,
+    /// A write failed.
+    #[error(transparent)]
+    Write(#[from] operations::Error),
+}
+
+impl DependentError {
+    /// As an error of user code or the framework: an error of a write is not wrapped in another one.
+    pub(crate) fn boxed(self) -> BoxError {
+        match self {
+            Self::Write(error) => Box::new(error),
+            other => Box::new(other),
+        }
+    }
+
+    /// Whether a retry can help.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.failure_kind() != FailureKind::Permanent
+    }
+
+    /// The kind of the failure.
+    pub(crate) fn failure_kind(&self) -> FailureKind {
+        match self {
+            // Somebody may delete what is in the way, or too much.
+            Self::Conflict { .. } | Self::Ambiguous { .. } => FailureKind::Retryable,
+            // It comes with a right or a definition, and nothing of this primary's changes then. What is collected takes its time.
+            Self::NotSynced { .. } | Self::Going { .. } => FailureKind::Server,
+            // The other system, or a person, ends it, and no attempt of this primary's.
+            Self::NotShown { .. } | Self::InDoubt { .. } => FailureKind::Server,
+            // A definition is mended, or records are deleted by hand.
+            Self::IdDropped { .. } | Self::IdRefused { .. } | Self::FoundTwice { .. } | Self::NoId { .. } => {
+                FailureKind::Retryable
+            }
+            // Another system is a server, too: what is down for an hour must not use up all attempts.
+            Self::SystemDown { .. } | Self::CallPaused { .. } | Self::NoAnswer { .. } => FailureKind::Server,
+            Self::CallFailed { source, .. } => kind_of(&**source).unwrap_or(FailureKind::Server),
+            Self::Items { failed, .. } => {
+                of_several(failed.iter().map(|(_, error)| kind_in_workflow(&***error)))
+            }
+            Self::IllegalOwner { .. }
+            | Self::NoUid(_)
+            | Self::NotWatched { .. }
+            | Self::DesiredTwice { .. }
+            | Self::AnotherKind { .. }
+            | Self::Unnamed { .. }
+            | Self::NoKey { .. }
+            | Self::KeyTwice { .. }
+            | Self::NothingDesired => FailureKind::Permanent,
+            Self::Write(error) => of_operation(error),
+        }
+    }
+}
+
+/// The kind of the error of a node or an item: one of user code, unless it is a known error of the framework or of
+/// kube.
+pub(crate) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind {
+    kind_of(error).unwrap_or(FailureKind::Retryable)
+}
+
+fn called_again(again: Option<Timestamp>) -> String {
+    match again {
+        Some(again) => format!("is called again at {again}"),
+        None => "a call in progress finds out whether it is back".to_owned(),
+    }
+}
+
+fn items(failed: &[(String, Arc<BoxError>)], of: usize) -> String {
+    let failures: Vec<_> =
+        failed.iter().map(|(key, error)| format!("{key}: {}", error_chain(&***error))).collect();
+    format!("{} of {of} items failed: {}", failed.len(), failures.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Permanent;
+
+    #[test]
+    fn failed_items_are_named_and_one_that_may_be_retried_is_enough() {
+        let never = || Arc::new(BoxError::from(DependentError::NothingDesired));
+        let error = DependentError::Items { failed: vec![("a".to_owned(), never())], of: 3 };
+        assert!(!error.is_retryable());
+        assert!(error.to_string().starts_with("1 of 3 items failed: a: the dependent is read-only"));
+        let failed = vec![("a".to_owned(), never()), ("b".to_owned(), Arc::new("no room".into()))];
+        assert!(DependentError::Items { failed, of: 3 }.is_retryable());
+    }
+
+    #[test]
+    fn a_failure_of_another_system_uses_up_no_attempts_and_what_is_known_of_it_counts() {
+        let failed =
+            |source: BoxError| DependentError::CallFailed { system: "dns".into(), call: "create", source };
+        assert_eq!(failed("connection refused".into()).failure_kind(), FailureKind::Server);
+        let permanent = Permanent::new("there is no such zone");
+        assert_eq!(failed(permanent.into()).failure_kind(), FailureKind::Permanent);
+        let down = |again| DependentError::SystemDown {
+            system: "dns".into(),
+            since: Timestamp::UNIX_EPOCH,
+            last: "create: connection refused".into(),
+            again,
+        };
+        assert_eq!(down(None).failure_kind(), FailureKind::Server);
+        let text = "system `dns` is down since 1970-01-01T00:00:00Z (create: connection refused), and is called again at 1970-01-01T00:00:00Z";
+        assert_eq!(down(Some(Timestamp::UNIX_EPOCH)).to_string(), text);
+    }
+}
+
+/// Which existing objects a dependent takes over that it hasn't made, if they have the name of an object that it wants.
+///
+/// Objects that this dependent has made for an earlier incarnation of the primary, or that a former dependent of the
+/// controller has made, are taken over under each policy. An object that is taken over is marked, and removed when it
+/// is no longer wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Adoption {
+    /// None: the node fails with an error that names the owner of the object.
+    #[default]
+    Never,
+    /// Objects without any sign of an owner: no owner reference, no marks of an operator and no mapping annotations.
+    IfUnowned,
+    /// Any object with the name. If another object controls it, the API server refuses a second controller.
+    Always,
+}
+
+/// As it is written in a declaration.
+impl fmt::Display for Adoption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Never => "Adoption::Never",
+            Self::IfUnowned => "Adoption::IfUnowned",
+            Self::Always => "Adoption::Always",
+        })
+    }
+}

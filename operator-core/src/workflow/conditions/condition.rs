@@ -1,0 +1,76 @@
+//! Conditions as the engine sees them. How they are declared is in [`wired`](crate::workflow::declare).
+
+use std::sync::Arc;
+
+use futures::{FutureExt, future::BoxFuture};
+
+use crate::{
+    dependent::AnyDependent,
+    reconciler::{AnyContext, BoxError},
+    resource::AnyObject,
+    results::{ReconcileResult, Secondary, Verdict},
+};
+
+/// The node that a condition is evaluated for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::workflow) struct AnyView<'n> {
+    pub(in crate::workflow) dependent: &'n AnyDependent,
+    /// What its dependent did in this run; `None` for conditions that are evaluated before that, and if it failed.
+    pub(in crate::workflow) reconciled: Option<&'n ReconcileResult>,
+    /// Whether it is ready even if there is nothing.
+    pub(in crate::workflow) may_lack: bool,
+}
+
+/// The result of evaluating a condition.
+pub(in crate::workflow) type Answer = Result<Verdict, BoxError>;
+
+/// The node, for a primary of any type.
+#[derive(Clone, Copy)]
+pub(in crate::workflow) struct Asking<'r> {
+    pub(in crate::workflow) view: AnyView<'r>,
+    pub(in crate::workflow) primary: &'r AnyObject,
+    pub(in crate::workflow) context: &'r Arc<AnyContext>,
+    /// Notes what is read of the node.
+    pub(in crate::workflow) note: &'r (dyn Fn(&[Secondary]) + Send + Sync),
+}
+
+impl Asking<'_> {
+    /// What there is of the node now. The run tells of nothing older than what its condition has judged.
+    pub(in crate::workflow) async fn secondaries(&self) -> Result<Vec<Secondary>, BoxError> {
+        let read = self.view.dependent.secondaries(self.primary, self.context).await?;
+        (self.note)(&read);
+        Ok(read)
+    }
+}
+
+/// A condition of any type.
+pub(in crate::workflow) trait AnyCondition: Send + Sync {
+    fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Answer>;
+}
+
+/// All of these, as one; the first that isn't met says why.
+pub(in crate::workflow) fn all_conditions(
+    mut all: Vec<Arc<dyn AnyCondition>>,
+) -> Option<Arc<dyn AnyCondition>> {
+    match all.len() {
+        0 | 1 => all.pop(),
+        _ => Some(Arc::new(All(all))),
+    }
+}
+
+struct All(Vec<Arc<dyn AnyCondition>>);
+
+impl AnyCondition for All {
+    fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Answer> {
+        async move {
+            for one in &self.0 {
+                let answer = one.check(asking).await?;
+                if !answer.is_met() {
+                    return Ok(answer);
+                }
+            }
+            Ok(Verdict::met())
+        }
+        .boxed()
+    }
+}

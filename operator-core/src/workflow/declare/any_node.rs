@@ -1,0 +1,99 @@
+//! One node of a workflow, as it is declared.
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use crate::workflow::conditions::{activation::AnyActivation, condition::AnyCondition};
+use crate::{
+    dependent::{AnyDependent, Capabilities},
+    reconciler::DataType,
+    resource::Access,
+    results::{ConditionKind, NodeKey},
+};
+
+/// A node, whatever its types: what it depends on, and its conditions. JOSDK's `@Dependent` within `@Workflow`.
+pub(in crate::workflow) struct AnyNode {
+    pub(in crate::workflow) dependent: AnyDependent,
+    /// The type of the function or value that it is.
+    pub(in crate::workflow) key: NodeKey,
+    /// Whether its name can be used: that of a closure can't.
+    pub(in crate::workflow) is_named: bool,
+    /// What it depends on.
+    pub(in crate::workflow) after: Vec<NodeKey>,
+    pub(in crate::workflow) activation: Option<Arc<dyn AnyActivation>>,
+    pub(in crate::workflow) ready: Option<Arc<dyn AnyCondition>>,
+    pub(in crate::workflow) deleted: Option<Arc<dyn AnyCondition>>,
+    /// Whether it has to be gone before what it depends on, and its primary, are.
+    pub(in crate::workflow) first: bool,
+    /// Whether it is ready even if it is only read and nothing is there.
+    pub(in crate::workflow) optional: bool,
+    /// The names of the event sources that run only while this node is active; filled in when the workflow is built.
+    pub(in crate::workflow) sources: Vec<String>,
+    /// The rights that its conditions need.
+    pub(in crate::workflow) asks: Vec<Access>,
+    /// The data that its functions take out of the run.
+    pub(in crate::workflow) data: Vec<DataType>,
+    /// The conditions as text, by what they decide.
+    pub(in crate::workflow) words: BTreeMap<ConditionKind, String>,
+}
+
+impl AnyNode {
+    /// A node of that dependent, without any settings.
+    pub(in crate::workflow) fn of(dependent: AnyDependent, key: NodeKey) -> Self {
+        Self {
+            dependent,
+            key,
+            is_named: true,
+            after: Vec::new(),
+            activation: None,
+            ready: None,
+            deleted: None,
+            first: false,
+            optional: false,
+            sources: Vec::new(),
+            asks: Vec::new(),
+            data: Vec::new(),
+            words: BTreeMap::new(),
+        }
+    }
+
+    /// Whether it isn't ready if nothing was found: it is only read, it is a single object, and what depends on it
+    /// needs it.
+    pub(in crate::workflow) fn has_to_be_found(&self) -> bool {
+        let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
+        reads && !self.optional && !self.dependent.is_several()
+    }
+
+    /// Whether it is ready even if there is nothing: it is only read, and may be missing, or is any number of objects.
+    pub(in crate::workflow) fn may_lack(&self) -> bool {
+        let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
+        reads && (self.optional || self.dependent.is_several())
+    }
+
+    /// Whether its dependent may hold it.
+    pub(in crate::workflow) fn may_be_held(&self) -> bool {
+        self.dependent.judged().is_some_and(|judged| judged.holds)
+    }
+
+    /// Whether its dependent's wish is computed. `in_order`: all that it depends on is ready.
+    pub(in crate::workflow) fn is_wish_asked(&self, in_order: bool) -> bool {
+        self.dependent.judged().is_some_and(|judged| in_order || judged.before_order)
+    }
+
+    /// The conditions as text, as in `only if exposed`.
+    pub(in crate::workflow) fn conditions(&self) -> Vec<String> {
+        self.words.values().cloned().collect()
+    }
+
+    pub(in crate::workflow) fn name(&self) -> Arc<str> {
+        self.dependent.shared_name()
+    }
+}
+
+impl fmt::Debug for AnyNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node")
+            .field("dependent", &self.dependent)
+            .field("after", &self.after)
+            .finish_non_exhaustive()
+    }
+}

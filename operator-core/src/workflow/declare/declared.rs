@@ -1,0 +1,398 @@
+//! A node with its settings, while its types are known.
+
+use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
+
+use super::{
+    NodeRef,
+    condition::{Condition, Decides, erase, name_of},
+};
+use crate::{
+    dependent::{
+        AnyDependent, Capabilities, Judge, Settings, Standalone, declare,
+        function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
+        settings,
+    },
+    reconciler::{Context, DataType},
+    resource::{Access, KubeObject, ResourceType},
+    results::{ConditionKind, NodeKey},
+    workflow::{
+        conditions::{
+            Ready, Served,
+            activation::{Activation, AnyActivation, all_activations},
+            condition::{AnyCondition, all_conditions},
+        },
+        declare::any_node::AnyNode,
+    },
+};
+
+/// When a node is ready.
+enum ReadyWhen {
+    /// Once its objects' status says so.
+    Status,
+    /// As soon as it was applied.
+    Applied,
+    /// Once all of these are met.
+    Conditions(Vec<Arc<dyn AnyCondition>>),
+}
+
+/// The settings of a node, whatever its types.
+pub(super) struct Said {
+    key: NodeKey,
+    name: Option<Arc<str>>,
+    after: Vec<NodeKey>,
+    needs: Vec<Arc<dyn AnyActivation>>,
+    needs_its_kind: bool,
+    ready: ReadyWhen,
+    gone: Vec<Arc<dyn AnyCondition>>,
+    first: bool,
+    optional: bool,
+    asks: Vec<Access>,
+    /// The data that its functions take.
+    data: Vec<DataType>,
+    words: BTreeMap<ConditionKind, Vec<String>>,
+}
+
+/// A dependent with its order, its conditions and its settings. Made by [`node`], and by the methods of
+/// [`Wire`](crate::Wire).
+#[must_use = "a node does nothing until it is given to a workflow"]
+pub struct Node<P: KubeObject, S: Shape, K = OfType> {
+    said: Said,
+    kind: K,
+    dependent: Erased<P>,
+    judged: Judged,
+    settings: Settings<S::Item>,
+    shape: PhantomData<fn() -> S>,
+}
+
+/// A node of a dependent: `web.after(html)` is short for `node(web).after(html)`.
+pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node<P, D::Shape> {
+    let mut node = of_key(NodeKey::of::<D>(), dependent.erased(), D::JUDGED);
+    node.said.data = D::needs();
+    node
+}
+
+fn of_key<P: KubeObject, S: Shape>(key: NodeKey, dependent: Erased<P>, judged: Judged) -> Node<P, S> {
+    // It is named when it is finished.
+    let mut settings = Settings::new(Arc::from(""));
+    if judged.reads {
+        settings.capabilities = Capabilities::READ_ONLY;
+    }
+    Node { said: Said::of(key), kind: OfType, dependent, judged, settings, shape: PhantomData }
+}
+
+impl Said {
+    pub(super) fn of(key: NodeKey) -> Self {
+        Self {
+            key,
+            name: None,
+            after: Vec::new(),
+            needs: Vec::new(),
+            needs_its_kind: false,
+            ready: ReadyWhen::Status,
+            gone: Vec::new(),
+            first: false,
+            optional: false,
+            asks: Vec::new(),
+            data: Vec::new(),
+            words: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn word(&mut self, kind: ConditionKind, word: String) {
+        self.words.entry(kind).or_default().push(word);
+    }
+}
+
+impl<P: KubeObject, S: Shape> Node<P, S> {
+    /// Sets the kind of its objects, if it doesn't follow from their type: that of a `DynamicObject` is known only at
+    /// run time. It is given by version and kind, or by an `ApiResource` of kube. Such objects count as namespaced
+    /// unless [`cluster_scoped`](Self::cluster_scoped) is called as well.
+    ///
+    /// ```
+    /// use kube::core::DynamicObject;
+    /// use k8s_openapi::api::core::v1::Pod;
+    /// use operator_core::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// fn gateway(pod: &Pod) -> Option<DynamicObject> {
+    ///     let host = pod.metadata.annotations.as_ref()?.get("host")?;
+    ///     let data = json!({ "spec": { "listeners": [{ "hostname": host }] } });
+    ///     Some(DynamicObject { types: None, metadata: Default::default(), data })
+    /// }
+    ///
+    /// let gateway = gateway.kind(("gateway.networking.k8s.io/v1", "Gateway")).when_served();
+    /// let controller = Controller::of_existing::<Pod>().workflow((gateway,));
+    /// ```
+    pub fn kind(self, kind: impl SaysKind) -> Node<P, S, AtRunTime>
+    where
+        S::Item: KindAtRunTime,
+    {
+        let Self { said, dependent, judged, settings, shape, .. } = self;
+        Node { said, kind: AtRunTime(kind.said()), dependent, judged, settings, shape }
+    }
+}
+
+impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
+    /// Runs after that node is ready. If it isn't wanted any more, or its primary is deleted, it is deleted before that
+    /// node, unless both are left to the garbage collector. May be called several times.
+    pub fn after<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
+        self.said.after(other.key());
+        self
+    }
+
+    /// What comes after it runs once the condition is met, instead of once the objects' status says so. The condition
+    /// is a function of the child, of the primary, or of both. May be called several times: then all conditions have to
+    /// be met.
+    pub fn ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
+        self.said.takes(C::needs());
+        self.said.ready(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
+        self
+    }
+
+    /// What comes after it runs as soon as it was applied, whatever its status says.
+    pub fn ready_when_applied(mut self) -> Self {
+        self.said.ready = ReadyWhen::Applied;
+        self.said.words.insert(ConditionKind::Ready, vec!["applied".to_owned()]);
+        self
+    }
+
+    /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary
+    /// stays. A condition of the child is evaluated while there is one. May be called several times: then all
+    /// conditions have to be met.
+    pub fn gone<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
+        self.said.takes(C::needs());
+        self.said.gone(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Gone, S::SEVERAL));
+        self
+    }
+
+    /// Takes part only if the cluster has that capability, such as [`served::<Route>()`](crate::served). Otherwise the
+    /// node doesn't exist, so nothing of it is deleted, and what comes after it is removed. May be called several
+    /// times.
+    pub fn needs(mut self, capability: impl Activation) -> Self {
+        self.said.needs(capability);
+        self
+    }
+
+    /// Takes part only if the cluster serves the kind of its own objects: for a kind that some clusters don't have.
+    /// Short for [`needs`](Self::needs)`(served::<K>())`.
+    pub fn when_served(mut self) -> Self {
+        self.said.needs_its_kind = true;
+        self
+    }
+
+    /// When its primary is deleted, it is deleted, and gone, before the primary is removed and before what it comes
+    /// after: for what has to end in order. Without this the garbage collector deletes it after the primary, in any
+    /// order.
+    pub fn delete_first(mut self) -> Self {
+        self.said.delete_first();
+        self
+    }
+
+    /// Names the node, in results, metrics and marks on its objects. By default it has the name of its function, so
+    /// renaming the function renames the node.
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.said.named(name.into());
+        self
+    }
+
+    /// Creates it if it is missing, and never changes it after that.
+    pub fn create_only(mut self) -> Self {
+        self.settings.capabilities.updates = false;
+        self
+    }
+
+    /// Its objects get no owner reference, but annotations that name the primary, and the operator deletes them before
+    /// the primary is removed, which needs a finalizer. For objects that the primary can't own: in another namespace, or
+    /// without one. JOSDK: `CRUDNoGCKubernetesDependentResource`.
+    pub fn without_owner(mut self) -> Self {
+        self.settings.capabilities.garbage_collected = false;
+        self
+    }
+
+    /// As long as the controller has this node, its objects are created and updated, but never deleted: neither when they are
+    /// no longer wanted nor with their primary. They get no owner reference. JOSDK: a `Creator` and `Updater` that is no
+    /// `Deleter`.
+    pub fn retained(mut self) -> Self {
+        self.settings.capabilities.deletes = false;
+        self.settings.capabilities.garbage_collected = false;
+        self
+    }
+
+    settings!(S::Item);
+
+    /// Whether an object is as desired, by a function of the actual object, the desired one, the primary and the context,
+    /// instead of the [`matcher`](Self::matcher). If it says no, the object is written. Only what the operator has marked
+    /// as its node's is compared.
+    ///
+    /// ```
+    /// use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
+    /// use operator_core::{node, prelude::*};
+    ///
+    /// fn web(_: &Pod) -> Result<Deployment> {
+    ///     Ok(Deployment::default())
+    /// }
+    ///
+    /// // Whoever pauses the pod may change its Deployment by hand.
+    /// fn is_paused(_: &Deployment, _: &Deployment, pod: &Pod, _: &Context<Pod>) -> bool {
+    ///     pod.metadata.annotations.iter().flatten().any(|(name, _)| name == "example.com/paused")
+    /// }
+    ///
+    /// let controller = Controller::of_existing::<Pod>().workflow((node(web).matches(is_paused),));
+    /// ```
+    ///
+    /// JOSDK: a `Matcher` of a dependent.
+    pub fn matches(
+        mut self,
+        is_as_desired: impl Fn(&S::Item, &S::Item, &P, &Context<P>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.judge = Some(Judge(Arc::new(move |actual, desired, asked| {
+            match (actual.typed_ref(), desired.typed_ref(), asked.typed::<P>()) {
+                (Some(actual), Some(desired), Ok((primary, context))) => {
+                    is_as_desired(actual, desired, &primary, &context)
+                }
+                _ => false,
+            }
+        })));
+        self
+    }
+
+    /// A node that is only read is ready even if its object is missing.
+    pub fn optional(mut self) -> Self {
+        self.said.optional = true;
+        self
+    }
+
+    /// The dependent by itself, for a reconciler that calls it without a workflow: then order and conditions have no
+    /// effect.
+    #[must_use]
+    pub fn standalone(self) -> Standalone<P>
+    where
+        S: ShapeOf<K>,
+    {
+        Standalone::of_any(self.finish().dependent)
+    }
+
+    pub(super) fn key(&self) -> NodeKey {
+        self.said.key()
+    }
+
+    /// The engine's node.
+    pub(super) fn finish(self) -> AnyNode
+    where
+        S: ShapeOf<K>,
+    {
+        let Self { mut said, kind, dependent, judged, mut settings, .. } = self;
+        let kind = S::kind_of(kind);
+        if said.needs_its_kind {
+            said.need("served".to_owned(), Served::of(ResourceType::with::<S::Item>(&kind)));
+        }
+        settings.name = said.name();
+        let status = || Some(Arc::new(Ready) as Arc<dyn AnyCondition>);
+        let dependent = declare(settings, kind, S::SEVERAL, judged, dependent);
+        said.finish(dependent, status)
+    }
+}
+
+impl Said {
+    /// Declares that its functions take this data.
+    pub(super) fn takes(&mut self, data: Vec<DataType>) {
+        self.data.extend(data);
+    }
+
+    pub(super) fn after(&mut self, other: NodeKey) {
+        self.after.push(other);
+    }
+
+    pub(super) fn ready(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
+        self.word(ConditionKind::Ready, word);
+        match &mut self.ready {
+            ReadyWhen::Conditions(all) => all.push(condition),
+            ReadyWhen::Status | ReadyWhen::Applied => self.ready = ReadyWhen::Conditions(vec![condition]),
+        }
+    }
+
+    pub(super) fn gone(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
+        self.word(ConditionKind::Gone, word);
+        self.gone.push(condition);
+    }
+
+    pub(super) fn needs<A: Activation>(&mut self, capability: A) {
+        self.need(name_of::<A>(), capability);
+    }
+
+    fn need(&mut self, word: String, capability: impl Activation) {
+        self.word(ConditionKind::Needs, word);
+        self.asks.extend(capability.access());
+        self.needs.push(Arc::new(capability));
+    }
+
+    /// For dependents without a status: ready once reconciled.
+    pub(super) fn ready_when_called(&mut self) {
+        self.ready = ReadyWhen::Applied;
+    }
+
+    pub(super) fn delete_first(&mut self) {
+        self.first = true;
+    }
+
+    pub(super) fn named(&mut self, name: Arc<str>) {
+        self.name = Some(name);
+    }
+
+    pub(super) fn key(&self) -> NodeKey {
+        self.key.called(self.name.clone())
+    }
+
+    fn is_named(&self) -> bool {
+        self.name.as_deref().or_else(|| self.key.short()).is_some_and(|name| !name.is_empty())
+    }
+
+    /// Without a name of its own, its whole path.
+    pub(super) fn name(&self) -> Arc<str> {
+        let name = self.name.clone().or_else(|| self.key.short().map(Arc::from));
+        name.filter(|name| !name.is_empty()).unwrap_or_else(|| Arc::from(self.key.to_string()))
+    }
+
+    pub(super) fn finish(
+        self,
+        dependent: AnyDependent,
+        status: impl FnOnce() -> Option<Arc<dyn AnyCondition>>,
+    ) -> AnyNode {
+        let (key, is_named) = (self.key(), self.is_named());
+        let words = self.words.into_iter().map(|(kind, words)| {
+            let verb = match kind {
+                ConditionKind::Needs => "needs",
+                ConditionKind::OnlyIf => "only if",
+                ConditionKind::Ready => "ready when",
+                ConditionKind::Gone => "gone when",
+            };
+            (kind, format!("{verb} {}", words.join(" and ")))
+        });
+        AnyNode {
+            is_named,
+            after: self.after,
+            activation: all_activations(self.needs),
+            ready: match self.ready {
+                ReadyWhen::Status => status(),
+                ReadyWhen::Applied => None,
+                ReadyWhen::Conditions(all) => all_conditions(all),
+            },
+            deleted: all_conditions(self.gone),
+            first: self.first,
+            optional: self.optional,
+            asks: self.asks,
+            data: self.data,
+            words: words.collect(),
+            ..AnyNode::of(dependent, key)
+        }
+    }
+}
+
+impl<P: KubeObject, S: Shape, K> fmt::Debug for Node<P, S, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node")
+            .field("function", &self.said.key.to_string())
+            .field("name", &self.said.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,166 @@
+//! Which node depends on which.
+//!
+//! ```text
+//! (name, names it depends on)… ──▶ wiring: all mistakes at once ──▶ Graph: never changes again
+//! ```
+//!
+//! # Guarantees
+//! - A graph has no cycle, and each name is there once.
+//! - Everything is listed in the order of the declarations, so that the same declarations give the same decisions.
+//!
+//! # Assumptions
+//! - A [`NodeId`] is used with the graph that it comes from; with another graph it identifies another node, or none,
+//!   which panics.
+
+mod wiring;
+
+#[cfg(test)]
+mod tests;
+
+use petgraph::{csr::Csr, graph::NodeIndex};
+
+use crate::workflow::BuildError;
+
+/// A node of one [`Graph`]. The order is that of the declarations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// The node's position among the declarations, counted from 0; always below [`Graph::len`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    fn of(position: usize) -> Self {
+        Self(u32::try_from(position).expect("a workflow has less than 2^32 nodes"))
+    }
+}
+
+impl From<NodeIndex> for NodeId {
+    fn from(index: NodeIndex) -> Self {
+        Self::of(index.index())
+    }
+}
+
+/// The nodes of a workflow and their dependencies. It is built once and never changes.
+///
+/// JOSDK: the `DependentResourceNode`s of a `Workflow`. "Depends on" is `dependsOn` there; what is called `dependents`
+/// here is its `parents`.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    names: Vec<Box<str>>,
+    /// From each node to its neighbours, in the order of the declarations: in one piece, because each run visits all of
+    /// them.
+    dependents: Csr<(), ()>,
+    dependencies: Csr<(), ()>,
+    /// The number of neighbours of each node, which each run counts down in a copy.
+    dependent_counts: Vec<u32>,
+    dependency_counts: Vec<u32>,
+    depths: Vec<usize>,
+    /// The nodes by depth, then by declaration: each one after its dependencies.
+    order: Vec<NodeId>,
+}
+
+impl Graph {
+    /// Builds the graph of nodes with their names and the names of those that they depend on. A node may be declared
+    /// before its dependencies; a dependency that is named twice counts once. No declarations give an empty graph.
+    ///
+    /// # Errors
+    /// [`BuildError`] with all mistakes.
+    pub fn new<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, BuildError>
+    where
+        N: AsRef<str>,
+        D: IntoIterator<Item: AsRef<str>>,
+    {
+        wiring::build(declarations)
+    }
+
+    /// The number of nodes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are no nodes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All nodes.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
+        (0..self.len()).map(NodeId::of)
+    }
+
+    /// The node's name.
+    #[must_use]
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.names[node.index()]
+    }
+
+    /// The node of that name. This is a linear search, so it isn't meant for a loop.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.nodes().find(|node| self.name(*node) == name)
+    }
+
+    /// The name that is most similar to this one, if there is one.
+    pub(in crate::workflow) fn nearest(&self, wanted: &str) -> Option<String> {
+        wiring::nearest(self.nodes().map(|node| self.name(node)), wanted)
+    }
+
+    /// What the node depends on directly.
+    pub fn dependencies_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
+        self.dependencies.neighbors_slice(node.0).iter().copied().map(NodeId)
+    }
+
+    /// What depends on the node directly.
+    pub fn dependents_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
+        self.dependents.neighbors_slice(node.0).iter().copied().map(NodeId)
+    }
+
+    /// For each node the number of nodes that depend on it.
+    pub(in crate::workflow) fn dependent_counts(&self) -> &[u32] {
+        &self.dependent_counts
+    }
+
+    /// For each node the number of nodes that it depends on.
+    pub(in crate::workflow) fn dependency_counts(&self) -> &[u32] {
+        &self.dependency_counts
+    }
+
+    /// What depends on the node, directly or through others.
+    #[must_use]
+    pub fn transitive_dependents_of(&self, node: NodeId) -> Vec<NodeId> {
+        let mut found = vec![false; self.len()];
+        let mut open = vec![node];
+        while let Some(next) = open.pop() {
+            for dependent in self.dependents_of(next) {
+                if !std::mem::replace(&mut found[dependent.index()], true) {
+                    open.push(dependent);
+                }
+            }
+        }
+        self.nodes().filter(|node| found[node.index()]).collect()
+    }
+
+    /// The number of nodes that come one after another before this one, on the longest path to it: 0 if there are no
+    /// dependencies.
+    #[must_use]
+    pub fn depth_of(&self, node: NodeId) -> usize {
+        self.depths[node.index()]
+    }
+
+    /// The largest depth of a node. A run without waiting takes as long as `depth() + 1` nodes one after another.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.depths.iter().copied().max().unwrap_or_default()
+    }
+
+    /// All nodes, each one after its dependencies: by depth, then by declaration.
+    #[must_use]
+    pub fn in_order(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + '_ {
+        self.order.iter().copied()
+    }
+}

@@ -1,0 +1,131 @@
+//! What a controller accepts as its workflow.
+
+use std::{fmt, marker::PhantomData};
+
+use super::{Nodes, builder::AnyBuilder};
+use crate::workflow::{AnyWorkflow, BuildError, Workflow, WorkflowBuilder};
+use crate::{
+    dependent::{AnyDependent, function::ByHand},
+    resource::KubeObject,
+};
+
+/// What a controller accepts as a workflow: a tuple of nodes, a [`Workflow`], its builder, or the result of building
+/// it. Its mistakes are reported together with all others of the controller.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a workflow of `{P}`",
+    label = "not a tuple of 1 to 16 nodes",
+    note = "write `.workflow((html, web.after(html)))`, with two brackets; one node alone is `.workflow((html,))`; more than 16 go into a second `.workflow(…)`",
+    note = "a `Workflow` or its builder, `Workflow::builder().nodes((html, web.after(html)))`, must be for the controller's primary"
+)]
+pub trait IntoWorkflow<P: KubeObject, M = ByHand> {
+    /// What is known about it before it is finished.
+    #[doc(hidden)]
+    fn declared(self) -> Declaring;
+
+    /// Finishes the declaration.
+    ///
+    /// # Errors
+    /// If it contradicts itself.
+    fn into_workflow(self) -> Result<Workflow<P>, BuildError>
+    where
+        Self: Sized,
+    {
+        Ok(Workflow::of_any(self.declared().finish()?))
+    }
+}
+
+/// The only implementation: with those of [`Declare`] here, the compiler would list them in each error.
+impl<P: KubeObject, M, W: Declare<P, M>> IntoWorkflow<P, M> for W {
+    fn declared(self) -> Declaring {
+        self.declare()
+    }
+}
+
+/// The types for which [`IntoWorkflow`] is implemented.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a workflow of `{P}`",
+    label = "not a tuple of 1 to 16 nodes",
+    note = "write `.workflow((html, web.after(html)))`, with two brackets; one node alone is `.workflow((html,))`; more than 16 go into a second `.workflow(…)`",
+    note = "a `Workflow` or its builder, `Workflow::builder().nodes((html, web.after(html)))`, must be for the controller's primary"
+)]
+pub trait Declare<P, M> {
+    /// What is known about it before it is finished.
+    fn declare(self) -> Declaring;
+}
+
+/// A workflow that is declared but not finished.
+pub struct Declaring(pub(crate) Stage);
+
+/// Its stage.
+pub(crate) enum Stage {
+    Finished(AnyWorkflow),
+    Wrong(BuildError),
+    Builder(AnyBuilder),
+    /// Nodes; more may be added.
+    Nodes(AnyBuilder),
+}
+
+impl fmt::Debug for Declaring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Declaring").finish_non_exhaustive()
+    }
+}
+
+impl Declaring {
+    /// Its dependents, even if it can't be finished.
+    pub(crate) fn dependents(&self) -> Vec<AnyDependent> {
+        let nodes = match &self.0 {
+            Stage::Finished(workflow) => &workflow.0.nodes,
+            Stage::Builder(builder) | Stage::Nodes(builder) => &builder.nodes,
+            Stage::Wrong(_) => return Vec::new(),
+        };
+        nodes.iter().map(|node| node.dependent.clone()).collect()
+    }
+
+    pub(crate) fn finish(self) -> Result<AnyWorkflow, BuildError> {
+        match self.0 {
+            Stage::Finished(workflow) => Ok(workflow),
+            Stage::Wrong(error) => Err(error),
+            Stage::Builder(builder) | Stage::Nodes(builder) => builder.build(),
+        }
+    }
+}
+
+impl<P: KubeObject> Declare<P, ByHand> for Workflow<P> {
+    fn declare(self) -> Declaring {
+        Declaring(Stage::Finished(self.any().clone()))
+    }
+}
+
+impl<P: KubeObject> Declare<P, ByHand> for &Workflow<P> {
+    fn declare(self) -> Declaring {
+        Declaring(Stage::Finished(self.any().clone()))
+    }
+}
+
+impl<P: KubeObject> Declare<P, ByHand> for WorkflowBuilder<P> {
+    fn declare(self) -> Declaring {
+        Declaring(Stage::Builder(self.any))
+    }
+}
+
+impl<P: KubeObject> Declare<P, ByHand> for Result<Workflow<P>, BuildError> {
+    fn declare(self) -> Declaring {
+        match self {
+            Ok(workflow) => workflow.declare(),
+            Err(error) => Declaring(Stage::Wrong(error)),
+        }
+    }
+}
+
+/// Marks tuples of nodes.
+#[derive(Debug)]
+pub struct Wired<M>(PhantomData<M>);
+
+impl<P: KubeObject, M, N: Nodes<P, M>> Declare<P, Wired<M>> for N {
+    fn declare(self) -> Declaring {
+        let mut nodes = AnyBuilder::default();
+        nodes.add(self);
+        Declaring(Stage::Nodes(nodes))
+    }
+}

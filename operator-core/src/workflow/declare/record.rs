@@ -1,0 +1,198 @@
+//! Nodes of records in another system.
+
+use std::{fmt, marker::PhantomData, sync::Arc};
+
+use super::{
+    Condition, IntoNode, NodeRef, The,
+    condition::{Decides, erase, name_of},
+    declared::Said,
+    nodes::AnyNodes,
+    wish::{OfWish, Wish},
+};
+use crate::{
+    dependent::{
+        AnyDependent, External, Records, Standalone, Wants,
+        function::{Args, Call, PrimaryIs, Signature},
+        record::Resources,
+    },
+    resource::KubeObject,
+    results::{ConditionKind, NodeKey, Secondary},
+    workflow::{Activation, declare::any_node::AnyNode},
+};
+
+/// [`Records`] with their order and their conditions. Made by the methods of [`Records`].
+#[must_use = "a node does nothing until it is given to a workflow"]
+pub struct RecordNode<P: KubeObject, S> {
+    said: Said,
+    dependent: ByName,
+    of: PhantomData<fn(P) -> S>,
+}
+
+/// The dependent of a node, once its name is known.
+type ByName = Box<dyn FnOnce(Arc<str>) -> AnyDependent + Send + Sync>;
+
+impl<P: KubeObject, S: Resources> RecordNode<P, S> {
+    /// A node that is called like the type `D`, unless it is given a name.
+    pub(crate) fn of<D: 'static>(
+        dependent: impl FnOnce(Arc<str>) -> AnyDependent + Send + Sync + 'static,
+    ) -> Self {
+        let mut said = Said::of(NodeKey::of::<D>());
+        // What is outside has no status.
+        said.ready_when_called();
+        Self { said, dependent: Box::new(dependent), of: PhantomData }
+    }
+
+    fn wired(self) -> Self {
+        self
+    }
+
+    fn finish(self) -> AnyNode {
+        let dependent = (self.dependent)(self.said.name());
+        self.said.finish(dependent, || None)
+    }
+}
+
+/// The methods that wire records.
+macro_rules! words {
+    ($resources:ty) => {
+        /// Runs after that node is ready, and is deleted before it. May be called several times.
+        pub fn after<N: NodeRef<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
+            let mut node = self.wired();
+            node.said.after(other.key());
+            node
+        }
+
+        /// Exists only if the function says so: a function of the primary that returns `bool`, `Verdict`, `Want<()>`,
+        /// or a `Result` of one of these. Otherwise it is deleted, after everything that comes after it, or left
+        /// unchanged, on hold.
+        pub fn only_if<F, FS: 'static, W: 'static>(self, wanted: F) -> RecordNode<P, $resources>
+        where
+            F: Signature<FS> + Call<P, FS>,
+            F::First: PrimaryIs<P>,
+            F::Args: Args<P>,
+            F::Return: Wish<W>,
+        {
+            let mut node = self.wired();
+            node.said.word(ConditionKind::OnlyIf, name_of::<F>());
+            node.said.takes(<F::Args as Args<P>>::needs());
+            let dependent = node.dependent;
+            node.dependent = Box::new(|name| OfWish::<P, F, FS, W>::asked_of(dependent(name), wanted));
+            node
+        }
+
+        /// What comes after it runs once the condition is met, instead of as soon as it was reconciled. The condition
+        /// is a function of the resource, of the primary, or of both. May be called several times: then all conditions
+        /// have to be met.
+        pub fn ready<C, CM>(self, condition: C) -> RecordNode<P, $resources>
+        where
+            C: Condition<P, <$resources as Resources>::Item, CM>,
+            CM: 'static,
+        {
+            let mut node = self.wired();
+            let (decides, several) = (Decides::Ready, <$resources as Resources>::SEVERAL);
+            let condition = erase::<P, <$resources as Resources>::Item, C, CM>(condition, decides, several);
+            node.said.takes(C::needs());
+            node.said.ready(name_of::<C>(), condition);
+            node
+        }
+
+        /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary
+        /// stays. A condition of the resource is evaluated while there is one. May be called several times.
+        pub fn gone<C, CM>(self, condition: C) -> RecordNode<P, $resources>
+        where
+            C: Condition<P, <$resources as Resources>::Item, CM>,
+            CM: 'static,
+        {
+            let mut node = self.wired();
+            let (decides, several) = (Decides::Gone, <$resources as Resources>::SEVERAL);
+            let condition = erase::<P, <$resources as Resources>::Item, C, CM>(condition, decides, several);
+            node.said.takes(C::needs());
+            node.said.gone(name_of::<C>(), condition);
+            node
+        }
+
+        /// Takes part only if the cluster has that capability; see [`Node::needs`](crate::Node::needs).
+        pub fn needs(self, capability: impl Activation) -> RecordNode<P, $resources> {
+            let mut node = self.wired();
+            node.said.needs(capability);
+            node
+        }
+
+        /// Names the node; by default it has the name of its type.
+        pub fn named(self, name: impl Into<Arc<str>>) -> RecordNode<P, $resources> {
+            let mut node = self.wired();
+            node.said.named(name.into());
+            node
+        }
+
+        /// The dependent by itself, for a reconciler that calls it without a workflow.
+        #[must_use]
+        pub fn standalone(self) -> Standalone<P> {
+            Standalone::of_any(self.wired().finish().dependent)
+        }
+    };
+}
+
+impl<P: KubeObject, S: Resources> RecordNode<P, S> {
+    words!(S);
+}
+
+/// What the records of an [`External`] are.
+type Shape<E, P> = <<E as External<P>>::Want as Wants<<E as External<P>>::Resource>>::Shape;
+
+impl<E: External<P>, P: KubeObject> Records<E, P> {
+    fn wired(self) -> RecordNode<P, Shape<E, P>> {
+        RecordNode::of::<E>(|name| self.declared(name))
+    }
+
+    words!(Shape<E, P>);
+}
+
+/// Marks records, wired or not.
+#[derive(Debug)]
+pub struct IsRecords;
+#[diagnostic::do_not_recommend]
+impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, S: Resources> IntoNode<P, IsRecords> for RecordNode<Q, S> {
+    fn add_to(self, nodes: &mut AnyNodes) {
+        nodes.0.push(self.finish());
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, E: External<Q>> IntoNode<P, IsRecords> for Records<E, Q> {
+    fn add_to(self, nodes: &mut AnyNodes) {
+        nodes.0.push(self.wired().finish());
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: KubeObject, S: Resources> NodeRef<P, IsRecords> for &RecordNode<P, S> {
+    type Seen = S::Seen;
+
+    fn seen(objects: &[Secondary]) -> S::Seen {
+        S::seen(objects)
+    }
+
+    fn key(self) -> NodeKey {
+        self.said.key()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: KubeObject, E: External<P>> NodeRef<P, IsRecords> for The<E> {
+    type Seen = <Shape<E, P> as Resources>::Seen;
+
+    fn seen(objects: &[Secondary]) -> Self::Seen {
+        <Shape<E, P> as Resources>::seen(objects)
+    }
+
+    fn key(self) -> NodeKey {
+        NodeKey::of::<E>()
+    }
+}
+
+impl<P: KubeObject, S> fmt::Debug for RecordNode<P, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordNode").field("name", &self.said.name()).finish_non_exhaustive()
+    }
+}

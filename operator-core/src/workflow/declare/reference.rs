@@ -1,0 +1,81 @@
+//! How to refer to a node: by its function, by its type, or by itself.
+
+use std::{fmt, marker::PhantomData};
+
+use super::{IsDependent, IsNode, Node};
+use crate::{
+    dependent::function::{ByHand, Dependent, Shape},
+    resource::KubeObject,
+    results::{NodeKey, Secondary},
+};
+
+/// What refers to a node of a workflow of `P`: its function (`html`), [`the::<Records>()`](the) for a value, or a
+/// reference to the wired node (`&records`).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name a node of a workflow of `{P}`",
+    label = "names no node",
+    note = "a node is named by its function (`html`), by its type (`the::<Records>()`), or by a reference to it (`&wired`)"
+)]
+pub trait NodeRef<P, M> {
+    /// What is read of it.
+    type Seen;
+
+    /// What is read of these.
+    #[doc(hidden)]
+    fn seen(objects: &[Secondary]) -> Self::Seen;
+
+    /// What identifies it.
+    #[doc(hidden)]
+    fn key(self) -> NodeKey;
+}
+
+impl<P: KubeObject, M: 'static, D: Dependent<P, M>> NodeRef<P, IsDependent<M>> for D {
+    type Seen = <D::Shape as Shape>::Seen;
+
+    fn seen(objects: &[Secondary]) -> Self::Seen {
+        D::Shape::seen(objects)
+    }
+
+    fn key(self) -> NodeKey {
+        NodeKey::of::<D>()
+    }
+}
+
+impl<P: KubeObject, S: Shape, K> NodeRef<P, IsNode> for &Node<P, S, K> {
+    type Seen = S::Seen;
+
+    fn seen(objects: &[Secondary]) -> Self::Seen {
+        S::seen(objects)
+    }
+
+    fn key(self) -> NodeKey {
+        Node::key(self)
+    }
+}
+
+/// Refers to the node of a value by its type. Made by [`the`].
+pub struct The<D>(PhantomData<fn() -> D>);
+
+/// Refers to the node of a value by its type, as in `web.after(the::<Records>())`.
+#[must_use]
+pub fn the<D>() -> The<D> {
+    The(PhantomData)
+}
+
+impl<P: KubeObject, D: Dependent<P>> NodeRef<P, ByHand> for The<D> {
+    type Seen = <D::Shape as Shape>::Seen;
+
+    fn seen(objects: &[Secondary]) -> Self::Seen {
+        D::Shape::seen(objects)
+    }
+
+    fn key(self) -> NodeKey {
+        NodeKey::of::<D>()
+    }
+}
+
+impl<D> fmt::Debug for The<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("The")
+    }
+}
