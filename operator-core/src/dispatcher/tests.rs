@@ -233,7 +233,6 @@ impl World {
             clients: clients.clone(),
             controller: "writes".into(),
             field_manager: "writes".into(),
-            retired_managers: Arc::default(),
             environment,
             observers,
             mode: Mode::Apply,
@@ -265,7 +264,6 @@ impl World {
             timeout,
             source_names,
             shared,
-            retired_finalizers: Arc::default(),
         };
         Self { server, under_way, dispatcher }
     }

@@ -29,8 +29,7 @@
 //!   that someone else has made, and filtering it can't hide anyone else's change.
 //! - Each write to a primary carries its uid: a primary that was deleted doesn't come back, and one that was replaced
 //!   doesn't get its predecessor's status.
-//! - Managed fields are never sent, except for our own entries: after a patch has restored what an apply couldn't, and
-//!   if a retired field manager of ours has applied something.
+//! - Managed fields are never sent, except for our own entries after a patch has restored what an apply couldn't.
 //! - No value of a Secret gets into an error, even if a server's message repeats it.
 //!
 //! # Assumptions
@@ -53,7 +52,6 @@ mod send;
 
 pub(crate) use self::mend::put_back::PutBack;
 pub(crate) use self::mend::removal::Removed;
-pub(crate) use self::mend::retired::Inheritance;
 pub use self::send::applied::Applied;
 pub(crate) use self::send::live::live;
 pub use self::send::mode::WriteMode;

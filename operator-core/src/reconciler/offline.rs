@@ -105,7 +105,6 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             clients: clients.clone(),
             controller: Arc::from("offline"),
             field_manager: Arc::from("offline"),
-            retired_managers: Arc::default(),
             environment,
             observers: parts.observers,
             mode: Mode::Apply,

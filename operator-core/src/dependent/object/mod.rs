@@ -2,7 +2,6 @@
 
 mod adoption;
 mod engine;
-mod inherit;
 mod jobs;
 mod marks;
 mod of_primary;

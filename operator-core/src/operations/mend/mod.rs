@@ -4,6 +4,5 @@
 pub(super) mod drift;
 pub(super) mod put_back;
 pub(super) mod removal;
-pub(super) mod retired;
 
 mod owning;

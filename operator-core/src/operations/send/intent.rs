@@ -107,13 +107,7 @@ impl Intent {
         }
     }
 
-    /// A JSON patch of these operations, which count in the state that the write is locked to.
-    pub(in crate::operations) fn operations(part: Part, key: ObjectKey, operations: Vec<Value>) -> Self {
-        let content = Content::Operations { operations, same_lists: Vec::new() };
-        Self { verb: Verb::JsonPatch, part, key, content, uid: None, given: None }
-    }
-
-    /// The same for the object with this uid and no other.
+    /// The same write, of the object with this uid and no other.
     pub(in crate::operations) fn upon(mut self, uid: Option<&str>) -> Self {
         self.uid = uid.map(str::to_owned);
         self

@@ -82,8 +82,6 @@ pub(crate) struct Writer {
     pub(crate) clients: Clients,
     pub(crate) controller: Arc<str>,
     pub(crate) field_manager: Arc<str>,
-    /// The field managers that earlier versions of the controller have used.
-    pub(crate) retired_managers: Arc<[String]>,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
     /// Whether writes are sent, or only planned.
@@ -201,12 +199,6 @@ impl Writer {
         answered
             .map_err(|source| Error::unanswered(verb, kind.clone(), key.clone(), Box::new(source)))?
             .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))
-    }
-
-    /// The field managers whose entries caches keep.
-    pub(crate) fn own_managers(&self) -> Vec<&str> {
-        let retired = self.retired_managers.iter().map(String::as_str);
-        std::iter::once(&*self.field_manager).chain(retired).collect()
     }
 
     /// `option` is added to the parameters of a JSON patch.

@@ -30,7 +30,6 @@
 
 mod culprits;
 mod fold;
-mod inherited;
 mod items;
 mod merged;
 mod operations;
@@ -46,7 +45,6 @@ use kube::core::Status;
 use serde_json::Value;
 
 pub(in crate::operations) use fold::folded;
-pub(in crate::operations) use inherited::{Inherited, inherited};
 pub(in crate::operations) use refusal::{IMMUTABLE, is_immutable, says_immutable};
 
 use self::{culprits::Culprits, place::Place, refusal::Cause};

@@ -60,7 +60,7 @@ fn what_the_patch_has_brought_is_applied_from_then_on() {
 }
 
 /// A managed set.
-pub(super) fn fields() -> impl Strategy<Value = Value> {
+fn fields() -> impl Strategy<Value = Value> {
     let leaf = Just(json!({}));
     leaf.prop_recursive(4, 24, 3, |below| {
         (proptest::collection::btree_map("f:[abc]", below, 1..4), any::<bool>()).prop_map(
@@ -80,7 +80,7 @@ pub(super) fn fields() -> impl Strategy<Value = Value> {
 }
 
 /// The places that a set has.
-pub(super) fn places(entries: &[ManagedFieldsEntry], operation: &str) -> BTreeSet<String> {
+fn places(entries: &[ManagedFieldsEntry], operation: &str) -> BTreeSet<String> {
     fn walk(below: &Map<String, Value>, path: &str, all: &mut BTreeSet<String>) {
         for (key, value) in below.iter().filter(|(key, _)| *key != ".") {
             let (path, value) = (format!("{path}/{key}"), value.as_object().unwrap());

@@ -2,7 +2,6 @@
 
 mod fold;
 mod immutable;
-mod inherited;
 mod merged;
 mod property;
 mod table;
