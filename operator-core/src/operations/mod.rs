@@ -20,7 +20,7 @@
 //! In mode plan (`plan`) the last step sends nothing: a planner notes the request and answers as a server would.
 //!
 //! `live` is the only read: it bypasses the caches if an answer, or none, leaves open what exists now, and before an
-//! object that has lost its owner gets it back (`owning`).
+//! object that has lost its owner gets it back.
 //!
 //! `events` writes Events of Kubernetes beside all this, through the same `Writer`.
 //!
@@ -50,8 +50,7 @@ mod primary;
 mod resource;
 mod send;
 
-pub(crate) use self::mend::put_back::PutBack;
-pub(crate) use self::mend::removal::Removed;
+pub(crate) use self::mend::PutBack;
 pub use self::send::applied::Applied;
 pub(crate) use self::send::live::live;
 pub use self::send::mode::WriteMode;
@@ -59,7 +58,7 @@ pub(crate) use self::send::request::Writer;
 #[cfg(feature = "testing")]
 pub(crate) use self::send::request::{Verb, WriteRequest};
 pub(crate) use self::send::target::WritingRun;
-pub(crate) use dependent::DependentWriter;
+pub(crate) use dependent::{DependentWriter, Removed};
 pub use error::Error;
 pub(crate) use error::is_servers;
 pub use events::Events;

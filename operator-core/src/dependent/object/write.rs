@@ -113,7 +113,7 @@ impl OfPrimary<'_> {
         live: &dyn Object,
         refused: operations::Error,
     ) -> Result<PutBack, operations::Error> {
-        match DependentWriter::is_cured_anew(&refused) {
+        match refused.is_immutable() {
             _ if !self.is_mine(live) => Err(refused),
             true if self.managed.recreates && self.is_removable(live) => {
                 writer.delete_to_recreate(live, refused).await

@@ -4,8 +4,11 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{intent::Part, mask};
-use crate::operations::{Error, matcher::strip_nulls};
+use super::intent::Part;
+use crate::operations::{
+    error::{Error, masked},
+    matcher::strip_nulls,
+};
 use crate::resource::{Object, ObjectKey, ResourceType};
 
 /// `object` as the body of a server-side apply: with its type, without nulls, managed fields and version.
@@ -171,7 +174,7 @@ pub(in crate::operations) fn patched_part(
 
 /// `object` as the body of a POST or PUT: with its type, without managed fields.
 pub(in crate::operations) fn plain(object: &dyn Object, kind: &ResourceType) -> Result<Value, Error> {
-    let serialize = |source| Error::Serialize { kind: kind.clone(), source: mask::json(kind, source) };
+    let serialize = |source| Error::Serialize { kind: kind.clone(), source: masked(kind, source) };
     let mut body = object.to_value().map_err(serialize)?;
     if let Some(fields) = body.as_object_mut() {
         fields.insert("apiVersion".to_owned(), kind.api_version().into());

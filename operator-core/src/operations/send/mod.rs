@@ -10,7 +10,6 @@ pub(super) mod applied;
 pub(super) mod body;
 pub(super) mod intent;
 pub(super) mod live;
-pub(super) mod mask;
 pub(super) mod merge;
 pub(super) mod mode;
 pub(super) mod request;

@@ -1,4 +1,8 @@
 //! How a write is made: the one algorithm for all types of writes.
+//!
+//! # Guarantees
+//! - An object that a run finds without its owner gets it back only if the primary isn't being deleted at that time. If
+//!   a collector has removed the owner, it did so after the deletion, which the live primary therefore shows.
 
 use std::sync::Arc;
 
@@ -7,6 +11,7 @@ use futures::{FutureExt, future::BoxFuture};
 use super::{
     body,
     intent::{Intent, Lock},
+    live::live,
     request::WriteRequest,
     target::Target,
 };
@@ -147,6 +152,41 @@ impl Target<'_> {
             base = live;
         }
         Err(self.contended())
+    }
+
+    /// Makes sure that the run's primary stays, if `intent` makes it the owner of an object that may exist without
+    /// that. `base` is the state that the write is based on, if one is known.
+    ///
+    /// A deletion with `--cascade=orphan` removes the owner from the children first. A run whose caches show that, and not
+    /// yet that the primary is being deleted, would add it again, and the collector would delete the child with the
+    /// primary. So the live primary is read, as Kubernetes' own controllers do before they adopt an object
+    /// (`RecheckDeletionTimestamp`). A run that knows that its primary is being deleted, a clean-up, isn't checked.
+    pub(in crate::operations) async fn may_own(
+        &self,
+        intent: &Intent,
+        base: Option<&dyn Object>,
+    ) -> Result<(), Error> {
+        let uid = self.run.uid;
+        if !intent.names_owner(uid) || base.is_some_and(|base| base.is_owned_by(uid)) {
+            return Ok(());
+        }
+        let (primaries, key) = (self.run.primaries.informer(), self.run.key);
+        let is_this = |primary: &AnyObject| primary.uid() == Some(uid);
+        let is_going = |primary: &AnyObject| primary.meta().deletion_timestamp.is_some();
+        if primaries.get(key).filter(is_this).as_ref().is_some_and(is_going) {
+            return Ok(());
+        }
+        match live(self.run.writer, primaries, key).await?.filter(is_this) {
+            Some(primary) if !is_going(&primary) => Ok(()),
+            found => {
+                if found.is_none() {
+                    self.run.findings.note_gone();
+                } else {
+                    self.run.findings.note_going();
+                }
+                Err(Error::OwnerGoes { kind: primaries.resource_type().clone(), key: key.clone() })
+            }
+        }
     }
 
     /// The live primary, if the write of it was refused: it may be gone, or replaced, and only the live object shows

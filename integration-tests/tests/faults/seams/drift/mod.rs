@@ -1,4 +1,4 @@
-//! Somebody changes what an apply can't undo (issue 13, section 4). Only a real server validates what it merges.
+//! Somebody changes what an apply can't undo. Only a real server validates what it merges.
 //!
 //! Each test judges the requests about the dependent one by one, by what they are: an apply, a JSON patch, and their answers.
 

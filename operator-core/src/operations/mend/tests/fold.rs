@@ -14,7 +14,7 @@ fn after_fold(
     before: &[ManagedFieldsEntry],
     after: &[ManagedFieldsEntry],
 ) -> Option<Vec<ManagedFieldsEntry>> {
-    let operations = folded(before, after, US, "v1")?;
+    let operations = folded(before, after, US, US, "v1")?;
     let mut object = json!({ "metadata": { "managedFields": after } });
     let patch: json_patch::Patch = serde_json::from_value(operations.into()).unwrap();
     json_patch::patch(&mut object, &patch).unwrap();
@@ -57,6 +57,21 @@ fn what_the_patch_has_brought_is_applied_from_then_on() {
         };
         assert_eq!(after_fold(&before, &after).map(by_operation), expected.map(by_operation), "{after:?}");
     }
+}
+
+/// For sets of manifests that another tool has made.
+#[test]
+fn what_another_manager_has_written_is_applied_from_then_on() {
+    let theirs = entry("helm", "Update", &ports(&[80]));
+    let after = [foreign(), theirs.clone(), entry(US, "Apply", &ports(&[90]))];
+    let operations = folded(&[], &after, "helm", US, "v1").expect("something to fold");
+    let mut object = json!({ "metadata": { "managedFields": after } });
+    json_patch::patch(&mut object, &serde_json::from_value::<json_patch::Patch>(operations.into()).unwrap())
+        .unwrap();
+    let entries: Vec<ManagedFieldsEntry> =
+        serde_json::from_value(object["metadata"]["managedFields"].take()).unwrap();
+    assert_eq!(entries, [foreign(), entry(US, "Apply", &ports(&[80, 90]))]);
+    assert_eq!(folded(&[], &[theirs], "kubectl", US, "v1"), None);
 }
 
 /// A managed set.
