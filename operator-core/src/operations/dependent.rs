@@ -11,8 +11,7 @@ use super::{
     resource::ResourceOperations,
     send::{
         body,
-        intent::{Intent, Lock, Part},
-        mode::WriteMode,
+        intent::{Intent, Lock, Part, WriteMode},
         request::{Verb, WriteRequest},
         target::Target,
     },

@@ -36,37 +36,29 @@
 //! - The informer that a write goes through watches the object that is written; an object outside its selectors is
 //!   written without match and filter.
 
-pub(crate) mod matcher;
-
-mod annotation;
 mod dependent;
 mod error;
 mod events;
-mod findings;
+pub(crate) mod matcher;
 mod mend;
-mod own_status;
 pub(crate) mod plan;
 mod primary;
 mod resource;
 mod send;
 
-pub(crate) use self::mend::PutBack;
-pub use self::send::applied::Applied;
-pub(crate) use self::send::live::live;
-pub use self::send::mode::WriteMode;
-pub(crate) use self::send::request::Writer;
-#[cfg(feature = "testing")]
-pub(crate) use self::send::request::{Verb, WriteRequest};
-pub(crate) use self::send::target::WritingRun;
 pub(crate) use dependent::{DependentWriter, Removed};
 pub use error::Error;
 pub(crate) use error::is_servers;
 pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
-pub(crate) use findings::Findings;
 pub(crate) use matcher::Look;
 pub(crate) use matcher::seen::{Desired, Seen};
-pub(crate) use own_status::{at, put_at};
+pub(crate) use mend::PutBack;
 pub(crate) use plan::Mode;
-pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
-pub use resource::ResourceOperations;
+pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, put_at};
+pub use resource::{Applied, ResourceOperations};
+pub use send::intent::WriteMode;
+pub(crate) use send::request::Writer;
+#[cfg(feature = "testing")]
+pub(crate) use send::request::{Verb, WriteRequest};
+pub(crate) use send::target::{Findings, WritingRun, live};

@@ -9,9 +9,11 @@ use super::Error;
 use crate::{
     cache::LONGEST_RETRY_AFTER,
     client::is_end_of,
-    operations::send::request::Verb,
     resource::{MASKED, ResourceType},
 };
+
+/// What was tried, if it was a patch.
+pub(in crate::operations) const PATCH: &str = "patch";
 
 /// What the server says instead of a text that can't be shown.
 const IMMUTABLE: &str = "field is immutable";
@@ -33,9 +35,7 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         match self {
             // A test of a patch fails without a cause: the object has another state by now.
-            Self::Refused { verb, status, .. } if status.code == 422 && !has_causes(status) => {
-                *verb == Verb::JsonPatch.as_str()
-            }
+            Self::Refused { verb, status, .. } if status.code == 422 && !has_causes(status) => *verb == PATCH,
             Self::Refused { status, .. } => !matches!(status.code, 400 | 405 | 413 | 415 | 422),
             Self::Unanswered { .. }
             | Self::NotServed { .. }
@@ -120,11 +120,11 @@ impl Error {
         matches!(self, Self::Gone { .. })
     }
 
-    /// Whether a write of this type was refused only because the object has changed: a conflict, or a failed test of a
-    /// JSON patch, for which the server names no cause, unlike for an invalid object.
-    pub(in crate::operations) fn is_outdated(&self, verb: Verb) -> bool {
-        let Self::Refused { status, .. } = self else { return false };
-        status.code == 409 || (verb == Verb::JsonPatch && status.code == 422 && !has_causes(status))
+    /// Whether a write was refused only because the object has changed: a conflict, or a failed test of a JSON patch, for
+    /// which the server names no cause, unlike for an invalid object.
+    pub(in crate::operations) fn is_outdated(&self) -> bool {
+        let Self::Refused { verb, status, .. } = self else { return false };
+        status.code == 409 || (*verb == PATCH && status.code == 422 && !has_causes(status))
     }
 
     /// Whether a refusal cites only fields that can't be changed in an existing object: a new object may have them as
@@ -198,8 +198,12 @@ mod tests {
     }
 
     fn refused(status: serde_json::Value) -> Error {
+        refused_to(PATCH, status)
+    }
+
+    fn refused_to(verb: &'static str, status: serde_json::Value) -> Error {
         let status = serde_json::from_value(status).expect("a status");
-        Error::refused("patch", kind(), ObjectKey::namespaced("shop", "one"), Box::new(status))
+        Error::refused(verb, kind(), ObjectKey::namespaced("shop", "one"), Box::new(status))
     }
 
     #[test]
@@ -246,12 +250,12 @@ mod tests {
     #[test]
     fn a_failed_test_is_told_from_an_invalid_object() {
         let invalid = json!({ "causes": [{ "reason": "FieldValueInvalid", "field": "spec" }] });
-        assert!(refused(json!({ "code": 422 })).is_outdated(Verb::JsonPatch));
+        assert!(refused(json!({ "code": 422 })).is_outdated());
         assert!(refused(json!({ "code": 422 })).is_retryable(), "the object may have another state later");
         assert!(!refused(json!({ "code": 422, "details": invalid })).is_retryable());
-        assert!(!refused(json!({ "code": 422 })).is_outdated(Verb::Apply));
-        assert!(!refused(json!({ "code": 422, "details": invalid })).is_outdated(Verb::JsonPatch));
-        assert!(refused(json!({ "code": 409 })).is_outdated(Verb::Apply));
+        assert!(!refused_to("apply", json!({ "code": 422 })).is_outdated());
+        assert!(!refused(json!({ "code": 422, "details": invalid })).is_outdated());
+        assert!(refused(json!({ "code": 409 })).is_outdated());
     }
 
     fn shown(kind: &ResourceType) -> String {

@@ -8,14 +8,14 @@ use kube::core::Status;
 use serde::de::Error as _;
 
 use crate::{
-    cache::{self, Unopened, WhyUnopened},
+    cache::{self, Unopened, Unread, WhyUnopened, WhyUnread},
     client::{Closed, is_not_served},
     observe::with_sources,
     resource::{ObjectKey, ResourceType},
 };
 
 pub(crate) use meaning::is_servers;
-pub(super) use meaning::{masked, says_immutable};
+pub(super) use meaning::{PATCH, masked, says_immutable};
 
 /// An error of this module. Its text never contains a value of a Secret.
 #[derive(Debug, thiserror::Error)]
@@ -327,6 +327,19 @@ impl From<Unopened> for Error {
         match why {
             WhyUnopened::Undecodable(error) => Self::undecodable(kind, key, serde_json::Error::custom(error)),
             WhyUnopened::NotHeld => Self::NotHeld { kind, key },
+        }
+    }
+}
+
+/// A read past all caches.
+impl From<Unread> for Error {
+    fn from(Unread { kind, key, why }: Unread) -> Self {
+        const VERB: &str = "get";
+        match why {
+            WhyUnread::InvalidName => Self::InvalidName { kind, key },
+            WhyUnread::Unanswered(source) => Self::unanswered(VERB, kind, key, source),
+            WhyUnread::Refused(status) => Self::refused(VERB, kind, key, status),
+            WhyUnread::NoObject(source) => Self::undecodable(kind, key, source),
         }
     }
 }

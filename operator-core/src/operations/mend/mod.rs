@@ -61,7 +61,7 @@ impl DependentWriter<'_> {
         let meta = live.meta();
         let (uid, version) = (meta.uid.as_deref(), meta.resource_version.as_deref());
         let patched = match self.patch(drift.operations, uid, version).await {
-            Err(error) if error.is_outdated(Verb::JsonPatch) => return Ok(PutBack::Overtaken),
+            Err(error) if error.is_outdated() => return Ok(PutBack::Overtaken),
             Err(error) if error.code() == Some(422) => return Err(refused.in_the_way(theirs)),
             patched => patched?,
         };
@@ -91,7 +91,7 @@ impl DependentWriter<'_> {
                 break;
             };
             match self.patch(fold, uid, state.version.as_deref()).await {
-                Err(error) if error.is_outdated(Verb::JsonPatch) => {}
+                Err(error) if error.is_outdated() => {}
                 folded => return folded.map(drop),
             }
             match self.live().await?.filter(|live| live.uid() == uid) {
