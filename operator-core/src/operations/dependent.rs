@@ -10,8 +10,8 @@ use super::{
     matcher::seen::{Desired, Seen},
     resource::ResourceOperations,
     send::{
-        body,
-        intent::{Intent, Lock, Part, WriteMode},
+        body::{self, Part},
+        intent::{Intent, Lock, WriteMode},
         request::{Verb, WriteRequest},
         target::Target,
     },

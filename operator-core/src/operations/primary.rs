@@ -13,8 +13,9 @@ use super::{
         strip_nulls,
     },
     send::{
-        ATTEMPTS, body,
-        intent::{Intent, Lock, Part, WriteMode},
+        ATTEMPTS,
+        body::{self, Part},
+        intent::{Intent, Lock, WriteMode},
         request::{Verb, WriteRequest},
         target::{Target, WritingRun},
     },

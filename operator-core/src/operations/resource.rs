@@ -9,8 +9,8 @@ use super::{
     matcher::{Look, seen::Desired},
     primary::{FinalizerAdded, PrimaryWriter},
     send::{
-        body::{self, Text},
-        intent::{Intent, Part, WriteMode},
+        body::{self, Part, Text},
+        intent::{Intent, WriteMode},
         request::{Verb, WriteRequest},
         target::{Target, WritingRun},
     },

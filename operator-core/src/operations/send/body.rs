@@ -14,7 +14,6 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::intent::Part;
 use crate::operations::{
     error::{Error, masked},
     matcher::strip_nulls,
@@ -23,6 +22,22 @@ use crate::{
     cache::range_within,
     resource::{Object, ObjectKey, ResourceType},
 };
+
+/// The part of an object that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::operations) enum Part {
+    Object,
+    Status,
+}
+
+impl Part {
+    pub(in crate::operations) const fn subresource(self) -> Option<&'static str> {
+        match self {
+            Self::Object => None,
+            Self::Status => Some("status"),
+        }
+    }
+}
 
 /// `object` as the body of a server-side apply: with its type, without nulls, managed fields and version.
 pub(in crate::operations) fn applied(object: &dyn Object, kind: &ResourceType) -> Result<Value, Error> {

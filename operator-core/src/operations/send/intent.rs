@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+pub(in crate::operations) use super::body::Part;
 use super::{
     body::{self, Locked, Text},
     request::Verb,
@@ -49,22 +50,6 @@ impl WriteMode {
     /// Whether the echo is filtered.
     pub(in crate::operations) const fn filters(self) -> bool {
         !matches!(self, Self::CacheOnly)
-    }
-}
-
-/// The part of an object that is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::operations) enum Part {
-    Object,
-    Status,
-}
-
-impl Part {
-    pub(in crate::operations) const fn subresource(self) -> Option<&'static str> {
-        match self {
-            Self::Object => None,
-            Self::Status => Some("status"),
-        }
     }
 }
 
