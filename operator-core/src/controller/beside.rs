@@ -17,11 +17,6 @@ impl Controller {
         std::iter::once(own).chain(self.0.all_sources().map(|source| source.needs())).collect()
     }
 
-    /// The field managers that it uses, and those that earlier versions have used.
-    pub(crate) fn field_managers(&self) -> Vec<String> {
-        self.0.own_managers()
-    }
-
     /// Adds the kinds that its dependents write, where an event source shows only those objects.
     pub(crate) fn add_marked(&self, names: &MarkNames, to: &mut MarkedKinds) {
         let marks = self.0.marks(names.clone());
@@ -34,15 +29,11 @@ impl Controller {
 }
 
 impl Declaration {
-    /// Those whose entries the caches keep.
-    pub(super) fn own_managers(&self) -> Vec<String> {
-        let retired = self.retired_managers.iter().cloned();
-        std::iter::once(self.field_manager.to_string()).chain(retired).collect()
-    }
-
-    /// The same with those of all controllers of the operator: what they share is kept for all of them.
-    pub(super) fn all_managers(&self, of_all: &BTreeSet<String>) -> Vec<String> {
-        let all: BTreeSet<String> = self.own_managers().into_iter().chain(of_all.iter().cloned()).collect();
+    /// The field managers whose entries the caches keep: its own, and those of all controllers of the operator, which
+    /// share caches.
+    pub(super) fn own_managers(&self, of_all: &BTreeSet<String>) -> Vec<String> {
+        let mut all = of_all.clone();
+        all.insert(self.field_manager.to_string());
         all.into_iter().collect()
     }
 }

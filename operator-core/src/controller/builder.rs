@@ -112,49 +112,25 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner.
+    /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner. Primaries that have
+    /// one with another name keep it: take it off before the name changes.
     pub fn finalizer(mut self, finalizer: impl Into<String>) -> Self {
         self.said.finalizer = Some(finalizer.into());
         self
     }
 
-    /// Lists finalizers that earlier versions of this controller have added to primaries and that this version doesn't
-    /// use: they are removed. The default finalizer is removed wherever this controller has added it, without being
-    /// listed.
-    pub fn retired_finalizers(mut self, finalizers: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.said.retired_finalizers.extend(finalizers.into_iter().map(Into::into));
-        self
-    }
-
     /// Names that this controller had before. Objects that it has made under them, as
     /// [`MarkNames`](crate::resource::MarkNames) show, count as its own and are marked with its current name in the
-    /// next run. Otherwise they would belong to another controller. What it has applied under these names is, by
-    /// default, taken over as with [`retired_field_managers`](Self::retired_field_managers).
+    /// next run. Otherwise they would belong to another controller.
     pub fn formerly(mut self, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        for name in names {
-            self.said.settings.former_names.insert(label_value(name.as_ref()));
-            self.said.former_names.insert(name.as_ref().to_owned());
-        }
+        self.said.settings.former_names.extend(names.into_iter().map(|name| label_value(name.as_ref())));
         self
     }
 
-    /// The name under which the controller owns the fields it applies; by default the controller's name. If it had
-    /// another name before, other than the default, list that in
-    /// [`retired_field_managers`](Self::retired_field_managers).
+    /// The name under which the controller owns the fields it applies; by default the controller's name. A field that was
+    /// applied under another name before stays that name's, too: it isn't removed when it is no longer wanted.
     pub fn field_manager(mut self, field_manager: impl Into<String>) -> Self {
         self.said.field_manager = Some(field_manager.into());
-        self
-    }
-
-    /// Lists field managers that earlier versions of this controller have used and that this version doesn't use. What
-    /// they have applied to its objects, its primaries and their status becomes this version's, so that fields that are
-    /// no longer wanted are removed. The controller's own name and its [former ones](Self::formerly) are always
-    /// included. No one else may use such a name.
-    ///
-    /// Objects that don't belong to the controller are left alone, and so is what a reconciler has applied by itself
-    /// elsewhere.
-    pub fn retired_field_managers(mut self, managers: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.said.retired_field_managers.extend(managers.into_iter().map(Into::into));
         self
     }
 

@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use super::{
     Controller, Mistake,
     declaration::Declaration,
-    names::{check_field_manager, check_finalizer, default_finalizer, retired_field_managers},
+    names::{check_field_manager, check_finalizer},
 };
 use crate::{
     cache::Contradiction,
@@ -118,7 +118,7 @@ impl Declaration {
                 Some(mistake) => {
                     wrong.tell_of(place, &mistake, "a name like `web-pages`, or leave the key out")
                 }
-                None => self.rename_field_manager(value),
+                None => self.field_manager = Arc::from(&**value),
             }
         }
         if let Some(Setting { value, place }) = &settings.all_events {
@@ -139,7 +139,7 @@ impl Declaration {
     }
 
     fn configure_finalizer(&mut self, finalizer: &str, place: &str, wrong: &mut Wrong<'_>) {
-        let Some(declared) = self.finalizer.clone() else {
+        if self.finalizer.is_none() {
             wrong.tell(
                 place,
                 format!("it has no finalizer that could be called `{finalizer}`"),
@@ -147,14 +147,11 @@ impl Declaration {
                 "nothing: leave the key out",
             );
             return;
-        };
+        }
         if let Some(mistake) = check_finalizer(finalizer) {
             wrong.tell_of(place, &mistake, "a name like `webpages.example.com/finalizer`");
             return;
         }
-        let default = default_finalizer(&self.settings.primary_type);
-        // The declared one is on primaries that the operator has met without this setting.
-        Arc::make_mut(&mut self.retired_finalizers).succeed(&declared, default, finalizer);
         self.finalizer = Some(Arc::from(finalizer));
     }
 
@@ -169,10 +166,6 @@ impl Declaration {
             return;
         }
         self.settings.all_events = all;
-        // Where the reconciler handles finalizers, the default one may be its own.
-        let default = default_finalizer(&self.settings.primary_type);
-        let unused = !all && self.finalizer.as_deref() != Some(&*default);
-        Arc::make_mut(&mut self.retired_finalizers).retire_default(unused.then_some(default));
     }
 
     /// How its primaries are listed.
@@ -190,14 +183,6 @@ impl Declaration {
         for Contradiction([what, why, write]) in self.settings.contradictions() {
             wrong.tell(place, what, why, write);
         }
-    }
-
-    /// What was applied under the declared one is taken over.
-    fn rename_field_manager(&mut self, field_manager: &str) {
-        let declared = self.field_manager.to_string();
-        let earlier = self.retired_managers.iter().cloned().chain([declared]);
-        self.retired_managers = retired_field_managers(earlier, &self.name, field_manager);
-        self.field_manager = Arc::from(field_manager);
     }
 
     fn configure_retry(&mut self, settings: &RetrySettings, wrong: &mut Wrong<'_>) {

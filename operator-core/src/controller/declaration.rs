@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::{
-    dispatcher::{Dispatcher, RetiredFinalizers, UserCode},
+    dispatcher::{Dispatcher, UserCode},
     event_source::{
         EventSink, EventSource, NoPrimaries, PrimaryFollower, PrimarySource, SourceDeclaration, Sources,
         Subscriber, Wiring,
@@ -150,10 +150,7 @@ pub(super) struct Declaration {
     pub(super) code: Arc<dyn UserCode>,
     pub(super) name: Arc<str>,
     pub(super) finalizer: Option<Arc<str>>,
-    pub(super) retired_finalizers: Arc<RetiredFinalizers>,
     pub(super) field_manager: Arc<str>,
-    /// Those that earlier versions have used.
-    pub(super) retired_managers: Arc<[String]>,
     pub(super) sources: Vec<Arc<dyn SourceDeclaration>>,
     /// Those that run only while some primary needs them.
     pub(super) conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
@@ -193,14 +190,12 @@ impl Declaration {
             verbs: verbs.to_vec(),
         };
         let mut access = vec![right(None, &["get", "list", "watch"]), right(Some("status"), &["patch"])];
-        // Without a finalizer nothing but the status is written to a primary, unless the reconciler asks for it. What a retired
-        // field manager has applied is taken over by a write of the object itself, even where it is the status.
-        let inherits = self.settings.use_ssa_to_patch_primary && !self.retired_managers.is_empty();
+        // Without a finalizer nothing but the status is written to a primary, unless the reconciler asks for it.
         let of_workflow: Vec<_> = self.settings.workflow.iter().flat_map(AnyWorkflow::access).collect();
         // Which of them were done is an annotation of their primary.
         let makes_jobs =
             of_workflow.iter().any(|right| is_job(&right.resource_type) && right.verbs.contains(&"create"));
-        if self.finalizer.is_some() || inherits || makes_jobs {
+        if self.finalizer.is_some() || makes_jobs {
             access.push(right(None, &["patch"]));
         }
         access.extend(self.all_sources().flat_map(|source| source.access()));
@@ -249,7 +244,7 @@ impl Declaration {
                 .as_ref()
                 .unwrap_or(self.settings.scope())
                 .in_place(clients.direct.default_namespace()),
-            own_managers: self.all_managers(managers),
+            own_managers: self.own_managers(managers),
             sharing: sharing.clone(),
             marks: Arc::clone(&marks),
             clients: clients.clone(),
@@ -302,7 +297,6 @@ impl Declaration {
             clients: clients.clone(),
             controller: Arc::clone(&self.name),
             field_manager: Arc::clone(&self.field_manager),
-            retired_managers: Arc::clone(&self.retired_managers),
             environment: environment.clone(),
             observers: observers.clone(),
             mode: mode.clone(),
@@ -330,7 +324,6 @@ impl Declaration {
             timeout: self.settings.reconcile_timeout,
             source_names: self.source_names(),
             shared,
-            retired_finalizers: Arc::clone(&self.retired_finalizers),
         };
         Wired {
             name: Arc::clone(&self.name),

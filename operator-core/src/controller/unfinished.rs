@@ -1,17 +1,17 @@
 //! A controller between its builder and its finished declaration, compiled once for all types of primaries.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use super::{
     Controller, Mistake, Mistakes,
     check::{Facts, Node, check},
     declaration::Declaration,
-    names::{default_finalizer, retired_field_managers},
+    names::default_finalizer,
     settings::Settings,
     sources::{DeclaredSources, Finished},
 };
 use crate::{
-    dispatcher::{RetiredFinalizers, UserCode},
+    dispatcher::UserCode,
     reconciler::DataType,
     workflow::{AnyBuilder, AnyWorkflow},
 };
@@ -21,11 +21,7 @@ pub(super) struct Unfinished {
     pub(super) name: Option<String>,
     pub(super) default_name: String,
     pub(super) finalizer: Option<String>,
-    pub(super) retired_finalizers: BTreeSet<String>,
     pub(super) field_manager: Option<String>,
-    pub(super) retired_field_managers: BTreeSet<String>,
-    /// The names that it had before, and so its field managers.
-    pub(super) former_names: BTreeSet<String>,
     pub(super) sources: DeclaredSources,
     pub(super) settings: Settings,
     /// The dependents of all its workflows, and those outside them.
@@ -48,10 +44,7 @@ impl Unfinished {
             name: None,
             default_name,
             finalizer: None,
-            retired_finalizers: BTreeSet::new(),
             field_manager: None,
-            retired_field_managers: BTreeSet::new(),
-            former_names: BTreeSet::new(),
             sources: DeclaredSources::default(),
             settings,
             nodes: Vec::new(),
@@ -113,7 +106,6 @@ impl Unfinished {
         mistakes.extend(check(&Facts {
             name: &name,
             field_manager: &field_manager,
-            retired_field_managers: &self.retired_field_managers,
             finalizer: self.finalizer.as_deref(),
             primary: self.settings.of,
             primary_kind: &self.settings.primary_type,
@@ -135,21 +127,13 @@ impl Unfinished {
         self.settings.nodes = self.nodes.iter().filter_map(Node::written).collect();
         let cleans_up =
             code.cleans_up() || self.settings.workflow.as_ref().is_some_and(AnyWorkflow::has_deletable);
-        let default = default_finalizer(&self.settings.primary_type);
-        let finalizer: Option<Arc<str>> =
-            cleans_up.then(|| self.finalizer.map_or_else(|| Arc::from(&*default), Arc::from));
-        // Where the reconciler handles finalizers, the default one may be its own.
-        let default = (!self.settings.all_events).then_some(default);
-        let retired = RetiredFinalizers::new(self.retired_finalizers, default, finalizer.as_deref());
-        let named = self.retired_field_managers.into_iter().chain(self.former_names);
-        let retired_managers = retired_field_managers(named, &name, &field_manager);
+        let finalizer = || self.finalizer.unwrap_or_else(|| default_finalizer(&self.settings.primary_type));
+        let finalizer = cleans_up.then(|| Arc::from(finalizer()));
         Ok(Controller(Box::new(Declaration {
             code,
             name,
             finalizer,
-            retired_finalizers: Arc::new(retired),
             field_manager: Arc::from(field_manager),
-            retired_managers,
             sources: always,
             conditional_sources: conditional,
             settings: self.settings,

@@ -193,7 +193,7 @@ impl Operator {
             spread: self.settings.spread,
             places: places.clone(),
             sharing: self.sharing(),
-            managers: self.settings.controllers.iter().flat_map(Controller::field_managers).collect(),
+            managers: self.settings.controllers.iter().map(|one| one.field_manager().to_owned()).collect(),
             marks: MarkNames::new(&self.settings.mark_prefix),
             mode: Mode::Apply,
             given: None,

@@ -5,11 +5,11 @@ mod sources;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use super::{
     Mistake,
-    names::{check_field_manager, check_finalizer, check_name, check_retired_field_manager},
+    names::{check_field_manager, check_finalizer, check_name},
 };
 use crate::{
     cache::Contradiction,
@@ -23,7 +23,6 @@ use crate::{
 pub(super) struct Facts<'d> {
     pub(super) name: &'d str,
     pub(super) field_manager: &'d str,
-    pub(super) retired_field_managers: &'d BTreeSet<String>,
     /// The one that was given, if one was.
     pub(super) finalizer: Option<&'d str>,
     pub(super) primary: RustType,
@@ -84,7 +83,6 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     if facts.field_manager != facts.name {
         mistakes.extend(check_field_manager(facts.field_manager));
     }
-    mistakes.extend(facts.retired_field_managers.iter().filter_map(|name| check_retired_field_manager(name)));
     mistakes.extend(facts.finalizer.and_then(check_finalizer));
     mistakes.extend(numbers(facts));
     mistakes.extend(all_events(facts));

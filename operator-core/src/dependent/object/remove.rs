@@ -1,13 +1,21 @@
 //! Removes what a node has made. Only the marks decide what that is: neither `desired` nor a mapper is called.
 
-use super::{OfPrimary, settings::Managed};
+use futures::FutureExt;
+
+use super::{
+    OfPrimary,
+    settings::{Managed, Settings},
+};
 use crate::{
     cache::Kept,
-    dependent::{Asked, Error},
+    dependent::{
+        AnyDependent, Asked, Capabilities, Engine, Error,
+        erased::{Answer, Deleted, Pruning},
+    },
     operations::{Removed, live},
     reconciler::BoxError,
-    resource::{AnyObject, Object, ObjectKey, ResourceType},
-    results::Secondary,
+    resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, label_value},
+    results::{ReconcileResult, Secondary},
 };
 
 impl Managed {
@@ -135,4 +143,40 @@ fn holds_data(kind: &ResourceType) -> bool {
         (kind.group(), kind.kind()),
         ("", "PersistentVolumeClaim" | "Namespace") | ("apiextensions.k8s.io", "CustomResourceDefinition")
     )
+}
+
+/// The leftovers of a node that the controller no longer has, of a kind that no other node writes.
+struct FormerNode(Managed);
+
+/// Declares that there was a node of that name, whose objects were of type `K`.
+pub(crate) fn retired<K: KubeObject>(name: &str, dynamic: &K::DynamicType) -> AnyDependent {
+    let mut settings = Settings::<K>::new(name.into());
+    settings.capabilities = Capabilities { deletes: true, ..Capabilities::READ_ONLY };
+    let managed = settings.finish(dynamic.clone());
+    AnyDependent::new(name, managed.declaration(), FormerNode(managed))
+}
+
+impl Engine for FormerNode {
+    fn reconcile<'r>(&'r self, _: Asked<'r>) -> Answer<'r, ReconcileResult> {
+        async { Ok(ReconcileResult::nothing()) }.boxed()
+    }
+
+    fn delete<'r>(&'r self, _: Asked<'r>) -> Answer<'r, Deleted> {
+        async { Ok(Deleted::NOTHING) }.boxed()
+    }
+
+    fn secondaries<'r>(&'r self, _: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
+        async { Ok(Vec::new()) }.boxed()
+    }
+
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
+        async move {
+            let node = label_value(asked.node);
+            let mut of_primary = self.0.of_primary(asked).map_err(Error::boxed)?;
+            // It was declared, when there was such a node.
+            of_primary.marks.beside = false;
+            of_primary.prune(Some(&node), pruning.data).await.map_err(Error::boxed)
+        }
+        .boxed()
+    }
 }

@@ -15,11 +15,10 @@ use crate::{
     event_source::{Primaries, PrimaryFollower},
     observe::{EventOutcome, Observation},
     operations::{
-        Error, Writer,
+        error::Error,
         send::{
             body,
-            live::unread,
-            request::{Verb, WriteRequest},
+            request::{Verb, WriteRequest, Writer},
         },
     },
     resource::{Access, ObjectKey, ResourceType, ResourceVersion},
@@ -176,7 +175,7 @@ impl Recorder {
     /// The Event of that name.
     async fn known(&self, place: &ObjectKey) -> Result<Option<Known>, Error> {
         let read = read_live(&self.writer.clients.reads, &self.kind, place, "application/json").await;
-        let Some(found) = read.map_err(|error| unread(error, &self.kind, place))? else { return Ok(None) };
+        let Some(found) = read? else { return Ok(None) };
         let known = serde_json::from_str(found.get());
         known.map(Some).map_err(|source| Error::undecodable(self.kind.clone(), place.clone(), source))
     }

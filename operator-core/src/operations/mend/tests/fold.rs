@@ -14,7 +14,7 @@ fn after_fold(
     before: &[ManagedFieldsEntry],
     after: &[ManagedFieldsEntry],
 ) -> Option<Vec<ManagedFieldsEntry>> {
-    let operations = folded(before, after, US, "v1")?;
+    let operations = folded(before, after, US, US, "v1")?;
     let mut object = json!({ "metadata": { "managedFields": after } });
     let patch: json_patch::Patch = serde_json::from_value(operations.into()).unwrap();
     json_patch::patch(&mut object, &patch).unwrap();
@@ -59,8 +59,23 @@ fn what_the_patch_has_brought_is_applied_from_then_on() {
     }
 }
 
+/// For sets of manifests that another tool has made.
+#[test]
+fn what_another_manager_has_written_is_applied_from_then_on() {
+    let theirs = entry("helm", "Update", &ports(&[80]));
+    let after = [foreign(), theirs.clone(), entry(US, "Apply", &ports(&[90]))];
+    let operations = folded(&[], &after, "helm", US, "v1").expect("something to fold");
+    let mut object = json!({ "metadata": { "managedFields": after } });
+    json_patch::patch(&mut object, &serde_json::from_value::<json_patch::Patch>(operations.into()).unwrap())
+        .unwrap();
+    let entries: Vec<ManagedFieldsEntry> =
+        serde_json::from_value(object["metadata"]["managedFields"].take()).unwrap();
+    assert_eq!(entries, [foreign(), entry(US, "Apply", &ports(&[80, 90]))]);
+    assert_eq!(folded(&[], &[theirs], "kubectl", US, "v1"), None);
+}
+
 /// A managed set.
-pub(super) fn fields() -> impl Strategy<Value = Value> {
+fn fields() -> impl Strategy<Value = Value> {
     let leaf = Just(json!({}));
     leaf.prop_recursive(4, 24, 3, |below| {
         (proptest::collection::btree_map("f:[abc]", below, 1..4), any::<bool>()).prop_map(
@@ -80,7 +95,7 @@ pub(super) fn fields() -> impl Strategy<Value = Value> {
 }
 
 /// The places that a set has.
-pub(super) fn places(entries: &[ManagedFieldsEntry], operation: &str) -> BTreeSet<String> {
+fn places(entries: &[ManagedFieldsEntry], operation: &str) -> BTreeSet<String> {
     fn walk(below: &Map<String, Value>, path: &str, all: &mut BTreeSet<String>) {
         for (key, value) in below.iter().filter(|(key, _)| *key != ".") {
             let (path, value) = (format!("{path}/{key}"), value.as_object().unwrap());

@@ -1,17 +1,13 @@
 //! What is decided about a refusal; the causes are those of a real kube-apiserver 1.36.
 
+mod drift;
 mod fold;
-mod immutable;
-mod inherited;
-mod merged;
-mod property;
-mod table;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::core::Status;
 use serde_json::{Value, json};
 
-use super::{Drift, drift};
+use super::drift::{Drift, drift};
 
 const US: &str = "us";
 
@@ -43,22 +39,6 @@ fn shown(drift: &Drift) -> (Vec<String>, Vec<String>) {
         format!("{} {} {value}", text(&one["op"]), text(&one["path"])).trim_end().to_owned()
     });
     (operations.collect(), drift.theirs.iter().map(ToString::to_string).collect())
-}
-
-/// A service with these ports.
-fn service(ports: &[(&str, u16)]) -> Value {
-    let ports: Vec<_> = ports.iter().map(|(name, port)| json!({ "name": name, "port": port })).collect();
-    json!({ "apiVersion": "v1", "kind": "Service", "metadata": { "name": "web" }, "spec": { "ports": ports } })
-}
-
-/// The same, as the server keeps it.
-fn live_service(ports: &[(&str, u16)]) -> Value {
-    let mut service = service(ports);
-    for port in service["spec"]["ports"].as_array_mut().into_iter().flatten() {
-        port["protocol"] = "TCP".into();
-        port["targetPort"] = port["port"].clone();
-    }
-    service
 }
 
 /// The managed set of ports.
