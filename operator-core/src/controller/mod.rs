@@ -11,7 +11,6 @@ pub(crate) mod derived;
 mod draft;
 #[doc(hidden)]
 pub(crate) mod into;
-mod kept;
 mod mistake;
 mod names;
 mod permitted;

@@ -5,6 +5,7 @@ mod tests;
 
 use std::{
     collections::BTreeSet,
+    fmt,
     future::pending,
     mem,
     pin::pin,
@@ -27,8 +28,8 @@ use crate::{
     client::Term,
     environment::{Environment, Now},
     event_source::{
-        ConditionalSources, Divisions, EventSource, HeldBack, Opening, Opens, SourcePart, WatchScope,
-        run_and_tell,
+        ConditionalSources, Divisions, EventSource, HeldBack, Opening, Opens, Primaries, PrimaryScopes,
+        SourcePart, WatchScope, run_and_tell,
     },
     observe::{Observation, Observers, SourceHealth},
     operations::Recorder,
@@ -94,10 +95,12 @@ pub(crate) struct RunningController {
 }
 
 /// What a controller consists of, whatever it does at the moment.
-#[derive(Debug)]
 pub(super) struct Parts {
     pub(super) name: Arc<str>,
     pub(super) primary_type: ResourceType,
+    pub(super) primaries: Arc<dyn Primaries>,
+    /// What is kept about them.
+    pub(super) scopes: Arc<PrimaryScopes>,
     /// Those that always run.
     pub(super) sources: Vec<Arc<dyn EventSource>>,
     pub(super) conditional: Arc<ConditionalSources>,
@@ -240,6 +243,9 @@ impl RunningController {
         let conditional = self.parts.conditional.running();
         let all = self.parts.sources.iter().chain(&conditional);
         let all = all.map(|source| (source.name().to_owned(), source.leftovers()));
+        // What is kept about a primary is in its scope.
+        let astray = ("scopes of primaries".to_owned(), self.parts.scopes.astray(&*self.parts.primaries));
+        let all = all.chain([astray]);
         all.filter(|(_, leftovers)| *leftovers > 0).collect()
     }
 
@@ -397,8 +403,17 @@ fn lag(source: &str, part: &SourcePart) -> String {
     }
 }
 
-impl std::fmt::Debug for dyn EventSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts")
+            .field("name", &self.name)
+            .field("sources", &self.sources)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for dyn EventSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }

@@ -13,7 +13,6 @@ use futures::FutureExt;
 use super::planted::{self, Planted};
 use super::{
     Controller,
-    kept::count_kept,
     permitted::{Permitted, Places},
     running::{Parts, RunningController},
 };
@@ -30,7 +29,7 @@ use crate::{
     observe::{Cause, Observers, SourceIndex},
     operations::{Mode, Recorder, Writer},
     processor::{Input, Processor, ProcessorTask, RunExecutor},
-    reconciler::{ControllerContext, Expectations, ManagedWorkflow, WorkflowSurroundings},
+    reconciler::{ControllerContext, ManagedWorkflow, WorkflowSurroundings},
     resource::{Departed, MarkNames, ObjectKey, Uid},
 };
 
@@ -148,11 +147,13 @@ impl Controller {
             environment: environment.clone(),
             observers: observers.clone(),
             primaries: Arc::new(NoPrimaries),
+            scopes: Arc::default(),
             sink,
             given: given.clone(),
         };
         let primary = PrimarySource::new(self.settings.primary_source(self.finalizer.as_deref()), &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
+        wiring.scopes.follow(primary.informer());
         let mut sources = Sources::none_in(&wiring);
         for (index, declaration) in SourceIndex::all().zip(&self.sources) {
             declaration.build(index, &wiring, &mut sources);
@@ -176,20 +177,10 @@ impl Controller {
         all.extend(sources.all().cloned());
 
         let workflows = workflows.subscribed_by(subscriber);
-        // What these keep about a primary goes with it.
-        let expectations: Arc<Expectations> = Arc::default();
-        let followers: [Arc<dyn PrimaryFollower>; 4] = [
-            Arc::clone(&expectations) as _,
-            Arc::clone(&conditional) as _,
-            Arc::clone(&workflows.latest) as _,
-            Arc::clone(&workflows.leaving) as _,
-        ];
-        for follower in &followers {
-            wiring.primaries.follow(Arc::downgrade(follower));
-        }
+        let claims: Arc<dyn PrimaryFollower> = Arc::clone(&conditional) as _;
+        wiring.primaries.follow(Arc::downgrade(&claims));
         let workflow =
             self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
-        count_kept(&wiring, &conditional, &expectations, &workflows, workflow.clone());
         let writer = Writer {
             clients: clients.clone(),
             controller: Arc::clone(&self.name),
@@ -199,7 +190,8 @@ impl Controller {
             observers: observers.clone(),
             mode: mode.clone(),
         };
-        let events = self.recorder(&writer, &wiring);
+        let (scopes, declared) = (Arc::clone(&wiring.scopes), self.settings.records_events);
+        let events = Recorder::new(writer.clone(), scopes, declared);
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
@@ -212,7 +204,7 @@ impl Controller {
             finalizer: self.finalizer.clone(),
             marks,
             workflow,
-            expectations,
+            scopes: Arc::clone(&wiring.scopes),
             workflows,
             processor: processor.clone(),
         });
@@ -228,6 +220,8 @@ impl Controller {
         let parts = Parts {
             name: Arc::clone(&self.name),
             primary_type: wiring.primary_type,
+            primaries: wiring.primaries,
+            scopes: wiring.scopes,
             sources: all,
             conditional,
             processor,
@@ -249,20 +243,6 @@ impl Controller {
             #[cfg(feature = "testing")]
             planted,
         }
-    }
-
-    /// What writes the Events of this controller. What it keeps about a primary goes with the primary.
-    pub(super) fn recorder(&self, writer: &Writer, wiring: &Wiring) -> Arc<Recorder> {
-        let declared = self.settings.records_events;
-        let recorder = Recorder::new(writer.clone(), Arc::clone(&wiring.primaries), declared);
-        let follower = Arc::clone(&recorder) as Arc<dyn PrimaryFollower>;
-        wiring.primaries.follow(Arc::downgrade(&follower));
-        let (kept, primaries) = (Arc::downgrade(&recorder), Arc::downgrade(&wiring.primaries));
-        wiring.environment.keeps(format!("{}, events", wiring.controller), move || {
-            let primaries = primaries.upgrade()?;
-            Some(kept.upgrade()?.leftovers(&|primary| primaries.get(primary).is_some()))
-        });
-        recorder
     }
 }
 

@@ -204,6 +204,7 @@ impl World {
             environment: environment.clone(),
             observers: observers.clone(),
             primaries: Arc::new(NoPrimaries),
+            scopes: Arc::default(),
             sink: Arc::new(Nobody),
             given: None,
         };
@@ -223,6 +224,7 @@ impl World {
             shows_ends: false,
         };
         let primary = PrimarySource::new(declaration, &wiring);
+        wiring.scopes.follow(primary.informer());
         let mut sources = Sources::default();
         InformerEventSource::<Secret>::new().build(SourceIndex(0), &wiring, &mut sources);
         environment.spawn(EventSource::run(primary.informer()));
@@ -244,7 +246,7 @@ impl World {
             controller: "writes".into(),
             primary,
             sources,
-            events: Recorder::new(writer.clone(), Arc::new(NoPrimaries), true),
+            events: Recorder::new(writer.clone(), Arc::clone(&wiring.scopes), true),
             writer,
             clients,
             applies: true,
@@ -252,7 +254,7 @@ impl World {
             finalizer: Some("example.com/finalizer".into()),
             marks: Arc::default(),
             workflow: None,
-            expectations: Arc::default(),
+            scopes: wiring.scopes,
             workflows: WorkflowSurroundings::default(),
             processor,
         });

@@ -5,13 +5,15 @@ use std::{future::Future, sync::Arc};
 use futures::FutureExt;
 use parking_lot::Mutex;
 
-use super::{DataOfRun, Expectations, RetryInfo, memo::Memo};
+use super::{DataOfRun, RetryInfo, memo::Memo};
 use crate::reconciler::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings};
 use crate::{
     cache::{AnyInformer, HeldObjects},
     client::Clients,
     environment::WallClock,
-    event_source::{AnySecondary, EventSources, PrimarySource, RustType, Sources},
+    event_source::{
+        AnySecondary, EventSources, PrimaryScope, PrimaryScopes, PrimarySource, RustType, Sources,
+    },
     observe::Causes,
     operations::{About, Error, Events, Findings, Recorder, ResourceOperations, Writer, WritingRun},
     processor::Processor,
@@ -37,8 +39,8 @@ pub(crate) struct ControllerContext {
     pub(crate) marks: Arc<ControllerMarks>,
     /// The workflow, if the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow>>,
-    /// What its reconciler waits for, by primary.
-    pub(crate) expectations: Arc<Expectations>,
+    /// What is kept about its primaries.
+    pub(crate) scopes: Arc<PrimaryScopes>,
     /// What the workflows of the operator share.
     pub(crate) workflows: WorkflowSurroundings,
     /// Knows whether another run of a primary follows anyway.
@@ -115,6 +117,11 @@ impl AnyContext {
 
     pub(crate) fn run(&self) -> &RunContext {
         &self.run
+    }
+
+    /// Where something about the primary of the run is kept for its later ones.
+    pub(crate) fn scope(&self) -> PrimaryScope<'_> {
+        self.shared.scopes.of_incarnation(&self.run.key, &self.run.uid)
     }
 
     /// The primary of the run.

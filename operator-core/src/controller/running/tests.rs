@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{
+    event_source::NoPrimaries,
     observe::Observer,
     processor::{MachineConfig, Outcome, Run, RunExecutor},
 };
@@ -61,6 +62,8 @@ fn start(sources: Vec<Arc<dyn EventSource>>, observers: Observers) -> RunningCon
     let parts = Parts {
         name: Arc::from("web"),
         primary_type: ResourceType::of::<k8s_openapi::api::core::v1::Pod>(),
+        primaries: Arc::new(NoPrimaries),
+        scopes: Arc::default(),
         sources,
         conditional: Arc::default(),
         processor,

@@ -12,7 +12,7 @@ use crate::{
     event_source::Claimant,
     observe::error_chain,
     reconciler::BoxError,
-    results::{ConditionKind, HoldCode, Panicked, Secondary, Verdict},
+    results::{ConditionKind, HoldCode, Leaving, Panicked, Secondary, Verdict},
     workflow::{
         Cluster, NodeId,
         conditions::{
@@ -165,8 +165,8 @@ impl Run<'_> {
         }
         let gone = self.ask(ConditionKind::Gone, node, node.deleted.as_ref(), record).await?;
         if gone {
-            let leaving = &self.context.shared().workflows.leaving;
-            leaving.forget(self.context.primary_key(), node.dependent.name());
+            let forget = |leaving: &mut Leaving| leaving.forget(node.dependent.name());
+            self.context.scope().look(forget);
         }
         Ok(if gone { Removed::Gone } else { Removed::NotYet })
     }
