@@ -6,7 +6,6 @@ mod assertions;
 mod crashes;
 mod faults;
 mod josdk;
-mod kept;
 mod layers;
 mod links;
 mod lints;

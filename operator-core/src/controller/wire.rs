@@ -23,8 +23,8 @@ use crate::{
     dispatcher::{Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        EventSink, EventSource, Given, NoPrimaries, PrimaryChange, PrimaryFollower, PrimarySource, Sharing,
-        Sources, Subscriber, WatchScope, Wiring,
+        EventSink, EventSource, Given, NoPrimaries, PrimaryChange, PrimarySource, Sharing, Sources,
+        Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::{Mode, Recorder, Writer},
@@ -177,8 +177,6 @@ impl Controller {
         all.extend(sources.all().cloned());
 
         let workflows = workflows.subscribed_by(subscriber);
-        let claims: Arc<dyn PrimaryFollower> = Arc::clone(&conditional) as _;
-        wiring.primaries.follow(Arc::downgrade(&claims));
         let workflow =
             self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
         let writer = Writer {

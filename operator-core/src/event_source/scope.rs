@@ -152,7 +152,16 @@ pub(crate) struct PrimaryScope<'s> {
     slot: ScopeSlot,
 }
 
-impl PrimaryScope<'_> {
+impl<'s> PrimaryScope<'s> {
+    pub(crate) const fn primary(&self) -> &'s ObjectKey {
+        self.primary
+    }
+
+    /// Whether there is such a primary.
+    pub(crate) fn exists(&self) -> bool {
+        self.values(&mut self.scopes.0.lock()).is_some()
+    }
+
     /// The same for the values of another slot than the controller's own.
     pub(crate) const fn slot(self, slot: ScopeSlot) -> Self {
         Self { slot, ..self }

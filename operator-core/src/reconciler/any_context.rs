@@ -166,7 +166,7 @@ impl AnyContext {
     /// Adds and removes event sources.
     pub(crate) fn event_sources(&self) -> EventSources<'_> {
         let shared = &self.shared;
-        EventSources { sources: &shared.sources, primaries: &shared.primary, primary: &self.run.key }
+        EventSources { sources: &shared.sources, scope: self.scope() }
     }
 
     /// Writes secondaries, and the primary in addition to what the run returns.

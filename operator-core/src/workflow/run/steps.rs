@@ -226,11 +226,10 @@ impl Run<'_> {
             self.release(id, node);
             return Ok(Activity::Inactive);
         }
-        let (sources, primary) = (self.context.shared().sources.conditional(), self.context.primary_key());
-        let exists = || self.context.primary().is_some();
+        let (sources, scope) = (self.context.shared().sources.conditional(), self.context.scope());
         // All of them, so that they are listed at the same time.
         let waits = node.sources.iter().fold(None, |waits, source| {
-            let claimed = sources.claim(source, primary, self.claimant(id), exists);
+            let claimed = sources.claim(source, scope, self.claimant(id));
             waits.or(claimed.err())
         });
         let Some(reason) = waits else { return Ok(Activity::Active) };
