@@ -116,9 +116,7 @@ pub use crate::workflow::declare::{
     wire::Wire,
 };
 pub use cache::scopes::WatchScope;
-pub use controller::{
-    builder::ControllerBuilder, configuration::ControllerConfiguration, declaration::Controller,
-};
+pub use controller::{builder::ControllerBuilder, declaration::Controller, into::ControllerConfiguration};
 pub use dependent::function::{
     dependent::Dependent,
     wanted::{Many, One},

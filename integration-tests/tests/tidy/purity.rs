@@ -45,6 +45,7 @@ const PURE: &[&str] = &[
     "event_source/external/schedule.rs",
     "event_source/external/unconfirmed.rs",
     "event_source/parts.rs",
+    "event_source/scope.rs",
     "operations/events/note.rs",
     "operations/events/spam.rs",
     "operations/matcher/",

@@ -7,7 +7,6 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use super::{
     Controller, Mistake,
-    declaration::Declaration,
     names::{check_field_manager, check_finalizer},
 };
 use crate::{
@@ -63,20 +62,18 @@ pub(crate) struct RateLimiterSettings {
 impl Controller {
     /// Takes over what was set from outside. What can't be is told, and stays as it was declared.
     pub(crate) fn configure(&mut self, settings: &ControllerSettings, mistakes: &mut Vec<Mistake>) {
-        let declaration = &mut *self.0;
-        let name = Arc::clone(&declaration.name);
-        let mut wrong = Wrong { controller: &name, mistakes };
-        declaration.configure(settings, &mut wrong);
+        let name = Arc::clone(&self.name);
+        self.take_over(settings, &mut Wrong { controller: &name, mistakes });
     }
 
     /// Works in these namespaces, unless it says other ones itself.
     pub(crate) fn namespaces_by_default(&mut self, scope: &WatchScope) {
-        self.0.settings.scope.get_or_insert_with(|| scope.clone());
+        self.settings.scope.get_or_insert_with(|| scope.clone());
     }
 
     /// Whether primaries are written by server-side apply.
     pub(crate) fn use_ssa_to_patch_primary(&mut self, use_ssa: bool) {
-        self.0.settings.use_ssa_to_patch_primary = use_ssa;
+        self.settings.use_ssa_to_patch_primary = use_ssa;
     }
 }
 
@@ -108,8 +105,8 @@ impl Wrong<'_> {
     }
 }
 
-impl Declaration {
-    fn configure(&mut self, settings: &ControllerSettings, wrong: &mut Wrong<'_>) {
+impl Controller {
+    fn take_over(&mut self, settings: &ControllerSettings, wrong: &mut Wrong<'_>) {
         if let Some(Setting { value, place }) = &settings.finalizer {
             self.configure_finalizer(value, place, wrong);
         }

@@ -4,7 +4,6 @@
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and query nothing.
 
 mod clock;
-mod kept;
 #[cfg(feature = "testing")]
 mod planted;
 mod quota;
@@ -19,7 +18,6 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use clock::{Clock, SystemClock};
 pub use clock::{Now, WallClock};
-use kept::Keepers;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use planted::PlantedBug;
@@ -38,7 +36,6 @@ pub struct Environment {
     tasks: TaskTracker,
     hook: Option<Arc<dyn TaskHook>>,
     host: Arc<str>,
-    kept: Keepers,
     shared: Shared,
     #[cfg(feature = "testing")]
     planted_bug: Option<PlantedBug>,
@@ -55,7 +52,6 @@ impl Environment {
             tasks: TaskTracker::new(),
             hook: None,
             host: std::env::var("HOSTNAME").unwrap_or_default().into(),
-            kept: Keepers::default(),
             shared: Shared::default(),
             #[cfg(feature = "testing")]
             planted_bug: None,

@@ -113,7 +113,6 @@ impl Operator {
                 .leftovers
                 .extend(leftovers.map(|(source, kept)| (format!("{}/{source}", controller.name()), kept)));
         }
-        footprint.leftovers.extend(running.environment.leftovers());
         footprint
     }
 

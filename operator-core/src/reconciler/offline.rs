@@ -78,6 +78,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             environment: environment.clone(),
             observers: parts.observers.clone(),
             primaries: Arc::new(NoPrimaries),
+            scopes: Arc::default(),
             sink: parts.sink,
             given: None,
         };
@@ -124,7 +125,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             controller: Arc::from("offline"),
             primary,
             sources,
-            events: Recorder::new(writer.clone(), Arc::new(NoPrimaries), true),
+            events: Recorder::new(writer.clone(), Arc::clone(&wiring.scopes), true),
             writer,
             clients,
             applies: true,
@@ -132,7 +133,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             finalizer: parts.finalizer,
             marks: Arc::default(),
             workflow: None,
-            expectations: Arc::default(),
+            scopes: wiring.scopes,
             workflows: parts.workflows,
             processor,
         });
@@ -149,6 +150,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         let key = ObjectKey::of(&primary);
         let informer = self.shared.primary.informer();
         informer.remember_answer(informer.answer_of(Arc::new(primary)));
+        self.shared.scopes.seen(&key, uid.as_str());
         let run = RunContext { key, uid, causes: Causes::NONE, retry: None, departed: None };
         Context::of_any(AnyContext::new(run, Arc::clone(&self.shared)))
     }

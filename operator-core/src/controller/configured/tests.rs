@@ -17,12 +17,12 @@ fn set<T>(value: T) -> Option<Setting<T>> {
     Some(Setting::new(value, "here"))
 }
 
-fn configured(builder: ControllerBuilder<Pods>, settings: &ControllerSettings) -> Declaration {
+fn configured(builder: ControllerBuilder<Pods>, settings: &ControllerSettings) -> Controller {
     let mut controller = builder.build().expect("it is sound");
     let mut mistakes = Vec::new();
     controller.configure(settings, &mut mistakes);
     assert_eq!(mistakes, []);
-    *controller.0
+    controller
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn all_events_are_for_a_reconciler_without_a_cleaner() {
     let (mut cleaning, mut mistakes) = (pods().build().expect("it is sound"), Vec::new());
     cleaning.configure(&settings, &mut mistakes);
     assert_eq!(mistakes.len(), 1, "{mistakes:?}");
-    assert!(!cleaning.0.settings.all_events);
+    assert!(!cleaning.settings.all_events);
     let declared = Controller::builder(Pods).trigger_on_all_events(true);
     let settings = ControllerSettings { all_events: set(false), ..ControllerSettings::default() };
     let declaration = configured(declared, &settings);

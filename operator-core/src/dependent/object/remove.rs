@@ -1,5 +1,7 @@
 //! Removes what a node has made. Only the marks decide what that is: neither `desired` nor a mapper is called.
 
+use std::collections::BTreeMap;
+
 use futures::FutureExt;
 
 use super::{
@@ -15,7 +17,7 @@ use crate::{
     operations::{Removed, live},
     reconciler::BoxError,
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, label_value},
-    results::{ReconcileResult, Secondary},
+    results::{Leaving, ReconcileResult, Secondary},
 };
 
 impl Managed {
@@ -46,10 +48,8 @@ impl OfPrimary<'_> {
         let removed = self.remove(object).await?;
         if let (Removed::Going, Some(uid)) = (removed, object.meta().uid.clone()) {
             let (context, node) = (self.asked.context, self.asked.node);
-            let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
-            leaving.note((primary, node), ObjectKey::in_meta(object.meta()), uid, || {
-                context.primary().is_some()
-            });
+            let key = ObjectKey::in_meta(object.meta());
+            context.scope().change(|leaving: &mut Leaving| leaving.note(node, key, uid));
         }
         Ok(())
     }
@@ -59,9 +59,8 @@ impl OfPrimary<'_> {
     /// gone.
     async fn hidden(&self) -> Result<Vec<AnyObject>, Error> {
         let context = self.asked.context;
-        let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
         let mut hidden = Vec::new();
-        for (key, uid) in leaving.of(primary, self.asked.node) {
+        for (key, uid) in self.leaving() {
             let source = self.managed.source(context)?;
             let live = live(&context.shared().writer, source.informer(), &key).await?;
             hidden.extend(live.filter(|live| live.meta().uid.as_ref() == Some(&uid)));
@@ -74,8 +73,12 @@ impl OfPrimary<'_> {
 
     /// Whether something was deleted and isn't gone yet.
     pub(in crate::dependent) fn awaits_some(&self) -> bool {
-        let context = self.asked.context;
-        !context.shared().workflows.leaving.of(context.primary_key(), self.asked.node).is_empty()
+        !self.leaving().is_empty()
+    }
+
+    fn leaving(&self) -> BTreeMap<ObjectKey, String> {
+        let of = |leaving: &mut Leaving| leaving.of(self.asked.node);
+        self.asked.context.scope().look(of).unwrap_or_default()
     }
 
     /// Removes what the node has made for the primary under other names than this one.

@@ -1,23 +1,23 @@
-//! A controller between its builder and its finished declaration, compiled once for all types of primaries.
+//! What a builder has been told of a controller and of its workflows, compiled once for all types of primaries.
 
 use std::sync::Arc;
 
 use super::{
     Controller, Mistake, Mistakes,
     check::{Facts, Node, check},
-    declaration::Declaration,
     names::default_finalizer,
     settings::Settings,
     sources::{DeclaredSources, Finished},
 };
 use crate::{
+    dependent::AnyDependent,
     dispatcher::UserCode,
     reconciler::DataType,
-    workflow::{AnyBuilder, AnyWorkflow},
+    workflow::{AnyBuilder, AnyWorkflow, Declaring, Stage},
 };
 
-/// The settings of a controller, whatever the type of its primaries.
-pub(super) struct Unfinished {
+/// A controller that is being declared, whatever the type of its primaries.
+pub(super) struct Draft {
     pub(super) name: Option<String>,
     pub(super) default_name: String,
     pub(super) finalizer: Option<String>,
@@ -38,7 +38,7 @@ pub(super) struct Unfinished {
     pub(super) mistakes: Vec<Mistake>,
 }
 
-impl Unfinished {
+impl Draft {
     pub(super) fn new(default_name: String, settings: Settings) -> Self {
         Self {
             name: None,
@@ -100,43 +100,112 @@ impl Unfinished {
         }
         self.check_data();
         let name: Arc<str> = Arc::from(self.name());
-        let field_manager = self.field_manager.unwrap_or_else(|| String::from(&*name));
-        let (mut mistakes, sources) = (self.mistakes, self.sources.finish());
+        let field_manager = self.field_manager.clone().unwrap_or_else(|| String::from(&*name));
+        let mut mistakes = std::mem::take(&mut self.mistakes);
+        let sources = std::mem::take(&mut self.sources).finish();
         let known: Vec<_> = sources.facts().collect();
+        let has_cleaner = code.cleans_up();
         mistakes.extend(check(&Facts {
             name: &name,
             field_manager: &field_manager,
-            finalizer: self.finalizer.as_deref(),
-            primary: self.settings.of,
-            primary_kind: &self.settings.primary_type,
-            scope: self.settings.scope(),
-            contradictions: self.settings.contradictions(),
-            max_concurrent: self.settings.machine.max_concurrent,
-            reconcile_timeout: self.settings.reconcile_timeout,
-            spread: self.settings.spread,
-            max_interval: self.settings.machine.max_reconciliation_interval,
-            all_events: self.settings.all_events,
-            has_workflow: self.settings.workflow.is_some(),
-            has_cleaner: code.cleans_up(),
+            draft: &self,
+            has_cleaner,
             sources: &known,
-            nodes: &self.nodes,
         }));
         let Finished { always, conditional, mistakes: of_sources } = sources;
         mistakes.extend(of_sources);
         Mistakes::check(mistakes).map_err(|mistakes| mistakes.of(&name))?;
         self.settings.nodes = self.nodes.iter().filter_map(Node::written).collect();
         let cleans_up =
-            code.cleans_up() || self.settings.workflow.as_ref().is_some_and(AnyWorkflow::has_deletable);
-        let finalizer = || self.finalizer.unwrap_or_else(|| default_finalizer(&self.settings.primary_type));
-        let finalizer = cleans_up.then(|| Arc::from(finalizer()));
-        Ok(Controller(Box::new(Declaration {
+            has_cleaner || self.settings.workflow.as_ref().is_some_and(AnyWorkflow::has_deletable);
+        let default = || default_finalizer(&self.settings.primary_type);
+        let finalizer = cleans_up.then(|| Arc::from(self.finalizer.unwrap_or_else(default)));
+        Ok(Controller {
             code,
             name,
             finalizer,
             field_manager: Arc::from(field_manager),
             sources: always,
             conditional_sources: conditional,
-            settings: self.settings,
-        })))
+            settings: Box::new(self.settings),
+        })
     }
+}
+
+impl Draft {
+    /// Takes the controller's own workflow, or nodes of it.
+    pub(super) fn take_workflow(&mut self, workflow: Declaring) {
+        match workflow.0 {
+            // What is wrong with them is told when all of them are there.
+            Stage::Nodes(nodes) => self.wired.extend(nodes),
+            other => {
+                if let Some(workflow) = self.declared(Declaring(other), Duty::Framework) {
+                    self.set_workflow(workflow);
+                }
+            }
+        }
+    }
+
+    /// Makes a workflow of the nodes that were given separately.
+    pub(super) fn take_nodes(&mut self) {
+        let nodes = std::mem::take(&mut self.wired);
+        if nodes.is_empty() {
+            return;
+        }
+        if let Some(workflow) = self.declared(Declaring(Stage::Nodes(nodes)), Duty::Framework) {
+            self.set_workflow(workflow);
+        }
+    }
+
+    fn set_workflow(&mut self, workflow: AnyWorkflow) {
+        if self.settings.workflow.is_some() {
+            self.mistakes.push(Mistake::new(
+                "it has two workflows",
+                "the second would take the place of the first, whose dependents would never run",
+                "one `.workflow(…)` with the nodes of both, or `.event_sources_of(…)` for one that the reconciler calls",
+            ));
+            return;
+        }
+        self.settings.workflow = Some(workflow);
+    }
+
+    /// Takes what every workflow has; `None` if it contradicts itself.
+    pub(super) fn declared(&mut self, workflow: Declaring, duty: Duty) -> Option<AnyWorkflow> {
+        let dependents = workflow.dependents();
+        let mut nodes: Vec<Node> = dependents.iter().map(node).collect();
+        let workflow = workflow.finish();
+        if let (Ok(workflow), Duty::Reconciler) = (&workflow, duty) {
+            for node in &mut nodes {
+                node.cleaned_up_by_hand = workflow.deletable().any(|name| *name == *node.name);
+            }
+        }
+        self.nodes.extend(nodes);
+        match workflow {
+            Ok(workflow) => {
+                self.sources.add_workflow(workflow.event_sources());
+                self.settings.outlines.push(workflow.outline());
+                self.takes.extend(workflow.data().map(|(node, data)| (node.to_owned(), data)));
+                Some(workflow)
+            }
+            Err(error) => {
+                // What the other nodes read may come from one of these.
+                let sources = dependents.iter().flat_map(AnyDependent::event_sources);
+                self.sources.add_dependent(sources.collect());
+                self.mistakes.extend(Mistakes::from(error));
+                None
+            }
+        }
+    }
+}
+
+/// Who has to ensure that the objects of a workflow are deleted before its primary is removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Duty {
+    Framework,
+    Reconciler,
+}
+
+pub(super) fn node(dependent: &AnyDependent) -> Node {
+    let (name, declaration) = (dependent.shared_name(), Arc::clone(dependent.declaration()));
+    Node { name, declaration, cleaned_up_by_hand: false }
 }
