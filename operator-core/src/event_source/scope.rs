@@ -111,6 +111,15 @@ impl PrimaryScopes {
         self.0.lock().iter_mut().find_map(|(primary, values)| find(primary, values.get(slot)?))
     }
 
+    /// Drops the values of a slot, of all primaries: nobody uses it any more.
+    pub(crate) fn clear(&self, slot: ScopeSlot) {
+        let mut cleared = Vec::new();
+        for values in self.0.lock().values_mut() {
+            cleared.extend(values.all.extract_if(.., |(of, _)| *of == slot));
+        }
+        drop(cleared);
+    }
+
     /// The number of scopes without a primary, and of primaries without a scope: 0 once all has been told.
     pub(crate) fn astray(&self, primaries: &dyn Primaries) -> usize {
         let scopes: BTreeSet<ObjectKey> = self.0.lock().keys().cloned().collect();
@@ -354,6 +363,12 @@ mod tests {
             end(&scopes, slot);
             assert_eq!(scopes.find(slot, |_, _: &mut Option<Looks>| Some(())), None);
         }
+        scopes.seen(&key(0), "u");
+        assert!(put());
+        scopes.clear(ScopeSlot::CONTROLLER);
+        assert!(scopes.find(slot, |_, _: &mut Option<Looks>| Some(())).is_some(), "it is another one's");
+        scopes.clear(slot);
+        assert_eq!(scopes.find(slot, |_, _: &mut Option<Looks>| Some(())), None);
         scopes.gone(&key(0));
         assert!(!put(), "there is nothing to keep it in");
     }

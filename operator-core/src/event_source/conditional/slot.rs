@@ -274,6 +274,8 @@ impl Slot {
         let running = state.running.take();
         drop(state);
         drop(running);
+        // A primary may outlive many sources that runs add and remove.
+        self.wiring.scopes.clear(self.claimed);
     }
 }
 
