@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use super::{
     Error, ResourceOperations, WriteMode,
-    matcher::seen::{Desired, Seen},
+    matcher::{
+        digest,
+        seen::{Desired, Seen},
+    },
     send::{
         body,
         intent::{Intent, Lock, Part},
@@ -27,6 +30,8 @@ pub(crate) struct DependentWriter<'c> {
     desired: &'c dyn Object,
     /// Made when it is needed, which is rare.
     body: OnceLock<Arc<Value>>,
+    /// The annotation that notes the digest of what is applied, if it is noted.
+    mark: Option<&'c str>,
 }
 
 impl<'c> ResourceOperations<'c> {
@@ -40,17 +45,30 @@ impl<'c> ResourceOperations<'c> {
         'c: 'd,
     {
         let (target, key) = self.target(of, desired)?;
-        Ok(DependentWriter { target, key, desired, body: OnceLock::new() })
+        Ok(DependentWriter { target, key, desired, body: OnceLock::new(), mark: None })
     }
 }
 
 impl<'c> DependentWriter<'c> {
+    /// Notes in this annotation what is applied.
+    pub(crate) fn noting_in(mut self, mark: Option<&'c str>) -> Self {
+        self.mark = mark;
+        self
+    }
+
     /// The whole body, if everything is sent: with its type, without nulls and version.
     pub(crate) fn body(&self) -> Result<&Arc<Value>, Error> {
         if let Some(body) = self.body.get() {
             return Ok(body);
         }
-        let body = body::applied(self.desired, self.kind())?;
+        let mut body = body::applied(self.desired, self.kind())?;
+        if let Some(mark) = self.mark {
+            let digest = digest(&body, mark, self.kind().is_sensitive());
+            if let Some(Value::String(mark)) = body["metadata"]["annotations"].get_mut(mark) {
+                mark.push('.');
+                mark.push_str(&digest);
+            }
+        }
         Ok(self.body.get_or_init(|| Arc::new(body)))
     }
 

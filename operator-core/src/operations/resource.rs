@@ -228,7 +228,7 @@ impl<'c> ResourceOperations<'c> {
         }
         let known = known.filter(|_| mode.matches());
         let manager = &*self.run.writer.field_manager;
-        let known = known.map(|known| target.seen(known, part, Desired::Object(manager, desired)));
+        let known = known.map(|known| target.seen(known, part, Desired::Object([manager, ""], desired)));
         if let Some(known) = &known
             && known.has_matched()
         {
@@ -245,7 +245,7 @@ impl<'c> ResourceOperations<'c> {
         if let Some(known) = &known
             && look == Look::Equal
         {
-            known.note_by_fields(look);
+            known.note(false);
             return target.found_as_desired(&known.kept, &key);
         }
         let unmet = known.as_ref().filter(|_| look == Look::Another).map(|known| &known.kept);

@@ -301,10 +301,15 @@ impl Kept {
     /// Takes over what its `older` state is known to match, if only fields have changed that didn't matter for that.
     pub(in crate::cache) fn take_over_verdict(&self, older: &Self) {
         if let Some(lasting) = older.verdict.lasting()
-            && self.is_alike(older)
+            && self.owns_the_same(older)
         {
             self.verdict.inherit(lasting);
         }
+    }
+
+    /// Whether the operator's managers own the same fields in both states.
+    fn owns_the_same(&self, other: &Self) -> bool {
+        matches!((&self.own, &other.own), (Some(own), Some(other)) if own.is_same(other))
     }
 
     /// The fingerprint that its status is known to match.

@@ -13,9 +13,9 @@ use super::OfPrimary;
 use crate::{
     dependent::{
         Error,
-        matcher::{Match, Matcher, Written, merged, words_decide},
+        matcher::{GenericMatcher, Match, Matcher, Written, merged},
     },
-    operations::{self, DependentWriter, Desired, Look, PutBack, Seen},
+    operations::{self, DependentWriter, Desired, PutBack, Seen, matcher::owns_as_applied},
     resource::{AnyObject, Object, ObjectKey},
     results::Operation,
 };
@@ -33,7 +33,8 @@ impl OfPrimary<'_> {
     ) -> Result<Option<(Operation, AnyObject)>, Error> {
         let context = self.asked.context;
         let operations = context.resource_operations().event_source(&self.managed.source.name);
-        let writer = operations.dependent(self.managed.of, desired)?;
+        let mark = self.is_matched_by_digest().then(|| self.marks.of.names().mark());
+        let writer = operations.dependent(self.managed.of, desired)?.noting_in(mark);
         let mut if_it_matches = Operation::Matched;
         let mut attempt = 1;
         if actual.as_ref().is_some_and(|known| !self.may_write(&**known)) {
@@ -144,12 +145,8 @@ impl OfPrimary<'_> {
         if !self.marks.of.names().same_api_version(desired.meta(), actual.meta()) {
             return Ok(false);
         }
-        let applies = self.applies();
-        let written = match applies {
-            true => Written::Applied { manager: writer.field_manager() },
-            false => Written::Replaced,
-        };
-        let seen = writer.seen(actual, self.told_apart(desired));
+        let mark = self.marks.of.names().mark_in(actual.meta()).unwrap_or_default();
+        let seen = writer.seen(actual, self.told_apart(desired, mark));
         if seen.as_ref().is_some_and(Seen::has_matched) {
             return Ok(true);
         }
@@ -157,28 +154,37 @@ impl OfPrimary<'_> {
             actual.check().map_err(|source| writer.serialize(source))?;
             return Ok((judge.0)(actual, desired, self.asked));
         }
-        let by_managed_fields = applies && matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
         let body = writer.body()?;
-        let seen_by_managed_fields = seen.as_ref().filter(|_| by_managed_fields);
-        let look = seen_by_managed_fields.map_or(Look::Unsure, |seen| seen.look(body));
-        let found = match look {
-            Look::Equal => Match::Equal,
-            Look::Another if words_decide(body) => Match::Differs(Vec::new()),
-            Look::Another | Look::Unsure => {
-                let found = match &self.managed.matcher {
-                    // What the operator has replaced has no fields that were applied.
-                    Matcher::Ssa if !applies => Matcher::Auto.matches_any(actual, desired, body, written),
-                    matcher => matcher.matches_any(actual, desired, body, written),
-                };
-                found.map_err(|source| writer.serialize(source))?
+        let by_digest = self.is_matched_by_digest();
+        let found = if by_digest {
+            let digest = body["metadata"]["annotations"][self.marks.of.names().mark()].as_str();
+            if digest == Some(mark) {
+                let managed = actual.meta().managed_fields.as_deref().unwrap_or_default();
+                match owns_as_applied(body, managed, writer.field_manager()) {
+                    Match::Equal if self.managed.kind.is_sensitive() => {
+                        let plain = actual.to_value().map_err(|source| writer.serialize(source))?;
+                        GenericMatcher::new().matches(body, &plain)
+                    }
+                    found => found,
+                }
+            } else {
+                Match::Differs(Vec::new())
             }
+        } else {
+            let matcher = match &self.managed.matcher {
+                Matcher::Ssa => &Matcher::Auto,
+                matcher => matcher,
+            };
+            matcher
+                .matches_any(actual, desired, body, Written::Replaced)
+                .map_err(|source| writer.serialize(source))?
         };
         match &found {
-            Match::Equal => match &seen {
-                Some(seen) if by_managed_fields => seen.note_by_fields(look),
-                Some(seen) => seen.note(),
-                None => {}
-            },
+            Match::Equal => {
+                if let Some(seen) = &seen {
+                    seen.note(by_digest && !self.managed.kind.is_sensitive());
+                }
+            }
             Match::Differs(paths) => {
                 tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::in_meta(desired.meta()), ?paths, "differs from the desired state");
             }
@@ -188,16 +194,24 @@ impl OfPrimary<'_> {
         }
         Ok(found.is_equal())
     }
+
+    /// Whether it is compared by the digest of what was applied last, and by the fields that are still owned.
+    fn is_matched_by_digest(&self) -> bool {
+        let by_fields = matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
+        by_fields && self.managed.judge.is_none() && self.applies()
+    }
 }
 
 impl OfPrimary<'_> {
-    /// What distinguishes this desired state of this node from all others; nothing does if the answer of the matcher
-    /// may depend on something else than the two objects.
-    fn told_apart<'d>(&'d self, desired: &'d dyn Object) -> Desired<'d> {
+    /// What distinguishes this desired state of this node from all others, for an object with that mark; nothing does if
+    /// the answer of the matcher may depend on something else than the two objects.
+    fn told_apart<'d>(&'d self, desired: &'d dyn Object, mark: &'d str) -> Desired<'d> {
         match self.managed.matcher {
             _ if self.managed.judge.is_some() => Desired::Known(None),
             Matcher::Custom(_) => Desired::Known(None),
-            Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => Desired::Object(&self.marks.node, desired),
+            Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => {
+                Desired::Object([&self.marks.node, mark], desired)
+            }
         }
     }
 }

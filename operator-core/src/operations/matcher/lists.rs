@@ -46,9 +46,9 @@ impl Walk {
             } else {
                 find(candidates, is_it)
             };
-            let found = find(actual_by_key.index.candidates(digest_of_key), |position| {
+            let found = if self.ownership_only { wanted } else { find(actual_by_key.index.candidates(digest_of_key), |position| {
                 key.names(&actual_by_key.candidate(position))
-            });
+            }) };
             if let Found::Once(position) = wanted {
                 is_owned[position] = true;
             }

@@ -42,6 +42,7 @@
 //!   [`Match::NeverApplied`] each time.
 
 mod beside;
+mod digest;
 mod fingerprint;
 mod index;
 mod item_key;
@@ -64,6 +65,7 @@ use walk::{Object, Walk};
 
 pub(crate) use self::{
     beside::{Look, look_beside},
+    digest::digest,
     fingerprint::fingerprint,
 };
 pub(crate) use self::{
@@ -146,6 +148,24 @@ pub fn matches_owned_fields(
     }
     let paths = walk.into_paths();
     if paths.is_empty() { Match::Equal } else { Match::Differs(paths) }
+}
+
+/// Whether `manager` still owns exactly the fields of `desired`, which it has applied. Values don't matter: a field that
+/// somebody else changes leaves the set of the manager that had applied it.
+pub(crate) fn owns_as_applied(desired: &Value, managed: &[ManagedFieldsEntry], manager: &str) -> Match {
+    let mut entries = managed.iter().filter(|entry| is_applied_by(entry, manager, None));
+    let Some(entry) = entries.next() else { return Match::NeverApplied };
+    let version = desired["apiVersion"].as_str();
+    let is_same_version = version.is_none() || entry.api_version.as_deref().is_none_or(|of| Some(of) == version);
+    match owned_fields(entry).filter(|_| is_same_version && entries.next().is_none()) {
+        Some(owned) => {
+            let mut walk = Walk { ownership_only: true, ..Walk::default() };
+            walk.object(desired, desired, &owned);
+            let paths = walk.into_paths();
+            if paths.is_empty() { Match::Equal } else { Match::Differs(paths) }
+        }
+        None => Match::Differs(vec![MANAGED_FIELDS.to_owned()]),
+    }
 }
 
 /// The set of owned fields that an entry records, as a tree or as text.

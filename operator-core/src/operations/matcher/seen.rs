@@ -21,7 +21,7 @@ pub(crate) enum Desired<'w> {
     Known(Option<NonZeroU64>),
     /// This object is desired by this node, or field manager. Its fingerprint is computed only if there is something to
     /// compare with it, or to remember: most writes need none.
-    Object(&'w str, &'w dyn Object),
+    Object([&'w str; 2], &'w dyn Object),
 }
 
 /// A known state and what is desired.
@@ -68,19 +68,9 @@ impl Seen<'_> {
         }
     }
 
-    /// Remembers that the state matches. This says nothing about the next state.
-    pub(crate) fn note(&self) {
-        self.remember(false);
-    }
-
-    /// The same if the matcher that uses managed fields says so, after this `look`: this holds for each state that
-    /// differs from this one only in fields that we don't own. If the object had to be read by the user's type, that
-    /// type may behave in any way.
-    pub(crate) fn note_by_fields(&self, look: Look) {
-        self.remember(look == Look::Equal || self.keeps_words);
-    }
-
-    fn remember(&self, lasts: bool) {
+    /// Remembers that the state matches. `lasts` if this holds for the next states, too, as long as our managers own the
+    /// same.
+    pub(crate) fn note(&self, lasts: bool) {
         if let Some(desired) = self.fingerprint() {
             self.verdict().note(desired, lasts);
         }
@@ -89,7 +79,7 @@ impl Seen<'_> {
     /// The same if a write has led to this state: then there was nothing to write.
     pub(in crate::operations) fn note_if_unchanged(&self, written: &dyn Object) {
         if self.kept.is_state_of(written) {
-            self.note();
+            self.note(false);
         }
     }
 

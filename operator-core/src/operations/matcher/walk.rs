@@ -26,7 +26,9 @@ const IGNORED_METADATA: [&str; 9] = [
 /// A walk through one object, and the differences that it has found.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
-    paths: Vec<String>,
+    pub(super) paths: Vec<String>,
+    /// Whether values don't matter: the actual object is the desired one.
+    pub(super) ownership_only: bool,
 }
 
 /// The fields of an object that are compared.
@@ -129,7 +131,7 @@ impl Walk {
     pub(super) fn value(&mut self, path: &Path<'_>, desired: Option<&Value>, actual: Option<&Value>) {
         let equal = match (desired, actual) {
             // Nothing is left that an apply could remove.
-            (None, None) => true,
+            (None, None) => !self.ownership_only,
             (None, Some(_)) => false,
             // It is owned, so it was sent before, and the server has dropped it.
             (Some(desired), None) => is_nothing(desired),
