@@ -10,7 +10,7 @@ use crate::{
         engine::{Decoded, Engine},
         opening::typed_parts,
         store::{FullStore, ItemStore},
-        text::{Item, Keeping, Kept, View},
+        text::{Kept, View},
     },
     resource::{KubeObject, ObjectKey, ResourceType},
 };

@@ -9,6 +9,8 @@
 //!                               └─ refused as invalid ─▶ unblock: what others have put in the way, what can't be changed
 //! ```
 
+use std::sync::Arc;
+
 use super::OfPrimary;
 use crate::{
     dependent::{
@@ -158,7 +160,12 @@ impl OfPrimary<'_> {
         let found = match is_noted {
             true => writer.was_applied_to(actual)?,
             false => {
-                let found = self.managed.matcher.matches(actual, desired, writer.body()?);
+                let (mut body, key) = (Arc::clone(writer.body()?), self.marks.of.names().mark());
+                // What was applied in an earlier version of the controller makes no difference to the content.
+                if body["metadata"]["annotations"][key] != mark {
+                    Arc::make_mut(&mut body)["metadata"]["annotations"][key] = mark.into();
+                }
+                let found = self.managed.matcher.matches(actual, desired, &body);
                 found.map_err(|source| writer.serialize(source))?
             }
         };
