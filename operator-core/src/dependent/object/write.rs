@@ -198,9 +198,7 @@ impl OfPrimary<'_> {
         match self.managed.matcher {
             _ if self.managed.judge.is_some() => Desired::Known(None),
             Matcher::Custom(_) => Desired::Known(None),
-            Matcher::Auto | Matcher::Generic(_) => {
-                Desired::Object([&self.marks.node, mark], desired)
-            }
+            Matcher::Auto | Matcher::Generic(_) => Desired::Object([&self.marks.node, mark], desired),
         }
     }
 }

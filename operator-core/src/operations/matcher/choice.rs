@@ -16,6 +16,9 @@ pub enum Matcher<K: ?Sized> {
     /// An object that is applied is as desired if what was applied last is what is desired now, and if nobody has
     /// changed a field of it since. One that is replaced is compared by [`GenericMatcher`] with its defaults.
     ///
+    /// Another spelling of the same state is another one, and is applied once: `1000m` instead of `1`, or ports in another
+    /// order. So give lists an order that stays the same from run to run.
+    ///
     /// What was applied last is noted in the object, in the annotation
     /// [`MarkNames::mark`](crate::resource::MarkNames::mark): a digest, which says nothing about the values of a Secret.
     /// Those are compared one by one.

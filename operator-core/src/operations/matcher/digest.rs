@@ -18,7 +18,9 @@ pub(crate) fn digest(body: &Value, mark: &str, hides_values: bool) -> String {
         "metadata" => {
             let counts = |name: &str| !Scope::Metadata.ignores(name);
             fields(hash, value, &counts, &mut |hash, name, value| match name {
-                "annotations" => fields(hash, value, &|name| name != mark, &mut |hash, _, value| add(hash, value)),
+                "annotations" => {
+                    fields(hash, value, &|name| name != mark, &mut |hash, _, value| add(hash, value))
+                }
                 _ => add(hash, value),
             });
         }

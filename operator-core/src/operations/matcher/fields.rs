@@ -171,8 +171,7 @@ impl Walk {
         scope: Scope,
     ) {
         let nothing = Fields::new();
-        let (Some(wanted), Some(found)) =
-            (wanted.map_or(Some(&nothing), Value::as_object), found.fields())
+        let (Some(wanted), Some(found)) = (wanted.map_or(Some(&nothing), Value::as_object), found.fields())
         else {
             return self.differs(path);
         };
