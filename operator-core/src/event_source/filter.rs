@@ -60,7 +60,7 @@ impl Filters<dyn Object> {
         if !asked && self.generic.is_none() {
             return true;
         }
-        view.opened(change).is_none_or(|change| self.accepts(&change))
+        change.opened(view).is_none_or(|change| self.accepts(&change))
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 use parking_lot::RwLock;
 
 use crate::{
-    cache::{Change, ChangeHandler, Follower, text::Kept},
+    cache::{Change, ChangeHandler, Follower},
     observe::SourceHealth,
     resource::ObjectKey,
 };
@@ -17,14 +17,14 @@ use super::Engine;
 
 /// The informer's own handler, and the followers of what it stores.
 pub(super) struct Handlers {
-    main: Arc<dyn ChangeHandler<Kept>>,
+    main: Arc<dyn ChangeHandler>,
     followers: RwLock<Followers>,
 }
 
 type Followers = Arc<[Arc<dyn Follower>]>;
 
 impl Handlers {
-    pub(super) fn new(main: Arc<dyn ChangeHandler<Kept>>) -> Self {
+    pub(super) fn new(main: Arc<dyn ChangeHandler>) -> Self {
         Self { main, followers: RwLock::new(Arc::new([])) }
     }
 
@@ -56,7 +56,7 @@ impl Handlers {
         }
     }
 
-    pub(super) fn on_change(&self, informer: &str, change: Change<Kept>) {
+    pub(super) fn on_change(&self, informer: &str, change: Change) {
         guarded(informer, || self.main.on_change(change));
     }
 

@@ -149,23 +149,21 @@ mod tests {
 
     use k8s_openapi::api::core::v1::ConfigMap;
 
-    use crate::{
-        cache::{
-            InformerConfig, WatchScope,
-            tests::{
-                known::{Known, decoded},
-                recorder::{Recorder, object},
-            },
+    use crate::cache::{
+        WatchScope,
+        tests::{
+            known::{TestEngine, decoded},
+            recorder::{Recorder, object},
+            typed::TestConfig,
         },
-        resource::ResourceType,
     };
 
     #[test]
     fn the_end_of_a_list_looks_at_its_own_collection_only() {
         let namespaces: Vec<String> = (0..20).map(|number| format!("n-{number}")).collect();
-        let mut config = InformerConfig::<ConfigMap>::new("test", ResourceType::of::<ConfigMap>());
+        let mut config = TestConfig::<ConfigMap>::new();
         config.scope = WatchScope::Namespaces(namespaces.iter().cloned().collect());
-        let engine = Known::new(&config, Arc::new(Arc::new(Recorder::default())));
+        let engine = TestEngine::new(&config, Arc::new(Recorder::default()));
         for scope in engine.scopes.indexes() {
             engine.list_started(scope);
             for name in ["a", "b"] {

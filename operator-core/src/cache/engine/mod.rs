@@ -80,7 +80,7 @@ pub(super) struct Parts {
     pub(super) face: Arc<dyn Face>,
     pub(super) store: Box<dyn ItemStore>,
     pub(super) indexers: Indexers,
-    pub(super) handler: Arc<dyn ChangeHandler<Kept>>,
+    pub(super) handler: Arc<dyn ChangeHandler>,
     pub(super) selector: Option<String>,
     pub(super) takes_metadata: bool,
 }
@@ -374,13 +374,13 @@ impl Engine {
         self.hand_over(Change { key: key.clone(), kind });
     }
 
-    fn hand_over_all(&self, changes: impl IntoIterator<Item = Change<Kept>>) {
+    fn hand_over_all(&self, changes: impl IntoIterator<Item = Change>) {
         for change in changes {
             self.hand_over(change);
         }
     }
 
-    fn hand_over(&self, change: Change<Kept>) {
+    fn hand_over(&self, change: Change) {
         self.handlers.on_change(&self.name, change);
     }
 }

@@ -60,13 +60,13 @@ pub(in crate::cache) fn transformed_kind<K: KubeObject>(transform: Transform<K>)
 }
 
 /// Objects of type `K`.
-pub(in crate::cache) struct Of<K> {
+struct Of<K> {
     transform: Option<Transform<K>>,
     of: PhantomData<fn() -> K>,
 }
 
 impl<K: KubeObject> Of<K> {
-    pub(in crate::cache) fn new(transform: Option<Transform<K>>) -> Self {
+    fn new(transform: Option<Transform<K>>) -> Self {
         Self { transform, of: PhantomData }
     }
 }

@@ -34,7 +34,7 @@ use crate::cache::{
     engine::{Decoded, WatchEvent},
     text::{Face, Kept, View},
 };
-use crate::{environment::Now, observe::SourceHealth, resource::ObjectKey};
+use crate::{observe::SourceHealth, resource::ObjectKey};
 
 pub(in crate::cache) use pool::Key;
 pub(crate) use pool::{InformerPool, Share};
@@ -122,11 +122,6 @@ impl Feed {
     /// A watch fell silent and is replaced.
     pub(in crate::cache) fn watch_was_silent(&self) {
         self.lock().watch_was_silent();
-    }
-
-    /// The server has answered.
-    pub(in crate::cache) fn note_activity(&self, now: Now) {
-        self.lock().note_activity(now);
     }
 
     /// The newest answer to a write of one of the informers, until its watch has caught up with it.

@@ -11,7 +11,6 @@ use crate::{
         engine::{Decoded, Undecodable, WatchEvent},
         text::Kept,
     },
-    environment::Now,
     observe::SourceHealth,
     resource::ObjectKey,
 };
@@ -191,10 +190,6 @@ impl Shown {
 
     pub(super) fn watch_was_silent(&self) {
         self.seated().for_each(Seat::watch_was_silent);
-    }
-
-    pub(super) fn note_activity(&self, now: Now) {
-        self.seated().for_each(|seat| seat.note_activity(now));
     }
 
     pub(super) fn answered(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
