@@ -3,13 +3,15 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
 use parking_lot::RwLock;
 
-use crate::resource::{KubeObject, Object, ObjectKey};
+use crate::{
+    environment::fenced,
+    resource::{KubeObject, Object, ObjectKey},
+};
 
 use super::text::{Kept, View};
 
@@ -35,10 +37,9 @@ impl View {
         let (names, indexers): (Vec<_>, Vec<_>) = indexers.into_iter().unzip();
         let (view, indexers) = (Arc::clone(self), Arc::<[AnyIndexer]>::from(indexers));
         let ask = move |kept: &Arc<Kept>| match view.open(kept) {
-            Some(object) => indexers
-                .iter()
-                .map(|indexer| catch_unwind(AssertUnwindSafe(|| indexer(&*object))).unwrap_or_default())
-                .collect(),
+            Some(object) => {
+                indexers.iter().map(|indexer| fenced(|| indexer(&*object)).unwrap_or_default()).collect()
+            }
             None => Vec::new(),
         };
         let (ask, id) = (Arc::new(ask), self.id());
@@ -70,9 +71,9 @@ struct Index {
 }
 
 impl Index {
-    /// A panic of the user's function counts as "no value": the informer must go on.
+    /// Users' functions are fenced where they are opened.
     fn values(&self, object: &Arc<Kept>) -> BTreeSet<String> {
-        catch_unwind(AssertUnwindSafe(|| (self.indexer)(object))).unwrap_or_default().into_iter().collect()
+        (self.indexer)(object).into_iter().collect()
     }
 }
 

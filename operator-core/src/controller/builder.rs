@@ -13,7 +13,6 @@ use crate::{
     cache::opening,
     dispatcher::{CleanupFn, Code},
     event_source::{InformerEventSource, References, SourceDeclaration, filter_methods},
-    processor::{FencedRateLimiter, FencedRetry},
     reconciler::{Cleaner, DataType, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
 };
@@ -219,7 +218,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     pub fn retry(mut self, retry: impl IntoRetry) -> Self {
         self.said.settings.retry = retry.generic();
         match retry.into_retry() {
-            Ok(retry) => self.said.settings.machine.retry = Arc::new(FencedRetry(retry)),
+            Ok(retry) => self.said.settings.machine.retry = retry,
             Err(error) => self.said.mistakes.extend(Mistakes::from(error)),
         }
         self
@@ -228,10 +227,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// The maximum rate of runs of one primary; by default there is no limit.
     pub fn rate_limiter(mut self, rate_limiter: impl IntoRateLimiter) -> Self {
         match rate_limiter.into_rate_limiter() {
-            Ok(limiter) => {
-                let limiter = Arc::new(FencedRateLimiter(limiter));
-                self.said.settings.machine.rate_limiter = Some(limiter);
-            }
+            Ok(limiter) => self.said.settings.machine.rate_limiter = Some(limiter),
             Err(error) => self.said.mistakes.extend(Mistakes::from(error)),
         }
         self

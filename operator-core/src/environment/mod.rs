@@ -4,6 +4,7 @@
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and query nothing.
 
 mod clock;
+mod fence;
 mod kept;
 #[cfg(feature = "testing")]
 mod planted;
@@ -19,6 +20,7 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use clock::{Clock, SystemClock};
 pub use clock::{Now, WallClock};
+pub(crate) use fence::{fenced, fenced_future};
 use kept::Keepers;
 #[cfg(feature = "testing")]
 #[doc(hidden)]

@@ -1,11 +1,12 @@
 //! Sources that stop for good.
 
-use std::{future::Future, panic, panic::AssertUnwindSafe, sync::Arc};
-
-use futures::FutureExt;
+use std::{future::Future, panic, sync::Arc};
 
 use super::EventSource;
-use crate::observe::{Observation, Observers};
+use crate::{
+    environment::fenced_future,
+    observe::{Observation, Observers},
+};
 
 /// Runs a source. When it panics, the observers are notified that it has stopped: only a new start of the operator
 /// brings it back.
@@ -17,7 +18,7 @@ pub(crate) fn run_and_tell(
     let (source, controller, observers) = (Arc::clone(source), Arc::clone(controller), observers.clone());
     async move {
         let run = async { source.run().await };
-        if let Err(payload) = AssertUnwindSafe(run).catch_unwind().await {
+        if let Err(payload) = fenced_future(run).await {
             let error = "its task panicked";
             let (controller, source) = (&*controller, source.name());
             observers.observe(&Observation::SourceStopped { controller, source, namespace: None, error });

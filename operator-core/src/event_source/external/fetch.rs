@@ -1,10 +1,11 @@
 //! The user's fetch functions, and the protection against their failures.
 
-use std::{future::Future, panic::AssertUnwindSafe, time::Duration};
+use std::{future::Future, time::Duration};
 
-use futures::FutureExt;
-
-use crate::event_source::error::{BoxError, Error};
+use crate::{
+    environment::fenced_future,
+    event_source::error::{BoxError, Error},
+};
 
 /// How long a fetch may take by default.
 pub(crate) const DEFAULT_FETCH_TIMEOUT: Duration = Duration::from_secs(60);
@@ -25,7 +26,7 @@ pub(super) async fn guarded<T>(
     fetch: impl Future<Output = Result<T, BoxError>>,
 ) -> Result<T, Error> {
     let name = || event_source.to_owned();
-    match tokio::time::timeout(timeout, AssertUnwindSafe(fetch).catch_unwind()).await {
+    match tokio::time::timeout(timeout, fenced_future(fetch)).await {
         Ok(Ok(Ok(fetched))) => Ok(fetched),
         Ok(Ok(Err(source))) => Err(Error::Fetch { event_source: name(), source }),
         Ok(Err(_)) => Err(Error::Panicked { event_source: name() }),
