@@ -2,7 +2,7 @@
 
 mod given;
 mod holding;
-mod making;
+pub(super) mod making;
 
 use std::{
     collections::BTreeMap,
@@ -24,8 +24,6 @@ use kube::Client;
 
 pub(crate) use holding::HeldObjects;
 pub(crate) use making::InformerPlan;
-#[cfg(test)]
-pub(super) use making::parts;
 
 use crate::{
     cache::{

@@ -55,7 +55,6 @@ mod list_watch;
 
 mod indexers;
 mod secondary_index;
-mod signals;
 mod store;
 
 mod overlay;

@@ -10,10 +10,9 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use parking_lot::RwLock;
+use tokio::sync::{Notify, SetOnce, futures::Notified};
 
 use crate::resource::{Cluster, ObjectKey, ResourceType};
-
-use super::signals::{Once, Signal, Signalled};
 
 /// The namespaces that are watched. Cluster-scoped types are always watched as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +56,7 @@ pub(super) struct ScopeIndex(pub(super) usize);
 #[derive(Clone, Debug)]
 pub(super) struct Scopes {
     followed: Arc<RwLock<Followed>>,
-    changed: Arc<Signal>,
+    changed: Arc<Notify>,
     is_namespaced: bool,
     /// The cluster that they are in.
     cluster: Cluster,
@@ -75,7 +74,7 @@ struct Collection {
     namespace: Option<String>,
     index: ScopeIndex,
     /// Set once it was listed for the first time.
-    synced: Arc<Once>,
+    synced: Arc<SetOnce<()>>,
     /// What was known of it before that, from collections that were followed before.
     known: Known,
 }
@@ -146,7 +145,7 @@ impl Scopes {
     }
 
     /// Resolves with the next change, from the moment when it was first polled or enabled.
-    pub(super) fn changed(&self) -> Signalled<'_> {
+    pub(super) fn changed(&self) -> Notified<'_> {
         self.changed.notified()
     }
 
@@ -189,7 +188,7 @@ impl Scopes {
     }
 
     /// By collection: set once it was listed for the first time; nothing for one that isn't followed any more.
-    pub(super) fn synced(&self, scope: ScopeIndex) -> Option<Arc<Once>> {
+    pub(super) fn synced(&self, scope: ScopeIndex) -> Option<Arc<SetOnce<()>>> {
         let followed = self.followed.read();
         let collection = followed.collections.iter().find(|collection| collection.index == scope)?;
         Some(Arc::clone(&collection.synced))
@@ -200,7 +199,7 @@ impl Followed {
     fn collection(&mut self, namespace: Option<String>, known: Known) -> Collection {
         let index = ScopeIndex(self.next);
         self.next += 1;
-        Collection { namespace, index, synced: Arc::new(Once::new()), known }
+        Collection { namespace, index, synced: Arc::new(SetOnce::new()), known }
     }
 
     fn find(&self, namespace: &str) -> Option<&Collection> {

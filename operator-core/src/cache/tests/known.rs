@@ -8,7 +8,7 @@ use crate::{
     cache::{
         AnyWrite, ChangeHandler,
         engine::{Decoded, Engine},
-        informer::parts,
+        informer::making::parts,
         store::{FullStore, ItemStore},
         text::{Item, Keeping, Kept, View},
     },
