@@ -70,6 +70,8 @@ pub(crate) use discovery::{Discovery, Subscriber};
 pub use error::Error;
 pub use events::SourceEvents;
 pub(crate) use external::ExternalSource;
+#[doc(hidden)]
+pub use external::PerPrimaryEventSource;
 pub use external::{ExternalResource, ExternalStore, InboundHandle, SimpleInboundHandle};
 pub use filter::Filters;
 pub(crate) use filter::{Filtered, filter_methods};

@@ -83,7 +83,8 @@ impl<K: KubeObject> Running<K> {
 /// Follows the config maps with the label `for=test` of some namespaces.
 fn settings(name: &str, namespaces: &[&str]) -> InformerSettings {
     let mut settings = InformerSettings::new(name, ResourceType::of::<ConfigMap>());
-    settings.scope = WatchScope::Namespaces(namespaces.iter().map(|&namespace| namespace.to_owned()).collect());
+    settings.scope =
+        WatchScope::Namespaces(namespaces.iter().map(|&namespace| namespace.to_owned()).collect());
     settings.label_selector = Some("for=test".to_owned());
     settings
 }

@@ -100,7 +100,7 @@ impl Engine {
     }
 
     /// The keys of what is stored of a collection, sorted.
-    fn stored_keys(&self, state: &State, scope: ScopeIndex) -> Vec<ObjectKey> {
+    pub(super) fn stored_keys(&self, state: &State, scope: ScopeIndex) -> Vec<ObjectKey> {
         match state.collections.get(&scope).and_then(|collection| collection.stored.as_ref()) {
             Some(stored) => stored.iter().cloned().collect(),
             // There is no other one.

@@ -37,7 +37,6 @@ mod per_primary;
 mod polling;
 mod polling_run;
 mod resource_polling;
-mod running;
 mod schedule;
 mod simple;
 mod store;
@@ -49,6 +48,8 @@ pub(crate) use fetch::DEFAULT_FETCH_TIMEOUT;
 pub use identity::ExternalResource;
 pub use inbound::CachingInboundEventSource;
 pub use inbound_handle::InboundHandle;
+#[doc(hidden)]
+pub use per_primary::PerPrimaryEventSource;
 pub use polling::PollingEventSource;
 pub use resource_polling::PerResourcePollingEventSource;
 pub use simple::{SimpleInboundEventSource, SimpleInboundHandle};

@@ -22,7 +22,7 @@ where
 {
     /// Fetches for each primary when it is due: one future for all of them, with one sleep. Without polls it only waits
     /// until all primaries have been seen.
-    pub(in crate::event_source::external) async fn follow(&self) {
+    pub(super) async fn follow(&self) {
         let Some(polls) = &self.polls else {
             self.in_place();
             self.all_seen().await;
