@@ -24,6 +24,8 @@ pub(super) struct Slot {
     declaration: Arc<dyn SourceDeclaration>,
     index: SourceIndex,
     wiring: Wiring,
+    /// A run has added it.
+    is_added: bool,
     state: Arc<Mutex<State>>,
 }
 
@@ -56,11 +58,16 @@ impl Drop for Running {
 }
 
 impl Slot {
-    pub(super) fn new(declaration: Arc<dyn SourceDeclaration>, index: SourceIndex, wiring: Wiring) -> Self {
+    pub(super) fn new(
+        declaration: Arc<dyn SourceDeclaration>,
+        index: SourceIndex,
+        wiring: Wiring,
+        is_added: bool,
+    ) -> Self {
         let state = Arc::new(Mutex::new(State::default()));
         let (sink, of) = (Arc::clone(&wiring.sink), Arc::downgrade(&state));
         let wiring = Wiring { sink: Arc::new(Concerned { sink, of }), ..wiring };
-        Self { name: declaration.name(), declaration, index, wiring, state }
+        Self { name: declaration.name(), declaration, index, wiring, is_added, state }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -75,21 +82,22 @@ impl Slot {
         self.index
     }
 
+    pub(super) const fn is_added(&self) -> bool {
+        self.is_added
+    }
+
     pub(super) fn wiring(&self) -> &Wiring {
         &self.wiring
     }
 
-    /// Returns whether everything has been seen; otherwise the primary is triggered when it has been.
-    pub(super) fn claim(&self, primary: &ObjectKey, claimant: Claimant, exists: impl Fn() -> bool) -> bool {
-        self.need(primary, exists, |claims| claims.claim(primary, claimant))
-    }
-
-    /// The same for all primaries, until it is closed.
-    pub(super) fn pin(&self, primary: &ObjectKey, exists: impl Fn() -> bool) -> bool {
-        self.need(primary, exists, Claims::pin)
-    }
-
-    fn need(&self, primary: &ObjectKey, exists: impl Fn() -> bool, change: impl Fn(&mut Claims)) -> bool {
+    /// A node of a primary claims it, or the controller for all primaries, until it is closed. Returns whether
+    /// everything has been seen; otherwise the primary is triggered when it has been.
+    pub(super) fn claim(
+        &self,
+        primary: &ObjectKey,
+        claimant: Option<Claimant>,
+        exists: impl Fn() -> bool,
+    ) -> bool {
         let mut built = None;
         loop {
             let mut state = self.state.lock();
@@ -113,7 +121,7 @@ impl Slot {
                     state.claims.synced(start);
                 }
             }
-            change(&mut state.claims);
+            state.claims.claim(primary, claimant);
             return state.claims.is_synced_or_waits(primary);
         }
     }
