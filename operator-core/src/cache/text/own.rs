@@ -176,13 +176,6 @@ impl Sharing {
         });
         Some(Own { entries, owners })
     }
-
-    /// The number of different entries.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        let known = self.known.lock();
-        known.by_hash.values().flatten().filter(|entries| entries.strong_count() > 0).count()
-    }
 }
 
 impl Known {
@@ -229,6 +222,14 @@ mod tests {
                 "fieldsV1": { "f:data": { "f:a": {} }, "f:metadata": { "f:labels": {}, "f:ownerReferences": owners } },
             },
         ])
+    }
+
+    impl Sharing {
+        /// The number of different entries.
+        fn len(&self) -> usize {
+            let known = self.known.lock();
+            known.by_hash.values().flatten().filter(|entries| entries.strong_count() > 0).count()
+        }
     }
 
     #[test]

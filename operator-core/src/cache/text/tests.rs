@@ -20,6 +20,14 @@ use crate::{
     },
 };
 
+impl Memo {
+    /// The number of objects in the queue, and their weight.
+    fn size(&self) -> (usize, usize) {
+        let seats = self.0.lock();
+        (seats.by_number.len(), seats.weight)
+    }
+}
+
 fn keeping(managers: &[&str]) -> Keeping {
     let managers: Vec<String> = managers.iter().map(|&name| name.to_owned()).collect();
     Keeping::new(&ResourceType::of::<ConfigMap>(), &managers)

@@ -30,7 +30,7 @@ pub(super) struct Paused {
 /// The records of one system whose last call failed.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
-    controllers: BTreeMap<Box<str>, ByPrimary>,
+    pub(super) controllers: BTreeMap<Box<str>, ByPrimary>,
 }
 
 type ByPrimary = BTreeMap<ObjectKey, BTreeMap<Box<str>, Pause>>;
@@ -112,12 +112,6 @@ impl Backoff {
     pub(super) fn leftovers(&self, controller: &str, exists: impl Fn(&ObjectKey) -> bool) -> usize {
         let primaries = self.controllers.get(controller).into_iter().flat_map(BTreeMap::keys);
         primaries.filter(|primary| !exists(primary)).count()
-    }
-
-    /// Whether nothing is kept.
-    #[cfg(test)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.controllers.is_empty()
     }
 }
 

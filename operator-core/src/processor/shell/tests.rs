@@ -27,6 +27,20 @@ use crate::{
 const SUCCESS: Outcome = Outcome::Success { reschedule: None };
 const FAILURE: Outcome = Outcome::Failed { kind: FailureKind::Retryable, not_before: None };
 
+impl Processor {
+    /// Lets runs start. Returns when that has happened for what was sent before. An operator calls `open`.
+    pub(crate) async fn start(&self) {
+        self.send(Input::Start);
+        self.snapshot().await;
+    }
+
+    /// Lets no more runs start. Returns when that is so; runs in progress go on. An operator calls `drain`.
+    pub(crate) async fn stop(&self) {
+        self.send(Input::Stop);
+        self.snapshot().await;
+    }
+}
+
 /// A run that has started; ends with what it is told.
 struct Started {
     run: Run,

@@ -108,7 +108,7 @@ impl World {
 
     /// Whether nothing is kept about any record.
     pub(super) fn is_empty(&self) -> bool {
-        self.system.shared.state.lock().backoff.is_empty()
+        self.system.shared.state.lock().backoff.controllers.is_empty()
     }
 }
 
