@@ -29,7 +29,7 @@ use crate::{
     cache::{
         AnyWrite, Error, Follower,
         config::InformerSettings,
-        engine::{Engine, Held},
+        engine::{Engine, Presence},
         list_watch::{
             Collection, barrier,
             feed::{Seat, Share},
@@ -287,9 +287,9 @@ impl AnyInformer {
         let collection = self.collection(key.namespace());
         for _ in 0..FETCH_ATTEMPTS {
             let asked = match engine.held(key) {
-                Held::Full(kept) => return Ok(self.open(&kept)),
-                Held::Nothing => return Ok(None),
-                Held::Minimal(version) => version,
+                Presence::Full(kept) => return Ok(self.open(&kept)),
+                Presence::Nothing => return Ok(None),
+                Presence::Minimal(version) => version,
             };
             match fetch::object(&collection, key, &*self.0.view).await? {
                 Some(object) => {

@@ -84,7 +84,7 @@ pub(crate) use indexers::{AnyIndexer, Indexer, opening};
 pub use informer::Sizes;
 pub(crate) use informer::{AnyInformer, HeldObjects, InformerPlan, Unopened, WhyUnopened};
 pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
-pub(crate) use list_watch::live::{Unread, read_live};
+pub(crate) use list_watch::fetch::{Unread, read_live};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
 #[doc(hidden)]
 pub use options::Contradiction;

@@ -76,12 +76,12 @@ struct Collection {
     /// Set once it was listed for the first time.
     synced: Arc<SetOnce<()>>,
     /// What was known of it before that, from collections that were followed before.
-    known: Known,
+    known: Inherited,
 }
 
 /// The objects of a collection that were followed before, by another one.
 #[derive(Clone, Debug)]
-enum Known {
+enum Inherited {
     All,
     Of(BTreeSet<String>),
 }
@@ -99,7 +99,7 @@ impl Scopes {
         let is_namespaced = resource_type.is_namespaced();
         let mut followed = Followed { collections: Vec::new(), next: 0 };
         for namespace in namespaces(scope, is_namespaced) {
-            let collection = followed.collection(namespace, Known::Of(BTreeSet::new()));
+            let collection = followed.collection(namespace, Inherited::Of(BTreeSet::new()));
             followed.collections.push(collection);
         }
         Self {
@@ -196,7 +196,7 @@ impl Scopes {
 }
 
 impl Followed {
-    fn collection(&mut self, namespace: Option<String>, known: Known) -> Collection {
+    fn collection(&mut self, namespace: Option<String>, known: Inherited) -> Collection {
         let index = ScopeIndex(self.next);
         self.next += 1;
         Collection { namespace, index, synced: Arc::new(SetOnce::new()), known }
@@ -212,23 +212,23 @@ impl Collection {
     fn knows(&self, namespace: Option<&str>) -> bool {
         self.synced.initialized()
             || match (&self.known, namespace) {
-                (Known::All, _) => true,
-                (Known::Of(known), Some(namespace)) => known.contains(namespace),
-                (Known::Of(_), None) => false,
+                (Inherited::All, _) => true,
+                (Inherited::Of(known), Some(namespace)) => known.contains(namespace),
+                (Inherited::Of(_), None) => false,
             }
     }
 }
 
 /// What was known of a new collection through those `before`.
-fn known_before(before: &[Collection], namespace: Option<&str>) -> Known {
+fn known_before(before: &[Collection], namespace: Option<&str>) -> Inherited {
     match (namespace, before) {
         (Some(_), [everything @ Collection { namespace: None, .. }]) if everything.knows(namespace) => {
-            Known::All
+            Inherited::All
         }
-        (Some(_), _) => Known::Of(BTreeSet::new()),
+        (Some(_), _) => Inherited::Of(BTreeSet::new()),
         (None, before) => {
             let known = before.iter().filter(|collection| collection.knows(collection.namespace.as_deref()));
-            Known::Of(known.filter_map(|collection| collection.namespace.clone()).collect())
+            Inherited::Of(known.filter_map(|collection| collection.namespace.clone()).collect())
         }
     }
 }

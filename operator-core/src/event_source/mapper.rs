@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::{
         cache::tests::known::{kept, view},
-        event_source::test_wiring::Known,
+        event_source::test_wiring::MockPrimaries,
     };
 
     fn owned_by(api_version: &str, kind: &str) -> ConfigMap {
@@ -130,7 +130,7 @@ mod tests {
             &kept(secondary),
             &view::<ConfigMap>(),
             primary_type,
-            &Known::default(),
+            &MockPrimaries::default(),
         )
     }
 

@@ -14,7 +14,7 @@ use crate::{
 
 /// What is held of an object.
 #[derive(Debug)]
-pub(in crate::cache) enum Held {
+pub(in crate::cache) enum Presence {
     /// The whole object.
     Full(Arc<Kept>),
     /// It exists in this version, and only its minimal form is held.
@@ -188,11 +188,11 @@ impl Engine {
         self.store.is_readable(key)
     }
 
-    pub(in crate::cache) fn held(&self, key: &ObjectKey) -> Held {
+    pub(in crate::cache) fn held(&self, key: &ObjectKey) -> Presence {
         if let Some(object) = self.get(key) {
-            return Held::Full(object);
+            return Presence::Full(object);
         }
-        if self.store.contains(key) { Held::Minimal(self.store.version(key)) } else { Held::Nothing }
+        if self.store.contains(key) { Presence::Minimal(self.store.version(key)) } else { Presence::Nothing }
     }
 
     /// The server was asked for an object that was known in version `asked`, and answered with `object`. Returns what

@@ -12,7 +12,7 @@ use std::{mem, pin::pin};
 use futures::future::{Either, select};
 use tokio::sync::SetOnce;
 
-use super::{Change, ChangeKind, Collection, Decoded, Engine, Listing, ScopeIndex, State, WatchEvent};
+use super::{Change, ChangeKind, Collection, Decoded, Engine, EngineState, Listing, ScopeIndex, WatchEvent};
 use crate::{
     cache::{indexers::Values, scopes::WatchScope},
     observe::SourceHealth,
@@ -100,7 +100,7 @@ impl Engine {
     }
 
     /// The keys of what is stored of a collection, sorted.
-    pub(super) fn stored_keys(&self, state: &State, scope: ScopeIndex) -> Vec<ObjectKey> {
+    pub(super) fn stored_keys(&self, state: &EngineState, scope: ScopeIndex) -> Vec<ObjectKey> {
         match state.collections.get(&scope).and_then(|collection| collection.stored.as_ref()) {
             Some(stored) => stored.iter().cloned().collect(),
             // There is no other one.
@@ -178,7 +178,7 @@ impl Engine {
         self.tell_health(state);
     }
 
-    fn left(&self, state: &mut State, key: &ObjectKey) {
+    fn left(&self, state: &mut EngineState, key: &ObjectKey) {
         let last = self.get(key).or_else(|| self.store.shown(key));
         if let Some(stored) = self.store.shown(key) {
             self.store.remove(key);
@@ -191,7 +191,7 @@ impl Engine {
     }
 
     /// Each collection knows its own, if there are several.
-    fn sort_stored(&self, state: &mut State) {
+    fn sort_stored(&self, state: &mut EngineState) {
         let several = state.collections.len() > 1;
         for collection in state.collections.values_mut() {
             collection.stored = several.then(Default::default);
@@ -215,7 +215,7 @@ impl Engine {
     }
 
     /// Reports the health of all collections together, if it has changed.
-    pub(super) fn tell_health(&self, state: &mut State) {
+    pub(super) fn tell_health(&self, state: &mut EngineState) {
         let all = || state.collections.values().map(|collection| &collection.health);
         let unhealthy = all().find(|health| matches!(health, SourceHealth::Unhealthy { .. }));
         let syncing = all().find(|health| matches!(health, SourceHealth::Syncing));

@@ -17,7 +17,7 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::SetOnce;
 
-pub(super) use access::Held;
+pub(super) use access::Presence;
 
 use crate::{
     environment::fenced,
@@ -52,12 +52,12 @@ pub(super) struct Engine {
     takes_metadata: bool,
     /// The number of objects that exist and can't be decoded.
     undecodable: AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<EngineState>,
     /// Set once it was in trouble.
     failed: SetOnce<()>,
 }
 
-struct State {
+struct EngineState {
     overlay: Overlay,
     /// Those that are followed.
     collections: BTreeMap<ScopeIndex, Collection>,
@@ -83,7 +83,7 @@ pub(super) struct Parts {
     pub(super) takes_metadata: bool,
 }
 
-impl State {
+impl EngineState {
     /// The keys of what is stored of a collection, if they are kept apart.
     fn stored_in(&mut self, scope: ScopeIndex) -> Option<&mut BTreeSet<ObjectKey>> {
         self.collections.get_mut(&scope)?.stored.as_mut()
@@ -215,7 +215,7 @@ impl Engine {
             selector,
             takes_metadata,
             undecodable: AtomicUsize::new(0),
-            state: Mutex::new(State {
+            state: Mutex::new(EngineState {
                 overlay,
                 collections,
                 undecodable: BTreeMap::new(),
@@ -259,7 +259,7 @@ impl Engine {
     }
 
     /// A watch reported that an object is gone. Returns the version of that event.
-    fn vanished(&self, state: &mut State, scope: ScopeIndex, item: Decoded) -> Option<ResourceVersion> {
+    fn vanished(&self, state: &mut EngineState, scope: ScopeIndex, item: Decoded) -> Option<ResourceVersion> {
         match item {
             Decoded::Object { key, kept: object } => {
                 let version = object.resource_version();
@@ -298,14 +298,14 @@ impl Engine {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, EngineState> {
         self.state.lock()
     }
 
     /// An object exists in this state.
     fn applied(
         &self,
-        state: &mut State,
+        state: &mut EngineState,
         scope: ScopeIndex,
         key: &ObjectKey,
         object: Arc<Kept>,
@@ -318,7 +318,7 @@ impl Engine {
     /// The same, whether all of it could be decoded or only its metadata.
     fn exists(
         &self,
-        state: &mut State,
+        state: &mut EngineState,
         scope: ScopeIndex,
         key: &ObjectKey,
         new: Arc<Kept>,
@@ -376,7 +376,7 @@ impl Engine {
     /// An object is gone, as of `version`.
     fn removed(
         &self,
-        state: &mut State,
+        state: &mut EngineState,
         key: &ObjectKey,
         version: Option<ResourceVersion>,
         last: Arc<Kept>,
@@ -409,7 +409,7 @@ impl Engine {
     }
 
     /// A collection has been seen up to some version.
-    fn take_in(&self, state: &mut State, advanced: Advanced) {
+    fn take_in(&self, state: &mut EngineState, advanced: Advanced) {
         for key in advanced.not_shown {
             if self.store.shown(&key).is_none() && !state.undecodable.contains_key(&key) {
                 self.not_selected(state, &key);
@@ -419,7 +419,7 @@ impl Engine {
     }
 
     /// What was written is not among what is followed. No event of it will arrive.
-    fn not_selected(&self, state: &mut State, key: &ObjectKey) {
+    fn not_selected(&self, state: &mut EngineState, key: &ObjectKey) {
         self.tell(|handler| handler.on_not_selected(key));
         // Each object of that kind will be another one: once is enough.
         if let Some(selector) = &self.selector
@@ -437,7 +437,13 @@ impl Engine {
 
     /// An object exists, and can't be decoded. An older state of it stays stored; its metadata is taken over, if that
     /// is configured.
-    fn not_decoded(&self, state: &mut State, scope: ScopeIndex, undecodable: Undecodable, listed: bool) {
+    fn not_decoded(
+        &self,
+        state: &mut EngineState,
+        scope: ScopeIndex,
+        undecodable: Undecodable,
+        listed: bool,
+    ) {
         let Undecodable { key, version, kept, mut error } = undecodable;
         let known = key.as_ref().and_then(|key| state.undecodable.get(key));
         if known.is_some_and(|known| known.version == version) {
@@ -483,7 +489,7 @@ impl Engine {
 
     /// An object can be decoded, or is gone. Returns whether it could not be decoded before, so that nothing was made
     /// of it.
-    fn can_be_decoded(&self, state: &mut State, key: &ObjectKey) -> bool {
+    fn can_be_decoded(&self, state: &mut EngineState, key: &ObjectKey) -> bool {
         let could_not = state.undecodable.remove(key).is_some();
         if could_not {
             self.count_undecodable(state);
@@ -492,7 +498,7 @@ impl Engine {
     }
 
     /// Reports their number, if it has changed or was never reported.
-    fn count_undecodable(&self, state: &mut State) {
+    fn count_undecodable(&self, state: &mut EngineState) {
         let objects = state.undecodable.len();
         if state.undecodable_told.replace(objects) != Some(objects) {
             self.undecodable.store(objects, Ordering::Release);

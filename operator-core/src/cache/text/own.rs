@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::{
-    entry::{Entry, Part, Read, read},
+    entry::{Entry, NewEntry, Read, read},
     owned::{Applied, AppliedFields, Owned},
 };
 
@@ -124,11 +124,11 @@ impl Own {
 #[derive(Debug, Default)]
 pub(in crate::cache) struct Sharing {
     hasher: BuildHasherDefault<DefaultHasher>,
-    known: Mutex<Known>,
+    known: Mutex<KnownEntries>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownEntries {
     by_hash: HashMap<u64, Vec<Weak<[Entry]>>>,
     /// The number of entries when dead ones were last removed.
     living: usize,
@@ -157,7 +157,7 @@ impl Sharing {
         self.of(&parts.collect::<Vec<_>>())
     }
 
-    fn of(&self, parts: &[Part<'_>]) -> Option<Own> {
+    fn of(&self, parts: &[NewEntry<'_>]) -> Option<Own> {
         if parts.is_empty() {
             return None;
         }
@@ -170,7 +170,7 @@ impl Sharing {
         };
         let shared = same.into_iter().find(is_same);
         let entries = shared.unwrap_or_else(|| {
-            let entries: Arc<[Entry]> = parts.iter().map(Part::kept).collect();
+            let entries: Arc<[Entry]> = parts.iter().map(NewEntry::kept).collect();
             known.add(hash, &entries);
             entries
         });
@@ -178,7 +178,7 @@ impl Sharing {
     }
 }
 
-impl Known {
+impl KnownEntries {
     fn add(&mut self, hash: u64, entries: &Arc<[Entry]>) {
         let same = self.by_hash.entry(hash).or_default();
         same.retain(|entries| entries.strong_count() > 0);

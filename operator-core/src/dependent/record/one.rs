@@ -15,7 +15,7 @@ use super::{
 use crate::{
     dependent::{
         Asked, Deletion, Error,
-        system::{CallError, CallKind, Record},
+        system::{CallError, CallKind, RecordId},
     },
     observe::with_sources,
     reconciler::{BoxError, Context},
@@ -129,9 +129,9 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     }
 
     /// The record as the other system's limits know it.
-    fn record(&self) -> Record<'_> {
+    fn record(&self) -> RecordId<'_> {
         let controller = &self.context.any().shared().controller;
-        Record { controller, primary: self.context.primary_key(), token: self.token.as_str() }
+        RecordId { controller, primary: self.context.primary_key(), token: self.token.as_str() }
     }
 
     /// Calls the other system, once its limits allow it. Not counted among what dependents do at the same time: who waits

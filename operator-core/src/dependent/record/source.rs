@@ -90,7 +90,7 @@ impl<R: Send + Sync + 'static> SourceDeclaration for Forgets<R> {
             let stale = Arc::new(move |id: &str| memory.upgrade()?.stale(id));
             *pushes.0.lock() = Some(Pushed { stale, events: wiring.events(index, &self.name) });
         }
-        let known = Arc::new(Known { name: Arc::clone(&self.name), memory: Arc::clone(&self.memory) });
+        let known = Arc::new(SeenRecords { name: Arc::clone(&self.name), memory: Arc::clone(&self.memory) });
         sources.add_external::<R>(Arc::new(Quiet(Arc::clone(&self.name))), known);
     }
 }
@@ -102,12 +102,12 @@ impl<R> fmt::Debug for Forgets<R> {
 }
 
 /// What runs have seen of the records, for other nodes of the same primary.
-struct Known<R> {
+struct SeenRecords<R> {
     name: Arc<str>,
     memory: Arc<Memory<R>>,
 }
 
-impl<R: Send + Sync> ExternalStore<R> for Known<R> {
+impl<R: Send + Sync> ExternalStore<R> for SeenRecords<R> {
     fn name(&self) -> &str {
         &self.name
     }

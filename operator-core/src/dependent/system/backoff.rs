@@ -10,7 +10,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::{CallKind, Record, circuit::Outcome};
+use super::{CallKind, RecordId, circuit::Outcome};
 use crate::{environment::Now, resource::ObjectKey};
 
 /// The first pause of a record.
@@ -36,7 +36,7 @@ pub(super) struct Backoff {
 type ByPrimary = BTreeMap<ObjectKey, BTreeMap<Box<str>, Pause>>;
 
 #[derive(Debug)]
-struct Pause {
+pub(super) struct Pause {
     failures: u32,
     paused: Paused,
     /// Whether a change has failed, and none was answered since.
@@ -45,7 +45,7 @@ struct Pause {
 
 impl Backoff {
     /// Whether the record may be called.
-    pub(super) fn check(&self, record: Record<'_>, now: Now) -> Result<(), Paused> {
+    pub(super) fn check(&self, record: RecordId<'_>, now: Now) -> Result<(), Paused> {
         match self.get(record) {
             Some(pause) if now < pause.paused.again => Err(pause.paused.clone()),
             _ => Ok(()),
@@ -55,7 +55,7 @@ impl Backoff {
     /// A call of the record has ended; `why` says what went wrong.
     pub(super) fn end(
         &mut self,
-        record: Record<'_>,
+        record: RecordId<'_>,
         kind: CallKind,
         outcome: Outcome,
         why: &Arc<str>,
@@ -76,16 +76,16 @@ impl Backoff {
         };
         let paused = Paused { again: now + delay(failures), last: Arc::clone(why) };
         let pause = Pause { failures, paused, of_change };
-        let Record { controller, primary, token } = record;
+        let RecordId { controller, primary, token } = record;
         let primaries = self.controllers.entry(controller.into()).or_default();
         primaries.entry(primary.clone()).or_default().insert(token.into(), pause);
     }
 
-    fn get(&self, record: Record<'_>) -> Option<&Pause> {
+    fn get(&self, record: RecordId<'_>) -> Option<&Pause> {
         self.controllers.get(record.controller)?.get(record.primary)?.get(record.token)
     }
 
-    fn remove(&mut self, record: Record<'_>) {
+    fn remove(&mut self, record: RecordId<'_>) {
         let Some(primaries) = self.controllers.get_mut(record.controller) else { return };
         let Some(records) = primaries.get_mut(record.primary) else { return };
         records.remove(record.token);

@@ -6,7 +6,7 @@ use crate::{dependent::Error, reconciler::BoxError, resource::ObjectKey};
 
 /// Which record is called, and for whom.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record<'r> {
+pub(crate) struct RecordId<'r> {
     /// The controller's name.
     pub(crate) controller: &'r str,
     /// The primary.

@@ -52,7 +52,7 @@ use crate::{
 };
 
 use backoff::{Backoff, Paused};
-pub(crate) use call::{CallError, CallKind, Record};
+pub(crate) use call::{CallError, CallKind, RecordId};
 use circuit::{Circuit, Down, Outcome, Ticket};
 use source::Users;
 
@@ -87,13 +87,13 @@ struct Shared {
     permits: Semaphore,
     /// Starts with the first call: a system is declared before there is an operator, and may be used by several.
     clock: OnceLock<Clock>,
-    state: Mutex<State>,
+    state: Mutex<SystemState>,
     /// It went down, is still down, or is back.
     changed: Notify,
 }
 
 #[derive(Default)]
-struct State {
+struct SystemState {
     circuit: Circuit,
     backoff: Backoff,
     users: Users,
@@ -137,7 +137,7 @@ impl System {
     ///
     /// # Errors
     /// [`CallError::NotCalled`], with the reason, and the time of the next call.
-    pub(crate) fn check(&self, record: Record<'_>, wall: &dyn WallClock) -> Result<(), CallError> {
+    pub(crate) fn check(&self, record: RecordId<'_>, wall: &dyn WallClock) -> Result<(), CallError> {
         let now = self.now();
         let checked = self.shared.state.lock().check(record, now);
         checked.map_err(|obstacle| self.not_called(obstacle, now, wall))
@@ -150,7 +150,7 @@ impl System {
     /// If it is not made, fails, or is refused.
     pub(crate) async fn call<T>(
         &self,
-        record: Record<'_>,
+        record: RecordId<'_>,
         kind: CallKind,
         wall: &dyn WallClock,
         is_refusal: impl Fn(&BoxError) -> bool,
@@ -187,7 +187,7 @@ impl System {
     /// Things may have changed while the call waited.
     fn begin<'c>(
         &'c self,
-        record: Record<'c>,
+        record: RecordId<'c>,
         kind: CallKind,
         wall: &dyn WallClock,
     ) -> Result<InProgress<'c>, CallError> {
@@ -281,14 +281,14 @@ enum Obstacle {
     Down(Down),
 }
 
-impl State {
-    fn check(&self, record: Record<'_>, now: Now) -> Result<(), Obstacle> {
+impl SystemState {
+    fn check(&self, record: RecordId<'_>, now: Now) -> Result<(), Obstacle> {
         // What is down is the better reason.
         self.circuit.check(now).map_err(Obstacle::Down)?;
         self.backoff.check(record, now).map_err(Obstacle::Paused)
     }
 
-    fn begin(&mut self, record: Record<'_>, now: Now) -> Result<Ticket, Obstacle> {
+    fn begin(&mut self, record: RecordId<'_>, now: Now) -> Result<Ticket, Obstacle> {
         self.check(record, now)?;
         self.circuit.begin(now).map_err(Obstacle::Down)
     }
@@ -298,7 +298,7 @@ impl State {
 struct InProgress<'c> {
     system: &'c System,
     /// For whom; `None` for a poll.
-    record: Option<Record<'c>>,
+    record: Option<RecordId<'c>>,
     token: &'c str,
     kind: CallKind,
     ticket: Ticket,
@@ -319,7 +319,7 @@ impl InProgress<'_> {
             Outcome::Refused | Outcome::Failed => format!("{}: {why}", kind.as_str()).into(),
         };
         let (changed, primaries) = {
-            let State { circuit, backoff, users } = &mut *system.shared.state.lock();
+            let SystemState { circuit, backoff, users } = &mut *system.shared.state.lock();
             if let Some(record) = record {
                 backoff.end(*record, *kind, outcome, &why, now);
             }

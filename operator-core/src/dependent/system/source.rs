@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use futures::{FutureExt, future::BoxFuture};
 
-use super::{State, System};
+use super::{System, SystemState};
 use crate::{
     event_source::{
         EventSource, Primaries, PrimaryFollower, SourceContents, SourceDeclaration, SourceEvents, Sources,
@@ -96,7 +96,7 @@ impl EventSource for Used {
 
 impl Drop for Used {
     fn drop(&mut self) {
-        let State { backoff, users, .. } = &mut *self.system.shared.state.lock();
+        let SystemState { backoff, users, .. } = &mut *self.system.shared.state.lock();
         users.remove(&self.primaries);
         backoff.forget_all(&self.controller);
     }

@@ -26,14 +26,14 @@ pub(super) struct Slot {
     wiring: Wiring,
     /// A run has added it.
     is_added: bool,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<SlotState>>,
 }
 
 /// Its lock may be taken while a source, or that of the primaries, holds its own; so no source is called under it.
 #[derive(Default)]
-struct State {
+struct SlotState {
     claims: Claims,
-    running: Option<Running>,
+    running: Option<RunningSource>,
     /// The namespaces of the controller, if they have changed.
     scope: Option<WatchScope>,
     /// The controller has stopped.
@@ -41,14 +41,14 @@ struct State {
 }
 
 /// One start of the source; its tasks end with it.
-struct Running {
+struct RunningSource {
     sources: Arc<Sources>,
     tasks: Vec<JoinHandle<()>>,
     /// Ends by itself, once everything has been seen.
     telling: JoinHandle<()>,
 }
 
-impl Drop for Running {
+impl Drop for RunningSource {
     fn drop(&mut self) {
         self.telling.abort();
         for task in &self.tasks {
@@ -64,7 +64,7 @@ impl Slot {
         wiring: Wiring,
         is_added: bool,
     ) -> Self {
-        let state = Arc::new(Mutex::new(State::default()));
+        let state = Arc::new(Mutex::new(SlotState::default()));
         let (sink, of) = (Arc::clone(&wiring.sink), Arc::downgrade(&state));
         let wiring = Wiring { sink: Arc::new(Concerned { sink, of }), ..wiring };
         Self { name: declaration.name(), declaration, index, wiring, is_added, state }
@@ -176,7 +176,7 @@ impl Slot {
         }
     }
 
-    fn start(&self, state: &mut State, sources: Sources, opening: Opening) -> Start {
+    fn start(&self, state: &mut SlotState, sources: Sources, opening: Opening) -> Start {
         let start = state.claims.started();
         let environment = &self.wiring.environment;
         let (controller, observers) = (&self.wiring.controller, &self.wiring.observers);
@@ -184,7 +184,7 @@ impl Slot {
         let tasks = sources.all().map(run).collect();
         let telling = self.tell(opening, start);
         tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
-        state.running = Some(Running { sources: Arc::new(sources), tasks, telling });
+        state.running = Some(RunningSource { sources: Arc::new(sources), tasks, telling });
         start
     }
 
@@ -268,7 +268,7 @@ impl Slot {
 /// concerns are triggered once, at its end.
 struct Concerned {
     sink: Arc<dyn EventSink>,
-    of: Weak<Mutex<State>>,
+    of: Weak<Mutex<SlotState>>,
 }
 
 impl EventSink for Concerned {

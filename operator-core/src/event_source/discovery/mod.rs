@@ -73,9 +73,9 @@ const BY_GROUP: &str = "group";
 
 /// What an operator knows about the kinds that its cluster serves. Clones share everything.
 #[derive(Clone)]
-pub(crate) struct Discovery(Arc<Inner>);
+pub(crate) struct Discovery(Arc<DiscoveryState>);
 
-struct Inner {
+struct DiscoveryState {
     clients: Clients,
     environment: Environment,
     informer: AnyInformer,
@@ -113,7 +113,7 @@ impl Discovery {
         };
         let informer = AnyInformer::new(plan, Arc::clone(&subscribers) as _, indexers);
         let definitions = ResourceCache::of(informer.clone());
-        Self(Arc::new(Inner {
+        Self(Arc::new(DiscoveryState {
             clients,
             environment,
             informer,
@@ -197,7 +197,7 @@ impl Discovery {
 
     /// Waits until all definitions are known, or can't be: no run should wait for a right that was never granted.
     async fn definitions_known(&self, subscriber: &Subscriber) -> Result<(), DiscoveryError> {
-        let Inner { informer, subscribers, .. } = &*self.0;
+        let DiscoveryState { informer, subscribers, .. } = &*self.0;
         self.watch();
         let known = async {
             loop {
@@ -227,7 +227,7 @@ impl Discovery {
     }
 }
 
-impl Drop for Inner {
+impl Drop for DiscoveryState {
     fn drop(&mut self) {
         if let Some(watch) = self.watch.lock().take() {
             watch.abort();

@@ -41,11 +41,11 @@ pub(super) struct Subscribers {
     /// Opens the definitions.
     view: Arc<View>,
     observers: Observers,
-    state: Mutex<State>,
+    state: Mutex<Subscriptions>,
     health_changed: Notify,
 }
 
-struct State {
+struct Subscriptions {
     /// By the name of a definition, or of a group, and by controller.
     about: BTreeMap<String, BTreeMap<Arc<str>, Subscriber>>,
     controllers: BTreeMap<Arc<str>, Subscriber>,
@@ -56,7 +56,7 @@ struct State {
 
 impl Subscribers {
     pub(super) fn new(observers: Observers, view: Arc<View>) -> Self {
-        let state = State {
+        let state = Subscriptions {
             about: BTreeMap::new(),
             controllers: BTreeMap::new(),
             health: SourceHealth::Syncing,

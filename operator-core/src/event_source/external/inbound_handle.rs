@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::{
     cache::{ExternalCache, Set},
-    identity::{IdOf, by_id},
+    store::{IdOf, by_id},
 };
 use crate::{event_source::Filters, resource::ObjectKey};
 

@@ -28,9 +28,7 @@
 //! - Ids are unique among the resources of one primary; of two resources with the same id the last one counts.
 
 mod cache;
-mod condition;
 mod fetch;
-mod identity;
 mod inbound;
 mod inbound_handle;
 mod per_primary;
@@ -45,7 +43,6 @@ mod tests;
 mod unconfirmed;
 
 pub(crate) use fetch::DEFAULT_FETCH_TIMEOUT;
-pub use identity::ExternalResource;
 pub use inbound::CachingInboundEventSource;
 pub use inbound_handle::InboundHandle;
 #[doc(hidden)]
@@ -54,4 +51,4 @@ pub use polling::PollingEventSource;
 pub use resource_polling::PerResourcePollingEventSource;
 pub use simple::{SimpleInboundEventSource, SimpleInboundHandle};
 pub(crate) use store::ExternalSource;
-pub use store::ExternalStore;
+pub use store::{ExternalResource, ExternalStore};

@@ -10,7 +10,7 @@ use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::T
 use crate::{
     cache::{
         Bounds, Change, WatchScope,
-        engine::{Held, WatchEvent},
+        engine::{Presence, WatchEvent},
         scopes::ScopeIndex,
         store::{BoundedStore, FullStore, ItemStore},
         tests::{
@@ -304,7 +304,7 @@ impl World {
 
     /// An object that is not held in full is asked for.
     fn fetch(&mut self, name: usize) {
-        if let (None, Held::Minimal(asked)) = (&self.fetch[name], self.engine.held(&self.key(name))) {
+        if let (None, Presence::Minimal(asked)) = (&self.fetch[name], self.engine.held(&self.key(name))) {
             self.fetch[name] = Some((asked, self.objects.get(&name).cloned()));
         }
     }

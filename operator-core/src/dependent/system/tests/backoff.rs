@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::{
     dependent::system::{
         CallKind::{self, Create, Delete, Find, Observe, Update},
-        Record,
+        RecordId,
         backoff::{Backoff, LONGEST_PAUSE},
         circuit::Outcome::{self, Answered, Failed, Refused},
     },
@@ -23,16 +23,16 @@ fn zone(name: &str) -> ObjectKey {
     ObjectKey::namespaced("shop", name)
 }
 
-fn of<'r>(primary: &'r ObjectKey, token: &'r str) -> Record<'r> {
-    Record { controller: "zones", primary, token }
+fn of<'r>(primary: &'r ObjectKey, token: &'r str) -> RecordId<'r> {
+    RecordId { controller: "zones", primary, token }
 }
 
-fn end(backoff: &mut Backoff, record: Record<'_>, kind: CallKind, outcome: Outcome, now: Now) {
+fn end(backoff: &mut Backoff, record: RecordId<'_>, kind: CallKind, outcome: Outcome, now: Now) {
     backoff.end(record, kind, outcome, &Arc::from("create: no route"), now);
 }
 
 /// How long the record waits.
-fn pause(backoff: &Backoff, record: Record<'_>, now: Now) -> u64 {
+fn pause(backoff: &Backoff, record: RecordId<'_>, now: Now) -> u64 {
     backoff.check(record, now).err().map_or(0, |paused| paused.again.since(now).as_secs())
 }
 
@@ -52,7 +52,7 @@ fn the_pauses_of_a_record_grow_and_are_its_own() {
     for other in [of(&a, "a/other"), of(&b, "b/record")] {
         assert_eq!(pause(&backoff, other, now), 0);
     }
-    let elsewhere = Record { controller: "sites", ..of(&a, "a/record") };
+    let elsewhere = RecordId { controller: "sites", ..of(&a, "a/record") };
     assert_eq!(pause(&backoff, elsewhere, now), 0);
     end(&mut backoff, of(&a, "a/record"), Create, Answered, now);
     assert!(backoff.controllers.is_empty());

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    dependent::system::{CallError, CallKind, Record, System},
+    dependent::system::{CallError, CallKind, RecordId, System},
     environment::WallClock,
     error::BoxError,
     event_source::{
@@ -71,7 +71,7 @@ impl World {
         call: impl Future<Output = Result<T, BoxError>>,
     ) -> Result<T, CallError> {
         let (primary, token) = (zone(name), format!("{name}/record"));
-        let record = Record { controller: "zones", primary: &primary, token: &token };
+        let record = RecordId { controller: "zones", primary: &primary, token: &token };
         let counted = async {
             self.made.fetch_add(1, Ordering::Relaxed);
             call.await

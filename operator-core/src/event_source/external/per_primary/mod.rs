@@ -37,11 +37,9 @@ pub(super) use source::{Arrival, Fetching, Polls};
 use super::{
     InboundHandle,
     cache::{ExternalCache, Set},
-    condition::Condition,
-    fetch::{Need, guarded},
-    identity::by_id,
+    fetch::{Condition, Need, guarded},
     inbound_handle::Inbox,
-    store::ExternalStore,
+    store::{ExternalStore, by_id},
 };
 use crate::{
     event_source::{Error, EventSource, Primaries, PrimaryFollower, SourceEvents, Wiring, filter::fenced_or},

@@ -8,7 +8,7 @@ use super::PerPrimary;
 use crate::{
     event_source::{
         Error,
-        external::{condition::failing, fetch::Need},
+        external::fetch::{Need, failing},
     },
     observe::{SourceHealth, error_chain},
     resource::{KubeObject, ObjectKey},

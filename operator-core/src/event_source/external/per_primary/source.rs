@@ -9,7 +9,10 @@ use crate::{
     event_source::{
         EventSource, Filters, SourceContents, SourceDeclaration, Sources, Wiring,
         error::BoxError,
-        external::{DEFAULT_FETCH_TIMEOUT, InboundHandle, identity::IdOf, store::ExternalSource},
+        external::{
+            DEFAULT_FETCH_TIMEOUT, InboundHandle,
+            store::{ExternalSource, IdOf},
+        },
         filter_methods,
     },
     observe::SourceIndex,

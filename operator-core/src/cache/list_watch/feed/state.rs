@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Everything under a feed's lock.
-pub(super) struct Shown {
+pub(super) struct FeedState {
     /// By the order of their coming.
     seats: BTreeMap<u64, Seat>,
     next: u64,
@@ -45,7 +45,7 @@ enum Last {
     Undecodable(Box<Undecodable>),
 }
 
-impl Shown {
+impl FeedState {
     pub(super) fn new(is_shared: bool) -> Self {
         Self {
             seats: BTreeMap::new(),
