@@ -113,7 +113,7 @@ mod tests {
             options.contradictions("Page", None)
         };
         let told = format!("{:?}", contradictions(&Bounds::new(1)));
-        assert!(told.contains("missing field `spec`") && told.contains("Bounds::with_template"), "{told}");
+        assert!(told.contains("missing field `spec`") && told.contains("with_template"), "{told}");
         let template = Page::new("any", PageSpec::default());
         assert_eq!(contradictions(&Bounds::new(1).with_template(template)), []);
     }

@@ -26,7 +26,7 @@ pub(in crate::cache) struct TestConfig<K> {
 impl<K: KubeObject<DynamicType: Default>> TestConfig<K> {
     pub(in crate::cache) fn new() -> Self {
         let resource_type = ResourceType::with::<K>(&K::DynamicType::default());
-        let settings = InformerSettings { is_asked: true, ..InformerSettings::new("test", resource_type) };
+        let settings = InformerSettings::new("test", resource_type);
         Self { settings, kind: kind_of::<K>(), indexers: BTreeMap::new(), of: PhantomData }
     }
 
@@ -51,6 +51,7 @@ impl<K: KubeObject<DynamicType: Default>> TestConfig<K> {
         handler: Arc<dyn ChangeHandler>,
     ) -> TestInformer<K> {
         let Self { settings, kind, indexers, .. } = self;
+        let settings = InformerSettings { is_asked: true, ..settings };
         let bounds = bounds.map(|bounds| bounds.any(&settings.resource_type).unwrap());
         let view = Arc::new(View::new(&settings, kind, environment));
         let indexers = view.opens(indexers);
