@@ -18,8 +18,7 @@ use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use kube::{Resource, ResourceExt};
 use operator_core::{
     ResourceType,
-    bench::unread_informer,
-    cache::{Change, ChangeHandler, Informer, InformerConfig},
+    bench::{BareInformer, InformerSettings},
     environment::Environment,
     resource::KubeObject,
 };
@@ -34,21 +33,12 @@ const FEW: u64 = 500;
 const PER_VALUE: u64 = 50;
 const INDEX: &str = "instance";
 
-/// Is told of changes and does nothing.
-struct Nobody;
-
-impl ChangeHandler<Deployment> for Nobody {
-    fn on_change(&self, change: Change<Deployment>) {
-        black_box(change);
-    }
-}
-
-fn informer(server: &Server) -> Informer<Deployment> {
-    let config = InformerConfig::new("bench", ResourceType::of::<Deployment>())
-        .with_indexer(INDEX, |deployment: &Deployment| {
-            deployment.annotations().get(INDEX).cloned().into_iter().collect()
-        });
-    Informer::new(config, server.client(), Environment::real(), Arc::new(Nobody))
+fn informer(server: &Server) -> BareInformer<Deployment> {
+    let settings = InformerSettings::new("bench", ResourceType::of::<Deployment>());
+    let indexer =
+        |deployment: &Deployment| deployment.annotations().get(INDEX).cloned().into_iter().collect();
+    let access = (server.client(), Environment::real());
+    BareInformer::new(settings, None, Some((INDEX, indexer)), access, |change| drop(black_box(change)))
 }
 
 /// The deployment of that number, at that version; `PER_VALUE` of them share a value of the index.
@@ -111,8 +101,9 @@ fn read<K: KubeObject + Resource<DynamicType = ()>>(
     let server = Server::with(items);
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     let informer = runtime.block_on(async {
-        let config = InformerConfig::<K>::new("bench", ResourceType::of::<K>());
-        let informer = unread_informer(config, server.client(), Environment::real());
+        let settings = InformerSettings::new("bench", ResourceType::of::<K>());
+        let informer =
+            BareInformer::<K>::new(settings, None, None, (server.client(), Environment::real()), |_| {});
         {
             let run = Box::pin(informer.run(future::pending()));
             future::select(run, Box::pin(informer.synced())).await;

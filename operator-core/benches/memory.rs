@@ -14,7 +14,9 @@ use kube::{
     runtime::{reflector, watcher},
 };
 use operator_core::{
-    ResourceType, bench::unread_informer, cache::InformerConfig, environment::Environment,
+    ResourceType,
+    bench::{BareInformer, InformerSettings},
+    environment::Environment,
     resource::KubeObject,
 };
 use serde_json::{Value, json};
@@ -31,13 +33,14 @@ where
 {
     let server = Server::with(items);
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let mut config = InformerConfig::<K>::new("bench", ResourceType::of::<K>());
-    config.own_managers = own_managers.iter().map(|manager| (*manager).to_owned()).collect();
+    let mut settings = InformerSettings::new("bench", ResourceType::of::<K>());
+    settings.own_managers = own_managers.iter().map(|manager| (*manager).to_owned()).collect();
     let mut kept = None;
     // All of it happens on this thread, which is the one that is counted.
     let counted = allocation_counter::measure(|| {
         let informer = runtime.block_on(async {
-            let informer = unread_informer::<K>(config, server.client(), Environment::real());
+            let access = (server.client(), Environment::real());
+            let informer = BareInformer::<K>::new(settings, None, None, access, |_| {});
             {
                 let run = Box::pin(informer.run(future::pending()));
                 future::select(run, Box::pin(informer.synced())).await;

@@ -39,6 +39,8 @@ const SAME_FLOOR: &[(&str, &str)] = &[
     // Observations are about objects.
     ("observe", "resource"),
     ("metrics", "resource"),
+    // A panic of an observer is caught as any of user code.
+    ("observe", "environment"),
     // Metrics are made of observations.
     ("metrics", "observe"),
     // A write is remembered in, and its echo filtered by, the source that watches the object.

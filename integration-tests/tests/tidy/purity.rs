@@ -16,7 +16,6 @@ const PURE: &[&str] = &[
     "cache/list_watch/failure.rs",
     "cache/list_watch/fsm.rs",
     "cache/overlay/",
-    "cache/scopes.rs",
     "cache/secondary_index.rs",
     "cache/list_watch/backoff.rs",
     "cache/list_watch/health.rs",

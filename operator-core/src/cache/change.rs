@@ -2,24 +2,25 @@
 
 use std::sync::Arc;
 
+use super::{Kept, View};
 use crate::{
     observe::{Action, SourceHealth},
-    resource::ObjectKey,
+    resource::{Object, ObjectKey},
 };
 
 /// A change of a watched object.
-#[derive(Clone, Debug)]
-pub struct Change<K> {
+#[derive(Debug)]
+pub(crate) struct Change {
     /// The key of the object that has changed. For an object that appeared this is the key that the informer keeps, so
     /// a clone of it allocates no further strings.
-    pub key: ObjectKey,
+    pub(crate) key: ObjectKey,
     /// What happened to it.
-    pub kind: ChangeKind<K>,
+    pub(crate) kind: ChangeKind<Kept>,
 }
 
 /// What happened to an object.
-#[derive(Clone, Debug)]
-pub enum ChangeKind<K: ?Sized> {
+#[derive(Debug)]
+pub(crate) enum ChangeKind<K: ?Sized> {
     /// The object appeared, or the handler is notified of it for the first time.
     Added {
         /// Its state.
@@ -45,8 +46,7 @@ pub enum ChangeKind<K: ?Sized> {
 
 impl<K: ?Sized> ChangeKind<K> {
     /// The same without the states.
-    #[must_use]
-    pub const fn action(&self) -> Action {
+    pub(crate) const fn action(&self) -> Action {
         match self {
             Self::Added { .. } => Action::Added,
             Self::Updated { .. } => Action::Updated,
@@ -55,8 +55,7 @@ impl<K: ?Sized> ChangeKind<K> {
     }
 
     /// The newest state: of a deleted object, the last known one.
-    #[must_use]
-    pub const fn object(&self) -> &Arc<K> {
+    pub(crate) const fn object(&self) -> &Arc<K> {
         match self {
             Self::Added { new, .. } | Self::Updated { new, .. } => new,
             Self::Deleted { last, .. } => last,
@@ -64,13 +63,26 @@ impl<K: ?Sized> ChangeKind<K> {
     }
 }
 
+impl ChangeKind<Kept> {
+    /// The same change with its objects opened.
+    pub(crate) fn opened(&self, view: &View) -> Option<ChangeKind<dyn Object>> {
+        Some(match self {
+            Self::Added { new, initial } => ChangeKind::Added { new: view.open(new)?, initial: *initial },
+            Self::Updated { old, new } => ChangeKind::Updated { old: view.open(old)?, new: view.open(new)? },
+            Self::Deleted { last, final_state_unknown } => {
+                ChangeKind::Deleted { last: view.open(last)?, final_state_unknown: *final_state_unknown }
+            }
+        })
+    }
+}
+
 /// Is notified of what an informer sees. JOSDK: `ResourceEventHandler`.
 ///
 /// All methods are called in order under the informer's lock: they return quickly, don't block, and don't write through
 /// the same informer. They may read from it. A panic is caught and logged, and the change counts as handed over.
-pub trait ChangeHandler<K>: Send + Sync {
+pub(crate) trait ChangeHandler: Send + Sync {
     /// An object changed, and it was not merely the echo of an own write.
-    fn on_change(&self, change: Change<K>);
+    fn on_change(&self, change: Change);
 
     /// The informer's health has changed.
     fn on_health(&self, health: &SourceHealth) {

@@ -3,15 +3,56 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
 use parking_lot::RwLock;
 
-use crate::resource::ObjectKey;
+use crate::{
+    environment::fenced,
+    resource::{KubeObject, Object, ObjectKey},
+};
 
-use super::{Indexer, text::Kept};
+use super::text::{Kept, View};
+
+/// Returns the values under which an object is found in an index.
+pub(crate) type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
+
+/// An indexer of objects of any type.
+pub(crate) type AnyIndexer = Arc<dyn Fn(&dyn Object) -> Vec<String> + Send + Sync>;
+
+/// An indexer that is called only for its own type.
+pub(crate) fn opening<K: KubeObject>(indexer: Indexer<K>) -> AnyIndexer {
+    Arc::new(move |object| object.typed_ref().map_or_else(Vec::new, |object| indexer(object)))
+}
+
+impl View {
+    /// The user's indexers, evaluated on what is kept. They are called once for each state, when it arrives, so that
+    /// neither a read of the index nor the next state needs a decoded object. A panic of one counts as "no value": the
+    /// informer must continue.
+    pub(crate) fn opens(
+        self: &Arc<Self>,
+        indexers: BTreeMap<String, AnyIndexer>,
+    ) -> BTreeMap<String, Indexer<Arc<Kept>>> {
+        let (names, indexers): (Vec<_>, Vec<_>) = indexers.into_iter().unzip();
+        let (view, indexers) = (Arc::clone(self), Arc::<[AnyIndexer]>::from(indexers));
+        let ask = move |kept: &Arc<Kept>| match view.open(kept) {
+            Some(object) => {
+                indexers.iter().map(|indexer| fenced(|| indexer(&*object)).unwrap_or_default()).collect()
+            }
+            None => Vec::new(),
+        };
+        let (ask, id) = (Arc::new(ask), self.id());
+        let of = |(position, name)| {
+            let ask = Arc::clone(&ask);
+            let values = move |kept: &Arc<Kept>| {
+                kept.indexed(id, || ask(kept)).get(position).cloned().unwrap_or_default()
+            };
+            (name, Arc::new(values) as Indexer<Arc<Kept>>)
+        };
+        names.into_iter().enumerate().map(of).collect()
+    }
+}
 
 /// The indexes of the objects of one informer, or of the operator's own writes. Written only under the informer's lock;
 /// readable at any time.
@@ -30,9 +71,9 @@ struct Index {
 }
 
 impl Index {
-    /// A panic of the user's function counts as "no value": the informer must go on.
+    /// Users' functions are fenced where they are opened.
     fn values(&self, object: &Arc<Kept>) -> BTreeSet<String> {
-        catch_unwind(AssertUnwindSafe(|| (self.indexer)(object))).unwrap_or_default().into_iter().collect()
+        (self.indexer)(object).into_iter().collect()
     }
 }
 

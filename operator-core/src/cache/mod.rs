@@ -12,13 +12,13 @@
 //! fetch:                overlay, store, and for what a bounded store doesn't hold, the API server
 //! ```
 //!
-//! An [`Informer`] follows one type of object. JOSDK: `InformerManager` with its `TemporaryResourceCache` and
+//! An informer follows one type of object. JOSDK: `InformerManager` with its `TemporaryResourceCache` and
 //! `EventFilterSupport`. `SecondaryIndex` relates secondaries and primaries. JOSDK: `DefaultPrimaryToSecondaryIndex`.
 //!
 //! # Guarantees
-//! - Changes are handed to the [`ChangeHandler`] in order, under one lock; a change that was seen has been handed over,
+//! - Changes are handed to the `ChangeHandler` in order, under one lock; a change that was seen has been handed over,
 //!   unless an own write to that object is still in progress.
-//! - After one of the operator's own writes was answered, [`Informer::get`] never returns an older version of the
+//! - After one of the operator's own writes was answered, [`ResourceCache::get`] never returns an older version of the
 //!   object. An object whose deletion was seen doesn't come back through a late answer.
 //! - The echo of the operator's own write is not handed to the handler. A foreign change always is, by itself or as
 //!   part of a later one; so is every deletion, every deletion timestamp, and whatever a list found after a gap.
@@ -34,14 +34,14 @@
 //!   that was written, and ten thousand versions of a collection; the echo of an older one counts as foreign.
 //! - A list that was interrupted, in pages or as a stream, counts for nothing: no object is deleted by it, and the
 //!   informer is not reported as synced.
-//! - A bounded informer ([`Informer::bounded`]) reports the same changes in the same order as an unbounded one, though
+//! - A bounded informer reports the same changes in the same order as an unbounded one, though
 //!   the old half of a change may be a minimal object. What it reads from the server hides no change from the handler.
 //! - Trouble is reported as health: at once before the first watch is open, and from then on when it lasts about 15 s.
 //! - Reads take no lock that is held while changes are handed over; a handler may read.
 //!
 //! # Assumptions
 //! - A write made under an `AnyWrite` carries an optimistic lock on the resourceVersion of `AnyWrite::base`.
-//! - A [`ChangeHandler`] doesn't write: it must not begin, answer or drop an `AnyWrite`, or it blocks forever.
+//! - A `ChangeHandler` doesn't write: it must not begin, answer or drop an `AnyWrite`, or it blocks forever.
 //! - Versions of one collection are numbers that grow. If they are not, the operator's own writes are neither
 //!   remembered nor filtered, and everything else works.
 
@@ -55,7 +55,6 @@ mod list_watch;
 
 mod indexers;
 mod secondary_index;
-mod signals;
 mod store;
 
 mod overlay;
@@ -63,11 +62,11 @@ mod overlay;
 mod engine;
 mod error;
 mod informer;
-mod opening;
 mod options;
 mod own_write;
 #[cfg(feature = "testing")]
 mod planted;
+mod resource_cache;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -75,25 +74,23 @@ mod text;
 
 pub(crate) use bounds::AnyBounds;
 pub use bounds::Bounds;
-pub(crate) use change::Follower;
-pub use change::{Change, ChangeHandler, ChangeKind};
-pub(crate) use config::Indexer;
-pub(crate) use config::Settings;
-pub use config::{InformerConfig, InitialList};
+pub(crate) use change::{Change, ChangeHandler, ChangeKind, Follower};
+#[doc(hidden)]
+pub use config::InformerSettings;
+pub use config::InitialList;
 pub use error::Error;
-pub use informer::Informer;
-pub(crate) use informer::Sizes;
+pub(crate) use indexers::{AnyIndexer, Indexer, opening};
+#[doc(hidden)]
+pub use informer::Sizes;
 pub(crate) use informer::{AnyInformer, HeldObjects, InformerPlan, Unopened, WhyUnopened};
 pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
 pub(crate) use list_watch::fetch::{Unread, WhyUnread, read_live};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
-pub(crate) use opening::{AnyIndexer, opening};
 #[doc(hidden)]
 pub use options::Contradiction;
 pub(crate) use options::{Options, option_methods};
 pub(crate) use own_write::AnyWrite;
-#[cfg(test)]
-pub(crate) use own_write::OwnWrite;
+pub use resource_cache::ResourceCache;
 pub(crate) use scopes::WatchScope;
 pub(crate) use secondary_index::SecondaryIndex;
 pub(crate) use text::{Answer, Kept, Verdict, View, kind_of, range_within};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{
     AnyBounds, Bounds, InitialList,
-    config::{Settings, Transform},
+    config::{InformerSettings, Transform},
     shard::Shard,
     text::{AnyKind, kind_of, transformed_kind},
 };
@@ -78,7 +78,7 @@ impl Options {
     }
 
     /// Sets them on an informer.
-    pub(crate) fn apply(&self, settings: &mut Settings) {
+    pub(crate) fn apply(&self, settings: &mut InformerSettings) {
         settings.metadata_only = self.metadata_only.is_some();
         settings.initial_list = self.initial_list;
         settings.page_size = self.page_size.unwrap_or(settings.page_size);

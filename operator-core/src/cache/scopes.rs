@@ -10,10 +10,9 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use parking_lot::RwLock;
+use tokio::sync::{Notify, SetOnce, futures::Notified};
 
 use crate::resource::{Cluster, ObjectKey, ResourceType};
-
-use super::signals::{Once, Signal, Signalled};
 
 /// The namespaces that are watched. Cluster-scoped types are always watched as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +56,7 @@ pub(super) struct ScopeIndex(pub(super) usize);
 #[derive(Clone, Debug)]
 pub(super) struct Scopes {
     followed: Arc<RwLock<Followed>>,
-    changed: Arc<Signal>,
+    changed: Arc<Notify>,
     is_namespaced: bool,
     /// The cluster that they are in.
     cluster: Cluster,
@@ -75,14 +74,14 @@ struct Collection {
     namespace: Option<String>,
     index: ScopeIndex,
     /// Set once it was listed for the first time.
-    synced: Arc<Once>,
+    synced: Arc<SetOnce<()>>,
     /// What was known of it before that, from collections that were followed before.
-    known: Known,
+    known: Inherited,
 }
 
 /// The objects of a collection that were followed before, by another one.
 #[derive(Clone, Debug)]
-enum Known {
+enum Inherited {
     All,
     Of(BTreeSet<String>),
 }
@@ -100,7 +99,7 @@ impl Scopes {
         let is_namespaced = resource_type.is_namespaced();
         let mut followed = Followed { collections: Vec::new(), next: 0 };
         for namespace in namespaces(scope, is_namespaced) {
-            let collection = followed.collection(namespace, Known::Of(BTreeSet::new()));
+            let collection = followed.collection(namespace, Inherited::Of(BTreeSet::new()));
             followed.collections.push(collection);
         }
         Self {
@@ -146,7 +145,7 @@ impl Scopes {
     }
 
     /// Resolves with the next change, from the moment when it was first polled or enabled.
-    pub(super) fn changed(&self) -> Signalled<'_> {
+    pub(super) fn changed(&self) -> Notified<'_> {
         self.changed.notified()
     }
 
@@ -189,7 +188,7 @@ impl Scopes {
     }
 
     /// By collection: set once it was listed for the first time; nothing for one that isn't followed any more.
-    pub(super) fn synced(&self, scope: ScopeIndex) -> Option<Arc<Once>> {
+    pub(super) fn synced(&self, scope: ScopeIndex) -> Option<Arc<SetOnce<()>>> {
         let followed = self.followed.read();
         let collection = followed.collections.iter().find(|collection| collection.index == scope)?;
         Some(Arc::clone(&collection.synced))
@@ -197,10 +196,10 @@ impl Scopes {
 }
 
 impl Followed {
-    fn collection(&mut self, namespace: Option<String>, known: Known) -> Collection {
+    fn collection(&mut self, namespace: Option<String>, known: Inherited) -> Collection {
         let index = ScopeIndex(self.next);
         self.next += 1;
-        Collection { namespace, index, synced: Arc::new(Once::new()), known }
+        Collection { namespace, index, synced: Arc::new(SetOnce::new()), known }
     }
 
     fn find(&self, namespace: &str) -> Option<&Collection> {
@@ -213,23 +212,23 @@ impl Collection {
     fn knows(&self, namespace: Option<&str>) -> bool {
         self.synced.initialized()
             || match (&self.known, namespace) {
-                (Known::All, _) => true,
-                (Known::Of(known), Some(namespace)) => known.contains(namespace),
-                (Known::Of(_), None) => false,
+                (Inherited::All, _) => true,
+                (Inherited::Of(known), Some(namespace)) => known.contains(namespace),
+                (Inherited::Of(_), None) => false,
             }
     }
 }
 
 /// What was known of a new collection through those `before`.
-fn known_before(before: &[Collection], namespace: Option<&str>) -> Known {
+fn known_before(before: &[Collection], namespace: Option<&str>) -> Inherited {
     match (namespace, before) {
         (Some(_), [everything @ Collection { namespace: None, .. }]) if everything.knows(namespace) => {
-            Known::All
+            Inherited::All
         }
-        (Some(_), _) => Known::Of(BTreeSet::new()),
+        (Some(_), _) => Inherited::Of(BTreeSet::new()),
         (None, before) => {
             let known = before.iter().filter(|collection| collection.knows(collection.namespace.as_deref()));
-            Known::Of(known.filter_map(|collection| collection.namespace.clone()).collect())
+            Inherited::Of(known.filter_map(|collection| collection.namespace.clone()).collect())
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::{
     dependent::Standalone,
     dispatcher::{CleanupFn, Code},
     event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
-    processor::{FencedRateLimiter, FencedRetry},
     reconciler::{Cleaner, DataType, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
     workflow::IntoWorkflow,
@@ -199,7 +198,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     pub fn retry(mut self, retry: impl IntoRetry) -> Self {
         self.draft.settings.retry = retry.generic();
         match retry.into_retry() {
-            Ok(retry) => self.draft.settings.machine.retry = Arc::new(FencedRetry(retry)),
+            Ok(retry) => self.draft.settings.machine.retry = retry,
             Err(error) => self.draft.mistakes.extend(Mistakes::from(error)),
         }
         self
@@ -208,10 +207,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// The maximum rate of runs of one primary; by default there is no limit.
     pub fn rate_limiter(mut self, rate_limiter: impl IntoRateLimiter) -> Self {
         match rate_limiter.into_rate_limiter() {
-            Ok(limiter) => {
-                let limiter = Arc::new(FencedRateLimiter(limiter));
-                self.draft.settings.machine.rate_limiter = Some(limiter);
-            }
+            Ok(limiter) => self.draft.settings.machine.rate_limiter = Some(limiter),
             Err(error) => self.draft.mistakes.extend(Mistakes::from(error)),
         }
         self

@@ -4,15 +4,13 @@
 //! the outcome of the work ─▶ status function ─▶ report ─▶ Outcome
 //! ```
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use futures::FutureExt;
 
 use super::{Dispatcher, Done, failure::Failure, report::Report};
 use crate::{
+    environment::fenced,
     observe::error_chain,
     operations,
     processor::{FailureKind, Outcome},
@@ -83,7 +81,7 @@ impl Dispatcher {
         }
         let run = Arc::new(AnyRun::new(context, AnyObject::clone(&primary), error));
         let make = || {
-            catch_unwind(AssertUnwindSafe(|| function(&primary, &run)))
+            fenced(|| function(&primary, &run))
                 .map_err(|payload| Failure::of_panic("status function", &*payload))
         };
         let Some(mut status) = make()? else { return Ok(()) };

@@ -38,12 +38,13 @@ mod user;
 #[cfg(test)]
 mod tests;
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use tracing::Instrument;
 
 use crate::{
+    environment::fenced_future,
     observe::RunKind,
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{Outcome, Run, RunExecutor},
@@ -214,7 +215,7 @@ impl Dispatcher {
             return Err(Failure::of_workflow(error));
         }
         let call = self.code.reconcile(primary, context);
-        let control = match AssertUnwindSafe(call).catch_unwind().await {
+        let control = match fenced_future(call).await {
             Ok(control) => control?,
             Err(payload) => return Err(Failure::of_panic("reconciler", &*payload)),
         };
@@ -283,7 +284,7 @@ impl Dispatcher {
     ) -> Result<Done, Failure> {
         let all_deleted = self.clean_up_workflow(context).await.map_err(Failure::of_workflow)?;
         let call = self.code.cleanup(&primary, context);
-        let answer = AssertUnwindSafe(call).catch_unwind().await;
+        let answer = fenced_future(call).await;
         let again_after = |wanted| Ok(Done::Reconciled { reschedule: context.again_after(wanted) });
         match answer {
             Ok(Ok(Removal::Done)) => {

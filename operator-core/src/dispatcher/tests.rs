@@ -232,9 +232,9 @@ impl World {
         nothing_is_left(shared.primary.informer(), polls).await;
         let secrets = shared
             .sources
-            .named::<Secret>("Secret", &ObjectKey::namespaced("shop", "a"))
+            .named_of(RustType::of::<Secret>(), "Secret", &ObjectKey::namespaced("shop", "a"))
             .expect("the source of secrets");
-        nothing_is_left(secrets.informer().any(), polls).await;
+        nothing_is_left(secrets.informer(), polls).await;
     }
 }
 

@@ -4,6 +4,7 @@
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and query nothing.
 
 mod clock;
+mod fence;
 #[cfg(feature = "testing")]
 mod planted;
 mod quota;
@@ -18,6 +19,7 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use clock::{Clock, SystemClock};
 pub use clock::{Now, WallClock};
+pub(crate) use fence::{fenced, fenced_future};
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use planted::PlantedBug;

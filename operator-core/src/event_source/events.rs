@@ -1,10 +1,10 @@
-//! The connection of a custom event source to the controller.
+//! The connection of an event source to the controller: what it reports, and how its end is reported.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, future::Future, panic, sync::Arc};
 
-use super::{EventSink, Primaries, Wiring};
+use super::{EventSink, EventSource, Primaries, Wiring};
 use crate::{
-    environment::Environment,
+    environment::{Environment, fenced_future},
     observe::{Action, Cause, Observation, Observers, SourceHealth, SourceIndex},
     resource::ObjectKey,
 };
@@ -72,5 +72,25 @@ impl SourceEvents {
 impl fmt::Debug for SourceEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SourceEvents").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Runs a source. When it panics, the observers are notified that it has stopped: only a new start of the operator
+/// brings it back.
+pub(crate) fn run_and_tell(
+    source: &Arc<dyn EventSource>,
+    controller: &Arc<str>,
+    observers: &Observers,
+) -> impl Future<Output = ()> + Send + use<> {
+    let (source, controller, observers) = (Arc::clone(source), Arc::clone(controller), observers.clone());
+    async move {
+        let run = async { source.run().await };
+        if let Err(payload) = fenced_future(run).await {
+            let error = "its task panicked";
+            let (controller, source) = (&*controller, source.name());
+            observers.observe(&Observation::SourceStopped { controller, source, namespace: None, error });
+            // Whoever looks after tasks sees it as well.
+            panic::resume_unwind(payload);
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! The changes of a secondary that trigger its primaries.
 
-use std::{fmt, panic, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use crate::{
     cache::{ChangeKind, Kept, View},
+    environment::fenced,
     resource::{KubeObject, Object},
 };
 
@@ -34,7 +35,7 @@ impl<K: ?Sized> Filters<K> {
             ChangeKind::Added { new, .. } => ask(&self.generic, new) && ask(&self.on_add, new),
             ChangeKind::Updated { old, new } => {
                 ask(&self.generic, new)
-                    && self.on_update.as_ref().is_none_or(|filter| fenced(|| filter(new, old), true))
+                    && self.on_update.as_ref().is_none_or(|filter| fenced_or(|| filter(new, old), true))
             }
             ChangeKind::Deleted { last, .. } => ask(&self.generic, last) && ask(&self.on_delete, last),
         }
@@ -60,7 +61,7 @@ impl Filters<dyn Object> {
         if !asked && self.generic.is_none() {
             return true;
         }
-        view.opened(change).is_none_or(|change| self.accepts(&change))
+        change.opened(view).is_none_or(|change| self.accepts(&change))
     }
 }
 
@@ -135,12 +136,12 @@ macro_rules! filter_methods {
 pub(crate) use filter_methods;
 
 fn ask<K: ?Sized>(filter: &Option<OnObject<K>>, object: &K) -> bool {
-    filter.as_ref().is_none_or(|filter| fenced(|| filter(object), true))
+    filter.as_ref().is_none_or(|filter| fenced_or(|| filter(object), true))
 }
 
 /// Calls user code that runs in the middle of the event path; a panic there must not stop the watch.
-pub(super) fn fenced<T>(call: impl FnOnce() -> T, otherwise: T) -> T {
-    panic::catch_unwind(panic::AssertUnwindSafe(call)).unwrap_or_else(|_| {
+pub(super) fn fenced_or<T>(call: impl FnOnce() -> T, otherwise: T) -> T {
+    fenced(call).unwrap_or_else(|_| {
         tracing::error!(
             "a filter or mapper panicked; it must be a function of its arguments that always returns"
         );

@@ -1,12 +1,15 @@
 //! Custom event sources, written as one function.
 
-use std::{fmt, future::Future, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use parking_lot::Mutex;
 
 use super::{EventSource, SourceContents, SourceDeclaration, SourceEvents, Sources, Wiring};
-use crate::observe::{SourceHealth, SourceIndex};
+use crate::{
+    environment::fenced_future,
+    observe::{SourceHealth, SourceIndex},
+};
 
 type Follow = Arc<dyn Fn(SourceEvents) -> BoxFuture<'static, ()> + Send + Sync>;
 
@@ -115,8 +118,7 @@ impl EventSource for Following {
             let mut pause = FIRST_PAUSE;
             loop {
                 // The call itself is user code, too, not only the future that it makes.
-                let call = AssertUnwindSafe(async { follow(events.clone()).await });
-                if call.catch_unwind().await.is_ok() {
+                if fenced_future(async { follow(events.clone()).await }).await.is_ok() {
                     break;
                 }
                 let reason = "its function panicked".to_owned();

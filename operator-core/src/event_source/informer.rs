@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     cache::{
-        AnyIndexer, AnyInformer, ChangeHandler, Contradiction, Indexer, InformerPlan, Kept, Options,
-        Settings, View, opening, option_methods,
+        AnyIndexer, AnyInformer, ChangeHandler, Contradiction, Indexer, InformerPlan, InformerSettings, Kept,
+        Options, View, opening, option_methods,
     },
     observe::SourceIndex,
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
@@ -219,7 +219,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Adds an index, which [`Informer::by_index`](crate::cache::Informer::by_index) and `Context::by_index` then know
+    /// Adds an index, which [`ResourceCache::by_index`](crate::cache::ResourceCache::by_index) and `Context::by_index` then know
     /// as `name`: `values` returns the values under which an object is found. JOSDK: `addIndexers`.
     pub fn index(
         mut self,
@@ -353,7 +353,7 @@ impl SourceDeclaration for Declared {
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
-        let mut settings = Settings::new(self.name(), self.resource_type.clone());
+        let mut settings = InformerSettings::new(self.name(), self.resource_type.clone());
         settings.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
         settings.follows_controller = self.follows && self.scope.is_none();
         if let Some(remote) = &self.remote {
@@ -366,9 +366,10 @@ impl SourceDeclaration for Declared {
         };
         settings.field_selector.clone_from(&self.field_selector);
         settings.is_checked = self.is_checked();
+        settings.own_managers.clone_from(&wiring.own_managers);
         self.options.apply(&mut settings);
         let kind = Arc::clone(&self.options.kind);
-        let view = Arc::new(View::of_kind(&settings, &wiring.own_managers, kind, &wiring.environment));
+        let view = Arc::new(View::new(&settings, kind, &wiring.environment));
         let mut indexers = view.opens(self.indexers.clone());
         indexers.insert(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
         let events = Arc::new(SecondaryEvents {
@@ -388,11 +389,11 @@ impl SourceDeclaration for Declared {
         });
         let environment = wiring.environment.clone();
         let client = RemoteCluster::client_for(self.remote.as_ref(), wiring);
-        let handler = Arc::clone(&events) as Arc<dyn ChangeHandler<Kept>>;
+        let handler = Arc::clone(&events) as Arc<dyn ChangeHandler>;
         let bounds = self.options.bounds();
         let share = (!self.options.unshared).then(|| wiring.share(&self.resource_type, self.marked));
         let plan = InformerPlan { settings, bounds, share, view, client, environment };
-        let informer = AnyInformer::of_kept(plan, handler, indexers);
+        let informer = AnyInformer::new(plan, handler, indexers);
         wiring.fill(&informer);
         let resource_type = self.resource_type.clone();
         sources.add_secondary(Arc::new(AnySecondary { of: self.of, informer, events, resource_type }));

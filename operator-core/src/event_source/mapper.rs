@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use super::{Primaries, filter::fenced};
+use super::{Primaries, filter::fenced_or};
 use crate::{
     cache::{Kept, View},
     resource::{Cluster, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType, is_owned_by},
@@ -50,7 +50,7 @@ impl SecondaryToPrimary {
         match self {
             Self::Function(map) => {
                 let object = view.open(secondary);
-                let mapped = object.map(|object| fenced(|| map(&*object, primaries), Vec::new()));
+                let mapped = object.map(|object| fenced_or(|| map(&*object, primaries), Vec::new()));
                 mapped.unwrap_or_default().into_iter().collect()
             }
             Self::Annotations(keys) => annotated(keys, key, secondary, primary_type).into_iter().collect(),
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::{
         cache::tests::known::{kept, view},
-        event_source::test_wiring::Known,
+        event_source::test_wiring::MockPrimaries,
     };
 
     fn owned_by(api_version: &str, kind: &str) -> ConfigMap {
@@ -130,7 +130,7 @@ mod tests {
             &kept(secondary),
             &view::<ConfigMap>(),
             primary_type,
-            &Known::default(),
+            &MockPrimaries::default(),
         )
     }
 

@@ -32,7 +32,6 @@ pub(crate) mod function;
 mod given;
 pub(crate) mod informer;
 mod mapper;
-mod needs;
 mod opening;
 mod parts;
 mod primaries;
@@ -44,7 +43,6 @@ mod scope;
 mod secondary;
 mod sharing;
 mod sources;
-mod stopped;
 #[cfg(test)]
 pub(crate) mod test_wiring;
 pub mod updates;
@@ -64,12 +62,18 @@ use crate::{
 pub(crate) use cache::WatchScope;
 pub use conditional::EventSources;
 pub(crate) use conditional::{Claimant, ConditionalSources};
+pub(crate) use contents::NeededShard;
+#[doc(hidden)]
+pub use contents::Needs;
 pub(crate) use contents::RustType;
 pub use contents::SourceContents;
 pub(crate) use discovery::{Discovery, Subscriber};
 pub use error::Error;
 pub use events::SourceEvents;
+pub(crate) use events::run_and_tell;
 pub(crate) use external::ExternalSource;
+#[doc(hidden)]
+pub use external::PerPrimaryEventSource;
 pub use external::{ExternalResource, ExternalStore, InboundHandle, SimpleInboundHandle};
 pub use filter::Filters;
 pub(crate) use filter::{Filtered, filter_methods};
@@ -78,9 +82,6 @@ pub(crate) use given::Given;
 pub(crate) use given::Resources;
 pub(crate) use informer::{InformerEventSource, OWNER_INDEX};
 pub(crate) use mapper::SecondaryToPrimary;
-pub(crate) use needs::NeededShard;
-#[doc(hidden)]
-pub use needs::Needs;
 pub(crate) use opening::Opening;
 pub use parts::HeldBack;
 pub(crate) use parts::{Divisions, Opens};
@@ -93,7 +94,6 @@ pub use secondary::SecondarySource;
 pub(crate) use secondary::{AnySecondary, SecondaryWrite};
 pub(crate) use sharing::{MarkedKinds, Sharing};
 pub use sources::Sources;
-pub(crate) use stopped::run_and_tell;
 
 /// A running origin of changes. JOSDK: `EventSource`.
 ///

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use super::{EventSink, Filters, PrimaryChange, PrimaryScopes, RustType, Wiring, updates};
 use crate::{
     cache::{
-        AnyIndexer, AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, Kept, Options, Settings,
-        View,
+        AnyIndexer, AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, InformerSettings, Kept,
+        Options, View,
     },
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{Departed, Object, ObjectKey, ResourceType},
@@ -108,19 +108,19 @@ impl PrimarySource {
     /// Builds the source; it does nothing until it runs.
     #[must_use]
     pub(crate) fn new(declaration: PrimaryEventSource, wiring: &Wiring) -> Self {
-        let mut settings = Settings::new(NAME, wiring.primary_type.clone());
+        let mut settings = InformerSettings::new(NAME, wiring.primary_type.clone());
         settings.scope = wiring.scope.clone();
         let selects = declaration.label_selector.is_some() || declaration.field_selector.is_some();
         settings.follows_controller = true;
         settings.label_selector = declaration.label_selector;
         settings.field_selector = declaration.field_selector;
+        settings.own_managers.clone_from(&wiring.own_managers);
         // It must be able to go.
         settings.take_over_metadata = true;
         let environment = wiring.environment.clone();
         declaration.options.apply(&mut settings);
         let kind = Arc::clone(&declaration.options.kind);
-        let view = View::of_kind(&settings, &wiring.own_managers, kind, &environment);
-        let view = Arc::new(view);
+        let view = Arc::new(View::new(&settings, kind, &environment));
         let indexers = view.opens(declaration.indexers);
         let events = Arc::new(PrimaryEvents {
             view: Arc::clone(&view),
@@ -135,7 +135,7 @@ impl PrimarySource {
         let shared = !declaration.options.unshared;
         let share = shared.then(|| wiring.share(&wiring.primary_type, false));
         let plan = InformerPlan { settings, bounds, share, view, client, environment };
-        let informer = AnyInformer::of_kept(plan, events, indexers);
+        let informer = AnyInformer::new(plan, events, indexers);
         wiring.fill(&informer);
         let resource_type = wiring.primary_type.clone();
         Self { of: declaration.of, informer, resource_type, scopes: Arc::clone(&wiring.scopes), selects }
@@ -212,8 +212,8 @@ struct PrimaryEvents {
     sink: Arc<dyn EventSink>,
 }
 
-impl ChangeHandler<Kept> for PrimaryEvents {
-    fn on_change(&self, change: Change<Kept>) {
+impl ChangeHandler for PrimaryEvents {
+    fn on_change(&self, change: Change) {
         let Change { key, kind } = change;
         // A deletion is never filtered: what is kept about the object must go with it.
         let deleted = matches!(kind, ChangeKind::Deleted { .. });

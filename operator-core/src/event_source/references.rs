@@ -2,7 +2,7 @@
 
 use std::{any::Any, collections::BTreeSet, fmt, sync::Arc};
 
-use super::{Primaries, filter::fenced};
+use super::{Primaries, filter::fenced_or};
 use crate::{
     cache::{AnyIndexer, AnyInformer, Indexer, opening},
     resource::{KubeObject, ObjectKey},
@@ -39,7 +39,7 @@ impl References {
                 let informer = (primaries as &dyn Any).downcast_ref::<AnyInformer>();
                 let primary = informer.and_then(|informer| informer.get(key)?.typed());
                 primary
-                    .map(|primary| fenced(|| map(&primary), Vec::new()))
+                    .map(|primary| fenced_or(|| map(&primary), Vec::new()))
                     .unwrap_or_default()
                     .into_iter()
                     .collect()

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::{
         cache::tests::known::{kept, view},
-        event_source::test_wiring::Known,
+        event_source::test_wiring::MockPrimaries,
     };
 
     fn key(name: &str) -> ObjectKey {
@@ -160,7 +160,8 @@ mod tests {
 
     fn changed(relation: &Relation, change: &ChangeKind<Kept>) -> Vec<String> {
         let kind = ResourceType::of::<ConfigMap>();
-        let woken = relation.changed(&key("s"), change, &view::<ConfigMap>(), &kind, &Known::default());
+        let woken =
+            relation.changed(&key("s"), change, &view::<ConfigMap>(), &kind, &MockPrimaries::default());
         woken.iter().map(|key| key.name().to_owned()).collect()
     }
 
@@ -172,10 +173,10 @@ mod tests {
         assert_eq!(changed(&relation, &added), ["a", "b"]);
         let updated = ChangeKind::Updated { old, new: Arc::clone(&new) };
         assert_eq!(changed(&relation, &updated), ["a", "b", "c"]);
-        assert!(relation.secondaries_of(&key("a"), &Known::default()).is_empty());
+        assert!(relation.secondaries_of(&key("a"), &MockPrimaries::default()).is_empty());
         let deleted = ChangeKind::Deleted { last: new, final_state_unknown: false };
         assert_eq!(changed(&relation, &deleted), ["b", "c"]);
-        assert!(relation.secondaries_of(&key("c"), &Known::default()).is_empty());
+        assert!(relation.secondaries_of(&key("c"), &MockPrimaries::default()).is_empty());
     }
 
     #[test]
@@ -183,13 +184,19 @@ mod tests {
         let relation = Relation::new(Some(mapper()), None);
         let kind = ResourceType::of::<ConfigMap>();
         let change = ChangeKind::Added { new: secondary(["a"]), initial: false };
-        let gone =
-            relation.written(&key("s"), &change, &view::<ConfigMap>(), &kind, &Known::default(), || None);
-        assert!(gone.is_empty() && relation.secondaries_of(&key("a"), &Known::default()).is_empty());
-        relation.written(&key("s"), &change, &view::<ConfigMap>(), &kind, &Known::default(), || {
+        let gone = relation.written(
+            &key("s"),
+            &change,
+            &view::<ConfigMap>(),
+            &kind,
+            &MockPrimaries::default(),
+            || None,
+        );
+        assert!(gone.is_empty() && relation.secondaries_of(&key("a"), &MockPrimaries::default()).is_empty());
+        relation.written(&key("s"), &change, &view::<ConfigMap>(), &kind, &MockPrimaries::default(), || {
             Some(secondary(["a"]))
         });
-        assert_eq!(relation.secondaries_of(&key("a"), &Known::default()), [key("s")]);
+        assert_eq!(relation.secondaries_of(&key("a"), &MockPrimaries::default()), [key("s")]);
     }
 
     #[test]
@@ -197,7 +204,7 @@ mod tests {
         let (references, index, indexer) =
             References::new::<ConfigMap>("s", |primary| vec![key(&primary.metadata.name.clone().unwrap())]);
         assert_eq!(indexer(&map([])), ["shop/s"]);
-        let known = Known::default().with_index(&index, "shop/s", "shop/a");
+        let known = MockPrimaries::default().with_index(&index, "shop/s", "shop/a");
         let relation = Relation::new(None, Some(references));
         let added = ChangeKind::Added { new: secondary([]), initial: false };
         let woken = relation.changed(

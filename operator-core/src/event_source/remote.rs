@@ -88,7 +88,7 @@ impl RemoteCluster {
     /// The operator's client for it. If there can't be one, each request fails with the reason, so that the sources
     /// that need it report that, and nothing else does.
     fn client(&self, clients: &Clients, environment: &Environment) -> Client {
-        let known = environment.shared::<Known>();
+        let known = environment.shared::<RemoteClients>();
         let mut known = known.0.lock();
         if let Some((_, client)) = known.iter().find(|(remote, _)| Arc::ptr_eq(remote, &self.0)) {
             return client.clone();
@@ -102,7 +102,7 @@ impl RemoteCluster {
 
 /// The clients of one operator for other clusters.
 #[derive(Default)]
-struct Known(Mutex<Vec<(Arc<Remote>, Client)>>);
+struct RemoteClients(Mutex<Vec<(Arc<Remote>, Client)>>);
 
 /// A client that sends nothing.
 fn without(error: &client::Error) -> Client {

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use super::{EventSink, Filters, Primaries, RustType, relation::Relation};
 use crate::{
     cache::{
-        Answer, AnyInformer, AnyWrite, Change, ChangeHandler, ChangeKind, Informer, Kept, Unopened, View,
+        Answer, AnyInformer, AnyWrite, Change, ChangeHandler, ChangeKind, Kept, ResourceCache, Unopened, View,
     },
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, is_owned_by},
@@ -14,12 +14,12 @@ use crate::{
 /// A running source of secondaries of type `K`: what is known about them, and which primaries they belong to.
 pub struct SecondarySource<K: KubeObject> {
     any: Arc<AnySecondary>,
-    informer: Informer<K>,
+    cache: ResourceCache<K>,
 }
 
 impl<K: KubeObject> Clone for SecondarySource<K> {
     fn clone(&self) -> Self {
-        Self { any: Arc::clone(&self.any), informer: self.informer.clone() }
+        Self { any: Arc::clone(&self.any), cache: self.cache.clone() }
     }
 }
 
@@ -32,8 +32,8 @@ impl<K: KubeObject> fmt::Debug for SecondarySource<K> {
 impl<K: KubeObject> SecondarySource<K> {
     /// `None` if its objects are of another type.
     pub(super) fn of_any(any: Arc<AnySecondary>) -> Option<Self> {
-        let informer = (any.of == RustType::of::<K>()).then(|| Informer::of_any(any.informer.clone()))?;
-        Some(Self { any, informer })
+        let cache = (any.of == RustType::of::<K>()).then(|| ResourceCache::of(any.informer.clone()))?;
+        Some(Self { any, cache })
     }
 
     pub(super) fn any(self) -> Arc<AnySecondary> {
@@ -49,8 +49,8 @@ impl<K: KubeObject> SecondarySource<K> {
 
     /// Everything that is known, for all primaries.
     #[must_use]
-    pub fn informer(&self) -> &Informer<K> {
-        &self.informer
+    pub fn cache(&self) -> &ResourceCache<K> {
+        &self.cache
     }
 
     /// The type of the secondaries.
@@ -213,8 +213,8 @@ impl SecondaryEvents {
     }
 }
 
-impl ChangeHandler<Kept> for SecondaryEvents {
-    fn on_change(&self, change: Change<Kept>) {
+impl ChangeHandler for SecondaryEvents {
+    fn on_change(&self, change: Change) {
         let Change { key, kind } = change;
         let woken = self.relation.changed(&key, &kind, &self.view, &self.primary_type, &*self.primaries);
         if !self.filters.accepts_kept(&kind, &self.view) {

@@ -37,19 +37,19 @@ impl EventSink for Recorder {
 
 /// Primaries that a test makes up.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct MockPrimaries {
     keys: Vec<ObjectKey>,
     indexed: Vec<(String, String, ObjectKey)>,
 }
 
-impl Known {
+impl MockPrimaries {
     pub(super) fn with_index(mut self, index: &str, value: &str, key: &str) -> Self {
         self.indexed.push((index.to_owned(), value.to_owned(), parse(key)));
         self
     }
 }
 
-impl Primaries for Known {
+impl Primaries for MockPrimaries {
     fn keys(&self) -> Vec<ObjectKey> {
         self.keys.clone()
     }
@@ -79,7 +79,7 @@ pub(crate) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
         clients: Clients::new(&config, &[], None, &environment).expect("nothing is connected yet"),
         environment,
         observers: Observers::default(),
-        primaries: Arc::new(Known {
+        primaries: Arc::new(MockPrimaries {
             keys: primaries.iter().map(|key| parse(key)).collect(),
             indexed: Vec::new(),
         }),

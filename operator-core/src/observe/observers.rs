@@ -1,11 +1,9 @@
 //! All observers, and the only code that calls them.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use super::{Observation, Observer};
+use crate::environment::fenced;
 
 /// All observers of an operator. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +20,7 @@ impl Observers {
     /// process if that happens during another panic.
     pub(crate) fn observe(&self, observation: &Observation<'_>) {
         for (position, observer) in self.0.iter().enumerate() {
-            if catch_unwind(AssertUnwindSafe(|| observer.observe(observation))).is_err() {
+            if fenced(|| observer.observe(observation)).is_err() {
                 tracing::error!(
                     position,
                     "an observer panicked; it has missed an observation, and gets the next ones"
@@ -80,10 +78,10 @@ mod tests {
     #[test]
     fn a_panic_during_another_does_not_abort_the_process() {
         let guard = Guard(Observers::new(vec![Arc::new(Panics)]));
-        let ended = catch_unwind(AssertUnwindSafe(move || {
+        let ended = fenced(move || {
             let _guard = guard;
             panic!("a bug of a reconciler")
-        }));
+        });
         assert!(ended.is_err());
     }
 }

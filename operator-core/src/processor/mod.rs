@@ -14,8 +14,8 @@
 //! # Guarantees
 //! - At most one run of a primary at a time; any number of events during a run cause exactly one more.
 //! - Inputs that were sent before `Processor::snapshot` are included in its answer.
-//! - A run that panics is a failed run; neither the processor nor other primaries are affected. If a policy panics, the
-//!   default one is used.
+//! - A run that panics is a failed run; neither the processor nor other primaries are affected. A policy that panics
+//!   stops its controller, which a line in the log says and the probe `/healthz` shows.
 //! - Dropping the `ProcessorTask` (or its future) cancels all runs, and reports to the observers what no longer waits
 //!   and is no longer known.
 //!
@@ -23,7 +23,6 @@
 //! - Inputs about one primary are sent in the order in which things happened to it.
 
 mod error;
-mod fenced;
 mod governor;
 pub(crate) mod machine;
 mod rate_limit;
@@ -31,7 +30,6 @@ pub(crate) mod retry;
 mod shell;
 
 pub use error::Error;
-pub(crate) use fenced::{FencedRateLimiter, FencedRetry};
 pub use governor::GovernorRateLimiter;
 pub(crate) use machine::{
     DEFAULT_SPREAD, Effect, FailureKind, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot,

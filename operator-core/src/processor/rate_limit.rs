@@ -7,6 +7,8 @@ use crate::environment::Now;
 
 /// A limit on the runs of each primary. One value serves a whole controller and makes a [`KeyLimit`] for each primary.
 /// A controller without one has no limit. JOSDK: `RateLimiter`.
+///
+/// It is called by the task that decides about all primaries of a controller: a panic stops the controller.
 pub trait RateLimiter: fmt::Debug + Send + Sync {
     /// The limit's state for a primary that is about to run for the first time.
     fn for_key(&self, now: Now) -> Box<dyn KeyLimit>;

@@ -47,6 +47,8 @@ impl RetryState {
 
 /// A retry policy. One value serves all primaries of a controller; what differs between them is in [`RetryState`].
 /// JOSDK: `Retry`.
+///
+/// It is called by the task that decides about all primaries of a controller: a panic stops the controller.
 pub trait Retry: fmt::Debug + Send + Sync {
     /// The state of a primary whose run has failed for the first time since its last success.
     fn begin(&self) -> RetryState;

@@ -6,7 +6,7 @@ use kube::Client;
 
 use super::{AnyContext, Data, RetryInfo, distinct::distinct};
 use crate::{
-    cache::{Informer, Unopened},
+    cache::{ResourceCache, Unopened},
     environment::WallClock,
     event_source::{AnySecondary, EventSources, ExternalSource, RustType, SecondarySource},
     observe::Causes,
@@ -20,7 +20,7 @@ use crate::{
 /// at once. Objects are shared: clone an object before changing it.
 pub struct Context<P: KubeObject> {
     any: Arc<AnyContext>,
-    primaries: Informer<P>,
+    primaries: ResourceCache<P>,
 }
 
 impl<P: KubeObject> fmt::Debug for Context<P> {
@@ -42,7 +42,7 @@ impl<P: KubeObject> Context<P> {
 
     /// The same if the caller knows the type of the primaries.
     pub(crate) fn of_any(any: Arc<AnyContext>) -> Self {
-        let primaries = Informer::of_any(any.shared().primary.informer().clone());
+        let primaries = ResourceCache::of(any.shared().primary.informer().clone());
         Self { any, primaries }
     }
 
@@ -260,7 +260,7 @@ impl<P: KubeObject> Context<P> {
 
     /// The cache of all primaries.
     #[must_use]
-    pub fn primary_cache(&self) -> &Informer<P> {
+    pub fn primary_cache(&self) -> &ResourceCache<P> {
         &self.primaries
     }
 

@@ -4,7 +4,7 @@
 use futures::{StreamExt, TryStreamExt, stream};
 use integration_tests::prelude::*;
 use operator_core::{
-    cache::Informer,
+    cache::ResourceCache,
     operations::WriteMode,
     resource::{KubeObject, ResourceVersion},
 };
@@ -21,12 +21,12 @@ fn at_least<K: Resource>(seen: Option<&K>, written: &K) -> Result<()> {
 }
 
 /// All ways to read `written`, which the index has under the number `now`.
-fn read_in_all_ways<K: KubeObject>(informer: &Informer<K>, written: &K, now: i64) -> Result<()> {
+fn read_in_all_ways<K: KubeObject>(cache: &ResourceCache<K>, written: &K, now: i64) -> Result<()> {
     let key = ObjectKey::of(written);
     let is_it = |object: &&Arc<K>| ObjectKey::of(&***object) == key;
-    at_least(informer.get(&key).as_deref(), written)?;
-    at_least(informer.list().iter().find(is_it).map(|found| &**found), written).context("in the list")?;
-    let indexed = |number: i64| informer.by_index(NUMBER, &number.to_string());
+    at_least(cache.get(&key).as_deref(), written)?;
+    at_least(cache.list().iter().find(is_it).map(|found| &**found), written).context("in the list")?;
+    let indexed = |number: i64| cache.by_index(NUMBER, &number.to_string());
     at_least(indexed(now).iter().find(is_it).map(|found| &**found), written).context("in the index")?;
     let before = indexed(now - 1).iter().any(|object| is_it(&object));
     anyhow::ensure!(!before, "the index has it under what was there before");
@@ -47,7 +47,7 @@ async fn every_read_is_as_new_as_the_write_before_it() -> Result<()> {
                 let written = operations.server_side_apply(&map).await?.object()?;
                 at_least(context.secondary::<ConfigMap>()?.as_deref(), &*written)?;
                 let maps = context.event_source::<ConfigMap>("ConfigMap").context("it is declared")?;
-                read_in_all_ways(maps.informer(), &*written, number)?;
+                read_in_all_ways(maps.cache(), &*written, number)?;
                 let mut desired = (*primary).clone();
                 let observed_generation = Some(number);
                 desired.status = Some(TestStatus { observed_generation, ..TestStatus::default() });

@@ -95,9 +95,8 @@ async fn a_source_may_follow_a_part_of_the_secondaries() -> Result<()> {
     let script = Script::new(move |_, _: Arc<TestResource>, context| {
         let counts = Arc::clone(&counts);
         Box::pin(async move {
-            let of = |name: &str| {
-                context.event_source::<ConfigMap>(name).map_or(0, |of| of.informer().keys().len())
-            };
+            let of =
+                |name: &str| context.event_source::<ConfigMap>(name).map_or(0, |of| of.cache().keys().len());
             let key = |number| {
                 ObjectKey::namespaced(
                     context.primary_key().namespace().unwrap_or_default(),

@@ -4,7 +4,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use integration_tests::prelude::*;
 use operator_core::cache::Bounds;
 
-use super::{Running, config, create};
+use super::{Running, create, settings};
 
 const OBJECTS: usize = 2_000;
 const ROOM: usize = 100;
@@ -30,7 +30,7 @@ async fn holds_a_hundred_of_two_thousand_and_knows_all() -> Result<()> {
         .await?;
 
     let bounds = Bounds::new(ROOM as u64);
-    let running = Running::start_bounded(config("bounded", &[&namespace]), &bounds, client)?;
+    let running = Running::<ConfigMap>::start_with(settings("bounded", &[&namespace]), Some(&bounds), client);
     running.synced().await?;
     let informer = &running.informer;
     let key = |index| ObjectKey::namespaced(&namespace, &name(index));

@@ -8,7 +8,8 @@ mod watched;
 use integration_tests::prelude::*;
 use operator_core::{
     ResourceType, WatchScope,
-    cache::{Bounds, Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
+    bench::{BareInformer, InformerSettings, Seen},
+    cache::Bounds,
     environment::Environment,
     resource::KubeObject,
 };
@@ -22,41 +23,34 @@ impl Told {
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock())
     }
-}
 
-impl<K: KubeObject> ChangeHandler<K> for Told {
-    fn on_change(&self, change: Change<K>) {
-        let name = change.key.name().to_owned();
-        self.0.lock().push(match change.kind {
-            ChangeKind::Added { .. } => format!("+{name}"),
-            ChangeKind::Updated { .. } => name,
-            ChangeKind::Deleted { .. } => format!("-{name}"),
-        });
+    fn saw(&self, seen: &Seen<'_>) {
+        let Seen::Change(key, old, new) = seen else { return };
+        let sign = match (old, new) {
+            (None, _) => "+",
+            (Some(_), Some(_)) => "",
+            (Some(_), None) => "-",
+        };
+        self.0.lock().push(format!("{sign}{}", key.name()));
     }
 }
 
 /// A running informer; dropping it stops it.
 struct Running<K: KubeObject> {
-    informer: Informer<K>,
+    informer: BareInformer<K>,
     told: Told,
     _stop: oneshot::Sender<()>,
 }
 
 impl<K: KubeObject> Running<K> {
-    fn start(config: InformerConfig<K>, client: Client) -> Self {
-        let (environment, told) = (Environment::real(), Told::default());
-        let informer = Informer::new(config, client, environment.clone(), Arc::new(told.clone()));
-        Self::run(informer, told, &environment)
+    fn start(settings: InformerSettings, client: Client) -> Self {
+        Self::start_with(settings, None, client)
     }
 
-    fn start_bounded(config: InformerConfig<K>, bounds: &Bounds<K>, client: Client) -> Result<Self> {
+    fn start_with(settings: InformerSettings, bounds: Option<&Bounds<K>>, client: Client) -> Self {
         let (environment, told) = (Environment::real(), Told::default());
-        let handler = Arc::new(told.clone());
-        let informer = Informer::bounded(config, bounds, client, environment.clone(), handler)?;
-        Ok(Self::run(informer, told, &environment))
-    }
-
-    fn run(informer: Informer<K>, told: Told, environment: &Environment) -> Self {
+        let (sees, access) = (told.clone(), (client, environment.clone()));
+        let informer = BareInformer::new(settings, bounds, None, access, move |seen| sees.saw(&seen));
         let (stop, stopped) = oneshot::channel::<()>();
         let runner = informer.clone();
         environment.spawn(async move {
@@ -81,11 +75,12 @@ impl<K: KubeObject> Running<K> {
 }
 
 /// Follows the config maps with the label `for=test` of some namespaces.
-fn config(name: &str, namespaces: &[&str]) -> InformerConfig<ConfigMap> {
-    let mut config = InformerConfig::new(name, ResourceType::of::<ConfigMap>());
-    config.scope = WatchScope::Namespaces(namespaces.iter().map(|&namespace| namespace.to_owned()).collect());
-    config.label_selector = Some("for=test".to_owned());
-    config
+fn settings(name: &str, namespaces: &[&str]) -> InformerSettings {
+    let mut settings = InformerSettings::new(name, ResourceType::of::<ConfigMap>());
+    settings.scope =
+        WatchScope::Namespaces(namespaces.iter().map(|&namespace| namespace.to_owned()).collect());
+    settings.label_selector = Some("for=test".to_owned());
+    settings
 }
 
 fn map(name: &str, value: &str) -> ConfigMap {

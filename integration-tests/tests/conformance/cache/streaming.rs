@@ -2,14 +2,14 @@
 
 use integration_tests::prelude::*;
 use operator_core::{
-    cache::{InformerConfig, InitialList},
+    cache::InitialList,
     client::{Clients, Transport, TransportHook},
     environment::Environment,
     testing::{Part, Profile},
 };
 use tower::{ServiceExt, util::BoxService};
 
-use super::{Running, config, create};
+use super::{Running, create, settings};
 
 /// The queries of the requests that a client has made.
 #[derive(Clone, Default)]
@@ -52,8 +52,9 @@ async fn a_streamed_list_gives_what_pages_give() -> Result<()> {
     }
     let queries = Queries::default();
     let start = |initial_list, page_size, client| {
-        let config = config("lists", &[&namespace, &empty]);
-        Running::start(InformerConfig { initial_list, page_size, ..config }, client)
+        let mut settings = settings("lists", &[&namespace, &empty]);
+        (settings.initial_list, settings.page_size) = (initial_list, page_size);
+        Running::<ConfigMap>::start(settings, client)
     };
     let streamed = start(InitialList::Streaming, 500, queries.client(&cluster)?);
     let paged = start(InitialList::Paged, 2, client.clone());
@@ -88,9 +89,9 @@ async fn a_server_that_cannot_stream_is_asked_for_pages() -> Result<()> {
     let api: Api<ConfigMap> = Api::namespaced(cluster.client()?, &namespace);
     create(&api, "a", "a").await?;
     let queries = Queries::default();
-    let config = config("refused", &[&namespace]);
-    let config = InformerConfig { initial_list: InitialList::Streaming, ..config };
-    let running = Running::start(config, queries.client(&cluster)?);
+    let mut settings = settings("refused", &[&namespace]);
+    settings.initial_list = InitialList::Streaming;
+    let running = Running::<ConfigMap>::start(settings, queries.client(&cluster)?);
     running.synced().await?;
     assert_eq!(running.told.take(), ["+a"]);
     assert_eq!(queries.count(), (1, 1), "asked once in vain, then for a list");

@@ -7,10 +7,10 @@ use k8s_openapi::{
 };
 use kube::api::{ApiResource, DynamicObject, ObjectMeta};
 use operator_core::{
-    ResourceType, WatchScope, cache::InformerConfig, observe::SourceHealth, resource::KubeObject,
+    ResourceType, WatchScope, bench::InformerSettings, observe::SourceHealth, resource::KubeObject,
 };
 
-use super::{Running, config, create};
+use super::{Running, create, settings};
 
 /// The API group of a definition that nobody else has.
 const GROUP: &str = "late.cache.operator-core.io";
@@ -43,9 +43,9 @@ async fn a_type_that_is_installed_later_is_followed() -> Result<()> {
         api_version: format!("{GROUP}/v1"),
         ..ApiResource::erase::<TestResource>(&())
     };
-    let mut config = InformerConfig::<DynamicObject>::new("late", ResourceType::with::<DynamicObject>(&kind));
-    config.scope = WatchScope::Namespaces([namespace.clone()].into());
-    let running = Running::start(config, client.clone());
+    let mut settings = InformerSettings::new("late", ResourceType::with::<DynamicObject>(&kind));
+    settings.scope = WatchScope::Namespaces([namespace.clone()].into());
+    let running = Running::<DynamicObject>::start(settings, client.clone());
     let advice = advice(&running).await?;
     assert!(advice.contains("install the CustomResourceDefinition `testresources.late"), "{advice}");
 
@@ -67,7 +67,7 @@ async fn a_right_that_is_granted_later_is_used() -> Result<()> {
     let client = cluster.client()?;
     create(&Api::namespaced(client.clone(), &namespace), "a", "a").await?;
     let user = format!("reader-of-{namespace}");
-    let running = Running::start(config("rights", &[&namespace]), cluster.client_as(&user)?);
+    let running = Running::<ConfigMap>::start(settings("rights", &[&namespace]), cluster.client_as(&user)?);
     let advice = advice(&running).await?;
     assert_eq!(advice, format!("grant list and watch on configmaps in namespace {namespace} to {user}"));
 
@@ -94,11 +94,6 @@ async fn a_right_that_is_granted_later_is_used() -> Result<()> {
     assert_eq!(running.told.take(), ["+a"]);
     assert_eq!(running.informer.health(), SourceHealth::Healthy);
     let maps = running.informer.list();
-    assert_eq!(
-        maps.iter()
-            .filter_map(|map: &std::sync::Arc<ConfigMap>| map.metadata.name.as_deref())
-            .collect::<Vec<_>>(),
-        ["a"]
-    );
+    assert_eq!(maps.iter().filter_map(|map| map.metadata.name.as_deref()).collect::<Vec<_>>(), ["a"]);
     Ok(())
 }

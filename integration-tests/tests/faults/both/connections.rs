@@ -4,7 +4,7 @@ use http::{Method, header::USER_AGENT};
 use integration_tests::prelude::*;
 use operator_core::{
     ResourceType, WatchScope,
-    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
+    bench::{BareInformer, InformerSettings, Seen},
     environment::Environment,
     testing::Proxy,
 };
@@ -44,15 +44,15 @@ async fn f01_a_watch_that_is_reset_goes_on_from_its_version() -> Result<()> {
 #[derive(Clone, Default)]
 struct Added(Arc<Mutex<Vec<String>>>, Arc<AtomicUsize>);
 
-impl ChangeHandler<ConfigMap> for Added {
-    fn on_change(&self, change: Change<ConfigMap>) {
-        if let ChangeKind::Added { .. } = change.kind {
-            self.0.lock().push(change.key.name().to_owned());
+impl Added {
+    fn saw(&self, seen: &Seen<'_>) {
+        match seen {
+            Seen::Change(key, None, _) => self.0.lock().push(key.name().to_owned()),
+            Seen::Change(..) => {}
+            Seen::SilentWatch => {
+                self.1.fetch_add(1, Ordering::Relaxed);
+            }
         }
-    }
-
-    fn on_silent_watch(&self) {
-        self.1.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -60,13 +60,15 @@ impl ChangeHandler<ConfigMap> for Added {
 async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
     let scene = Scene::new("f02").await?;
     let proxy = Proxy::start(scene.cluster.control_plane()?).await?;
-    let mut config = InformerConfig::new("half-open", ResourceType::of::<ConfigMap>());
+    let mut config = InformerSettings::new("half-open", ResourceType::of::<ConfigMap>());
     config.scope = WatchScope::Namespaces([scene.namespace.clone()].into());
     // Otherwise a minute and a half: this is what bounds the time that an operator can be blind.
     config.watch_timeout = Duration::from_secs(1);
     let (environment, added) = (Environment::real(), Added::default());
     let client = Client::try_from(proxy.config())?;
-    let informer = Informer::new(config, client, environment.clone(), Arc::new(added.clone()));
+    let sees = added.clone();
+    let access = (client, environment.clone());
+    let informer = BareInformer::<ConfigMap>::new(config, None, None, access, move |seen| sees.saw(&seen));
     let runner = informer.clone();
     let running = environment.spawn(async move { runner.run(std::future::pending()).await });
     informer.synced().await;

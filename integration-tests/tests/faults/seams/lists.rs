@@ -81,7 +81,7 @@ async fn many_objects_are_listed_though_a_body_is_slow_and_a_page_expires() -> R
             found.store(
                 context
                     .event_source::<ConfigMap>("ConfigMap")
-                    .map_or(0, |source| source.informer().keys().len()),
+                    .map_or(0, |source| source.cache().keys().len()),
                 Ordering::Relaxed,
             );
             Box::pin(async { Ok(UpdateControl::no_update()) })

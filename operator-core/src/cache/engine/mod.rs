@@ -1,38 +1,35 @@
 //! Where events, own writes and readers meet: the store, the indexes and the overlay behind one lock.
 
-mod fetches;
-mod handlers;
-mod lists;
-mod reads;
-mod scope;
-mod synced;
-mod undecodable;
-mod writes;
+mod access;
+mod collections;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt,
-    sync::{Arc, atomic::AtomicUsize},
+    fmt, mem,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::SetOnce;
 
+pub(super) use access::Presence;
+
 use crate::{
+    environment::fenced,
     observe::SourceHealth,
     resource::{ObjectKey, ResourceVersion},
 };
 
-use handlers::Handlers;
-
-pub(super) use fetches::Held;
-use undecodable::Known;
-pub(super) use undecodable::Undecodable;
-
 use super::{
-    Change, ChangeHandler, ChangeKind,
+    Change, ChangeHandler, ChangeKind, Follower,
     indexers::{Indexers, Values},
-    overlay::{Observed, Overlay, Recent},
+    list_watch::Identity,
+    overlay::{Advanced, Observed, Overlay, Recent},
     scopes::{ScopeIndex, Scopes},
     store::ItemStore,
     text::{Face, Kept},
@@ -47,24 +44,25 @@ pub(super) struct Engine {
     store: Box<dyn ItemStore>,
     recent: Arc<Recent>,
     indexers: Indexers,
-    handlers: Handlers,
+    handler: Arc<dyn ChangeHandler>,
+    followers: Mutex<Arc<[Arc<dyn Follower>]>>,
     /// The selection of the objects that are followed, if it isn't all of them.
     selector: Option<String>,
     /// Whether the metadata of an object that can't be decoded any more is taken over.
     takes_metadata: bool,
     /// The number of objects that exist and can't be decoded.
     undecodable: AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<EngineState>,
     /// Set once it was in trouble.
     failed: SetOnce<()>,
 }
 
-struct State {
+struct EngineState {
     overlay: Overlay,
     /// Those that are followed.
     collections: BTreeMap<ScopeIndex, Collection>,
     /// Objects that exist and can't be decoded.
-    undecodable: BTreeMap<ObjectKey, Known>,
+    undecodable: BTreeMap<ObjectKey, DecodingFailure>,
     /// The number of them that the handler was last notified of.
     undecodable_told: Option<usize>,
     /// It has been reported that something was written that the selector doesn't match.
@@ -80,12 +78,12 @@ pub(super) struct Parts {
     pub(super) face: Arc<dyn Face>,
     pub(super) store: Box<dyn ItemStore>,
     pub(super) indexers: Indexers,
-    pub(super) handler: Arc<dyn ChangeHandler<Kept>>,
+    pub(super) handler: Arc<dyn ChangeHandler>,
     pub(super) selector: Option<String>,
     pub(super) takes_metadata: bool,
 }
 
-impl State {
+impl EngineState {
     /// The keys of what is stored of a collection, if they are kept apart.
     fn stored_in(&mut self, scope: ScopeIndex) -> Option<&mut BTreeSet<ObjectKey>> {
         self.collections.get_mut(&scope)?.stored.as_mut()
@@ -143,6 +141,31 @@ impl Decoded {
     }
 }
 
+/// An object that could not be decoded, as it came from the server.
+#[derive(Clone, Debug)]
+pub(super) struct Undecodable {
+    /// Its key, if its metadata could be read.
+    pub(super) key: Option<ObjectKey>,
+    /// Its version, if its metadata could be read.
+    pub(super) version: Option<String>,
+    /// The object, if its metadata could be read.
+    pub(super) kept: Option<Arc<Kept>>,
+    /// The decoder's message: which field, and what is expected there.
+    pub(super) error: String,
+}
+
+impl Undecodable {
+    pub(super) fn version(&self) -> Option<ResourceVersion> {
+        self.version.as_deref().and_then(ResourceVersion::parse)
+    }
+}
+
+/// What is kept of one.
+struct DecodingFailure {
+    pub(super) version: Option<String>,
+    pub(super) error: String,
+}
+
 /// How an object was seen.
 struct Sighting {
     /// By a list, not by a watch.
@@ -187,11 +210,12 @@ impl Engine {
             store,
             recent: overlay.recent(),
             indexers,
-            handlers: Handlers::new(handler),
+            handler,
+            followers: Mutex::new(Arc::new([])),
             selector,
             takes_metadata,
             undecodable: AtomicUsize::new(0),
-            state: Mutex::new(State {
+            state: Mutex::new(EngineState {
                 overlay,
                 collections,
                 undecodable: BTreeMap::new(),
@@ -211,7 +235,7 @@ impl Engine {
 
     /// A watch showed an event.
     pub(super) fn watched(&self, scope: ScopeIndex, event: WatchEvent) {
-        let state = &mut *self.state.lock();
+        let state = &mut *self.lock();
         if !state.collections.contains_key(&scope) {
             return;
         }
@@ -235,7 +259,7 @@ impl Engine {
     }
 
     /// A watch reported that an object is gone. Returns the version of that event.
-    fn vanished(&self, state: &mut State, scope: ScopeIndex, item: Decoded) -> Option<ResourceVersion> {
+    fn vanished(&self, state: &mut EngineState, scope: ScopeIndex, item: Decoded) -> Option<ResourceVersion> {
         match item {
             Decoded::Object { key, kept: object } => {
                 let version = object.resource_version();
@@ -266,7 +290,7 @@ impl Engine {
 
     /// A watch reported that there was nothing else up to `version`.
     pub(super) fn bookmark(&self, scope: ScopeIndex, version: &str) {
-        let state = &mut *self.state.lock();
+        let state = &mut *self.lock();
         self.store.tidy();
         if let Some(version) = ResourceVersion::parse(version) {
             let advanced = state.overlay.advance(scope, version);
@@ -274,14 +298,14 @@ impl Engine {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, EngineState> {
         self.state.lock()
     }
 
     /// An object exists in this state.
     fn applied(
         &self,
-        state: &mut State,
+        state: &mut EngineState,
         scope: ScopeIndex,
         key: &ObjectKey,
         object: Arc<Kept>,
@@ -294,7 +318,7 @@ impl Engine {
     /// The same, whether all of it could be decoded or only its metadata.
     fn exists(
         &self,
-        state: &mut State,
+        state: &mut EngineState,
         scope: ScopeIndex,
         key: &ObjectKey,
         new: Arc<Kept>,
@@ -323,7 +347,7 @@ impl Engine {
             // Deleted and created again in a gap. Store and indexes go from one to the other in one step, so that no reader
             // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
             state.overlay.deleted(key, replaced.resource_version());
-            self.handlers.gone(&self.name, key);
+            self.tell_followers(|follower| follower.gone(key));
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
             self.hand_over(Change { key: key.clone(), kind });
         }
@@ -339,9 +363,10 @@ impl Engine {
             self.indexers.remove(key, old, &values);
         }
         // Before the change causes a run: what others keep about the object is in order then.
-        self.handlers.seen(&self.name, key, new.uid().unwrap_or_default());
+        let uid = new.uid().unwrap_or_default();
+        self.tell_followers(|follower| follower.seen(key, uid));
         if outdated {
-            self.handlers.on_outdated(&self.name, key);
+            self.tell(|handler| handler.on_outdated(key));
         }
         let initial = listed && !self.is_collection_synced(scope);
         // What it was when nobody could understand it is nothing to compare it with.
@@ -352,7 +377,7 @@ impl Engine {
     /// An object is gone, as of `version`.
     fn removed(
         &self,
-        state: &mut State,
+        state: &mut EngineState,
         key: &ObjectKey,
         version: Option<ResourceVersion>,
         last: Arc<Kept>,
@@ -369,19 +394,174 @@ impl Engine {
             }
         }
         state.overlay.deleted(key, version);
-        self.handlers.gone(&self.name, key);
+        self.tell_followers(|follower| follower.gone(key));
         let kind = ChangeKind::Deleted { last, final_state_unknown };
         self.hand_over(Change { key: key.clone(), kind });
     }
 
-    fn hand_over_all(&self, changes: impl IntoIterator<Item = Change<Kept>>) {
+    fn hand_over_all(&self, changes: impl IntoIterator<Item = Change>) {
         for change in changes {
             self.hand_over(change);
         }
     }
 
-    fn hand_over(&self, change: Change<Kept>) {
-        self.handlers.on_change(&self.name, change);
+    fn hand_over(&self, change: Change) {
+        self.tell(|handler| handler.on_change(change));
+    }
+
+    /// A collection has been seen up to some version.
+    fn take_in(&self, state: &mut EngineState, advanced: Advanced) {
+        for key in advanced.not_shown {
+            if self.store.shown(&key).is_none() && !state.undecodable.contains_key(&key) {
+                self.not_selected(state, &key);
+            }
+        }
+        self.hand_over_all(advanced.changes);
+    }
+
+    /// What was written is not among what is followed. No event of it will arrive.
+    fn not_selected(&self, state: &mut EngineState, key: &ObjectKey) {
+        self.tell(|handler| handler.on_not_selected(key));
+        // Each object of that kind will be another one: once is enough.
+        if let Some(selector) = &self.selector
+            && !mem::replace(&mut state.not_selected_told, true)
+        {
+            tracing::warn!(
+                informer = self.name,
+                object = %key,
+                selector,
+                "what the operator has written isn't selected by its event source: it is neither found nor watched, and \
+                 each run writes it again; give it what the selector asks for, or take the selector away"
+            );
+        }
+    }
+
+    /// An object exists, and can't be decoded. An older state of it stays stored; its metadata is taken over, if that
+    /// is configured.
+    fn not_decoded(
+        &self,
+        state: &mut EngineState,
+        scope: ScopeIndex,
+        undecodable: Undecodable,
+        listed: bool,
+    ) {
+        let Undecodable { key, version, kept, mut error } = undecodable;
+        let known = key.as_ref().and_then(|key| state.undecodable.get(key));
+        if known.is_some_and(|known| known.version == version) {
+            return;
+        }
+        let stored = key.as_ref().and_then(|key| self.store.shown(key));
+        let marked = kept.as_ref().is_some_and(|kept| kept.is_marked());
+        if self.takes_metadata && marked && stored.is_none() {
+            error.push_str("; it is marked for deletion, and stays: no state of it is known that it could be cleaned up with");
+        }
+        tracing::warn!(
+            informer = self.name,
+            object = key.as_ref().map(tracing::field::display),
+            error,
+            "an object can't be decoded and is skipped"
+        );
+        self.tell(|handler| handler.on_undecodable(key.as_ref(), &error));
+        let Some(key) = key else { return };
+        state.undecodable.insert(key.clone(), DecodingFailure { version, error });
+        self.count_undecodable(state);
+        let (Some(stored), Some(kept), true) = (stored, kept, self.takes_metadata) else { return };
+        if stored.uid() == kept.uid()
+            && let Some(object) = self.face.with_metadata(&stored, &kept)
+        {
+            self.exists(state, scope, &key, Arc::new(object), Sighting { listed, is_news: false });
+        }
+    }
+
+    /// A read found an object that is not checked when it arrives, and that can't be decoded.
+    pub(super) fn not_opened(&self, kept: &Kept, error: &str) {
+        let Some(identity) = Identity::of(kept.text()) else { return };
+        let Some(key) = identity.key().map(|key| key.within(self.scopes.cluster())) else { return };
+        let (state, version) = (&mut *self.lock(), identity.version());
+        let is_newest = self.get(&key).is_some_and(|newest| newest.version() == version.as_deref());
+        if !is_newest || state.undecodable.get(&key).is_some_and(|known| known.version == version) {
+            return;
+        }
+        tracing::warn!(informer = self.name, object = %key, error, "an object can't be decoded, so all reads of it fail");
+        self.tell(|handler| handler.on_undecodable(Some(&key), error));
+        state.undecodable.insert(key, DecodingFailure { version, error: error.to_owned() });
+        self.count_undecodable(state);
+    }
+
+    /// An object can be decoded, or is gone. Returns whether it could not be decoded before, so that nothing was made
+    /// of it.
+    fn can_be_decoded(&self, state: &mut EngineState, key: &ObjectKey) -> bool {
+        let could_not = state.undecodable.remove(key).is_some();
+        if could_not {
+            self.count_undecodable(state);
+        }
+        could_not && self.takes_metadata
+    }
+
+    /// Reports their number, if it has changed or was never reported.
+    fn count_undecodable(&self, state: &mut EngineState) {
+        let objects = state.undecodable.len();
+        if state.undecodable_told.replace(objects) != Some(objects) {
+            self.undecodable.store(objects, Ordering::Release);
+            self.tell(|handler| handler.on_undecodable_objects(objects));
+        }
+    }
+
+    /// Whether an object exists that can't be decoded.
+    pub(super) fn is_undecodable(&self, key: &ObjectKey) -> bool {
+        self.undecodable.load(Ordering::Acquire) > 0 && self.lock().undecodable.contains_key(key)
+    }
+
+    /// All that can't be decoded, and why; sorted by key.
+    pub(super) fn undecodable(&self) -> Vec<(ObjectKey, String)> {
+        if self.undecodable.load(Ordering::Acquire) == 0 {
+            return Vec::new();
+        }
+        self.lock().undecodable.iter().map(|(key, known)| (key.clone(), known.error.clone())).collect()
+    }
+
+    /// From now on `follower` is notified of every object that is stored, and right away of those that are stored
+    /// already. Those that have ended are dropped.
+    pub(super) fn also_tell(&self, follower: Arc<dyn Follower>) {
+        let _in_order = self.lock();
+        for key in self.store.shown_keys() {
+            let stored = self.store.shown(&key);
+            let uid = stored.as_ref().and_then(|stored| stored.uid()).unwrap_or_default();
+            self.guarded(|| follower.seen(&key, uid));
+        }
+        let mut followers = self.followers.lock();
+        let living = followers.iter().filter(|follower| !follower.has_ended()).cloned();
+        *followers = living.chain([follower]).collect();
+    }
+
+    fn tell_followers(&self, tell: impl Fn(&dyn Follower)) {
+        // Shared, because the lock must not be held while others' code runs.
+        let followers = Arc::clone(&self.followers.lock());
+        for follower in &*followers {
+            self.guarded(|| tell(&**follower));
+        }
+    }
+
+    fn tell(&self, tell: impl FnOnce(&dyn ChangeHandler)) {
+        self.guarded(|| tell(&*self.handler));
+    }
+
+    /// A handler's panic must neither stop the informer nor, in the middle of another panic, abort the process.
+    fn guarded(&self, call: impl FnOnce()) {
+        if fenced(call).is_err() {
+            tracing::error!(informer = self.name, "the informer's handler panicked");
+        }
+    }
+
+    /// The number of the handler's entries about objects that don't exist.
+    pub(super) fn kept_by_handler(&self) -> usize {
+        self.handler.leftovers(&|key| self.contains(key))
+    }
+
+    /// A watch fell silent and is replaced.
+    pub(super) fn watch_was_silent(&self) {
+        let _in_order = self.lock();
+        self.tell(|handler| handler.on_silent_watch());
     }
 }
 

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, sync::Arc, sync::atomic::Ordering};
 use kube::core::{Expression, Selector, SelectorExt};
 use serde_json::Value;
 
-use super::{AnyInformer, untyped::Inner};
+use super::{AnyInformer, Inner};
 use crate::{cache::text::Item, observe::SourceHealth, resource::ObjectKey};
 
 impl AnyInformer {

@@ -19,12 +19,12 @@ use crate::{cache::Error, resource::ObjectKey};
 const READS_AT_ONCE: usize = 16;
 
 /// Objects that a bounded informer holds in full until this is dropped, and after that as long as its bounds allow.
-struct Held {
+struct PinnedObjects {
     informer: AnyInformer,
     keys: Vec<ObjectKey>,
 }
 
-impl Drop for Held {
+impl Drop for PinnedObjects {
     fn drop(&mut self) {
         for key in &self.keys {
             self.informer.0.engine.unpin(key);
@@ -34,7 +34,7 @@ impl Drop for Held {
 
 /// What is held for one run.
 #[derive(Default)]
-pub(crate) struct HeldObjects(Mutex<Vec<Held>>);
+pub(crate) struct HeldObjects(Mutex<Vec<PinnedObjects>>);
 
 impl HeldObjects {
     /// Has an informer hold these objects in full for as long as this lives.
@@ -61,7 +61,7 @@ impl AnyInformer {
     /// left out. An informer that isn't bounded holds them anyway.
     ///
     /// Boxed, as few informers are bounded.
-    async fn hold(&self, keys: Vec<ObjectKey>) -> Result<Option<Held>, Error> {
+    async fn hold(&self, keys: Vec<ObjectKey>) -> Result<Option<PinnedObjects>, Error> {
         if !self.is_bounded() || keys.is_empty() {
             return Ok(None);
         }
@@ -69,7 +69,7 @@ impl AnyInformer {
             self.0.engine.pin(key);
         }
         // From here on they are let go even if this future is dropped.
-        let held = Held { informer: self.clone(), keys };
+        let held = PinnedObjects { informer: self.clone(), keys };
         let reads = stream::iter(&held.keys).map(|key| self.fetch(key).map(|read| read.map(drop)));
         reads.buffer_unordered(READS_AT_ONCE).try_collect::<()>().boxed().await?;
         Ok(Some(held))

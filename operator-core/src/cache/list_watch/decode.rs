@@ -21,12 +21,12 @@ use super::failure::Failure;
 pub(in crate::cache) struct Page {
     body: String,
     metadata: ListMeta,
-    items: Vec<Found>,
+    items: Vec<ItemRange>,
 }
 
 /// The position of an item in the body, and of its parts in it.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct ItemRange {
     pub(super) range: Range<usize>,
     pub(super) outline: Option<Outline>,
 }
@@ -46,7 +46,7 @@ impl Page {
         let no_list = |error| format!("the answer is no list: {}", resource_type.masked(error));
         let list = serde_json::from_str::<List<&RawValue>>(&body);
         let List { metadata, items } = list.map_err(|error| Failure::new(no_list(error)))?;
-        let found = |item: &RawValue| Found {
+        let found = |item: &RawValue| ItemRange {
             range: range_within(&body, item.get()),
             outline: Item::of(item.get()).into_outline(),
         };
@@ -70,7 +70,7 @@ impl Page {
 }
 
 /// The metadata of a list, and its items, in one pass; `None` if it is not in Go's form, or can't be parsed.
-pub(super) fn as_go_spells_it(body: &str) -> Option<(ListMeta, Vec<Found>)> {
+pub(super) fn as_go_spells_it(body: &str) -> Option<(ListMeta, Vec<ItemRange>)> {
     #[derive(Deserialize)]
     struct Items {
         #[serde(rename = "items")]
@@ -88,7 +88,7 @@ pub(super) fn as_go_spells_it(body: &str) -> Option<(ListMeta, Vec<Found>)> {
         let range = at..at + objects.byte_offset();
         at = range.end;
         let outline = object.outline(&body[range.clone()]);
-        items.push(Found { range, outline });
+        items.push(ItemRange { range, outline });
         if body[at..].starts_with(",{") {
             at += 1;
         }

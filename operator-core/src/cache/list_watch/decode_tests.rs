@@ -13,8 +13,9 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     cache::{
-        InformerConfig,
+        InformerSettings,
         engine::{Decoded, Undecodable, WatchEvent},
+        kind_of,
         text::{Face, Item, View},
     },
     client::retry_after,
@@ -34,9 +35,9 @@ use super::{
 const CANARY: &str = "hunter2";
 
 fn view<K: KubeObject>(kind: &ResourceType) -> View {
-    let mut config = InformerConfig::<K>::new("test", kind.clone());
-    config.own_managers = vec!["me".to_owned()];
-    View::with_memo(&config, Arc::default())
+    let own_managers = vec!["me".to_owned()];
+    let settings = InformerSettings { own_managers, ..InformerSettings::new("test", kind.clone()) };
+    View::with_memo(&settings, kind_of::<K>(), Arc::default())
 }
 
 fn understood<K: KubeObject>(text: &[u8], kind: &ResourceType) -> Line {

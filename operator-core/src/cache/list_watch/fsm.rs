@@ -101,7 +101,7 @@ pub(super) struct Decision {
 
 /// The progress of the list-watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum State {
+enum FsmState {
     /// Nothing is known, or what is known is too old. Requests the first page → `Listing` or `Listed`, or a stream →
     /// `Streaming`.
     Empty,
@@ -141,7 +141,7 @@ enum Streams {
 /// The list-watch of one collection.
 #[derive(Debug)]
 pub(super) struct Fsm {
-    state: State,
+    state: FsmState,
     /// The name of what is listed, for advice.
     subject: Subject,
     health: Health,
@@ -160,7 +160,7 @@ impl Fsm {
     /// `streaming`: whether lists are streamed by servers that support this.
     pub(super) const fn new(subject: Subject, streaming: bool) -> Self {
         Self {
-            state: State::Empty,
+            state: FsmState::Empty,
             subject,
             health: Health::new(),
             streams: if streaming { Streams::Ready } else { Streams::Off },
@@ -199,13 +199,13 @@ impl Fsm {
     /// The request for the state.
     fn request(&self) -> Command {
         match &self.state {
-            State::Empty if self.streams == Streams::Ready => Command::Stream,
-            State::Empty => Command::List { continue_token: None, paged: self.paged },
-            State::Listing { continue_token, .. } => {
+            FsmState::Empty if self.streams == Streams::Ready => Command::Stream,
+            FsmState::Empty => Command::List { continue_token: None, paged: self.paged },
+            FsmState::Listing { continue_token, .. } => {
                 Command::List { continue_token: Some(continue_token.clone()), paged: true }
             }
-            State::Listed { version } => Command::Watch { version: version.clone() },
-            State::Streaming { .. } | State::Watching { .. } => Command::Read,
+            FsmState::Listed { version } => Command::Watch { version: version.clone() },
+            FsmState::Streaming { .. } | FsmState::Watching { .. } => Command::Read,
         }
     }
 
@@ -216,25 +216,26 @@ impl Fsm {
         now: Now,
     ) -> (Publish, Command) {
         let (first, version) = match &mut self.state {
-            State::Listing { version: first, .. } => (false, first.take().or(version)),
-            State::Empty | State::Streaming { .. } | State::Listed { .. } | State::Watching { .. } => {
-                (true, version)
-            }
+            FsmState::Listing { version: first, .. } => (false, first.take().or(version)),
+            FsmState::Empty
+            | FsmState::Streaming { .. }
+            | FsmState::Listed { .. }
+            | FsmState::Watching { .. } => (true, version),
         };
         match (continue_token, version) {
             (Some(continue_token), version) => {
                 self.failures = 0;
-                self.state = State::Listing { continue_token, version };
+                self.state = FsmState::Listing { continue_token, version };
                 self.health.recovering();
                 (Publish::Page { first, complete: None }, self.request())
             }
             (None, Some(version)) => {
-                self.state = State::Listed { version: version.clone() };
+                self.state = FsmState::Listed { version: version.clone() };
                 self.listed();
                 (Publish::Page { first, complete: Some(version) }, self.request())
             }
             (None, None) => {
-                self.state = State::Empty;
+                self.state = FsmState::Empty;
                 let failure = Failure::new("the list has no resourceVersion to watch from");
                 (Publish::Nothing, self.failed(&failure, now))
             }
@@ -253,16 +254,18 @@ impl Fsm {
 
     fn opened(&mut self, now: Now) -> (Publish, Command) {
         let publish = match &self.state {
-            State::Listed { version } => {
-                self.state = State::Watching { version: version.clone(), since: now };
+            FsmState::Listed { version } => {
+                self.state = FsmState::Watching { version: version.clone(), since: now };
                 self.health.opened();
                 Publish::Nothing
             }
-            State::Empty => {
-                self.state = State::Streaming { since: now };
+            FsmState::Empty => {
+                self.state = FsmState::Streaming { since: now };
                 Publish::Start
             }
-            State::Streaming { .. } | State::Listing { .. } | State::Watching { .. } => Publish::Nothing,
+            FsmState::Streaming { .. } | FsmState::Listing { .. } | FsmState::Watching { .. } => {
+                Publish::Nothing
+            }
         };
         (publish, self.request())
     }
@@ -270,34 +273,35 @@ impl Fsm {
     fn event(&mut self, version: Option<String>) -> (Publish, Command) {
         match self.state {
             // The objects come in any order, so the version of one says nothing about the others.
-            State::Streaming { .. } => (Publish::Item, self.request()),
-            State::Empty | State::Listing { .. } | State::Listed { .. } | State::Watching { .. } => {
-                self.line(version)
-            }
+            FsmState::Streaming { .. } => (Publish::Item, self.request()),
+            FsmState::Empty
+            | FsmState::Listing { .. }
+            | FsmState::Listed { .. }
+            | FsmState::Watching { .. } => self.line(version),
         }
     }
 
     fn bookmark(&mut self, seen: Option<String>, initial_end: bool, now: Now) -> (Publish, Command) {
         match (&self.state, seen) {
-            (State::Streaming { since }, Some(version)) if initial_end => {
-                self.state = State::Watching { version: version.clone(), since: *since };
+            (FsmState::Streaming { since }, Some(version)) if initial_end => {
+                self.state = FsmState::Watching { version: version.clone(), since: *since };
                 self.expired = 0;
                 self.listed();
                 self.health.opened();
                 (Publish::Complete(version), self.request())
             }
-            (State::Streaming { .. }, None) if initial_end => {
+            (FsmState::Streaming { .. }, None) if initial_end => {
                 let failure = Failure::new("the streamed list has no resourceVersion to watch from");
                 (Publish::Nothing, self.failed(&failure, now))
             }
             // Before all objects were shown, a version means nothing.
-            (State::Streaming { .. }, _) => (Publish::Nothing, self.request()),
+            (FsmState::Streaming { .. }, _) => (Publish::Nothing, self.request()),
             (_, seen) => self.line(seen),
         }
     }
 
     fn line(&mut self, seen: Option<String>) -> (Publish, Command) {
-        if let (State::Watching { version, .. }, Some(seen)) = (&mut self.state, seen) {
+        if let (FsmState::Watching { version, .. }, Some(seen)) = (&mut self.state, seen) {
             *version = seen;
         }
         self.failures = 0;
@@ -311,9 +315,9 @@ impl Fsm {
     /// is a failure.
     fn ended(&mut self, now: Now) -> Command {
         match &self.state {
-            State::Watching { version, since } => {
+            FsmState::Watching { version, since } => {
                 let good = now.since(*since) >= GOOD_WATCH;
-                self.state = State::Listed { version: version.clone() };
+                self.state = FsmState::Listed { version: version.clone() };
                 if good {
                     self.good_watch();
                     return self.request();
@@ -321,10 +325,10 @@ impl Fsm {
                 self.failures = self.failures.saturating_add(1);
                 Command::Wait(wait(self.failures))
             }
-            State::Streaming { .. } => {
+            FsmState::Streaming { .. } => {
                 self.failed(&Failure::new("the streamed list was cut before its end"), now)
             }
-            State::Empty | State::Listing { .. } | State::Listed { .. } => self.request(),
+            FsmState::Empty | FsmState::Listing { .. } | FsmState::Listed { .. } => self.request(),
         }
     }
 
@@ -337,9 +341,9 @@ impl Fsm {
 
     /// 410: the version, or the page's token, is too old. Not a failure, unless it happens again and again.
     fn too_old(&mut self) -> Command {
-        self.paged = !matches!(self.state, State::Listing { .. });
+        self.paged = !matches!(self.state, FsmState::Listing { .. });
         self.pause_streams();
-        self.state = State::Empty;
+        self.state = FsmState::Empty;
         self.expired = self.expired.saturating_add(1);
         match self.expired {
             1 => self.request(),
@@ -349,51 +353,51 @@ impl Fsm {
 
     /// If a stream was requested or open, the next list is not streamed.
     fn pause_streams(&mut self) {
-        let streaming = matches!(self.state, State::Empty | State::Streaming { .. });
+        let streaming = matches!(self.state, FsmState::Empty | FsmState::Streaming { .. });
         if streaming && self.streams == Streams::Ready {
             self.streams = Streams::Paused;
         }
     }
 
     fn failed(&mut self, failure: &Failure, now: Now) -> Command {
-        if self.state == State::Empty && self.streams == Streams::Ready && failure.refuses_streaming() {
+        if self.state == FsmState::Empty && self.streams == Streams::Ready && failure.refuses_streaming() {
             // Nothing is wrong with this server: it is only asked in another way from now on.
             self.streams = Streams::Off;
             return self.request();
         }
         self.pause_streams();
         // Of a list, only the pages that follow its first one are asked for in another state.
-        self.paged |= self.state == State::Empty;
+        self.paged |= self.state == FsmState::Empty;
         // Trouble starts with the request that fails. What an open watch shows was not asked for at any moment.
         let since = match &self.state {
-            State::Watching { since, .. } => {
+            FsmState::Watching { since, .. } => {
                 if now.since(*since) >= GOOD_WATCH {
                     self.good_watch();
                 }
                 now
             }
-            State::Streaming { .. } => now,
-            State::Empty | State::Listing { .. } | State::Listed { .. } => self.asked,
+            FsmState::Streaming { .. } => now,
+            FsmState::Empty | FsmState::Listing { .. } | FsmState::Listed { .. } => self.asked,
         };
         self.failures = self.failures.saturating_add(1);
         let wait = wait_after(failure, self.failures);
         let advice = self.subject.advice(failure);
         let unhealthy = SourceHealth::Unhealthy { reason: self.subject.reason(failure), advice };
         self.health.failed(since, now + wait, unhealthy);
-        self.state = match (mem::replace(&mut self.state, State::Empty), failure.status) {
+        self.state = match (mem::replace(&mut self.state, FsmState::Empty), failure.status) {
             // The type is gone, and what comes back under its name is another one. The objects stay in the store: a
             // server that has just started also answers 404 until it knows its types.
-            (_, Some(404)) => State::Empty,
+            (_, Some(404)) => FsmState::Empty,
             // The server doesn't understand its own token.
-            (State::Listing { .. }, Some(400)) => State::Empty,
-            (State::Listed { .. } | State::Watching { .. }, Some(_))
+            (FsmState::Listing { .. }, Some(400)) => FsmState::Empty,
+            (FsmState::Listed { .. } | FsmState::Watching { .. }, Some(_))
                 if failure.doubts_version() && self.failures >= FAILURES_UNTIL_RELIST =>
             {
-                State::Empty
+                FsmState::Empty
             }
-            (State::Watching { version, .. }, _) => State::Listed { version },
-            (State::Streaming { .. }, _) => State::Empty,
-            (state @ (State::Empty | State::Listing { .. } | State::Listed { .. }), _) => state,
+            (FsmState::Watching { version, .. }, _) => FsmState::Listed { version },
+            (FsmState::Streaming { .. }, _) => FsmState::Empty,
+            (state @ (FsmState::Empty | FsmState::Listing { .. } | FsmState::Listed { .. }), _) => state,
         };
         Command::Wait(wait)
     }

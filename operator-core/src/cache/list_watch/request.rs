@@ -10,7 +10,7 @@ use kube::{
 
 use crate::{
     cache::{
-        config::{InitialList, Settings},
+        config::{InformerSettings, InitialList},
         shard::Shard,
     },
     client::LongAnswer,
@@ -47,7 +47,7 @@ pub(in crate::cache) struct Collection {
 }
 
 impl Collection {
-    pub(in crate::cache) fn new(config: &Settings, client: Client, namespace: Option<&str>) -> Self {
+    pub(in crate::cache) fn new(config: &InformerSettings, client: Client, namespace: Option<&str>) -> Self {
         Self {
             client,
             cluster: config.cluster.clone(),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Collection, failure::Failure, shell::fetch};
 use crate::{
     cache::{
-        config::Settings,
+        config::InformerSettings,
         engine::{Decoded, WatchEvent},
         shard::{GATE, Shard},
     },
@@ -75,7 +75,7 @@ pub(crate) async fn knows_shards(
     kind: &ResourceType,
     namespace: Option<&str>,
 ) -> Result<(), String> {
-    let mut settings = Settings::new("shards", kind.clone());
+    let mut settings = InformerSettings::new("shards", kind.clone());
     (settings.shard, settings.page_size) = (Some(Shard::unreadable()), 1);
     let namespace = namespace.filter(|_| kind.is_namespaced());
     let collection = Collection::new(&settings, client.clone(), namespace);

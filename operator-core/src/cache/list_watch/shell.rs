@@ -88,9 +88,6 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
             tracing::debug!(informer = feed.name, ?failure, "list-watch");
         }
         let decision = progress.fsm.on(input, environment.now());
-        if decision.publish != Publish::Nothing {
-            feed.note_activity(environment.now());
-        }
         progress.command = decision.next;
         progress.is_showing = true;
         publish(decision.publish, received, decision.health, feed).await;

@@ -77,7 +77,7 @@ const MOST_AWAITED: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct Advanced {
     /// To be handed over.
-    pub(super) changes: Vec<Change<Kept>>,
+    pub(super) changes: Vec<Change>,
     /// Recent entries that were passed without an event of theirs, and are kept no more.
     pub(super) not_shown: Vec<ObjectKey>,
 }
@@ -129,7 +129,7 @@ impl Overlay {
         base: Option<ResourceVersion>,
         answer: &Arc<Kept>,
         stored: Option<&Kept>,
-    ) -> Vec<Change<Kept>> {
+    ) -> Vec<Change> {
         let (Some(version), Some(scope)) = (answer.resource_version(), self.scopes.of(key)) else {
             return Vec::new();
         };
@@ -175,14 +175,14 @@ impl Overlay {
     }
 
     /// One of the operator's own writes has ended, in any way.
-    pub(super) fn finish(&mut self, key: &ObjectKey) -> Option<Change<Kept>> {
+    pub(super) fn finish(&mut self, key: &ObjectKey) -> Option<Change> {
         let window = self.windows.get_mut(key)?;
         window.active = window.active.saturating_sub(1);
         self.check(key)
     }
 
     /// The watch or a list showed a state of an object that differs from the stored one. The store already holds it.
-    pub(super) fn observed(&mut self, key: &ObjectKey, event: Observed) -> Option<Change<Kept>> {
+    pub(super) fn observed(&mut self, key: &ObjectKey, event: Observed) -> Option<Change> {
         let Some(version) = event.new.resource_version() else {
             return Some(Change { key: key.clone(), kind: event.into_change() });
         };
@@ -309,12 +309,12 @@ impl Overlay {
     }
 
     /// An own version is no longer awaited.
-    fn passed(&mut self, key: &ObjectKey, version: ResourceVersion) -> Option<Change<Kept>> {
+    fn passed(&mut self, key: &ObjectKey, version: ResourceVersion) -> Option<Change> {
         self.windows.get_mut(key)?.passed(version);
         self.check(key)
     }
 
-    fn check(&mut self, key: &ObjectKey) -> Option<Change<Kept>> {
+    fn check(&mut self, key: &ObjectKey) -> Option<Change> {
         let window = self.windows.get_mut(key)?;
         let change = window.check().map(|kind| Change { key: key.clone(), kind });
         if window.is_over() {

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use dashmap::DashMap;
+use dashmap::{DashMap, Entry};
 use moka::{policy::EvictionPolicy, sync::Cache};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-use super::{ItemStore, pins::Pins, record::Record};
+use super::{ItemStore, record::ObjectRecord};
 
 /// A hash without randomness, so that the dropped objects don't differ from run to run.
 type Hash = BuildHasherDefault<DefaultHasher>;
@@ -25,7 +25,7 @@ type Hash = BuildHasherDefault<DefaultHasher>;
 /// A full object is what the watch showed last or, after a read from the server, something newer; never anything older.
 /// Only the record contains what the watch showed, so a read from the server hides no change from the handler.
 pub(in crate::cache) struct BoundedStore {
-    records: DashMap<ObjectKey, Record>,
+    records: DashMap<ObjectKey, ObjectRecord>,
     objects: Cache<ObjectKey, Arc<Kept>, Hash>,
     /// What some run needs, beyond the bounds.
     pins: Pins,
@@ -48,7 +48,7 @@ impl BoundedStore {
         self.pins.get(key).or_else(|| self.objects.get(key))
     }
 
-    fn minimal(&self, key: &ObjectKey, record: &Record) -> Arc<Kept> {
+    fn minimal(&self, key: &ObjectKey, record: &ObjectRecord) -> Arc<Kept> {
         Arc::new(Kept::minimal(self.template.clone(), &record.meta(key)))
     }
 }
@@ -74,7 +74,7 @@ impl ItemStore for BoundedStore {
     }
 
     fn insert(&self, key: ObjectKey, object: Arc<Kept>) {
-        self.records.insert(key.clone(), Record::of(&object));
+        self.records.insert(key.clone(), ObjectRecord::of(&object));
         // What was read from the server may be ahead of the watch. It is no use to guess which of the two will last: a
         // list may bring back an older state for good. Whoever needs the object asks the server once more.
         let ahead = self.held(&key).is_some_and(|held| {
@@ -114,7 +114,7 @@ impl ItemStore for BoundedStore {
     }
 
     fn listed_form(&self, key: &ObjectKey, object: Arc<Kept>) -> Arc<Kept> {
-        self.minimal(key, &Record::of(&object))
+        self.minimal(key, &ObjectRecord::of(&object))
     }
 
     fn len(&self) -> usize {
@@ -169,5 +169,50 @@ impl fmt::Debug for BoundedStore {
             .field("len", &self.records.len())
             .field("full", &self.objects.entry_count())
             .finish()
+    }
+}
+
+/// What is held in full beyond the bounds, because a run needs it, by key: how many need the object, and the object once it is known in full.
+#[derive(Default)]
+struct Pins(DashMap<ObjectKey, Pin>);
+
+struct Pin {
+    needed_by: usize,
+    object: Option<Arc<Kept>>,
+}
+
+impl Pins {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+        self.0.get(key)?.object.clone()
+    }
+
+    fn has(&self, key: &ObjectKey) -> bool {
+        self.0.contains_key(key)
+    }
+
+    /// One more needs it; `held` is what the store holds of it otherwise.
+    fn add(&self, key: &ObjectKey, held: Option<Arc<Kept>>) {
+        let mut pin = self.0.entry(key.clone()).or_insert(Pin { needed_by: 0, object: None });
+        pin.needed_by += 1;
+        if pin.object.is_none() {
+            pin.object = held;
+        }
+    }
+
+    /// The object is in this state now; `None` if it is not known in full any more.
+    fn put(&self, key: &ObjectKey, object: Option<&Arc<Kept>>) {
+        if let Some(mut pin) = self.0.get_mut(key) {
+            pin.object = object.cloned();
+        }
+    }
+
+    /// One of them doesn't need it any more.
+    fn remove(&self, key: &ObjectKey) {
+        if let Entry::Occupied(mut pin) = self.0.entry(key.clone()) {
+            pin.get_mut().needed_by -= 1;
+            if pin.get().needed_by == 0 {
+                pin.remove();
+            }
+        }
     }
 }

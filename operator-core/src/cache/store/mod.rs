@@ -13,7 +13,6 @@
 
 mod bounded;
 mod full;
-mod pins;
 mod record;
 
 use std::{fmt, sync::Arc};

@@ -7,7 +7,7 @@ use crate::{cache::text::Kept, resource::ObjectKey};
 /// The part of an object's metadata that the library uses, and its labels, by which lists are searched. Name and
 /// namespace are in its key. Annotations are left out: they can be as large as the object itself.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct ObjectRecord {
     uid: Option<Box<str>>,
     pub(super) version: Option<Box<str>>,
     generation: Option<i64>,
@@ -27,7 +27,7 @@ fn label((name, value): (String, String)) -> Label {
     (name.into_boxed_str(), value.into_boxed_str())
 }
 
-impl Record {
+impl ObjectRecord {
     pub(super) fn of(object: &Kept) -> Self {
         Self {
             uid: object.uid().map(Box::from),

@@ -4,21 +4,14 @@ use std::sync::Arc;
 
 use futures::join;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::CustomResource;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{
-    cache::{Bounds, Change, ChangeKind, Error, Informer, InformerConfig, Sizes},
-    environment::Environment,
-    resource::ResourceType,
-};
+use crate::cache::{ChangeKind, Error, Kept, Sizes};
 
 use super::{
-    recorder::{Recorder, key, short, version},
+    recorder::{key, short, version},
     scene::{Scene, item},
-    server::{OpenWatch, Server, scripted},
+    server::{OpenWatch, Server},
 };
 
 /// With labels and content, which show whether an object is whole.
@@ -180,9 +173,10 @@ async fn changes_and_deletions_of_what_is_not_held_are_told_with_minimal_objects
     let changes = scene.told.take_changes();
     assert_eq!(changes.iter().map(short).collect::<Vec<_>>(), ["a@5>11", "-b@6?"]);
     let ChangeKind::Updated { old, new } = &changes[0].kind else { panic!("{changes:?}") };
-    assert_eq!((&old.data, &old.metadata.labels), (&None, &new.metadata.labels));
-    assert!(new.data.is_some());
-    assert_eq!(changes[1].kind.object().metadata.uid.as_deref(), Some("uid-b"));
+    let read = |kept: &Kept| serde_json::from_str::<ConfigMap>(kept.text()).unwrap();
+    assert_eq!((read(old).data, old.labels()), (None, new.labels()));
+    assert!(read(new).data.is_some());
+    assert_eq!(changes[1].kind.object().uid(), Some("uid-b"));
     let (informer, server) = (&scene.informer, &mut scene.server);
     let _watch = server.open_watch(20).await;
     for (items, expected) in
@@ -218,34 +212,4 @@ async fn an_own_write_needs_no_more_than_the_minimal_object() {
         request.object(&whole("b", 6));
     });
     assert_eq!(read(fetched), Some(12));
-}
-
-#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
-#[kube(group = "sample.example.com", version = "v1", kind = "Page", namespaced)]
-struct PageSpec {
-    html: String,
-}
-
-#[tokio::test]
-async fn what_needs_whole_objects_is_refused_with_advice() {
-    let (client, _server) = scripted();
-    let environment = Environment::real();
-    let config =
-        InformerConfig::new("maps", ResourceType::of::<ConfigMap>()).with_indexer("x", |_| Vec::new());
-    let told = Arc::new(Arc::new(Recorder::default()));
-    let refused = Informer::bounded(config, &Bounds::new(1), client.clone(), environment.clone(), told);
-    let words = refused.unwrap_err().to_string();
-    assert!(words.starts_with("informer maps: the index `x` needs all objects in full"), "{words}");
-
-    struct Deaf;
-    impl crate::cache::ChangeHandler<Page> for Deaf {
-        fn on_change(&self, _: Change<Page>) {}
-    }
-    let make = |bounds: &Bounds<Page>| {
-        let config = InformerConfig::new("pages", ResourceType::of::<Page>());
-        Informer::bounded(config, bounds, client.clone(), environment.clone(), Arc::new(Deaf))
-    };
-    let words = make(&Bounds::new(1)).unwrap_err().to_string();
-    assert!(words.contains("missing field `spec`") && words.contains("Bounds::with_template"), "{words}");
-    assert!(make(&Bounds::new(1).with_template(Page::new("any", PageSpec::default()))).is_ok());
 }

@@ -7,16 +7,17 @@ use parking_lot::Mutex;
 
 use crate::{
     cache::{
-        Change, ChangeHandler, Follower, InformerConfig,
+        Change, ChangeHandler, Follower,
         engine::{Engine, WatchEvent},
         scopes::ScopeIndex,
     },
-    resource::{ObjectKey, ResourceType},
+    resource::ObjectKey,
 };
 
 use super::{
-    known::{Known, decoded, kept},
+    known::{TestEngine, decoded, kept},
     recorder::{Recorder, key, object},
+    typed::TestConfig,
 };
 
 const SCOPE: ScopeIndex = ScopeIndex(0);
@@ -29,7 +30,7 @@ struct Noting {
 }
 
 impl Noting {
-    fn of(engine: &Known<ConfigMap>) -> Arc<Self> {
+    fn of(engine: &TestEngine<ConfigMap>) -> Arc<Self> {
         Arc::new(Self { engine: Arc::downgrade(&engine.engine), told: Mutex::default(), ended: false })
     }
 
@@ -57,8 +58,8 @@ impl Follower for Arc<Noting> {
 /// A handler, or a follower, that panics.
 struct Panics;
 
-impl ChangeHandler<ConfigMap> for Panics {
-    fn on_change(&self, _change: Change<ConfigMap>) {
+impl ChangeHandler for Panics {
+    fn on_change(&self, _change: Change) {
         panic!("user code");
     }
 }
@@ -77,16 +78,15 @@ impl Follower for Panics {
     }
 }
 
-fn engine(handler: Arc<dyn ChangeHandler<ConfigMap>>) -> Known<ConfigMap> {
-    let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-    Known::new(&config, handler)
+fn engine(handler: Arc<dyn ChangeHandler>) -> TestEngine<ConfigMap> {
+    TestEngine::new(&TestConfig::new(), handler)
 }
 
-fn shown(engine: &Known<ConfigMap>, name: &str, uid: &str, version: u64) {
+fn shown(engine: &TestEngine<ConfigMap>, name: &str, uid: &str, version: u64) {
     engine.watched(SCOPE, WatchEvent::Applied(decoded(&object(name, uid, version))));
 }
 
-fn listed(engine: &Known<ConfigMap>, names: &[&str]) {
+fn listed(engine: &TestEngine<ConfigMap>, names: &[&str]) {
     engine.list_started(SCOPE);
     for name in names {
         engine.listed(SCOPE, decoded(&object(name, &format!("uid-{name}"), 5)));
@@ -108,7 +108,7 @@ fn a_follower_is_told_of_everything_whatever_becomes_of_the_handler() {
 
 #[test]
 fn one_who_comes_late_is_told_of_what_is_there() {
-    let engine = engine(Arc::new(Arc::new(Recorder::default())));
+    let engine = engine(Arc::new(Recorder::default()));
     listed(&engine, &["b", "a"]);
     let follower = Noting::of(&engine);
     engine.also_tell(Arc::new(Arc::clone(&follower)));
@@ -120,7 +120,7 @@ fn one_who_comes_late_is_told_of_what_is_there() {
 #[test]
 fn own_writes_are_told_with_their_echo_and_the_handler_hears_nothing_of_them() {
     let recorder = Arc::new(Recorder::default());
-    let engine = engine(Arc::new(Arc::clone(&recorder)));
+    let engine = engine(Arc::clone(&recorder) as _);
     listed(&engine, &["a"]);
     recorder.take();
     let follower = Noting::of(&engine);
@@ -142,7 +142,7 @@ fn own_writes_are_told_with_their_echo_and_the_handler_hears_nothing_of_them() {
 
 #[test]
 fn those_that_have_ended_are_let_go() {
-    let engine = engine(Arc::new(Arc::new(Recorder::default())));
+    let engine = engine(Arc::new(Recorder::default()));
     for _ in 0..100 {
         engine.also_tell(Arc::new(Arc::new(Noting {
             engine: Arc::downgrade(&engine.engine),

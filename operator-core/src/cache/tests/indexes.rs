@@ -16,26 +16,26 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::{
-    cache::{Change, ChangeHandler, Informer, InformerConfig},
+    cache::{Change, ChangeHandler},
     environment::Environment,
-    resource::ResourceType,
 };
 
 use super::{
     recorder::{key, object, version},
     scene::{Scene, item},
     server::scripted,
+    typed::{TestConfig, TestInformer},
 };
 
 /// Looks up the object whenever it is told of it, as a reader may at any moment.
 #[derive(Default)]
 struct Reading {
-    informer: OnceLock<Informer<ConfigMap>>,
+    informer: OnceLock<TestInformer<ConfigMap>>,
     found: Mutex<Vec<(Option<u64>, Vec<u64>)>>,
 }
 
-impl ChangeHandler<ConfigMap> for Arc<Reading> {
-    fn on_change(&self, change: Change<ConfigMap>) {
+impl ChangeHandler for Reading {
+    fn on_change(&self, change: Change) {
         let informer = self.informer.get().unwrap();
         let by_key = informer.get(&change.key).map(|object| version(&object));
         let by_index = informer.by_index("name", change.key.name());
@@ -46,12 +46,11 @@ impl ChangeHandler<ConfigMap> for Arc<Reading> {
 #[tokio::test(start_paused = true)]
 async fn a_reader_finds_the_predecessor_or_the_successor_by_key_and_by_index() {
     let (client, mut server) = scripted();
-    let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-    let config = config
+    let config = TestConfig::<ConfigMap>::new()
         .with_indexer("name", |object: &ConfigMap| vec![object.name_any()])
         .with_indexer("uid", |object: &ConfigMap| object.uid().into_iter().collect());
     let reading = Arc::new(Reading::default());
-    let informer = Informer::new(config, client, Environment::real(), Arc::new(Arc::clone(&reading)));
+    let informer = config.informer(None, client, &Environment::real(), Arc::clone(&reading) as _);
     reading.informer.set(informer.clone()).unwrap();
     let follows = informer.clone();
     tokio::spawn(async move { follows.run(future::pending()).await });
@@ -82,8 +81,7 @@ async fn an_index_is_asked_once_for_each_state() {
             counts.fetch_add(1, Ordering::Relaxed);
             vec![object.name_any()]
         };
-        let indexed = InformerConfig::new("test", config.resource_type.clone()).with_indexer("name", indexer);
-        config.indexers = indexed.indexers;
+        *config = config.clone().with_indexer("name", indexer);
     });
     scene.server.answer_list(10, &[item("a", 5), item("b", 6)]).await;
     let watch = scene.server.open_watch(10).await;

@@ -6,39 +6,42 @@ use k8s_openapi::api::core::v1::ConfigMap;
 
 use crate::{
     cache::{
-        AnyWrite, ChangeHandler, InformerConfig, OwnWrite,
+        AnyWrite, ChangeHandler,
         engine::{Decoded, Engine},
-        opening::typed_parts,
+        informer::making::parts,
         store::{FullStore, ItemStore},
         text::{Kept, View},
     },
     resource::{KubeObject, ObjectKey, ResourceType},
 };
 
-pub(in crate::cache) struct Known<K: KubeObject> {
+use super::typed::{OwnWrite, TestConfig};
+
+pub(in crate::cache) struct TestEngine<K: KubeObject> {
     pub(in crate::cache) engine: Arc<Engine>,
     pub(in crate::cache) view: Arc<View>,
     of: PhantomData<fn() -> K>,
 }
 
-impl<K: KubeObject> Known<K> {
-    pub(in crate::cache) fn new(config: &InformerConfig<K>, handler: Arc<dyn ChangeHandler<K>>) -> Self {
+impl<K: KubeObject> TestEngine<K> {
+    pub(in crate::cache) fn new(config: &TestConfig<K>, handler: Arc<dyn ChangeHandler>) -> Self {
         Self::with_store(config, handler, Box::new(FullStore::new()))
     }
 
     pub(in crate::cache) fn with_store(
-        config: &InformerConfig<K>,
-        handler: Arc<dyn ChangeHandler<K>>,
+        config: &TestConfig<K>,
+        handler: Arc<dyn ChangeHandler>,
         store: Box<dyn ItemStore>,
     ) -> Self {
-        let view = Arc::new(View::with_memo(config, Arc::default()));
-        let engine = Arc::new(Engine::new(typed_parts(config.clone(), &view, handler, store)));
+        let view = Arc::new(View::with_memo(config, Arc::clone(&config.kind), Arc::default()));
+        let indexers = view.opens(config.indexers.clone());
+        let engine = Arc::new(Engine::new(parts(config, &view, handler, indexers, store)));
         Self { engine, view, of: PhantomData }
     }
 
     pub(in crate::cache) fn begin(&self, key: &ObjectKey) -> OwnWrite<K> {
         let write = AnyWrite::begin(Arc::clone(&self.engine), key.clone());
-        OwnWrite::of_any(write, Arc::clone(&self.view))
+        OwnWrite::new(write, &self.view)
     }
 
     pub(in crate::cache) fn base(&self, key: &ObjectKey) -> Option<Arc<K>> {
@@ -46,7 +49,7 @@ impl<K: KubeObject> Known<K> {
     }
 }
 
-impl<K: KubeObject> Deref for Known<K> {
+impl<K: KubeObject> Deref for TestEngine<K> {
     type Target = Engine;
 
     fn deref(&self) -> &Engine {
@@ -56,9 +59,9 @@ impl<K: KubeObject> Deref for Known<K> {
 
 /// Objects as an informer with one own manager, `me`, keeps them.
 pub(crate) fn view<K: KubeObject<DynamicType: Default>>() -> View {
-    let mut config = InformerConfig::<K>::new("test", ResourceType::with::<K>(&K::DynamicType::default()));
+    let mut config = TestConfig::<K>::new();
     config.own_managers = vec!["me".to_owned()];
-    View::with_memo(&config, Arc::default())
+    View::with_memo(&config, Arc::clone(&config.kind), Arc::default())
 }
 
 /// An object as such an informer keeps it.

@@ -21,15 +21,15 @@ use tokio::time::{Instant, sleep, timeout};
 use tower::{BoxError, service_fn, util::BoxService};
 
 use crate::{
-    cache::{Change, ChangeHandler, Informer, InformerConfig},
+    cache::{Change, ChangeHandler},
     client::{Clients, ResponseBody, TransportHook},
     environment::Environment,
-    resource::ResourceType,
 };
 
 use super::{
     recorder::Recorder,
     scene::{Scene, item},
+    typed::{TestConfig, TestInformer},
 };
 
 #[tokio::test(start_paused = true)]
@@ -83,7 +83,7 @@ fn parts(text: String, pace: Pace) -> ResponseBody {
 
 /// An informer with an operator's own client, whose server answers its lists one after the other at these paces. Watches
 /// show nothing. Gives the number of lists, too.
-fn served(paces: Vec<Pace>) -> (Informer<ConfigMap>, Arc<AtomicUsize>) {
+fn served(paces: Vec<Pace>) -> (TestInformer<ConfigMap>, Arc<AtomicUsize>) {
     let lists = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&lists);
     let hook = TransportHook::server(move || {
@@ -109,9 +109,8 @@ fn served(paces: Vec<Pace>) -> (Informer<ConfigMap>, Arc<AtomicUsize>) {
     let config = Config::new("http://server.invalid".parse().unwrap());
     let environment = Environment::real().with_seed(1);
     let clients = Clients::new(&config, &[hook], None, &environment).unwrap();
-    let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-    let recorder = Arc::new(Arc::new(Recorder::default()));
-    let informer = Informer::new(config, clients.direct, environment.clone(), recorder);
+    let recorder = Arc::new(Recorder::default());
+    let informer = TestConfig::new().informer(None, clients.direct, &environment, recorder);
     let running = informer.clone();
     environment.spawn(async move { running.run(std::future::pending()).await });
     (informer, lists)
@@ -140,8 +139,8 @@ async fn a_body_that_stalls_is_given_up() {
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
-impl ChangeHandler<ConfigMap> for Arc<Counting> {
-    fn on_change(&self, _: Change<ConfigMap>) {
+impl ChangeHandler for Counting {
+    fn on_change(&self, _: Change) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -151,10 +150,9 @@ async fn others_get_on_while_a_long_list_is_decoded() {
     const OBJECTS: u64 = 5_000;
     let (client, mut server) = super::server::scripted();
     let counting = Arc::new(Counting::default());
-    let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-    let handler = Arc::new(Arc::clone(&counting));
     let environment = Environment::real().with_seed(1);
-    let informer = Informer::new(config, client, environment.clone(), handler);
+    let config = TestConfig::<ConfigMap>::new();
+    let informer = config.informer(None, client, &environment, Arc::clone(&counting) as _);
     let running = informer.clone();
     environment.spawn(async move { running.run(std::future::pending()).await });
     let items: Vec<_> = (0..OBJECTS).map(|number| item(&format!("map-{number:05}"), number + 1)).collect();

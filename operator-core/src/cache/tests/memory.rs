@@ -9,12 +9,9 @@ use std::{collections::BTreeMap, env, io::Write as _, process::Command, sync::Ar
 use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{json, value::RawValue};
 
-use crate::{
-    cache::{Change, ChangeHandler, InformerConfig, engine::Decoded, scopes::ScopeIndex, text::Item},
-    resource::ResourceType,
-};
+use crate::cache::{Change, ChangeHandler, engine::Decoded, scopes::ScopeIndex, text::Item};
 
-use super::known::Known;
+use super::{known::TestEngine, typed::TestConfig};
 
 const OBJECTS: usize = 5_000;
 /// Says that this process is the one that measures, and whether with managed fields.
@@ -50,11 +47,10 @@ fn resident() -> usize {
 fn measure(managed_fields: bool) -> usize {
     // A handler that keeps nothing.
     struct Deaf;
-    impl ChangeHandler<ConfigMap> for Deaf {
-        fn on_change(&self, _: Change<ConfigMap>) {}
+    impl ChangeHandler for Deaf {
+        fn on_change(&self, _: Change) {}
     }
-    let config = InformerConfig::<ConfigMap>::new("memory", ResourceType::of::<ConfigMap>());
-    let engine = Known::new(&config, Arc::new(Deaf));
+    let engine = TestEngine::<ConfigMap>::new(&TestConfig::new(), Arc::new(Deaf));
     let scope = ScopeIndex(0);
     engine.list_started(scope);
     let before = resident();

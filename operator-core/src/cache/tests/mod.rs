@@ -17,6 +17,7 @@ mod server;
 mod sharing;
 mod streaming;
 mod trouble;
+pub(super) mod typed;
 mod undecodable;
 mod watching;
 mod windows;

@@ -12,29 +12,30 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use crate::{
-    cache::{Change, ChangeHandler, InformerConfig, engine::WatchEvent, scopes::ScopeIndex, text::Item},
-    resource::ResourceType,
+    cache::{Change, ChangeHandler, Kept, engine::WatchEvent, scopes::ScopeIndex, text::Item},
+    resource::ObjectKey,
 };
 
 use super::{
-    known::{Known, decoded},
+    known::{TestEngine, decoded},
     recorder::{key, object},
+    typed::TestConfig,
 };
 
 struct Panics;
 
-impl ChangeHandler<ConfigMap> for Panics {
-    fn on_change(&self, _change: Change<ConfigMap>) {
+impl ChangeHandler for Panics {
+    fn on_change(&self, _change: Change) {
         panic!("user code");
     }
 }
 
 #[test]
 fn a_handler_or_an_indexer_that_panics_does_not_stop_the_informer() {
-    let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>())
+    let config = TestConfig::<ConfigMap>::new()
         .with_indexer("broken", |_| panic!("user code"))
         .with_indexer("works", |_| vec!["yes".to_owned()]);
-    let engine = Known::new(&config, Arc::new(Panics));
+    let engine = TestEngine::new(&config, Arc::new(Panics));
     let scope = ScopeIndex(0);
     engine.list_started(scope);
     engine.listed(scope, decoded(&object("a", "uid-a", 5)));
@@ -101,19 +102,19 @@ impl kube::Resource for Fragile {
     }
 }
 
-struct Counts(Mutex<Vec<String>>);
+#[derive(Default)]
+struct Newest(Mutex<Vec<(ObjectKey, Arc<Kept>)>>);
 
-impl ChangeHandler<Fragile> for Counts {
-    fn on_change(&self, change: Change<Fragile>) {
-        self.0.lock().push(format!("{} {}", change.key.name(), change.kind.object().value));
+impl ChangeHandler for Newest {
+    fn on_change(&self, change: Change) {
+        self.0.lock().push((change.key, Arc::clone(change.kind.object())));
     }
 }
 
 #[test]
 fn a_kind_whose_own_code_panics_costs_that_object_only() {
-    let config = InformerConfig::<Fragile>::new("test", ResourceType::of::<Fragile>());
-    let told = Arc::new(Counts(Mutex::default()));
-    let engine = Known::new(&config, Arc::clone(&told) as Arc<dyn ChangeHandler<Fragile>>);
+    let told = Arc::new(Newest::default());
+    let engine = TestEngine::<Fragile>::new(&TestConfig::new(), Arc::clone(&told) as _);
     let scope = ScopeIndex(0);
     let shown = |name: &str, version: u32, value: &str| {
         let item = json!({
@@ -134,6 +135,11 @@ fn a_kind_whose_own_code_panics_costs_that_object_only() {
     assert_eq!((of.name(), &**why), ("b", "the `Deserialize` of its type panicked"));
     engine.watched(scope, WatchEvent::Applied(shown("a", 11, "better")));
     engine.watched(scope, WatchEvent::Applied(shown("b", 12, "repaired")));
-    assert_eq!(*told.0.lock(), ["a good", "c is never copied", "a better", "b repaired"]);
+    let opened = |(key, kept): &(ObjectKey, Arc<Kept>)| {
+        let object: Arc<Fragile> = engine.view.open(kept).unwrap().typed().unwrap();
+        format!("{} {}", key.name(), object.value)
+    };
+    let told: Vec<String> = told.0.lock().iter().map(opened).collect();
+    assert_eq!(told, ["a good", "c is never copied", "a better", "b repaired"]);
     assert_eq!(engine.undecodable(), []);
 }

@@ -1,12 +1,10 @@
 //! A handler that remembers what it was told, and objects to be told of.
 
-use std::sync::Arc;
-
 use k8s_openapi::api::core::v1::ConfigMap;
 use parking_lot::Mutex;
 
 use crate::{
-    cache::{Change, ChangeHandler, ChangeKind},
+    cache::{Change, ChangeHandler, ChangeKind, Kept},
     observe::SourceHealth,
     resource::ObjectKey,
 };
@@ -29,23 +27,28 @@ pub(super) fn version(object: &ConfigMap) -> u64 {
     object.metadata.resource_version.as_deref().and_then(|version| version.parse().ok()).unwrap_or(0)
 }
 
+/// The version of a state that was told.
+pub(super) fn kept_version(kept: &Kept) -> u64 {
+    kept.version().and_then(|version| version.parse().ok()).unwrap_or(0)
+}
+
 /// A change in short: `+a@5`, `a@4>5` or `-a@5`, followed by `!` for found by the first list and `?` for a deletion that was missed.
-pub(super) fn short(change: &Change<ConfigMap>) -> String {
+pub(super) fn short(change: &Change) -> String {
     let name = change.key.name();
     match &change.kind {
         ChangeKind::Added { new, initial } => {
-            format!("+{name}@{}{}", version(new), if *initial { "!" } else { "" })
+            format!("+{name}@{}{}", kept_version(new), if *initial { "!" } else { "" })
         }
-        ChangeKind::Updated { old, new } => format!("{name}@{}>{}", version(old), version(new)),
+        ChangeKind::Updated { old, new } => format!("{name}@{}>{}", kept_version(old), kept_version(new)),
         ChangeKind::Deleted { last, final_state_unknown } => {
-            format!("-{name}@{}{}", version(last), if *final_state_unknown { "?" } else { "" })
+            format!("-{name}@{}{}", kept_version(last), if *final_state_unknown { "?" } else { "" })
         }
     }
 }
 
 #[derive(Debug, Default)]
 pub(in crate::cache) struct Recorder {
-    pub(super) changes: Mutex<Vec<Change<ConfigMap>>>,
+    pub(super) changes: Mutex<Vec<Change>>,
     pub(super) health: Mutex<Vec<SourceHealth>>,
     pub(super) undecodable: Mutex<Vec<Option<ObjectKey>>>,
 }
@@ -56,13 +59,13 @@ impl Recorder {
         self.take_changes().iter().map(short).collect()
     }
 
-    pub(super) fn take_changes(&self) -> Vec<Change<ConfigMap>> {
+    pub(super) fn take_changes(&self) -> Vec<Change> {
         std::mem::take(&mut *self.changes.lock())
     }
 }
 
-impl ChangeHandler<ConfigMap> for Arc<Recorder> {
-    fn on_change(&self, change: Change<ConfigMap>) {
+impl ChangeHandler for Recorder {
+    fn on_change(&self, change: Change) {
         self.changes.lock().push(change);
     }
 

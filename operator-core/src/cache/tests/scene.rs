@@ -6,16 +6,12 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle, time::sleep};
 
-use crate::{
-    cache::{Bounds, Informer, InformerConfig},
-    environment::Environment,
-    observe::SourceHealth,
-    resource::ResourceType,
-};
+use crate::{cache::Bounds, environment::Environment, observe::SourceHealth};
 
 use super::{
     recorder::{Recorder, object},
     server::{Server, scripted},
+    typed::{TestConfig, TestInformer},
 };
 
 /// The seed of chance in each scene.
@@ -23,7 +19,7 @@ pub(super) const SEED: u64 = 7;
 
 pub(super) struct Scene {
     pub(super) server: Server,
-    pub(super) informer: Informer<ConfigMap>,
+    pub(super) informer: TestInformer<ConfigMap>,
     pub(super) told: Arc<Recorder>,
     pub(super) running: JoinHandle<()>,
     pub(super) stop: Option<oneshot::Sender<()>>,
@@ -34,27 +30,22 @@ impl Scene {
         Self::with(|_| {})
     }
 
-    pub(super) fn with(configure: impl FnOnce(&mut InformerConfig<ConfigMap>)) -> Self {
-        let mut config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
+    pub(super) fn with(configure: impl FnOnce(&mut TestConfig<ConfigMap>)) -> Self {
+        let mut config = TestConfig::new();
         configure(&mut config);
         Self::made(config, None)
     }
 
     /// A scene whose informer holds so many objects in full.
     pub(super) fn bounded(max_objects: u64) -> Self {
-        let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-        Self::made(config, Some(Bounds::new(max_objects)))
+        Self::made(TestConfig::new(), Some(Bounds::new(max_objects)))
     }
 
-    fn made(config: InformerConfig<ConfigMap>, bounds: Option<Bounds<ConfigMap>>) -> Self {
+    fn made(config: TestConfig<ConfigMap>, bounds: Option<Bounds<ConfigMap>>) -> Self {
         let (client, server) = scripted();
         let told = Arc::new(Recorder::default());
         let environment = Environment::real().with_seed(SEED);
-        let (env, recorder) = (environment.clone(), Arc::new(Arc::clone(&told)));
-        let informer = match bounds {
-            Some(bounds) => Informer::bounded(config, &bounds, client, env, recorder).unwrap(),
-            None => Informer::new(config, client, env, recorder),
-        };
+        let informer = config.informer(bounds.as_ref(), client, &environment, Arc::clone(&told) as _);
         let (stop, stopped) = oneshot::channel::<()>();
         let runner = informer.clone();
         let running = environment.spawn(async move {

@@ -1,6 +1,6 @@
 //! What is asked for: namespaces, labels, fields, and the shape in which it is kept.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use serde_json::json;
 
@@ -68,7 +68,7 @@ async fn trouble_in_one_namespace_leaves_the_others_alone() {
     shop.expired();
     scene.server.answer_list(20, &[item("b", 7)]).await;
     assert_eq!(scene.take().await, ["-a@6?"]);
-    assert_eq!(scene.informer.list_in("bank").len(), 1);
+    assert_eq!(scene.informer.cache.list_in("bank").len(), 1);
     bank.event("MODIFIED", &in_bank("a", 15));
     assert_eq!(scene.take().await, ["a@5>15"], "its versions are its own");
     assert_eq!(scene.informer.keys().len(), 2);
@@ -78,11 +78,11 @@ async fn trouble_in_one_namespace_leaves_the_others_alone() {
 async fn objects_are_transformed_and_pruned_before_they_are_kept_and_told() {
     let mut scene = Scene::with(|config| {
         config.own_managers = vec!["me".to_owned()];
-        config.transform = Some(Arc::new(|mut object| {
+        config.transform(|mut object| {
             object.data = None;
             object.metadata.name = None;
             object
-        }));
+        });
     });
     let mut with_data = item("a", 5);
     with_data["data"] = json!({ "large": "value" });

@@ -10,8 +10,8 @@ use tokio::{task::JoinHandle, time::sleep};
 
 use crate::{
     cache::{
-        AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, InformerPool, Kept, Selects, Settings,
-        Share, View, kind_of,
+        AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, InformerPool, InformerSettings, Kept,
+        Selects, Share, View, kind_of,
     },
     environment::Environment,
     resource::ResourceType,
@@ -26,8 +26,8 @@ use super::{
 #[derive(Default)]
 struct Told(Mutex<Vec<String>>);
 
-impl ChangeHandler<Kept> for Told {
-    fn on_change(&self, change: Change<Kept>) {
+impl ChangeHandler for Told {
+    fn on_change(&self, change: Change) {
         let sign = match &change.kind {
             ChangeKind::Added { .. } => "+",
             ChangeKind::Updated { .. } => "",
@@ -66,8 +66,8 @@ impl Scene {
 
     /// One that selects only some of what all follow.
     fn start_of(&self, selects: Option<Selects>) -> Running {
-        let settings = Settings::new("test", ResourceType::of::<ConfigMap>());
-        let view = View::of_kind(&settings, &[], kind_of::<ConfigMap>(), &self.environment);
+        let settings = InformerSettings::new("test", ResourceType::of::<ConfigMap>());
+        let view = View::new(&settings, kind_of::<ConfigMap>(), &self.environment);
         let told = Arc::new(Told::default());
         let wider = selects.map(|selects| ("by in (a,b)".to_owned(), selects));
         let share = Some(Share { pool: self.pool.clone(), wider });
@@ -79,7 +79,7 @@ impl Scene {
             client: self.client.clone(),
             environment: self.environment.clone(),
         };
-        let informer = AnyInformer::of_kept(plan, Arc::clone(&told) as _, BTreeMap::new());
+        let informer = AnyInformer::new(plan, Arc::clone(&told) as _, BTreeMap::new());
         let runner = informer.clone();
         let task = self.environment.spawn(async move { runner.run(pending()).await });
         Running { informer, told, task }

@@ -73,8 +73,6 @@ async fn bookmarks_alone_keep_the_version_fresh() {
         watch.bookmark(version);
         scene.settle().await;
         assert_eq!(scene.informer.last_syncs(), [(None, Some(ResourceVersion::new(version)))]);
-        let now = scene.informer.last_activity().since_start();
-        assert!(now >= Duration::from_secs(20 * (version / 10 - 1)), "a bookmark is a sign of life: {now:?}");
     }
     drop(watch);
     let watch = scene.server.open_watch(40).await;

@@ -244,8 +244,8 @@ async fn one_watch_for_each_namespace() {
     assert!(!scene.informer.is_synced());
     shop.page(10, &[item("a", 5)], "");
     scene.informer.synced().await;
-    assert_eq!(scene.informer.list_in("shop").len(), 1);
-    assert_eq!(scene.informer.list_in("bank").len(), 0);
+    assert_eq!(scene.informer.cache.list_in("shop").len(), 1);
+    assert_eq!(scene.informer.cache.list_in("bank").len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -299,7 +299,7 @@ async fn an_index_is_not_asked_about_own_writes_of_other_values() {
             looked_at.set(looked_at.get() + 1);
             true
         };
-        scene.informer.any().lazy_by_index("uid", value, &look).len()
+        scene.informer.lazy_by_index("uid", value, &look).len()
     };
     assert_eq!([found("uid-8"), found("uid-another"), found("uid-7")], [1, 1, 0]);
     assert_eq!(looked_at.get(), 2, "one look each at what is found");

@@ -4,23 +4,20 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 
-use crate::{
-    cache::{InformerConfig, engine::WatchEvent, scopes::ScopeIndex},
-    resource::ResourceType,
-};
+use crate::cache::{engine::WatchEvent, scopes::ScopeIndex};
 
 use super::{
-    known::{Known, decoded, kept},
+    known::{TestEngine, decoded, kept},
     recorder::{Recorder, key, object, version},
+    typed::TestConfig,
 };
 
 const SCOPE: ScopeIndex = ScopeIndex(0);
 
 /// An informer that knows `a` in version 5, up to version 10.
-fn engine() -> (Known<ConfigMap>, Arc<Recorder>) {
+fn engine() -> (TestEngine<ConfigMap>, Arc<Recorder>) {
     let recorder = Arc::new(Recorder::default());
-    let config = InformerConfig::new("test", ResourceType::of::<ConfigMap>());
-    let engine = Known::new(&config, Arc::new(Arc::clone(&recorder)));
+    let engine = TestEngine::new(&TestConfig::new(), Arc::clone(&recorder) as _);
     engine.list_started(SCOPE);
     engine.listed(SCOPE, decoded(&object("a", "uid-a", 5)));
     engine.list_finished(SCOPE, "10");
@@ -28,7 +25,7 @@ fn engine() -> (Known<ConfigMap>, Arc<Recorder>) {
     (engine, recorder)
 }
 
-fn shown(engine: &Known<ConfigMap>, version: u64) {
+fn shown(engine: &TestEngine<ConfigMap>, version: u64) {
     engine.watched(SCOPE, WatchEvent::Applied(decoded(&object("a", "uid-a", version))));
 }
 

@@ -1,7 +1,7 @@
 //! One entry of `managedFields`: read, split, and kept.
 //!
 //! ```text
-//! text ─▶ Read ─▶ Part, of the same text ──▶ is there an Entry that says the same? ─ no ─▶ Entry
+//! text ─▶ Read ─▶ NewEntry, of the same text ──▶ is there an Entry that says the same? ─ no ─▶ Entry
 //!                  └─ owners, which are the object's own
 //! ```
 
@@ -89,10 +89,10 @@ impl<'a> Read<'a> {
         self.manager.as_ref().is_some_and(|manager| managers.iter().any(|known| *known == manager.0))
     }
 
-    pub(super) fn taken_apart(self) -> Part<'a> {
+    pub(super) fn taken_apart(self) -> NewEntry<'a> {
         let fields = self.fields_v1.map(|fields| Split::of(fields.get()));
         let word = |word: Option<Word<'a>>| word.map(|Word(word)| word);
-        Part {
+        NewEntry {
             api_version: word(self.api_version),
             fields_type: word(self.fields_type),
             manager: word(self.manager),
@@ -103,9 +103,9 @@ impl<'a> Read<'a> {
     }
 
     /// The same with fields that are elsewhere.
-    pub(super) fn with<'p>(&'p self, fields: Option<&'p str>) -> Part<'p> {
+    pub(super) fn with<'p>(&'p self, fields: Option<&'p str>) -> NewEntry<'p> {
         let word = |word: &'p Option<Word<'a>>| word.as_ref().map(|Word(word)| Cow::Borrowed(&**word));
-        Part {
+        NewEntry {
             api_version: word(&self.api_version),
             fields_type: word(&self.fields_type),
             manager: word(&self.manager),
@@ -118,7 +118,7 @@ impl<'a> Read<'a> {
 
 /// An entry before it is known whether others have the same.
 #[derive(Hash)]
-pub(super) struct Part<'a> {
+pub(super) struct NewEntry<'a> {
     api_version: Option<Cow<'a, str>>,
     fields_type: Option<Cow<'a, str>>,
     manager: Option<Cow<'a, str>>,
@@ -127,7 +127,7 @@ pub(super) struct Part<'a> {
     pub(super) fields: Option<Split<'a>>,
 }
 
-impl Part<'_> {
+impl NewEntry<'_> {
     /// Whether `entry` has the same content, except for the owners.
     pub(super) fn is(&self, entry: &Entry) -> bool {
         let fields = match (self.fields, &entry.fields) {

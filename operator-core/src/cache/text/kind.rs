@@ -4,7 +4,6 @@ use std::{
     any::{Any, TypeId},
     fmt,
     marker::PhantomData,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
@@ -17,6 +16,7 @@ use crate::{
         config::Transform,
         list_watch::{PANICKED, unreadable_words},
     },
+    environment::fenced,
     resource::{AnyObject, KubeObject, Object, ResourceType},
 };
 
@@ -60,13 +60,13 @@ pub(in crate::cache) fn transformed_kind<K: KubeObject>(transform: Transform<K>)
 }
 
 /// Objects of type `K`.
-pub(in crate::cache) struct Of<K> {
+struct Of<K> {
     transform: Option<Transform<K>>,
     of: PhantomData<fn() -> K>,
 }
 
 impl<K: KubeObject> Of<K> {
-    pub(in crate::cache) fn new(transform: Option<Transform<K>>) -> Self {
+    fn new(transform: Option<Transform<K>>) -> Self {
         Self { transform, of: PhantomData }
     }
 }
@@ -109,7 +109,7 @@ impl<K: KubeObject> Kind for Of<K> {
 
 fn decode<K: KubeObject>(text: &str) -> Result<K, String> {
     // The type may be the user's: a panic of its `Deserialize` must cost this object only.
-    catch_unwind(AssertUnwindSafe(|| serde_json::from_str::<K>(text)))
+    fenced(|| serde_json::from_str::<K>(text))
         .unwrap_or_else(|_| Err(serde_json::Error::custom(PANICKED)))
         .map_err(|error| unreadable_words(text, &error))
 }
@@ -127,8 +127,8 @@ fn fill_types(object: &mut dyn Any, resource_type: &ResourceType) {
 fn transformed<K: KubeObject>(object: K, transform: &Transform<K>) -> Result<K, String> {
     // The decisions of the library rest on these fields, so a function that clears them must not break it.
     let before = object.meta().clone();
-    let mut object = catch_unwind(AssertUnwindSafe(|| transform(object)))
-        .map_err(|_| "the informer's transform panicked".to_owned())?;
+    let mut object =
+        fenced(|| transform(object)).map_err(|_| "the informer's transform panicked".to_owned())?;
     let after = object.meta_mut();
     after.name = before.name;
     after.namespace = before.namespace;

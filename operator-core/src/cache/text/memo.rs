@@ -30,16 +30,16 @@ const LEAST: usize = 512;
 
 /// The queue.
 #[derive(Default)]
-pub(in crate::cache) struct Memo(Mutex<Seats>);
+pub(in crate::cache) struct Memo(pub(super) Mutex<Seats>);
 
 #[derive(Default)]
-struct Seats {
+pub(super) struct Seats {
     next: u64,
-    weight: usize,
-    by_number: BTreeMap<u64, Seated>,
+    pub(super) weight: usize,
+    pub(super) by_number: BTreeMap<u64, Seated>,
 }
 
-struct Seated {
+pub(super) struct Seated {
     object: AnyObject,
     of: Weak<Kept>,
     weight: usize,
@@ -77,13 +77,6 @@ impl Memo {
             }
         }
         Seat { memo: Arc::clone(self), number }
-    }
-
-    /// The number of objects in the queue, and their weight.
-    #[cfg(test)]
-    pub(super) fn size(&self) -> (usize, usize) {
-        let seats = self.0.lock();
-        (seats.by_number.len(), seats.weight)
     }
 }
 

@@ -17,7 +17,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntr
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::entry::{Entry, Part, Read, read};
+use super::entry::{Entry, NewEntry, Read, read};
 
 /// The entries of the operator's own managers in one object's `managedFields`.
 #[derive(Clone, Debug)]
@@ -64,11 +64,11 @@ impl Own {
 #[derive(Debug, Default)]
 pub(in crate::cache) struct Sharing {
     hasher: BuildHasherDefault<DefaultHasher>,
-    known: Mutex<Known>,
+    known: Mutex<KnownEntries>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownEntries {
     by_hash: HashMap<u64, Vec<Weak<[Entry]>>>,
     /// The number of entries when dead ones were last removed.
     living: usize,
@@ -97,7 +97,7 @@ impl Sharing {
         self.of(&parts.collect::<Vec<_>>())
     }
 
-    fn of(&self, parts: &[Part<'_>]) -> Option<Own> {
+    fn of(&self, parts: &[NewEntry<'_>]) -> Option<Own> {
         if parts.is_empty() {
             return None;
         }
@@ -110,22 +110,15 @@ impl Sharing {
         };
         let shared = same.into_iter().find(is_same);
         let entries = shared.unwrap_or_else(|| {
-            let entries: Arc<[Entry]> = parts.iter().map(Part::kept).collect();
+            let entries: Arc<[Entry]> = parts.iter().map(NewEntry::kept).collect();
             known.add(hash, &entries);
             entries
         });
         Some(Own { entries, owners })
     }
-
-    /// The number of different entries.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        let known = self.known.lock();
-        known.by_hash.values().flatten().filter(|entries| entries.strong_count() > 0).count()
-    }
 }
 
-impl Known {
+impl KnownEntries {
     fn add(&mut self, hash: u64, entries: &Arc<[Entry]>) {
         let same = self.by_hash.entry(hash).or_default();
         same.retain(|entries| entries.strong_count() > 0);
@@ -169,6 +162,14 @@ mod tests {
                 "fieldsV1": { "f:data": { "f:a": {} }, "f:metadata": { "f:labels": {}, "f:ownerReferences": owners } },
             },
         ])
+    }
+
+    impl Sharing {
+        /// The number of different entries.
+        fn len(&self) -> usize {
+            let known = self.known.lock();
+            known.by_hash.values().flatten().filter(|entries| entries.strong_count() > 0).count()
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    cache::{InformerConfig, Settings, engine::Decoded, kind_of},
+    cache::{InformerSettings, engine::Decoded, kind_of, tests::typed::TestConfig},
     environment::Environment,
     resource::{
         KubeObject,
@@ -20,13 +20,21 @@ use crate::{
     },
 };
 
+impl Memo {
+    /// The number of objects in the queue, and their weight.
+    fn size(&self) -> (usize, usize) {
+        let seats = self.0.lock();
+        (seats.by_number.len(), seats.weight)
+    }
+}
+
 fn keeping(managers: &[&str]) -> Keeping {
     let managers: Vec<String> = managers.iter().map(|&name| name.to_owned()).collect();
     Keeping::new(&ResourceType::of::<ConfigMap>(), &managers)
 }
 
 fn view<K: KubeObject<DynamicType = ()>>(memo: &Arc<Memo>) -> View {
-    View::with_memo(&InformerConfig::<K>::new("test", ResourceType::of::<K>()), Arc::clone(memo))
+    View::with_memo(&TestConfig::<K>::new(), kind_of::<K>(), Arc::clone(memo))
 }
 
 fn taken(view: &View, object: &Value) -> Arc<Kept> {
@@ -51,8 +59,11 @@ fn map(name: &str, value: &str) -> Value {
 /// Its metadata is known, and whoever asks for more is told that there is none.
 #[test]
 fn what_is_not_checked_and_can_not_be_decoded_is_no_other_object() {
-    let settings = Settings { is_checked: false, ..Settings::new("test", ResourceType::of::<ConfigMap>()) };
-    let view = Arc::new(View::of_kind(&settings, &[], kind_of::<ConfigMap>(), &Environment::real()));
+    let settings = InformerSettings {
+        is_checked: false,
+        ..InformerSettings::new("test", ResourceType::of::<ConfigMap>())
+    };
+    let view = Arc::new(View::new(&settings, kind_of::<ConfigMap>(), &Environment::real()));
     let mut odd = map("odd", "value");
     odd["data"] = "words".into();
     let kept = taken(&view, &odd);
@@ -69,8 +80,9 @@ fn what_is_not_checked_and_can_not_be_decoded_is_no_other_object() {
 /// An index, a filter or a handler of the user's looks at it before it is taken in.
 #[test]
 fn what_somebody_is_asked_about_is_decoded_once() {
-    let settings = Settings { is_asked: true, ..Settings::new("test", ResourceType::of::<ConfigMap>()) };
-    let view = View::of_kind(&settings, &[], kind_of::<ConfigMap>(), &Environment::real());
+    let settings =
+        InformerSettings { is_asked: true, ..InformerSettings::new("test", ResourceType::of::<ConfigMap>()) };
+    let view = View::new(&settings, kind_of::<ConfigMap>(), &Environment::real());
     let kept = taken(&view, &map("a", "first"));
     let checked = kept.held().expect("what was decoded to be checked waits for who is asked");
     assert!(Arc::ptr_eq(&checked, &view.open(&kept).unwrap()));
@@ -220,9 +232,7 @@ fn metadata_is_taken_over_from_what_cannot_be_understood() {
 
 #[test]
 fn an_answer_is_kept_as_the_watch_will_show_it() {
-    let config = InformerConfig::<ConfigMap>::new("test", ResourceType::of::<ConfigMap>());
-    let config = InformerConfig { own_managers: vec!["me".to_owned()], ..config };
-    let view = Arc::new(View::with_memo(&config, Arc::default()));
+    let view = Arc::new(crate::cache::tests::known::view::<ConfigMap>());
     let mut object = map("a", "first");
     object["metadata"]["managedFields"] = json!([
         { "manager": "me", "operation": "Apply", "fieldsV1": { "f:data": { "f:a": {} } } },

@@ -14,20 +14,15 @@ use serde_json::value::RawValue;
 
 use crate::{
     cache::{
-        InformerConfig,
-        config::Settings,
+        config::InformerSettings,
         engine::{Decoded, Engine, Undecodable},
         list_watch::Identity,
     },
     environment::Environment,
-    resource::{AnyObject, Cluster, KubeObject, Object, ObjectKey, ResourceType},
+    resource::{AnyObject, Cluster, Object, ObjectKey, ResourceType},
 };
 
-use super::{
-    Item, Keeping, Kept, Memo,
-    kind::{AnyKind, Of},
-    range_within,
-};
+use super::{AnyKind, Item, Keeping, Kept, Memo, range_within};
 
 /// The reason why an object without a name is not kept.
 const NAMELESS: &str = "the object has no name";
@@ -95,34 +90,19 @@ impl Answer {
 }
 
 impl View {
-    /// The view of an informer whose handler knows the type, and so gets each object decoded.
-    pub(crate) fn new<K: KubeObject>(config: &InformerConfig<K>, environment: &Environment) -> Self {
-        Self { is_read_at_once: AtomicBool::new(true), ..Self::with_memo(config, environment.shared()) }
-    }
-
-    pub(in crate::cache) fn with_memo<K: KubeObject>(config: &InformerConfig<K>, memo: Arc<Memo>) -> Self {
-        let kind = Arc::new(Of::new(config.transform.clone()));
-        Self::of(&config.settings(), &config.own_managers, kind, memo)
-    }
-
     /// The view of an informer with these settings.
-    pub(crate) fn of_kind(
-        settings: &Settings,
-        own_managers: &[String],
-        kind: AnyKind,
-        environment: &Environment,
-    ) -> Self {
-        Self::of(settings, own_managers, kind, environment.shared())
+    pub(crate) fn new(settings: &InformerSettings, kind: AnyKind, environment: &Environment) -> Self {
+        Self::with_memo(settings, kind, environment.shared())
     }
 
-    fn of(settings: &Settings, own_managers: &[String], kind: AnyKind, memo: Arc<Memo>) -> Self {
+    pub(in crate::cache) fn with_memo(settings: &InformerSettings, kind: AnyKind, memo: Arc<Memo>) -> Self {
         static VIEWS: AtomicU64 = AtomicU64::new(0);
         Self {
             id: VIEWS.fetch_add(1, Ordering::Relaxed),
             keeps_part: kind.transforms() || settings.metadata_only,
             cluster: settings.cluster.clone(),
             resource_type: settings.resource_type.clone(),
-            keeping: Keeping::new(&settings.resource_type, own_managers),
+            keeping: Keeping::new(&settings.resource_type, &settings.own_managers),
             kind,
             memo,
             // Those of the primaries: a run follows.

@@ -17,7 +17,7 @@ use super::{
     step::{Action, StepError, Target},
 };
 use crate::{
-    cache::{Change, ChangeHandler, InformerConfig, WatchScope},
+    cache::{Change, ChangeHandler, InformerSettings, WatchScope},
     environment::Environment,
     resource::{Cluster, ObjectKey, ResourceType},
     testing::TestCluster,
@@ -65,21 +65,21 @@ impl Actor<'_> {
     ) -> Result<(), StepError> {
         let (resource, namespaced) = self.resource(target).await?;
         let mut kind = ResourceType::with::<DynamicObject>(&resource);
-        let mut config = InformerConfig::new(target.to_string(), kind.clone());
+        let mut settings = InformerSettings::new(target.to_string(), kind.clone());
         let namespace = namespaced.then(|| self.namespace_of(target));
         match namespace {
-            Some(namespace) => config.scope = WatchScope::Namespaces([namespace.to_owned()].into()),
+            Some(namespace) => settings.scope = WatchScope::Namespaces([namespace.to_owned()].into()),
             None => kind = kind.cluster_scoped(),
         }
-        config.resource_type = kind;
-        config.field_selector = Some(format!("metadata.name={}", target.name));
+        settings.resource_type = kind;
+        settings.field_selector = Some(format!("metadata.name={}", target.name));
         let key = ObjectKey::new(Cluster::local(), namespace, &target.name);
         let changed = Arc::new(Notify::new());
         let handler = Arc::new(Changed(Arc::clone(&changed)));
-        let (informer, _task) = informer(config, self.client.clone(), self.environment, handler);
+        let (informer, _task) = informer(settings, self.client.clone(), self.environment, handler);
         informer.synced().await;
         loop {
-            let object = informer.get(&key).map(|object| value(&object));
+            let object = informer.kept(&key).map(|object| value(&object));
             match check(object.as_ref()) {
                 Ok(()) => return Ok(()),
                 Err(reason) => *seen = reason,
@@ -122,8 +122,8 @@ fn refused(doing: &'static str, target: &Target) -> impl FnOnce(kube::Error) -> 
 /// Wakes those that wait for an object.
 struct Changed(Arc<Notify>);
 
-impl ChangeHandler<DynamicObject> for Changed {
-    fn on_change(&self, _change: Change<DynamicObject>) {
+impl ChangeHandler for Changed {
+    fn on_change(&self, _change: Change) {
         self.0.notify_one();
     }
 }

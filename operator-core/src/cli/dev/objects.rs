@@ -13,7 +13,9 @@ use super::{
     ready::{Judge, Readiness},
 };
 use crate::{
-    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
+    cache::{
+        AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, InformerSettings, Kept, View, kind_of,
+    },
     cli::output::Mark,
     environment::{Clock, Environment, Now},
     resource::{ObjectKey, ResourceType},
@@ -21,12 +23,15 @@ use crate::{
 
 /// An informer of objects whose type is known only at run time.
 pub(super) fn informer(
-    config: InformerConfig<DynamicObject>,
+    settings: InformerSettings,
     client: Client,
     environment: &Environment,
-    handler: Arc<dyn ChangeHandler<DynamicObject>>,
-) -> (Informer<DynamicObject>, Task) {
-    let informer = Informer::new(config, client, environment.clone(), handler);
+    handler: Arc<dyn ChangeHandler>,
+) -> (AnyInformer, Task) {
+    let view = Arc::new(View::new(&settings, kind_of::<DynamicObject>(), environment));
+    let plan =
+        InformerPlan { settings, bounds: None, share: None, view, client, environment: environment.clone() };
+    let informer = AnyInformer::new(plan, handler, BTreeMap::new());
     let running = informer.clone();
     let task = environment.spawn(async move { running.run(std::future::pending()).await });
     (informer, Task(task))
@@ -47,7 +52,7 @@ impl Drop for Task {
 pub(super) struct Objects {
     pub(super) controller: String,
     pub(super) kind: ResourceType,
-    informer: Informer<DynamicObject>,
+    informer: AnyInformer,
     judge: Judge,
     _task: Task,
 }
@@ -60,9 +65,9 @@ impl Objects {
         environment: &Environment,
         narrator: Narrator,
     ) -> Self {
-        let config = InformerConfig::new(format!("{controller}-dev"), kind.clone());
+        let settings = InformerSettings::new(format!("{controller}-dev"), kind.clone());
         let judge = narrator.judge.clone();
-        let (informer, task) = informer(config, client, environment, Arc::new(narrator));
+        let (informer, task) = informer(settings, client, environment, Arc::new(narrator));
         Self { controller: controller.to_owned(), kind: kind.clone(), informer, judge, _task: task }
     }
 
@@ -70,21 +75,20 @@ impl Objects {
     pub(super) async fn now(&self) -> Vec<(ObjectKey, Readiness)> {
         // A list that fails is as good as one that shows something new: the caller looks again later.
         let caught_up = self.informer.caught_up().await.unwrap_or(false);
-        let objects = self.informer.list();
-        let read = |object: &Arc<DynamicObject>| {
-            let readiness = match (caught_up, value(object)) {
+        let read = |(key, object): (ObjectKey, Arc<Kept>)| {
+            let readiness = match (caught_up, value(&object)) {
                 (true, value) => (self.judge.0)(&value),
                 (false, _) => Readiness::Waiting("its newest state is on its way".to_owned()),
             };
-            (ObjectKey::of(&**object), readiness)
+            (key, readiness)
         };
-        objects.iter().map(read).collect()
+        self.informer.entries().into_iter().map(read).collect()
     }
 }
 
-/// An object as JSON. For one that can't be serialized nothing is printed.
-pub(super) fn value(object: &DynamicObject) -> Value {
-    serde_json::to_value(object).unwrap_or_default()
+/// An object as JSON.
+pub(super) fn value(object: &Kept) -> Value {
+    serde_json::from_str(object.text()).unwrap_or_default()
 }
 
 /// Reports how primaries change.
@@ -99,8 +103,8 @@ pub(super) struct Narrator {
     pub(super) unready: Mutex<BTreeMap<ObjectKey, Now>>,
 }
 
-impl ChangeHandler<DynamicObject> for Narrator {
-    fn on_change(&self, change: Change<DynamicObject>) {
+impl ChangeHandler for Narrator {
+    fn on_change(&self, change: Change) {
         let Change { key, kind } = change;
         match &kind {
             ChangeKind::Added { new, .. } => self.tell(&key, &Value::Null, &value(new)),

@@ -1,6 +1,6 @@
 //! When a node looks at its records: in each run, or in periods, or when the other system says so.
 
-use std::{collections::HashMap, future::Future, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::{sync::Mutex, time::Instant};
 
@@ -45,11 +45,8 @@ impl<R: PartialEq> PartialEq for Item<R> {
     }
 }
 
-/// What one call for all has found last.
-struct Snapshot<R> {
-    taken: Instant,
-    all: HashMap<String, Arc<R>>,
-}
+/// What one call for all has found last, and when.
+type Snapshot<R> = Mutex<Option<(Instant, Arc<HashMap<String, Arc<R>>>)>>;
 
 impl Look {
     /// How the engine looks, and the event source that polls for it.
@@ -60,66 +57,55 @@ impl Look {
         memory: &Arc<Memory<E::Resource>>,
         system: &System,
     ) -> (Looks, Option<DependentSource>) {
-        let name: Arc<str> = Arc::from(format!("{name} polls"));
-        let source = match self {
+        let (period, together) = match self {
             Self::InEachRun => return (Looks::InEachRun, None),
             Self::Pushed(_) => return (Looks::Pushed, None),
-            Self::Each(period) => {
-                let (external, memory) = (Arc::clone(external), Arc::clone(memory));
-                let system = system.clone();
-                polling(&name, *period, move |primary: Arc<P>| {
-                    let (external, ids) = (Arc::clone(&external), memory.ids(&ObjectKey::of(&*primary)));
-                    let system = system.clone();
-                    async move {
-                        let mut found = Vec::new();
-                        for id in ids {
-                            let resource = system.poll(&id, external.observe(&id)).await?.map(Arc::new);
-                            found.extend(resource.map(|resource| Item { id, resource }));
-                        }
-                        Ok(found)
-                    }
-                })
-            }
-            Self::Together(period) => {
-                let (external, memory) = (Arc::clone(external), Arc::clone(memory));
-                let system = system.clone();
-                let (last, fresh) = (Arc::new(Mutex::new(None::<Snapshot<E::Resource>>)), *period / 2);
-                polling(&name, *period, move |primary: Arc<P>| {
-                    let (external, ids) = (Arc::clone(&external), memory.ids(&ObjectKey::of(&*primary)));
-                    let system = system.clone();
-                    let last = Arc::clone(&last);
-                    async move {
-                        let mut last = last.lock().await;
-                        if last.as_ref().is_none_or(|last| last.taken.elapsed() > fresh) {
-                            let all = system.poll("", external.observe_all()).await?;
-                            let all = all.into_iter().map(|(id, found)| (id, Arc::new(found))).collect();
-                            *last = Some(Snapshot { taken: Instant::now(), all });
-                        }
-                        let all = last.as_ref();
-                        let found = ids.into_iter().filter_map(|id| {
-                            let resource = Arc::clone(all?.all.get(&id)?);
-                            Some(Item { id, resource })
-                        });
-                        Ok(found.collect())
-                    }
-                })
+            Self::Each(period) => (*period, None),
+            Self::Together(period) => (*period, Some(Arc::new(Snapshot::<E::Resource>::default()))),
+        };
+        let name: Arc<str> = Arc::from(format!("{name} polls"));
+        let (external, memory, system) = (Arc::clone(external), Arc::clone(memory), system.clone());
+        let fetch = move |primary: Arc<P>| {
+            let ids = memory.ids(&ObjectKey::of(&*primary));
+            let (external, system, together) = (Arc::clone(&external), system.clone(), together.clone());
+            async move {
+                let all = match together {
+                    Some(last) => Some(all_of(&*external, &system, &last, period / 2).await?),
+                    None => None,
+                };
+                let mut found = Vec::new();
+                for id in ids {
+                    let resource = match &all {
+                        Some(all) => all.get(&id).cloned(),
+                        None => system.poll(&id, external.observe(&id)).await?.map(Arc::new),
+                    };
+                    found.extend(resource.map(|resource| Item { id, resource }));
+                }
+                Ok::<_, BoxError>(found)
             }
         };
+        let id = |item: &Item<E::Resource>| item.id.clone();
+        let source = PerResourcePollingEventSource::with_id(Arc::clone(&name), period, id, fetch);
         (Looks::Polled(name), Some(DependentSource::own(Arc::new(source))))
     }
 }
 
-fn polling<P, R, F>(
-    name: &Arc<str>,
-    period: Duration,
-    fetch: impl Fn(Arc<P>) -> F + Send + Sync + 'static,
-) -> PerResourcePollingEventSource<P, Item<R>, String>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    F: Future<Output = Result<Vec<Item<R>>, BoxError>> + Send + 'static,
-{
-    PerResourcePollingEventSource::with_id(Arc::clone(name), period, |item: &Item<R>| item.id.clone(), fetch)
+/// All that exists, as of at most `fresh` ago.
+async fn all_of<E: External<P>, P: KubeObject>(
+    external: &E,
+    system: &System,
+    last: &Snapshot<E::Resource>,
+    fresh: Duration,
+) -> Result<Arc<HashMap<String, Arc<E::Resource>>>, BoxError> {
+    let mut last = last.lock().await;
+    if let Some((_, all)) = last.as_ref().filter(|(taken, _)| taken.elapsed() <= fresh) {
+        return Ok(Arc::clone(all));
+    }
+    let all = system.poll("", external.observe_all()).await?;
+    let all: Arc<HashMap<_, _>> =
+        Arc::new(all.into_iter().map(|(id, found)| (id, Arc::new(found))).collect());
+    *last = Some((Instant::now(), Arc::clone(&all)));
+    Ok(all)
 }
 
 impl Looks {

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     dependent::{
         Asked, Deletion, Error,
-        system::{CallError, CallKind, Record},
+        system::{CallError, CallKind, RecordId},
     },
     observe::with_sources,
     reconciler::{BoxError, Context},
@@ -124,8 +124,8 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     }
 
     /// The record as the other system's limits know it.
-    fn record(&self) -> Record<'_> {
-        Record { scope: self.context.any().scope(), token: self.token.as_str() }
+    fn record(&self) -> RecordId<'_> {
+        RecordId { scope: self.context.any().scope(), token: self.token.as_str() }
     }
 
     /// Calls the other system, once its limits allow it. Not counted among what dependents do at the same time: who waits

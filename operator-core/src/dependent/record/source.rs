@@ -79,7 +79,7 @@ impl<R: Send + Sync + 'static> SourceDeclaration for RecordSource<R> {
             let stale = Arc::new(move |id: &str| memory.upgrade()?.stale(id));
             *pushes.0.lock() = Some(Pushed { stale, events: wiring.events(index, &self.name) });
         }
-        let known = Arc::new(Known {
+        let known = Arc::new(SeenRecords {
             name: Arc::clone(&self.name),
             memory: Arc::clone(&self.memory),
             scopes: Arc::clone(&wiring.scopes),
@@ -95,13 +95,13 @@ impl<R> fmt::Debug for RecordSource<R> {
 }
 
 /// What runs have seen of the records, for other nodes of the same primary.
-struct Known<R> {
+struct SeenRecords<R> {
     name: Arc<str>,
     memory: Arc<Memory<R>>,
     scopes: Arc<PrimaryScopes>,
 }
 
-impl<R: Send + Sync + 'static> ExternalStore<R> for Known<R> {
+impl<R: Send + Sync + 'static> ExternalStore<R> for SeenRecords<R> {
     fn name(&self) -> &str {
         &self.name
     }

@@ -6,7 +6,7 @@ use crate::{dependent::Error, event_source::PrimaryScope, reconciler::BoxError};
 
 /// Which record is called, and for whom.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Record<'r> {
+pub(crate) struct RecordId<'r> {
     /// The primary's.
     pub(crate) scope: PrimaryScope<'r>,
     /// The record's token, or anything else that is only its own.

@@ -52,7 +52,7 @@ use crate::{
 };
 
 use backoff::{Backoff, Paused};
-pub(crate) use call::{CallError, CallKind, Record};
+pub(crate) use call::{CallError, CallKind, RecordId};
 use circuit::{Circuit, Down, Outcome, Ticket};
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
@@ -133,13 +133,13 @@ impl System {
     ///
     /// # Errors
     /// [`CallError::NotCalled`], with the reason, and the time of the next call.
-    pub(crate) fn check(&self, record: Record<'_>, wall: &dyn WallClock) -> Result<(), CallError> {
+    pub(crate) fn check(&self, record: RecordId<'_>, wall: &dyn WallClock) -> Result<(), CallError> {
         let now = self.now();
         let checked = self.obstacle(record, now);
         checked.map_err(|obstacle| self.not_called(obstacle, now, wall))
     }
 
-    fn obstacle(&self, record: Record<'_>, now: Now) -> Result<(), Obstacle> {
+    fn obstacle(&self, record: RecordId<'_>, now: Now) -> Result<(), Obstacle> {
         // What is down is the better reason.
         self.shared.circuit.lock().check(now).map_err(Obstacle::Down)?;
         let check = |backoff: &mut Backoff| backoff.check(record.token, now);
@@ -153,7 +153,7 @@ impl System {
     /// If it is not made, fails, or is refused.
     pub(crate) async fn call<T>(
         &self,
-        record: Record<'_>,
+        record: RecordId<'_>,
         kind: CallKind,
         wall: &dyn WallClock,
         is_refusal: impl Fn(&BoxError) -> bool,
@@ -190,7 +190,7 @@ impl System {
     /// Things may have changed while the call waited.
     fn begin<'c>(
         &'c self,
-        record: Record<'c>,
+        record: RecordId<'c>,
         kind: CallKind,
         wall: &dyn WallClock,
     ) -> Result<InProgress<'c>, CallError> {
@@ -288,7 +288,7 @@ enum Obstacle {
 struct InProgress<'c> {
     system: &'c System,
     /// For whom; `None` for a poll.
-    record: Option<Record<'c>>,
+    record: Option<RecordId<'c>>,
     token: &'c str,
     kind: CallKind,
     ticket: Ticket,
@@ -308,7 +308,7 @@ impl InProgress<'_> {
             Outcome::Answered => Arc::default(),
             Outcome::Refused | Outcome::Failed => format!("{}: {why}", kind.as_str()).into(),
         };
-        if let Some(Record { scope, token }) = record {
+        if let Some(RecordId { scope, token }) = record {
             let scope = scope.slot(system.shared.slot);
             let end = |backoff: &mut Backoff| backoff.end(token, *kind, outcome, &why, now);
             match outcome {

@@ -37,7 +37,7 @@ use super::EventSource;
 #[cfg(feature = "testing")]
 use super::Given;
 use crate::{
-    cache::{ChangeHandler, Informer, InformerConfig},
+    cache::{AnyInformer, InformerPlan, InformerSettings, ResourceCache, View, kind_of, opening},
     client::Clients,
     environment::{Environment, Now},
     observe::{Observers, SourceHealth},
@@ -73,12 +73,13 @@ const BY_GROUP: &str = "group";
 
 /// What an operator knows about the kinds that its cluster serves. Clones share everything.
 #[derive(Clone)]
-pub(crate) struct Discovery(Arc<Inner>);
+pub(crate) struct Discovery(Arc<DiscoveryState>);
 
-struct Inner {
+struct DiscoveryState {
     clients: Clients,
     environment: Environment,
-    definitions: Informer<Definition>,
+    informer: AnyInformer,
+    definitions: ResourceCache<Definition>,
     subscribers: Arc<Subscribers>,
     watch: Mutex<Option<JoinHandle<()>>>,
     kinds: Mutex<BTreeMap<String, Kinds>>,
@@ -93,14 +94,29 @@ struct Kinds {
 impl Discovery {
     /// Knows nothing yet, and queries nothing.
     pub(crate) fn new(clients: Clients, environment: Environment, observers: Observers) -> Self {
-        let subscribers = Arc::new(Subscribers::new(observers));
-        let config = InformerConfig::new(NAME, ResourceType::of::<Definition>())
-            .with_indexer(BY_GROUP, |definition: &Definition| vec![definition.group().to_owned()]);
-        let handler = Arc::clone(&subscribers) as Arc<dyn ChangeHandler<Definition>>;
-        let definitions = Informer::new(config, clients.direct.clone(), environment.clone(), handler);
-        Self(Arc::new(Inner {
+        let settings = InformerSettings {
+            is_asked: true,
+            ..InformerSettings::new(NAME, ResourceType::of::<Definition>())
+        };
+        let view = Arc::new(View::new(&settings, kind_of::<Definition>(), &environment));
+        let by_group = opening(Arc::new(|definition: &Definition| vec![definition.group().to_owned()]));
+        let indexers = view.opens([(BY_GROUP.to_owned(), by_group)].into());
+        let subscribers = Arc::new(Subscribers::new(observers, Arc::clone(&view)));
+        let client = clients.direct.clone();
+        let plan = InformerPlan {
+            settings,
+            bounds: None,
+            share: None,
+            view,
+            client,
+            environment: environment.clone(),
+        };
+        let informer = AnyInformer::new(plan, Arc::clone(&subscribers) as _, indexers);
+        let definitions = ResourceCache::of(informer.clone());
+        Self(Arc::new(DiscoveryState {
             clients,
             environment,
+            informer,
             definitions,
             subscribers,
             watch: Mutex::default(),
@@ -111,14 +127,14 @@ impl Discovery {
     /// The same if all definitions are given by hand.
     #[cfg(feature = "testing")]
     pub(crate) fn with_given(self, given: &dyn Given) -> Self {
-        let definitions = self.0.definitions.any();
-        definitions.given(&given.objects(definitions.resource_type()), &given.version());
+        let informer = &self.0.informer;
+        informer.given(&given.objects(informer.resource_type()), &given.version());
         self
     }
 
     /// The name of its source, its trouble if it has any, and the controllers that have queried it.
     pub(crate) fn trouble(&self) -> Option<(&'static str, SourceHealth, Vec<Arc<str>>)> {
-        let health = self.0.definitions.health();
+        let health = self.0.informer.health();
         let troubled = matches!(health, SourceHealth::Unhealthy { .. });
         troubled.then(|| (NAME, health, self.0.subscribers.controllers()))
     }
@@ -181,16 +197,16 @@ impl Discovery {
 
     /// Waits until all definitions are known, or can't be: no run should wait for a right that was never granted.
     async fn definitions_known(&self, subscriber: &Subscriber) -> Result<(), DiscoveryError> {
-        let Inner { definitions, subscribers, .. } = &*self.0;
+        let DiscoveryState { informer, subscribers, .. } = &*self.0;
         self.watch();
         let known = async {
             loop {
                 let changed = subscribers.health_changed();
-                match definitions.health() {
+                match informer.health() {
                     SourceHealth::Unhealthy { reason, .. } => return Err(reason),
-                    SourceHealth::Healthy if definitions.is_synced() => return Ok(()),
+                    SourceHealth::Healthy if informer.is_synced() => return Ok(()),
                     // It is told a moment before the end of the first list.
-                    SourceHealth::Healthy => definitions.synced().await,
+                    SourceHealth::Healthy => informer.synced().await,
                     SourceHealth::Syncing => changed.await,
                 }
             }
@@ -206,12 +222,12 @@ impl Discovery {
     fn watch(&self) {
         let mut watch = self.0.watch.lock();
         if watch.as_ref().is_none_or(JoinHandle::is_finished) {
-            *watch = Some(self.0.environment.spawn(EventSource::run(self.0.definitions.any())));
+            *watch = Some(self.0.environment.spawn(EventSource::run(&self.0.informer)));
         }
     }
 }
 
-impl Drop for Inner {
+impl Drop for DiscoveryState {
     fn drop(&mut self) {
         if let Some(watch) = self.watch.lock().take() {
             watch.abort();

@@ -7,9 +7,10 @@ use tokio::sync::{Notify, futures::Notified};
 
 use super::{NAME, definition::Definition};
 use crate::{
-    cache::{Change, ChangeHandler, ChangeKind},
+    cache::{Change, ChangeHandler, ChangeKind, View},
     event_source::{EventSink, Primaries},
     observe::{Cause, Observation, Observers, SourceHealth},
+    resource::AnyObject,
 };
 
 /// What is triggered when an answer changes: all primaries of a controller.
@@ -37,12 +38,14 @@ impl fmt::Debug for Subscriber {
 
 /// All subscribers.
 pub(super) struct Subscribers {
+    /// Opens the definitions.
+    view: Arc<View>,
     observers: Observers,
-    state: Mutex<State>,
+    state: Mutex<Subscriptions>,
     health_changed: Notify,
 }
 
-struct State {
+struct Subscriptions {
     /// By the name of a definition, or of a group, and by controller.
     about: BTreeMap<String, BTreeMap<Arc<str>, Subscriber>>,
     controllers: BTreeMap<Arc<str>, Subscriber>,
@@ -52,14 +55,14 @@ struct State {
 }
 
 impl Subscribers {
-    pub(super) fn new(observers: Observers) -> Self {
-        let state = State {
+    pub(super) fn new(observers: Observers, view: Arc<View>) -> Self {
+        let state = Subscriptions {
             about: BTreeMap::new(),
             controllers: BTreeMap::new(),
             health: SourceHealth::Syncing,
             refused: false,
         };
-        Self { observers, state: Mutex::new(state), health_changed: Notify::new() }
+        Self { view, observers, state: Mutex::new(state), health_changed: Notify::new() }
     }
 
     /// `subscriber` queries a definition, or a group.
@@ -109,14 +112,20 @@ impl Subscribers {
     }
 }
 
-impl ChangeHandler<Definition> for Subscribers {
-    fn on_change(&self, change: Change<Definition>) {
-        let definition = match &change.kind {
+impl ChangeHandler for Subscribers {
+    fn on_change(&self, change: Change) {
+        let Some(kind) = change.kind.opened(&self.view) else { return };
+        let definition = |object: &AnyObject| AnyObject::clone(object).typed::<Definition>();
+        let (old, new) = match &kind {
             // What was there when the first question was asked is part of its answer.
             ChangeKind::Added { initial: true, .. } => return,
-            ChangeKind::Updated { old, new } if old.offer() == new.offer() => return,
-            change => change.object(),
+            ChangeKind::Updated { old, new } => (definition(old), definition(new)),
+            kind => (None, definition(kind.object())),
         };
+        let Some(definition) = new else { return };
+        if old.is_some_and(|old| old.offer() == definition.offer()) {
+            return;
+        }
         let mut woken = BTreeMap::new();
         {
             let state = self.state.lock();

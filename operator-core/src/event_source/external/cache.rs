@@ -21,7 +21,7 @@ use std::{collections::BTreeMap, mem, sync::Arc};
 use super::unconfirmed::Unconfirmed;
 use crate::{
     cache::ChangeKind,
-    event_source::{Filters, filter::fenced},
+    event_source::{Filters, filter::fenced_or},
     resource::ObjectKey,
 };
 
@@ -162,7 +162,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
 /// Whether something was added, changed or removed that the filters accept.
 /// Whether two states are equal. What can't be compared, as its `PartialEq` panics, isn't.
 pub(super) fn same<R: PartialEq>(one: &R, other: &R) -> bool {
-    fenced(|| one == other, false)
+    fenced_or(|| one == other, false)
 }
 
 fn is_due<R: PartialEq, I: Ord>(filters: &Filters<R>, old: &Set<R, I>, new: &Set<R, I>) -> bool {

@@ -1,17 +1,13 @@
 //! Resources that another system pushes.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc};
 
 use super::{
     ExternalResource, InboundHandle,
-    per_primary::{Fetching, PerPrimary},
-    running::Running,
+    per_primary::{Fetching, PerPrimaryEventSource},
 };
 use crate::{
-    event_source::{
-        Filters, SourceContents, SourceDeclaration, Sources, Wiring, error::BoxError, filter_methods,
-    },
-    observe::SourceIndex,
+    event_source::{Filters, error::BoxError},
     resource::KubeObject,
 };
 
@@ -49,12 +45,7 @@ use crate::{
 /// handle.put(&pod, vec![Ticket { number: 17, open: true }]);
 /// handle.delete(&pod, &17);
 /// ```
-#[must_use = "a source does nothing until it is given to a controller"]
-pub struct CachingInboundEventSource<P, R, I> {
-    fetching: Fetching<P, R, I>,
-    filters: Filters<R>,
-    handle: InboundHandle<R, I>,
-}
+pub type CachingInboundEventSource<P, R, I> = PerPrimaryEventSource<P, R, I, InboundHandle<R, I>>;
 
 impl<P: KubeObject, R: ExternalResource> CachingInboundEventSource<P, R, R::Id> {
     /// A source with that name. `fetch` returns the resources of one primary.
@@ -84,53 +75,13 @@ where
         E: Into<BoxError>,
     {
         let fetching = Fetching::new(name, id, fetch);
-        let handle = InboundHandle::new(Arc::clone(&fetching.id));
-        Self { fetching, filters: Filters::new(), handle }
+        let arrival = InboundHandle::new(Arc::clone(&fetching.id));
+        Self { fetching, arrival, filters: Filters::new() }
     }
 
     /// The handle through which user code pushes. All handles of a source are the same.
     #[must_use]
     pub fn handle(&self) -> InboundHandle<R, I> {
-        self.handle.clone()
-    }
-
-    /// How long a fetch may take before it counts as failed; a minute by default.
-    pub fn fetch_timeout(mut self, timeout: Duration) -> Self {
-        self.fetching.timeout = timeout;
-        self
-    }
-}
-
-impl<P, R, I> CachingInboundEventSource<P, R, I> {
-    filter_methods!(filters: R, "resources", on_delete);
-}
-
-impl<P, R, I> fmt::Debug for CachingInboundEventSource<P, R, I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CachingInboundEventSource")
-            .field("name", &self.fetching.name)
-            .field("filters", &self.filters)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<P, R, I> SourceDeclaration for CachingInboundEventSource<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
-    fn name(&self) -> String {
-        self.fetching.name.to_string()
-    }
-
-    fn contents(&self) -> SourceContents {
-        SourceContents::resources_for::<R, P>()
-    }
-
-    fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
-        let events = wiring.events(index, &self.fetching.name);
-        let resources = PerPrimary::build(&self.fetching, None, &self.filters, wiring, events);
-        Running::add(resources, Some(self.handle.clone()), sources);
+        self.arrival.clone()
     }
 }

@@ -9,13 +9,9 @@ use parking_lot::Mutex;
 
 use super::{
     cache::{ExternalCache, Set},
-    identity::{IdOf, by_id},
-    per_primary::PerPrimary,
+    store::{IdOf, by_id},
 };
-use crate::{
-    event_source::Filters,
-    resource::{KubeObject, ObjectKey},
-};
+use crate::{event_source::Filters, resource::ObjectKey};
 
 /// The number of primaries for which pushes are kept while the source doesn't run.
 const MOST_EARLY: usize = 10_000;
@@ -52,25 +48,6 @@ pub(super) trait Inbox<R, I>: Send + Sync {
     fn put(&self, primary: &ObjectKey, set: Set<R, I>);
     /// A resource was reported as gone.
     fn delete(&self, primary: &ObjectKey, id: &I);
-}
-
-impl<P, R, I> Inbox<R, I> for PerPrimary<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
-    fn adopt(&self, early: ExternalCache<R, I>) {
-        Self::adopt(self, early);
-    }
-
-    fn put(&self, primary: &ObjectKey, set: Set<R, I>) {
-        self.pushed(primary, |cache| cache.update(primary, set));
-    }
-
-    fn delete(&self, primary: &ObjectKey, id: &I) {
-        self.pushed(primary, |cache| cache.vanished(primary, id));
-    }
 }
 
 impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {

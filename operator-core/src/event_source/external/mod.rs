@@ -28,16 +28,13 @@
 //! - Ids are unique among the resources of one primary; of two resources with the same id the last one counts.
 
 mod cache;
-mod condition;
 mod fetch;
-mod identity;
 mod inbound;
 mod inbound_handle;
 mod per_primary;
 mod polling;
 mod polling_run;
 mod resource_polling;
-mod running;
 mod schedule;
 mod simple;
 mod store;
@@ -46,11 +43,12 @@ mod tests;
 mod unconfirmed;
 
 pub(crate) use fetch::DEFAULT_FETCH_TIMEOUT;
-pub use identity::ExternalResource;
 pub use inbound::CachingInboundEventSource;
 pub use inbound_handle::InboundHandle;
+#[doc(hidden)]
+pub use per_primary::PerPrimaryEventSource;
 pub use polling::PollingEventSource;
 pub use resource_polling::PerResourcePollingEventSource;
 pub use simple::{SimpleInboundEventSource, SimpleInboundHandle};
 pub(crate) use store::ExternalSource;
-pub use store::ExternalStore;
+pub use store::{ExternalResource, ExternalStore};

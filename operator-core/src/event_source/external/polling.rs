@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, fmt, future::Future, sync::Arc, time::Duration}
 use futures::{FutureExt, future::BoxFuture};
 
 use super::{
-    DEFAULT_FETCH_TIMEOUT, ExternalResource, identity::IdOf, polling_run::Polling, store::ExternalSource,
+    DEFAULT_FETCH_TIMEOUT, ExternalResource,
+    polling_run::Polling,
+    store::{ExternalSource, IdOf},
 };
 use crate::{
     event_source::{

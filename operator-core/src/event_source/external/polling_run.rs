@@ -9,11 +9,9 @@ use tokio::sync::SetOnce;
 use super::{
     PollingEventSource,
     cache::ExternalCache,
-    condition::{Condition, failing},
-    fetch::{Need, guarded},
-    identity::{IdOf, by_id},
+    fetch::{Condition, Need, failing, guarded},
     polling::FetchAll,
-    store::ExternalStore,
+    store::{ExternalStore, IdOf, by_id},
 };
 use crate::{
     event_source::{Error, EventSource, SourceEvents},

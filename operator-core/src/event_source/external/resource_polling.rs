@@ -1,17 +1,13 @@
 //! One fetch for each primary, each with its own timer.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use super::{
     ExternalResource,
-    per_primary::{Fetching, PerPrimary, Polls},
-    running::Running,
+    per_primary::{Fetching, PerPrimaryEventSource, Polls},
 };
 use crate::{
-    event_source::{
-        Filters, SourceContents, SourceDeclaration, Sources, Wiring, error::BoxError, filter_methods,
-    },
-    observe::SourceIndex,
+    event_source::{Filters, error::BoxError},
     resource::KubeObject,
 };
 
@@ -53,12 +49,7 @@ const DEFAULT_SPREAD: f64 = 0.1;
 ///     backup.iter().any(|percent| **percent < 100).then(|| Duration::from_secs(10))
 /// });
 /// ```
-#[must_use = "a source does nothing until it is given to a controller"]
-pub struct PerResourcePollingEventSource<P, R, I> {
-    fetching: Fetching<P, R, I>,
-    polls: Polls<P, R>,
-    filters: Filters<R>,
-}
+pub type PerResourcePollingEventSource<P, R, I> = PerPrimaryEventSource<P, R, I, Polls<P, R>>;
 
 impl<P: KubeObject, R: ExternalResource> PerResourcePollingEventSource<P, R, R::Id> {
     /// A source with that name. `fetch` returns the resources of one primary. A period below a millisecond counts as a
@@ -95,7 +86,7 @@ where
     {
         Self {
             fetching: Fetching::new(name, id, fetch),
-            polls: Polls {
+            arrival: Polls {
                 period: period.max(Duration::from_millis(1)),
                 spread: DEFAULT_SPREAD,
                 concurrency: DEFAULT_CONCURRENCY,
@@ -108,7 +99,7 @@ where
 
     /// Polls only for primaries for which this holds. It is evaluated whenever a primary appears or changes.
     pub fn poll_when(mut self, predicate: impl Fn(&P) -> bool + Send + Sync + 'static) -> Self {
-        self.polls.predicate = Arc::new(predicate);
+        self.arrival.predicate = Arc::new(predicate);
         self
     }
 
@@ -118,61 +109,20 @@ where
         mut self,
         delay: impl Fn(&[Arc<R>], &P) -> Option<Duration> + Send + Sync + 'static,
     ) -> Self {
-        self.polls.delay_after = Arc::new(delay);
+        self.arrival.delay_after = Arc::new(delay);
         self
     }
 
     /// The share of a period by which it may be longer, at random; a tenth by default, and 0 for not at all.
     pub fn spread(mut self, share: f64) -> Self {
-        self.polls.spread = share;
+        self.arrival.spread = share;
         self
     }
 
     /// The maximum number of polls in progress at the same time; ten by default, and at least one. Fetches by a run are
     /// not counted.
     pub fn max_concurrent_polls(mut self, polls: usize) -> Self {
-        self.polls.concurrency = polls.max(1);
+        self.arrival.concurrency = polls.max(1);
         self
-    }
-
-    /// How long a fetch may take before it counts as failed; a minute by default.
-    pub fn fetch_timeout(mut self, timeout: Duration) -> Self {
-        self.fetching.timeout = timeout;
-        self
-    }
-}
-
-impl<P, R, I> PerResourcePollingEventSource<P, R, I> {
-    filter_methods!(filters: R, "resources", on_delete);
-}
-
-impl<P, R, I> fmt::Debug for PerResourcePollingEventSource<P, R, I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PerResourcePollingEventSource")
-            .field("name", &self.fetching.name)
-            .field("period", &self.polls.period)
-            .field("filters", &self.filters)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<P, R, I> SourceDeclaration for PerResourcePollingEventSource<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
-    fn name(&self) -> String {
-        self.fetching.name.to_string()
-    }
-
-    fn contents(&self) -> SourceContents {
-        SourceContents::resources_for::<R, P>()
-    }
-
-    fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
-        let events = wiring.events(index, &self.fetching.name);
-        let resources = PerPrimary::build(&self.fetching, Some(&self.polls), &self.filters, wiring, events);
-        Running::add(resources, None, sources);
     }
 }

@@ -101,7 +101,7 @@ impl SourceDeclaration for SimpleInboundEventSource {
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
         let events = wiring.events(index, &self.name);
         let name = Arc::clone(&self.name);
-        sources.add_source(Arc::new(Running {
+        sources.add_source(Arc::new(ConnectedSource {
             name,
             handle: self.handle.clone(),
             events,
@@ -111,14 +111,14 @@ impl SourceDeclaration for SimpleInboundEventSource {
 }
 
 /// A started source.
-struct Running {
+struct ConnectedSource {
     name: Arc<str>,
     handle: SimpleInboundHandle,
     events: SourceEvents,
     connected: Arc<SetOnce<()>>,
 }
 
-impl EventSource for Running {
+impl EventSource for ConnectedSource {
     fn name(&self) -> &str {
         &self.name
     }

@@ -1,7 +1,6 @@
 //! The task that holds the lease: makes the requests that the machine wants, and reports the outcome.
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::{Arc, Weak},
 };
@@ -17,7 +16,7 @@ use super::{
 };
 use crate::{
     client::Term,
-    environment::{Environment, Now},
+    environment::{Environment, Now, fenced},
     observe::{Observation, Observers, error_chain},
     operator::lifecycle::Running,
 };
@@ -264,7 +263,7 @@ impl Elector {
 
 /// A panic of a callback must not end the task that renews the lease.
 fn call(lease: &str, callback: impl FnOnce(), name: &str) {
-    if catch_unwind(AssertUnwindSafe(callback)).is_err() {
+    if fenced(callback).is_err() {
         tracing::error!(lease, callback = name, "a callback panicked");
     }
 }

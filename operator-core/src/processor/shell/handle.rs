@@ -57,26 +57,12 @@ impl Processor {
         self.tell(Message::Input(input));
     }
 
-    /// Lets runs start. Returns when that has happened for what was sent before. An operator calls `open`.
-    #[cfg(test)]
-    pub(crate) async fn start(&self) {
-        self.send(Input::Start);
-        self.snapshot().await;
-    }
-
     /// Lets runs of the primaries in `namespace`, or of all, start.
     pub(crate) fn open(&self, namespace: Option<&str>) {
         self.send(match namespace {
             Some(namespace) => Input::StartIn { namespace: Arc::from(namespace) },
             None => Input::Start,
         });
-    }
-
-    /// Lets no more runs start. Returns when that is so; runs in progress go on. An operator calls `drain`.
-    #[cfg(test)]
-    pub(crate) async fn stop(&self) {
-        self.send(Input::Stop);
-        self.snapshot().await;
     }
 
     /// Lets no more runs start and waits for those in progress, for at most `deadline` (a time from now). True if all

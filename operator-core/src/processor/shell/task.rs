@@ -1,6 +1,6 @@
 //! The part of the processor that runs.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, panic::resume_unwind, sync::Arc};
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use parking_lot::Mutex;
@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{handle::Message, run_task::RunTask};
 use crate::{
-    environment::Environment,
+    environment::{Environment, fenced_future},
     observe::{Observation, Observers},
     processor::{Effect, Input, Machine, Outcome, Run, Snapshot},
 };
@@ -66,7 +66,21 @@ impl ProcessorTask {
 
     /// Drives the processor until the last [`super::Processor`] is dropped; `executor` performs the runs. Runs still in
     /// progress at the end, or when this future is dropped, are cancelled.
-    pub(crate) async fn run(mut self, executor: Arc<dyn RunExecutor>) {
+    ///
+    /// A panic of the user's retry or rate limiter ends it, and with it all runs of the controller.
+    pub(crate) async fn run(self, executor: Arc<dyn RunExecutor>) {
+        let controller = Arc::clone(&self.controller_name);
+        if let Err(payload) = fenced_future(self.drive(executor)).await {
+            tracing::error!(
+                controller = &*controller,
+                "the controller has stopped: its retry or rate limiter panicked; both must return for all arguments. Only \
+                 a new start of the operator brings it back"
+            );
+            resume_unwind(payload);
+        }
+    }
+
+    async fn drive(mut self, executor: Arc<dyn RunExecutor>) {
         let mut messages = Vec::with_capacity(BATCH);
         loop {
             let deadline = self.machine.lock().next_deadline();

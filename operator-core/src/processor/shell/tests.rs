@@ -18,14 +18,28 @@ use tokio::{
 
 use super::*;
 use crate::{
-    environment::Environment,
+    environment::{Environment, Now},
     observe::{Cause, Observation, Observer, Observers},
-    processor::{FailureKind, Input, MachineConfig, Outcome, Run},
+    processor::{FailureKind, Input, MachineConfig, Outcome, Retry, RetryState, Run},
     resource::ObjectKey,
 };
 
 const SUCCESS: Outcome = Outcome::Success { reschedule: None };
 const FAILURE: Outcome = Outcome::Failed { kind: FailureKind::Retryable, not_before: None };
+
+impl Processor {
+    /// Lets runs start. Returns when that has happened for what was sent before. An operator calls `open`.
+    pub(crate) async fn start(&self) {
+        self.send(Input::Start);
+        self.snapshot().await;
+    }
+
+    /// Lets no more runs start. Returns when that is so; runs in progress go on. An operator calls `drain`.
+    pub(crate) async fn stop(&self) {
+        self.send(Input::Stop);
+        self.snapshot().await;
+    }
+}
 
 /// A run that has started; ends with what it is told.
 struct Started {
@@ -353,4 +367,42 @@ async fn many_runs_of_many_primaries_never_overlap_for_one_of_them() {
             started.end(SUCCESS);
         }
     }
+}
+
+/// Panics when a run has failed.
+#[derive(Debug)]
+struct NoPatience;
+
+impl Retry for NoPatience {
+    fn begin(&self) -> RetryState {
+        panic!("no patience")
+    }
+
+    fn next_delay(&self, _: &mut RetryState, _: Now) -> Option<Duration> {
+        None
+    }
+
+    fn is_last(&self, _: &RetryState) -> bool {
+        true
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_panics_ends_the_task_and_all_runs() {
+    let environment = Environment::real();
+    let (sender, mut runs) = mpsc::unbounded_channel();
+    let alive = Arc::new(AtomicUsize::new(0));
+    let by_hand = ByHand { environment: environment.clone(), started: sender, alive: Arc::clone(&alive) };
+    let config = MachineConfig { retry: Arc::new(NoPatience), ..MachineConfig::default() };
+    let (processor, task) =
+        Processor::new(config, environment.clone(), Observers::default(), Arc::from("web"));
+    let running = environment.spawn(task.run(Arc::new(by_hand)));
+    processor.start().await;
+    processor.send(created("a"));
+    processor.send(created("b"));
+    let (one, other) = (runs.recv().await.unwrap(), runs.recv().await.unwrap());
+    one.end(FAILURE);
+    let ended = running.await.unwrap_err();
+    assert_eq!(ended.into_panic().downcast_ref::<&str>(), Some(&"no patience"));
+    assert!(other.end.is_closed(), "the other run is cancelled");
 }

@@ -1,14 +1,15 @@
 //! What is done about one node, and what the plan gets as the answer.
 
-use std::{future::Future, panic::AssertUnwindSafe, pin::pin, sync::Arc, task::Poll};
+use std::{future::Future, pin::pin, sync::Arc, task::Poll};
 
-use futures::{FutureExt, poll};
+use futures::poll;
 use parking_lot::Mutex;
 use tracing::Instrument;
 
 use super::{Activity, Answer, Part, Record, Run};
 use crate::{
     dependent::{Deletion, function::Want},
+    environment::fenced_future,
     event_source::Claimant,
     observe::error_chain,
     reconciler::BoxError,
@@ -294,7 +295,7 @@ impl Run<'_> {
         record: &Mutex<Record>,
         call: impl Future<Output = Result<T, BoxError>>,
     ) -> Result<T, BoxError> {
-        let mut call = pin!(AssertUnwindSafe(call).catch_unwind());
+        let mut call = pin!(fenced_future(call));
         let answer = match poll!(&mut call) {
             Poll::Ready(answer) => answer,
             // A run is dropped while it waits, and only then somebody asks for what.

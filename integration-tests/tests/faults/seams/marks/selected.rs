@@ -13,7 +13,7 @@ async fn other_people_s_objects_never_come_into_memory() -> Result<()> {
     let noted = Arc::clone(&known);
     let script = Script::new(move |_, _, context: &mut Context<TestResource>| {
         let source = context.event_source::<ConfigMap>("ConfigMap");
-        let keys = source.map(|source| source.informer().keys()).unwrap_or_default();
+        let keys = source.map(|source| source.cache().keys()).unwrap_or_default();
         *noted.lock() = keys.iter().map(|key| key.name().to_owned()).collect();
         Box::pin(async { Ok(UpdateControl::no_update()) })
     });

@@ -4,7 +4,7 @@ use integration_tests::prelude::*;
 use kube::core::PartialObjectMeta;
 use operator_core::{
     ResourceType,
-    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
+    bench::{BareInformer, InformerSettings, Seen},
     client::{Clients, TransportHook},
     environment::Environment,
 };
@@ -15,20 +15,18 @@ use super::{pass, scene};
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<String>>>);
 
-impl ChangeHandler<PartialObjectMeta<ConfigMap>> for Told {
-    fn on_change(&self, change: Change<PartialObjectMeta<ConfigMap>>) {
-        let (name, colour) = (change.key.name(), |object: &PartialObjectMeta<ConfigMap>| {
-            object
-                .metadata
-                .labels
-                .as_ref()
-                .and_then(|labels| labels.get("colour").cloned())
-                .unwrap_or_default()
-        });
-        self.0.lock().push(match &change.kind {
-            ChangeKind::Added { new, .. } => format!("{name} added, {}", colour(new)),
-            ChangeKind::Updated { old, new } => format!("{name} from {} to {}", colour(old), colour(new)),
-            ChangeKind::Deleted { last, .. } => format!("{name} deleted, {}", colour(last)),
+impl Told {
+    fn saw(&self, seen: &Seen<'_>) {
+        let Seen::Change(key, old, new) = seen else { return };
+        let colour = |text: &str| {
+            let object: PartialObjectMeta<ConfigMap> = serde_json::from_str(text).expect("metadata");
+            object.metadata.labels.and_then(|labels| labels.get("colour").cloned()).unwrap_or_default()
+        };
+        let (name, old, new) = (key.name(), old.map(colour), new.map(colour));
+        self.0.lock().push(match (old, new) {
+            (Some(old), Some(new)) => format!("{name} from {old} to {new}"),
+            (None, new) => format!("{name} added, {}", new.unwrap_or_default()),
+            (Some(old), None) => format!("{name} deleted, {old}"),
         });
     }
 }
@@ -57,10 +55,13 @@ async fn metadata_is_all_that_is_asked_for_and_all_that_is_known() -> Result<()>
     let (environment, told) = (Environment::real(), Told::default());
     let clients = Clients::new(&scene.cluster.config(), &[server, looking], None, &environment)?;
     let kind = ResourceType::of::<ConfigMap>();
-    let mut config = InformerConfig::<PartialObjectMeta<ConfigMap>>::new("metadata", kind);
-    config.metadata_only = true;
-    let handler = Arc::new(told.clone());
-    let informer = Informer::new(config, clients.direct.clone(), environment.clone(), handler);
+    let mut settings = InformerSettings::new("metadata", kind);
+    settings.metadata_only = true;
+    let (sees, access) = (told.clone(), (clients.direct.clone(), environment.clone()));
+    let informer =
+        BareInformer::<PartialObjectMeta<ConfigMap>>::new(settings, None, None, access, move |seen| {
+            sees.saw(&seen);
+        });
     let running = informer.clone();
     let task = environment.spawn(async move { running.run(std::future::pending()).await });
     informer.synced().await;

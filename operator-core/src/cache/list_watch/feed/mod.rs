@@ -23,7 +23,7 @@
 
 mod pool;
 mod seat;
-mod shown;
+mod state;
 
 use std::{fmt, sync::Arc};
 
@@ -34,12 +34,12 @@ use crate::cache::{
     engine::{Decoded, WatchEvent},
     text::{Face, Kept, View},
 };
-use crate::{environment::Now, observe::SourceHealth, resource::ObjectKey};
+use crate::{observe::SourceHealth, resource::ObjectKey};
 
 pub(in crate::cache) use pool::Key;
 pub(crate) use pool::{InformerPool, Share};
 pub(in crate::cache) use seat::Seat;
-use shown::Shown;
+use state::FeedState;
 
 /// Returns whether an informer selects an object among those of its feed.
 pub(crate) type Selects = Arc<dyn Fn(&Kept) -> bool + Send + Sync>;
@@ -53,7 +53,7 @@ pub(in crate::cache) struct Feed {
     pub(in crate::cache) face: Arc<dyn Face>,
     /// The same, for what all informers want of it.
     view: Arc<View>,
-    shown: Mutex<Shown>,
+    state: Mutex<FeedState>,
     /// Held by the one that drives; with how far that has come.
     pub(in crate::cache) turn: tokio::sync::Mutex<Option<super::Progress>>,
 }
@@ -67,8 +67,8 @@ impl Feed {
         view: Arc<View>,
         is_shared: bool,
     ) -> Self {
-        let shown = Mutex::new(Shown::new(is_shared));
-        Self { name: name.to_owned(), collection, face, view, shown, turn: tokio::sync::Mutex::new(None) }
+        let state = Mutex::new(FeedState::new(is_shared));
+        Self { name: name.to_owned(), collection, face, view, state, turn: tokio::sync::Mutex::new(None) }
     }
 
     /// Another informer wants objects as `view` reads them.
@@ -81,8 +81,8 @@ impl Feed {
         self.lock().generation()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shown> {
-        self.shown.lock()
+    fn lock(&self) -> MutexGuard<'_, FeedState> {
+        self.state.lock()
     }
 
     /// A list starts.
@@ -122,11 +122,6 @@ impl Feed {
     /// A watch fell silent and is replaced.
     pub(in crate::cache) fn watch_was_silent(&self) {
         self.lock().watch_was_silent();
-    }
-
-    /// The server has answered.
-    pub(in crate::cache) fn note_activity(&self, now: Now) {
-        self.lock().note_activity(now);
     }
 
     /// The newest answer to a write of one of the informers, until its watch has caught up with it.

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use super::{Feed, Selects};
 use crate::{
-    cache::{config::Settings, text::View},
+    cache::{config::InformerSettings, text::View},
     resource::Cluster,
 };
 
@@ -56,7 +56,7 @@ pub(in crate::cache) struct Key {
 impl Key {
     pub(in crate::cache) fn new(
         share: &Share,
-        settings: &Settings,
+        settings: &InformerSettings,
         view: &View,
         namespace: Option<&str>,
     ) -> Self {

@@ -1,9 +1,6 @@
 //! The place of one informer at a feed.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
 use super::{Feed, Selects};
 use crate::{
@@ -12,7 +9,6 @@ use crate::{
         scopes::ScopeIndex,
         text::Kept,
     },
-    environment::Now,
     observe::SourceHealth,
 };
 
@@ -24,8 +20,6 @@ pub(in crate::cache) struct Seat {
     pub(in crate::cache) scope: ScopeIndex,
     /// What it selects of the feed's objects; `None` for all.
     pub(in crate::cache) selects: Option<Selects>,
-    /// When the server last answered, in milliseconds since the operator's start.
-    pub(in crate::cache) last_activity: Arc<AtomicU64>,
 }
 
 /// Leaves the feed when it is dropped.
@@ -109,10 +103,5 @@ impl Seat {
 
     pub(super) fn watch_was_silent(&self) {
         self.engine.watch_was_silent();
-    }
-
-    pub(super) fn note_activity(&self, now: Now) {
-        let millis = u64::try_from(now.since_start().as_millis()).unwrap_or(u64::MAX);
-        self.last_activity.store(millis, Ordering::Relaxed);
     }
 }

@@ -1,11 +1,10 @@
 //! What must hold.
 
-use k8s_openapi::api::core::v1::ConfigMap;
 use proptest::prelude::*;
 
 use crate::cache::{
     Change, ChangeKind,
-    tests::recorder::{short, version},
+    tests::recorder::{kept_version, short, version},
 };
 
 use super::{
@@ -95,14 +94,14 @@ impl World {
 
     fn check_told(&self, name: usize) -> Result<(), TestCaseError> {
         // When a change was told, as a version: of its object, or of the list that missed the object.
-        let changes: Vec<(&Change<ConfigMap>, u64)> = self
+        let changes: Vec<(&Change, u64)> = self
             .told
             .iter()
             .filter_map(|told| match told {
                 Told::Change(change, seen) if change.key == self.key(name) => match &change.kind {
                     ChangeKind::Deleted { final_state_unknown: true, .. } => Some((change, *seen)),
                     ChangeKind::Added { .. } | ChangeKind::Updated { .. } | ChangeKind::Deleted { .. } => {
-                        Some((change, version(change.kind.object())))
+                        Some((change, kept_version(change.kind.object())))
                     }
                 },
                 Told::Change(..) | Told::Wrote(..) => None,

@@ -9,13 +9,14 @@ use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::T
 
 use crate::{
     cache::{
-        Bounds, Change, InformerConfig, OwnWrite, WatchScope,
-        engine::{Held, WatchEvent},
+        Bounds, Change, WatchScope,
+        engine::{Presence, WatchEvent},
         scopes::ScopeIndex,
         store::{BoundedStore, FullStore, ItemStore},
         tests::{
-            known::{Known, decoded, kept},
+            known::{TestEngine, decoded, kept},
             recorder::{Recorder, object, version},
+            typed::{OwnWrite, TestConfig},
         },
     },
     resource::{ObjectKey, ResourceType},
@@ -58,7 +59,7 @@ pub(super) struct Event {
 /// What happened on our side, in order.
 #[derive(Debug)]
 pub(super) enum Told {
-    Change(Change<ConfigMap>, u64),
+    Change(Change, u64),
     Wrote(usize),
 }
 
@@ -70,7 +71,7 @@ pub(super) struct Guard {
 
 pub(super) struct World {
     pub(super) shape: Shape,
-    pub(super) engine: Known<ConfigMap>,
+    pub(super) engine: TestEngine<ConfigMap>,
     pub(super) recorder: Arc<Recorder>,
     pub(super) told: Vec<Told>,
     // The server.
@@ -95,7 +96,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(shape: Shape) -> Self {
-        let mut config = InformerConfig::new("model", ResourceType::of::<ConfigMap>());
+        let mut config = TestConfig::new();
         if shape.scopes > 1 {
             config.scope = WatchScope::Namespaces(NAMESPACES.map(str::to_owned).into());
         }
@@ -106,7 +107,7 @@ impl World {
                 Bounds::<ConfigMap>::new(max).any(&ResourceType::of::<ConfigMap>()).unwrap(),
             )),
         };
-        let engine = Known::with_store(&config, Arc::new(Arc::clone(&recorder)), store);
+        let engine = TestEngine::with_store(&config, Arc::clone(&recorder) as _, store);
         for scope in engine.scopes.indexes() {
             engine.list_started(scope);
             engine.list_finished(scope, "1");
@@ -303,7 +304,7 @@ impl World {
 
     /// An object that is not held in full is asked for.
     fn fetch(&mut self, name: usize) {
-        if let (None, Held::Minimal(asked)) = (&self.fetch[name], self.engine.held(&self.key(name))) {
+        if let (None, Presence::Minimal(asked)) = (&self.fetch[name], self.engine.held(&self.key(name))) {
             self.fetch[name] = Some((asked, self.objects.get(&name).cloned()));
         }
     }

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    dependent::system::{Backoff, CallError, CallKind, Record, System},
+    dependent::system::{Backoff, CallError, CallKind, RecordId, System},
     environment::WallClock,
     error::BoxError,
     event_source::{
@@ -75,7 +75,7 @@ impl World {
         call: impl Future<Output = Result<T, BoxError>>,
     ) -> Result<T, CallError> {
         let (primary, token) = (zone(name), format!("{name}/record"));
-        let record = Record { scope: self.scopes.of(&primary), token: &token };
+        let record = RecordId { scope: self.scopes.of(&primary), token: &token };
         let counted = async {
             self.made.fetch_add(1, Ordering::Relaxed);
             call.await

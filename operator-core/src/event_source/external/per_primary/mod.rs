@@ -16,8 +16,7 @@
 
 mod members;
 mod poll;
-mod rules;
-mod store;
+mod source;
 
 use std::{
     any::Any,
@@ -28,19 +27,22 @@ use std::{
     time::Duration,
 };
 
+use futures::{FutureExt, future::BoxFuture};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, SetOnce};
 
-pub(super) use rules::{Fetching, Polls};
+pub use source::PerPrimaryEventSource;
+pub(super) use source::{Arrival, Fetching, Polls};
 
 use super::{
+    InboundHandle,
     cache::{ExternalCache, Set},
-    condition::Condition,
-    fetch::{Need, guarded},
-    identity::by_id,
+    fetch::{Condition, Need, guarded},
+    inbound_handle::Inbox,
+    store::{ExternalStore, by_id},
 };
 use crate::{
-    event_source::{Error, Filters, Primaries, PrimaryFollower, SourceEvents, Wiring, filter::fenced},
+    event_source::{Error, EventSource, Primaries, PrimaryFollower, SourceEvents, Wiring, filter::fenced_or},
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey},
 };
@@ -54,6 +56,8 @@ pub(super) struct PerPrimary<P, R, I> {
     controller: Arc<str>,
     fetching: Fetching<P, R, I>,
     polls: Option<Polls<P, R>>,
+    /// Where user code pushes, if it does.
+    handle: Option<InboundHandle<R, I>>,
     primaries: Arc<dyn Primaries>,
     events: SourceEvents,
     condition: Condition,
@@ -73,16 +77,16 @@ where
 {
     /// Builds it, and subscribes it to changes of primaries.
     pub(super) fn build(
-        fetching: &Fetching<P, R, I>,
-        polls: Option<&Polls<P, R>>,
-        filters: &Filters<R>,
+        declared: &PerPrimaryEventSource<P, R, I, impl Arrival<P, R, I>>,
         wiring: &Wiring,
         events: SourceEvents,
     ) -> Arc<Self> {
+        let PerPrimaryEventSource { fetching, arrival, filters } = declared;
         let built = Arc::new(Self {
             controller: Arc::clone(&wiring.controller),
             fetching: fetching.clone(),
-            polls: polls.cloned(),
+            polls: arrival.polls().cloned(),
+            handle: arrival.handle().cloned(),
             primaries: Arc::clone(&wiring.primaries),
             events,
             condition: Condition::new(SourceHealth::Healthy),
@@ -164,11 +168,6 @@ where
         self.polls.as_ref().map_or(Duration::MAX, |polls| jitter.spread(polls.period, polls.spread))
     }
 
-    /// Starts with what was pushed before.
-    pub(super) fn adopt(&self, early: ExternalCache<R, I>) {
-        self.members.lock().cache.adopt(early);
-    }
-
     /// What was pushed before the start is in place; the first run may start.
     fn in_place(&self) {
         // A second call changes nothing.
@@ -182,25 +181,8 @@ where
         self.members.lock().all_seen();
     }
 
-    /// Resolves when the first run may start. If another system pushes, what was pushed before the start is in place by
-    /// then; runs don't wait for polls.
-    pub(super) async fn ready(&self) {
-        if self.polls.is_none() {
-            self.ready.wait().await;
-        }
-    }
-
-    /// The number of entries about primaries that don't exist.
-    pub(super) fn leftovers(&self) -> usize {
-        self.members.lock().leftovers(&|primary| self.primaries.contains(primary))
-    }
-
-    pub(super) fn health(&self) -> SourceHealth {
-        self.condition.get()
-    }
-
     /// Stores what another system has pushed, by `push`, which returns whether an event is due.
-    pub(super) fn pushed(&self, primary: &ObjectKey, push: impl FnOnce(&mut ExternalCache<R, I>) -> bool) {
+    fn pushed(&self, primary: &ObjectKey, push: impl FnOnce(&mut ExternalCache<R, I>) -> bool) {
         let due = {
             let mut members = self.members.lock();
             (members.exists(primary) || !members.all_seen) && push(&mut members.cache)
@@ -208,6 +190,121 @@ where
         if due {
             self.events.wake(primary);
         }
+    }
+
+    async fn read(&self, primary: &ObjectKey, need: Need) -> Result<Vec<Arc<R>>, Error> {
+        // What is known is not to wait for a poll that is under way.
+        let known = need == Need::Known && self.members.lock().cache.is_complete(primary);
+        if !known {
+            self.fetch(primary, need).await?;
+        }
+        Ok(self.get(primary))
+    }
+
+    /// A run has written. If its primary is gone, the write is ignored.
+    fn wrote(&self, primary: &ObjectKey, write: impl FnOnce(&mut ExternalCache<R, I>)) {
+        let mut members = self.members.lock();
+        if members.exists(primary) {
+            write(&mut members.cache);
+        }
+    }
+}
+
+impl<P, R, I> ExternalStore<R> for PerPrimary<P, R, I>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    fn name(&self) -> &str {
+        &self.fetching.name
+    }
+
+    fn get(&self, primary: &ObjectKey) -> Vec<Arc<R>> {
+        self.members.lock().cache.get(primary)
+    }
+
+    fn fetch_now<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>> {
+        self.read(primary, Need::Known).boxed()
+    }
+
+    fn refetch<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>> {
+        self.read(primary, Need::Fresh).boxed()
+    }
+
+    fn created(&self, primary: &ObjectKey, new: Arc<R>) {
+        let id = (self.fetching.id)(&new);
+        self.wrote(primary, |cache| cache.created(primary, id, new));
+    }
+
+    fn updated(&self, primary: &ObjectKey, previous: &R, new: Arc<R>) {
+        let id = (self.fetching.id)(&new);
+        self.wrote(primary, |cache| cache.updated(primary, id, previous, new));
+    }
+
+    fn deleted(&self, primary: &ObjectKey, last: &R) {
+        let id = (self.fetching.id)(last);
+        self.wrote(primary, |cache| cache.deleted(primary, id));
+    }
+
+    #[cfg(test)]
+    fn kept(&self) -> usize {
+        self.members.lock().kept()
+    }
+}
+
+impl<P, R, I> Inbox<R, I> for PerPrimary<P, R, I>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    fn adopt(&self, early: ExternalCache<R, I>) {
+        self.members.lock().cache.adopt(early);
+    }
+
+    fn put(&self, primary: &ObjectKey, set: Set<R, I>) {
+        self.pushed(primary, |cache| cache.update(primary, set));
+    }
+
+    fn delete(&self, primary: &ObjectKey, id: &I) {
+        self.pushed(primary, |cache| cache.vanished(primary, id));
+    }
+}
+
+impl<P, R, I> EventSource for Arc<PerPrimary<P, R, I>>
+where
+    P: KubeObject,
+    R: PartialEq + Send + Sync + 'static,
+    I: Ord + Clone + Send + Sync + 'static,
+{
+    fn name(&self) -> &str {
+        &self.fetching.name
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        let source = Self::clone(self);
+        async move {
+            let inbox: Arc<dyn Inbox<R, I>> = Self::clone(&source) as _;
+            let _connection = source.handle.as_ref().map(|handle| handle.connect(&inbox));
+            source.follow().await
+        }
+        .boxed()
+    }
+
+    /// If another system pushes, what was pushed before the start is in place by then; runs don't wait for polls.
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        let source = Self::clone(self);
+        async move {
+            if source.polls.is_none() {
+                source.ready.wait().await;
+            }
+        }
+        .boxed()
+    }
+
+    fn health(&self) -> SourceHealth {
+        self.condition.get()
     }
 }
 
@@ -219,7 +316,7 @@ where
 {
     fn primary_seen(&self, key: &ObjectKey) {
         let polled = match (self.primary(key), &self.polls) {
-            (Ok(primary), Some(polls)) => fenced(|| (polls.predicate)(&primary), true),
+            (Ok(primary), Some(polls)) => fenced_or(|| (polls.predicate)(&primary), true),
             (Err(error @ Error::PrimaryType { .. }), _) => {
                 self.misdeclared.store(true, Ordering::Relaxed);
                 let advice = Some("declare it for the controller's primary type".to_owned());

@@ -8,7 +8,7 @@ use super::PerPrimary;
 use crate::{
     event_source::{
         Error,
-        external::{condition::failing, fetch::Need},
+        external::fetch::{Need, failing},
     },
     observe::{SourceHealth, error_chain},
     resource::{KubeObject, ObjectKey},
@@ -22,7 +22,7 @@ where
 {
     /// Fetches for each primary when it is due: one future for all of them, with one sleep. Without polls it only waits
     /// until all primaries have been seen.
-    pub(in crate::event_source::external) async fn follow(&self) {
+    pub(super) async fn follow(&self) {
         let Some(polls) = &self.polls else {
             self.in_place();
             self.all_seen().await;

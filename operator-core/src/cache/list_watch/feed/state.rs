@@ -11,13 +11,12 @@ use crate::{
         engine::{Decoded, Undecodable, WatchEvent},
         text::Kept,
     },
-    environment::Now,
     observe::SourceHealth,
     resource::ObjectKey,
 };
 
 /// Everything under a feed's lock.
-pub(super) struct Shown {
+pub(super) struct FeedState {
     /// By the order of their coming.
     seats: BTreeMap<u64, Seat>,
     next: u64,
@@ -46,7 +45,7 @@ enum Last {
     Undecodable(Box<Undecodable>),
 }
 
-impl Shown {
+impl FeedState {
     pub(super) fn new(is_shared: bool) -> Self {
         Self {
             seats: BTreeMap::new(),
@@ -191,10 +190,6 @@ impl Shown {
 
     pub(super) fn watch_was_silent(&self) {
         self.seated().for_each(Seat::watch_was_silent);
-    }
-
-    pub(super) fn note_activity(&self, now: Now) {
-        self.seated().for_each(|seat| seat.note_activity(now));
     }
 
     pub(super) fn answered(&self, key: &ObjectKey) -> Option<Arc<Kept>> {

@@ -1,10 +1,23 @@
-//! Processes lists: the first one, and later ones after a gap.
+//! Whole collections: their lists, the first one and later ones after a gap; how far they are, and their health; and which
+//! of them are followed.
+//!
+//! # Guarantees
+//! - An object that isn't followed any more is gone from reads, indexes and followers, and its handler is told so, not
+//!   that it was deleted. Nothing more is reported about it, not even by a list-watch that hasn't ended yet.
+//! - An object that still is stays as it is, whatever collection it belongs to now. The first list of a new collection
+//!   reports of it what has changed, as after any gap.
 
-use std::mem;
+use std::{mem, pin::pin};
 
-use crate::resource::{ObjectKey, ResourceVersion};
+use futures::future::{Either, select};
+use tokio::sync::SetOnce;
 
-use super::{Change, ChangeKind, Decoded, Engine, Listing, ScopeIndex, State, WatchEvent};
+use super::{Change, ChangeKind, Collection, Decoded, Engine, EngineState, Listing, ScopeIndex, WatchEvent};
+use crate::{
+    cache::{indexers::Values, scopes::WatchScope},
+    observe::SourceHealth,
+    resource::{ObjectKey, ResourceVersion},
+};
 
 impl Engine {
     /// A list starts from its first page, perhaps for the second time.
@@ -71,7 +84,7 @@ impl Engine {
             if let Some(version) = version {
                 let ghosts = state.overlay.take_ghosts(scope, version, |key| listing.keys.contains(key));
                 for (key, last) in ghosts {
-                    self.handlers.gone(&self.name, &key);
+                    self.tell_followers(|follower| follower.gone(&key));
                     let kind = ChangeKind::Deleted { last, final_state_unknown: true };
                     self.hand_over(Change { key, kind });
                 }
@@ -87,7 +100,7 @@ impl Engine {
     }
 
     /// The keys of what is stored of a collection, sorted.
-    fn stored_keys(&self, state: &State, scope: ScopeIndex) -> Vec<ObjectKey> {
+    pub(super) fn stored_keys(&self, state: &EngineState, scope: ScopeIndex) -> Vec<ObjectKey> {
         match state.collections.get(&scope).and_then(|collection| collection.stored.as_ref()) {
             Some(stored) => stored.iter().cloned().collect(),
             // There is no other one.
@@ -141,48 +154,115 @@ impl Engine {
             && self.store.shown_keys().iter().all(|key| exists(key, &|| stored(key)))
             && self.recent.entries().iter().all(|(key, written)| exists(key, &|| written.resource_version()))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
+    /// Follows this scope from now on.
+    pub(in crate::cache) fn follow_in(&self, scope: &WatchScope) {
+        let state = &mut *self.lock();
+        let changed = self.scopes.change(scope);
+        if changed.left.is_empty() && changed.new.is_empty() {
+            return;
+        }
+        state.overlay.rescoped(&changed);
+        state.collections.retain(|scope, _| !changed.left.contains(scope));
+        state.collections.extend(changed.new.iter().map(|new| (*new, Collection::default())));
+        let stored = self.store.shown_keys().into_iter().filter(|key| self.scopes.of(key).is_none());
+        let mut left: Vec<ObjectKey> = stored.chain(state.overlay.not_followed()).collect();
+        left.sort_unstable();
+        left.dedup();
+        for key in &left {
+            self.left(state, key);
+        }
+        self.sort_stored(state);
+        state.undecodable.retain(|key, _| self.scopes.of(key).is_some());
+        self.count_undecodable(state);
+        self.tell_health(state);
+    }
 
-    use k8s_openapi::api::core::v1::ConfigMap;
+    fn left(&self, state: &mut EngineState, key: &ObjectKey) {
+        let last = self.get(key).or_else(|| self.store.shown(key));
+        if let Some(stored) = self.store.shown(key) {
+            self.store.remove(key);
+            self.indexers.remove(key, &stored, &Values::default());
+        }
+        state.overlay.left(key);
+        self.tell_followers(|follower| follower.gone(key));
+        let uid = last.as_ref().and_then(|last| last.uid()).unwrap_or_default();
+        self.tell(|handler| handler.on_left(key, uid));
+    }
 
-    use crate::{
-        cache::{
-            InformerConfig, WatchScope,
-            tests::{
-                known::{Known, decoded},
-                recorder::{Recorder, object},
-            },
-        },
-        resource::ResourceType,
-    };
-
-    #[test]
-    fn the_end_of_a_list_looks_at_its_own_collection_only() {
-        let namespaces: Vec<String> = (0..20).map(|number| format!("n-{number}")).collect();
-        let mut config = InformerConfig::<ConfigMap>::new("test", ResourceType::of::<ConfigMap>());
-        config.scope = WatchScope::Namespaces(namespaces.iter().cloned().collect());
-        let engine = Known::new(&config, Arc::new(Arc::new(Recorder::default())));
-        for scope in engine.scopes.indexes() {
-            engine.list_started(scope);
-            for name in ["a", "b"] {
-                let mut map = object(name, "uid", 5);
-                map.metadata.namespace = engine.scopes.namespace(scope);
-                engine.listed(scope, decoded(&map));
+    /// Each collection knows its own, if there are several.
+    fn sort_stored(&self, state: &mut EngineState) {
+        let several = state.collections.len() > 1;
+        for collection in state.collections.values_mut() {
+            collection.stored = several.then(Default::default);
+        }
+        for key in self.store.shown_keys().into_iter().filter(|_| several) {
+            if let Some(scope) = self.scopes.of(&key)
+                && let Some(stored) = state.stored_in(scope)
+            {
+                stored.insert(key);
             }
-            engine.list_finished(scope, "10");
         }
-        let looked_at: usize =
-            engine.scopes.indexes().map(|scope| engine.stored_keys(&engine.lock(), scope).len()).sum();
-        assert_eq!((looked_at, engine.stored()), (40, 40));
-        for scope in engine.scopes.indexes() {
-            engine.list_started(scope);
-            engine.list_finished(scope, "20");
+    }
+
+    /// A list-watch changed its health.
+    pub(in crate::cache) fn health_changed(&self, scope: ScopeIndex, health: SourceHealth) {
+        let state = &mut *self.lock();
+        if let Some(collection) = state.collections.get_mut(&scope) {
+            collection.health = health;
+            self.tell_health(state);
         }
-        assert_eq!(engine.stored(), 0);
-        assert!(engine.scopes.indexes().all(|scope| engine.stored_keys(&engine.lock(), scope).is_empty()));
+    }
+
+    /// Reports the health of all collections together, if it has changed.
+    pub(super) fn tell_health(&self, state: &mut EngineState) {
+        let all = || state.collections.values().map(|collection| &collection.health);
+        let unhealthy = all().find(|health| matches!(health, SourceHealth::Unhealthy { .. }));
+        let syncing = all().find(|health| matches!(health, SourceHealth::Syncing));
+        let health = unhealthy.or(syncing).cloned().unwrap_or(SourceHealth::Healthy);
+        if state.health != health {
+            state.health = health.clone();
+            if matches!(health, SourceHealth::Unhealthy { .. }) {
+                // Later trouble changes nothing.
+                let _ = self.failed.set(());
+            }
+            self.tell(|handler| handler.on_health(&health));
+        }
+    }
+
+    pub(in crate::cache) fn is_synced(&self) -> bool {
+        self.scopes.indexes().all(|scope| self.is_collection_synced(scope))
+    }
+
+    /// Resolves when all collections have been listed once; those that are followed then.
+    pub(in crate::cache) async fn synced(&self) {
+        while let Some(lagging) = self.scopes.indexes().find(|scope| !self.is_collection_synced(*scope)) {
+            self.collection_synced(lagging).await;
+        }
+    }
+
+    /// Resolves when it was in trouble for the first time.
+    pub(in crate::cache) async fn failed(&self) {
+        self.failed.wait().await;
+    }
+
+    pub(in crate::cache) fn is_collection_synced(&self, scope: ScopeIndex) -> bool {
+        self.scopes.synced(scope).is_none_or(|synced| synced.initialized())
+    }
+
+    /// Resolves when this one has been listed once, or isn't followed any more.
+    pub(in crate::cache) async fn collection_synced(&self, scope: ScopeIndex) {
+        loop {
+            let changed = self.scopes.changed();
+            let Some(synced) = self.scopes.synced(scope) else { return };
+            if let Either::Left(_) = select(pin!(SetOnce::wait(&synced)), pin!(changed)).await {
+                return;
+            }
+        }
+    }
+
+    pub(in crate::cache) fn collection_health(&self, scope: ScopeIndex) -> SourceHealth {
+        let state = self.lock();
+        state.collections.get(&scope).map_or(SourceHealth::Healthy, |collection| collection.health.clone())
     }
 }
