@@ -383,7 +383,7 @@ impl<'c> ResourceOperations<'c> {
         intent: &Intent,
         default: WriteMode,
     ) -> Result<AnyObject, Error> {
-        opened_in(&target, target.write(intent, self.mode.unwrap_or(default)).await?)
+        opened_in(target, target.write(intent, self.mode.unwrap_or(default)).await?)
     }
 
     /// The known state, to which nothing has to be written.

@@ -2,13 +2,12 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{
-    Adoption,
-    source::{Source, SourceChoice},
-};
+use super::Adoption;
 use crate::{
-    dependent::{Asked, Capabilities, Declaration, Error, Objects, Pruning, Reading, matcher::Matcher},
-    event_source::RustType,
+    dependent::{
+        Asked, Capabilities, Declaration, DependentSource, Error, Objects, Pruning, Reading, matcher::Matcher,
+    },
+    event_source::{InformerEventSource, RustType, SourceDeclaration},
     resource::{Access, AnyObject, KubeObject, MappingAnnotations, Object, ResourceType},
     results::Secondary,
 };
@@ -69,6 +68,57 @@ impl<K: KubeObject> Settings<K> {
             judge: self.judge,
             annotations: self.annotations.unwrap_or_default(),
         }
+    }
+}
+
+/// The settings of a dependent's informer.
+pub(crate) enum SourceChoice<K: KubeObject> {
+    /// The informer of all dependents of this kind that have no other requirements; named after the kind. If they
+    /// write, it shows only what the controller's dependents have written.
+    OfKind,
+    /// A separate informer; named after the dependent unless it has a name.
+    Own(Box<InformerEventSource<K>>),
+    /// An event source that is declared elsewhere under that name.
+    Named(Arc<str>),
+}
+
+/// The event source of a finished declaration.
+#[derive(Debug)]
+pub(in crate::dependent) struct Source {
+    pub(in crate::dependent) name: Arc<str>,
+    /// Unless it is declared elsewhere.
+    pub(in crate::dependent) declared: Option<DependentSource>,
+}
+
+impl<K: KubeObject> SourceChoice<K> {
+    fn finish(
+        self,
+        dependent: &str,
+        kind: &ResourceType,
+        dynamic: K::DynamicType,
+        annotations: Option<&MappingAnnotations>,
+        capabilities: Capabilities,
+    ) -> Source {
+        // What may create learns of whatever else has the name when it tries to.
+        let creates = capabilities.can_create();
+        let marked = matches!(self, Self::OfKind) && (creates || capabilities.only_deletes());
+        let (source, own) = match self {
+            Self::Named(name) => return Source { name, declared: None },
+            Self::Own(source) => (*source, true),
+            // The shared one knows the default annotations only.
+            Self::OfKind => (InformerEventSource::<K>::of_type(dynamic), annotations.is_some()),
+        };
+        let source = if kind.is_namespaced() { source } else { source.cluster_scoped() };
+        let source = if marked { source.marked() } else { source };
+        let source = if own { source.name_by_default(dependent) } else { source };
+        let source = match annotations {
+            Some(keys) => source.map_by_annotations_by_default(keys),
+            None => source,
+        };
+        let name = Arc::from(SourceDeclaration::name(&source));
+        let source = Arc::new(source);
+        let declared = if own { DependentSource::own(source) } else { DependentSource::shared(source) };
+        Source { name, declared: Some(declared) }
     }
 }
 

@@ -57,7 +57,7 @@ fn what_is_wrong_with_ours_by_itself_is_nobody_else_s_fault() {
 }
 
 /// Containers, told apart by their names.
-fn pod(containers: Value) -> Value {
+fn pod(containers: &Value) -> Value {
     json!({ "spec": { "containers": containers } })
 }
 
@@ -71,7 +71,7 @@ fn of_containers(fields: &Value) -> Vec<ManagedFieldsEntry> {
 fn the_innermost_list_in_which_others_have_written_is_replaced() {
     let app = |port: u16| json!({ "name": "app", "ports": [{ "name": "http", "containerPort": port }] });
     let sidecar = json!({ "name": "sidecar", "ports": [{ "name": "http", "containerPort": 90 }] });
-    let (ours, live) = (pod(json!([app(80)])), pod(json!([sidecar, app(81)])));
+    let (ours, live) = (pod(&json!([app(80)])), pod(&json!([sidecar, app(81)])));
     let theirs = of_containers(&json!({
         "k:{\"name\":\"app\"}": { "f:ports": { "k:{\"containerPort\":81,\"protocol\":\"TCP\"}": { ".": {} } } },
         "k:{\"name\":\"sidecar\"}": { ".": {} },
@@ -97,7 +97,7 @@ fn what_is_replaced_as_a_whole_is_not_replaced_in_parts() {
         ("spec.containers[0].livenessProbe.tcpSocket", "FieldValueForbidden"),
     ];
     let theirs = of_containers(&json!({ "k:{\"name\":\"app\"}": fields }));
-    let (operations, theirs) = shown(&decided(&pod(app(80)), &pod(app(81)), &theirs, &causes));
+    let (operations, theirs) = shown(&decided(&pod(&app(80)), &pod(&app(81)), &theirs, &causes));
     assert_eq!(operations, ["replace /spec/containers [{image:app,name:app,ports:[{containerPort:80}]}]"]);
     assert_eq!(theirs, ["spec.containers (ed)", "spec.containers[0].ports (ed)"]);
 }
@@ -118,7 +118,7 @@ fn a_field_beside_ours_goes_where_there_is_no_list() {
 
 #[test]
 fn what_is_cited_where_nothing_is_ours_is_only_named() {
-    let desired = pod(json!([{ "name": "app" }]));
+    let desired = pod(&json!([{ "name": "app" }]));
     let live = json!({ "spec": { "containers": [{ "name": "z" }], "initContainers": [{ "name": "app" }] } });
     let set = json!({ "f:spec": { "f:initContainers": { "k:{\"name\":\"app\"}": { ".": {} } } } });
     let drift = decided(&desired, &live, &by_others(&set), &[("spec.initContainers[0].name", DUPLICATE)]);
