@@ -17,6 +17,16 @@ async fn a_part_that_cannot_start_is_a_clear_error() {
 }
 
 #[tokio::test]
+async fn the_tests_that_share_a_control_plane_are_told_in_one_line_why_there_is_none() {
+    let result = ControlPlane::builder().flag(Part::ApiServer, "--no-such-flag").start_shared().await;
+    let error = result.unwrap_err();
+    assert!(matches!(&error, Error::NotStarted { .. }), "{error:?}");
+    let text = format!("{error} {error:?}");
+    assert!(text.contains("kube-apiserver ended by itself") && !text.contains("no-such-flag"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[tokio::test]
 async fn a_part_that_dies_ends_them_all() {
     let plane = ControlPlane::builder().start().await.unwrap();
     let processes = plane.processes();

@@ -159,8 +159,7 @@ mod elsewhere {
     }
 
     #[derive(operator_core::ControllerConfiguration)]
-    #[controller(primary = super::Pod, formerly = ["pods"], retired_finalizers = ["pods.example.com/old"])]
-    #[controller(retired_field_managers = ["podder"])]
+    #[controller(primary = super::Pod, formerly = ["pods"])]
     #[workflow(
         prune_data,
         retired::<k8s_openapi::api::core::v1::Service>("old"),
@@ -320,7 +319,7 @@ fn a_workflow_of_functions_needs_no_reconciler() {
     );
     let controller = declared(elsewhere::Wired);
     assert_eq!(controller.name(), "pod", "it is called like its kind");
-    // What a former field manager has applied to a primary is taken over, and what is retired is looked for.
+    // What a former node has made is looked for.
     assert!(has_finalizer(&controller));
     assert!(controller.access().iter().any(|right| right.resource_type.kind() == "Service"));
 }

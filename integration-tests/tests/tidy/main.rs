@@ -8,7 +8,6 @@ mod budget;
 mod crashes;
 mod faults;
 mod josdk;
-mod kept;
 mod layers;
 mod links;
 mod lints;

@@ -92,13 +92,6 @@ fn of_a_workflow() -> Words {
 #[test]
 fn a_controller_has_the_same_words_in_builder_and_derive() {
     let mut builder = methods("operator-core/src/controller/builder.rs", "");
-    builder.extend(methods("operator-core/src/controller/dependents.rs", ""));
-    builder.extend(methods("operator-core/src/controller/when.rs", ""));
-    builder.extend(methods("operator-core/src/controller/keeping.rs", ""));
-    builder.extend(methods(
-        "operator-core/src/controller/recording.rs",
-        "impl<R: Reconciler> ControllerBuilder",
-    ));
     builder.extend(methods("operator-core/src/event_source/filter.rs", "macro_rules! filter_methods"));
     builder.extend(methods("operator-core/src/cache/options.rs", "macro_rules! option_methods"));
     let only_builder = words([

@@ -79,7 +79,7 @@ async fn a_file_yields_to_a_variable_and_both_to_an_option() -> anyhow::Result<(
             None
         };
         assert_eq!(until("a listener", listening).await?, expected, "{arguments:?}");
-        run.says("these settings are not the code's").await?;
+        run.says("these settings don't come from the code").await?;
         let said = run.said.last().cloned().unwrap_or_default();
         assert!(said.contains("operator.check-crd") && said.contains("operator.yaml:3"), "{said}");
         run.signal("TERM").await?;
@@ -109,16 +109,16 @@ operator.close-client-on-stop: true
     let expected = format!(
         "\
 ✖ variable OPERATOR_CHEK_CRD: no key has this variable
-  why   nothing would read it, so that it would have no effect
+  why   nothing reads it, and it would have no effect
   write `OPERATOR_CHECK_CRD`, if that is what is meant
 ✖ {path}:2: `operator.controller.webpage-operator.retry.max-attempts` can't be `many`
-  why   it is no whole number from 0 to 4294967295
+  why   not a whole number between 0 and 4294967295
   write a number, for example `5`; `0` for none
-✖ {path}:3: `operator.controller.webpages.finalizer` is of a controller that doesn't exist
+✖ {path}:3: `operator.controller.webpages.finalizer` belongs to a controller that doesn't exist
   why   this operator has no controller `webpages`, only `webpage-operator`
   write `operator.controller.NAME.finalizer` with the name of one of them
 ✖ {path}:4: `operator.close-client-on-stop` has no meaning here
-  why   an operator makes its clients itself, and a stop always closes them
+  why   an operator makes its clients itself, and always closes them when it stops
   write nothing: leave the key out
 ✖ --leader-election: the leader election can't work with these settings
   why   lease name `Pages`: use lower-case letters, digits, `-` and `.`, as it becomes the name of an object

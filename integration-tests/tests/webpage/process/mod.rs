@@ -28,7 +28,7 @@ use crate::support::{Running, cleaning, until, webpage};
 async fn plane() -> Result<TestCluster, Error> {
     static PLANE: OnceCell<Result<TestCluster, Arc<Error>>> = OnceCell::const_new();
     let start = async || {
-        let started = Profile::Controllers.builder().crds([WebPage::crd()]).start().await;
+        let started = Profile::Controllers.builder().crds([WebPage::crd()]).start_shared().await;
         started.map(TestCluster::new).map_err(Arc::new)
     };
     PLANE.get_or_init(start).await.clone().map_err(Error::Shared)

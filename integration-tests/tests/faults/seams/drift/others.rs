@@ -1,4 +1,4 @@
-//! What others add to a workload stays as long as it is in nobody's way.
+//! What others add to a workload stays as long as the server takes the list that it is in.
 
 use integration_tests::prelude::*;
 

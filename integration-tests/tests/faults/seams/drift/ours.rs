@@ -56,7 +56,7 @@ async fn a_mistake_of_ours_costs_nobody_anything() -> Result<()> {
 #[operator_test(real = "a control plane")]
 async fn a_second_refusal_says_whose_the_fields_were() -> Result<()> {
     let scene = scene().await?;
-    scene.failures.expect("what others have written there: spec.ports[0] (kubectl-edit)");
+    scene.failures.expect("what others have written there: spec.ports (kubectl-edit)");
     let odd = |primary: &TestResource| {
         let mut service = service(primary);
         if let Some(spec) = service.spec.as_mut().filter(|_| primary.spec.value.ends_with("odd")) {

@@ -29,7 +29,7 @@ async fn what_is_put_back_is_bound_to_the_version_that_was_seen() -> Result<()> 
         "apply 200",
     ];
     assert_eq!(requests(&operator, &made).await?, expected);
-    assert_eq!(ports(&scene).await?, said("theirs:70 http:80"));
+    assert_eq!(ports(&scene).await?, said("http:80"));
     Ok(())
 }
 

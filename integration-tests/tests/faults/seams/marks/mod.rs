@@ -3,7 +3,6 @@
 mod bulks;
 mod departing;
 mod incarnations;
-mod managers;
 mod optional;
 mod removal;
 mod renamed;

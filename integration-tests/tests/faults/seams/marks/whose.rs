@@ -115,9 +115,9 @@ async fn what_is_another_node_s_is_named() -> Result<()> {
     Ok(())
 }
 
-/// Written by an earlier version of the library: owner reference and field manager, or annotations, and no marks.
+/// Owner reference or mapping annotations, and our field manager, as under another prefix of the marks.
 #[tokio::test(start_paused = true)]
-async fn what_was_written_before_there_were_marks_is_taken_over_once() -> Result<()> {
+async fn what_is_ours_without_marks_gets_them_once() -> Result<()> {
     for owned in [true, false] {
         let scene = scene().await?;
         let one = scene.create("one", "first").await?;
