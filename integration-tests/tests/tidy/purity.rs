@@ -35,7 +35,6 @@ const PURE: &[&str] = &[
     "controller/check/",
     "controller/mistake.rs",
     "controller/names.rs",
-    "dependent/matcher/",
     "dependent/system/backoff.rs",
     "dependent/system/call.rs",
     "dependent/system/circuit.rs",

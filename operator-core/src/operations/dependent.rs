@@ -7,7 +7,11 @@ use serde_json::Value;
 
 use super::{
     error::{Error, masked},
-    matcher::seen::{Desired, Seen},
+    matcher::{
+        Match, digest, same_values,
+        seen::{Desired, Seen},
+        still_owned,
+    },
     resource::ResourceOperations,
     send::{
         body::{self, Part},
@@ -52,6 +56,8 @@ pub(crate) struct DependentWriter<'c> {
     desired: &'c dyn Object,
     /// Made when it is needed, which is rare.
     body: OnceLock<Arc<Value>>,
+    /// The annotation that notes the digest of what is applied, if it is noted.
+    mark: Option<&'c str>,
 }
 
 impl<'c> ResourceOperations<'c> {
@@ -65,7 +71,7 @@ impl<'c> ResourceOperations<'c> {
         'c: 'd,
     {
         let (target, key) = self.target(of, desired)?;
-        Ok(DependentWriter { target, key, desired, body: OnceLock::new() })
+        Ok(DependentWriter { target, key, desired, body: OnceLock::new(), mark: None })
     }
 
     /// Removes what a dependent has made: deletes this very state of an object. If someone else has changed it in the
@@ -115,13 +121,45 @@ impl<'c> ResourceOperations<'c> {
 }
 
 impl<'c> DependentWriter<'c> {
+    /// Notes in this annotation, which the object has, a digest of what is applied.
+    pub(crate) fn noting_in(mut self, mark: Option<&'c str>) -> Self {
+        self.mark = mark;
+        self
+    }
+
     /// The whole body, if everything is sent: with its type, without nulls and version.
     pub(crate) fn body(&self) -> Result<&Arc<Value>, Error> {
         if let Some(body) = self.body.get() {
             return Ok(body);
         }
-        let body = body::applied(self.desired, self.kind())?;
+        let mut body = body::applied(self.desired, self.kind())?;
+        if let Some(mark) = self.mark {
+            let digest = digest(&body, mark, self.kind().is_sensitive());
+            if let Some(Value::String(mark)) = body["metadata"]["annotations"].get_mut(mark) {
+                mark.push('.');
+                mark.push_str(&digest);
+            }
+        }
         Ok(self.body.get_or_init(|| Arc::new(body)))
+    }
+
+    /// Whether `actual` is what applying the desired object has made of it: the object says so itself, and what was
+    /// applied is still ours.
+    pub(crate) fn was_applied_to(&self, actual: &dyn Object) -> Result<Match, Error> {
+        let (body, meta) = (self.body()?, actual.meta());
+        let mark = self.mark.unwrap_or_default();
+        let noted = meta.annotations.as_ref().and_then(|annotations| annotations.get(mark));
+        if body["metadata"]["annotations"][mark].as_str() != noted.map(String::as_str) {
+            return Ok(Match::Differs(vec![format!("metadata.annotations[{mark}]")]));
+        }
+        let managed = meta.managed_fields.as_deref().unwrap_or_default();
+        match still_owned(body, managed, self.field_manager()) {
+            Match::Equal if self.kind().is_sensitive() => {
+                let actual = actual.to_value().map_err(|source| self.serialize(source))?;
+                Ok(same_values(body, &actual))
+            }
+            found => Ok(found),
+        }
     }
 
     /// This state of the object beside the desired one; `None` for one that was read past the cache.

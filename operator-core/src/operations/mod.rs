@@ -51,7 +51,6 @@ pub use error::Error;
 pub(crate) use error::is_servers;
 pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
-pub(crate) use matcher::Look;
 pub(crate) use matcher::seen::{Desired, Seen};
 pub(crate) use mend::PutBack;
 pub(crate) use plan::Mode;

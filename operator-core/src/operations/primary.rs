@@ -180,7 +180,7 @@ impl<'r> PrimaryWriter<'r> {
         let known = self.target.informer().kept(key).filter(|known| known.uid() == Some(run.uid));
         let known = known.map(|known| {
             let manager = &*run.writer.field_manager;
-            let desired = fingerprint(manager, |to| serde_json::to_writer(to, &status));
+            let desired = fingerprint([manager, ""], |to| serde_json::to_writer(to, &status));
             self.target.seen(known, Part::Status, Desired::Known(desired))
         });
         if known.as_ref().is_some_and(Seen::has_matched) {

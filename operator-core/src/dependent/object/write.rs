@@ -8,13 +8,15 @@
 //!                               └─ refused as invalid ─▶ unblock: what others have put in the way, what can't be changed
 //! ```
 
+use std::sync::Arc;
+
 use super::OfPrimary;
 use crate::{
     dependent::{
         Error,
-        matcher::{Match, Matcher, Written, merged, words_decide},
+        matcher::{Match, Matcher},
     },
-    operations::{self, DependentWriter, Desired, Look, PutBack, Seen},
+    operations::{self, DependentWriter, Desired, PutBack, Seen, matcher::merged},
     resource::{AnyObject, Object, ObjectKey},
     results::Operation,
 };
@@ -32,7 +34,8 @@ impl OfPrimary<'_> {
     ) -> Result<Option<(Operation, AnyObject)>, Error> {
         let context = self.asked.context;
         let operations = context.resource_operations().event_source(&self.managed.source.name);
-        let writer = operations.dependent(self.managed.of, desired)?;
+        let mark = self.notes_what_is_applied().then(|| self.marks.of.names().mark());
+        let writer = operations.dependent(self.managed.of, desired)?.noting_in(mark);
         let mut if_it_matches = Operation::Matched;
         let mut attempt = 1;
         if actual.as_ref().is_some_and(|known| !self.may_write(&**known)) {
@@ -142,12 +145,8 @@ impl OfPrimary<'_> {
         if !self.marks.of.names().same_api_version(desired.meta(), actual.meta()) {
             return Ok(false);
         }
-        let applies = self.applies();
-        let written = match applies {
-            true => Written::Applied { manager: writer.field_manager() },
-            false => Written::Replaced,
-        };
-        let seen = writer.seen(actual, self.told_apart(desired));
+        let mark = self.marks.of.names().mark_in(actual.meta()).unwrap_or_default();
+        let seen = writer.seen(actual, self.told_apart(desired, mark));
         if seen.as_ref().is_some_and(Seen::has_matched) {
             return Ok(true);
         }
@@ -155,28 +154,25 @@ impl OfPrimary<'_> {
             actual.check().map_err(|source| writer.serialize(source))?;
             return Ok((judge.0)(actual, desired, self.asked));
         }
-        let by_managed_fields = applies && matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
-        let body = writer.body()?;
-        let seen_by_managed_fields = seen.as_ref().filter(|_| by_managed_fields);
-        let look = seen_by_managed_fields.map_or(Look::Unsure, |seen| seen.look(body));
-        let found = match look {
-            Look::Equal => Match::Equal,
-            Look::Another if words_decide(body) => Match::Differs(Vec::new()),
-            Look::Another | Look::Unsure => {
-                let found = match &self.managed.matcher {
-                    // What the operator has replaced has no fields that were applied.
-                    Matcher::Ssa if !applies => Matcher::Auto.matches_any(actual, desired, body, written),
-                    matcher => matcher.matches_any(actual, desired, body, written),
-                };
+        let is_noted = self.notes_what_is_applied();
+        let found = match is_noted {
+            true => writer.was_applied_to(actual)?,
+            false => {
+                let (mut body, key) = (Arc::clone(writer.body()?), self.marks.of.names().mark());
+                // What was applied in an earlier version of the controller makes no difference to the content.
+                if body["metadata"]["annotations"][key] != mark {
+                    Arc::make_mut(&mut body)["metadata"]["annotations"][key] = mark.into();
+                }
+                let found = self.managed.matcher.matches(actual, desired, &body);
                 found.map_err(|source| writer.serialize(source))?
             }
         };
         match &found {
-            Match::Equal => match &seen {
-                Some(seen) if by_managed_fields => seen.note_by_fields(look),
-                Some(seen) => seen.note(),
-                None => {}
-            },
+            Match::Equal => {
+                if let Some(seen) = &seen {
+                    seen.note(is_noted && !self.managed.kind.is_sensitive());
+                }
+            }
             Match::Differs(paths) => {
                 tracing::debug!(kind = %self.managed.kind, object = %ObjectKey::in_meta(desired.meta()), ?paths, "differs from the desired state");
             }
@@ -186,16 +182,21 @@ impl OfPrimary<'_> {
         }
         Ok(found.is_equal())
     }
+
+    /// Whether an object says itself what was applied to it last, so that this is compared with what is desired.
+    fn notes_what_is_applied(&self) -> bool {
+        self.managed.judge.is_none() && matches!(self.managed.matcher, Matcher::Auto) && self.applies()
+    }
 }
 
 impl OfPrimary<'_> {
-    /// What distinguishes this desired state of this node from all others; nothing does if the answer of the matcher
-    /// may depend on something else than the two objects.
-    fn told_apart<'d>(&'d self, desired: &'d dyn Object) -> Desired<'d> {
+    /// What distinguishes this desired state of this node from all others, for an object with that mark; nothing does if
+    /// the answer of the matcher may depend on something else than the two objects.
+    fn told_apart<'d>(&'d self, desired: &'d dyn Object, mark: &'d str) -> Desired<'d> {
         match self.managed.matcher {
             _ if self.managed.judge.is_some() => Desired::Known(None),
             Matcher::Custom(_) => Desired::Known(None),
-            Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => Desired::Object(&self.marks.node, desired),
+            Matcher::Auto | Matcher::Generic(_) => Desired::Object([&self.marks.node, mark], desired),
         }
     }
 }

@@ -18,14 +18,16 @@ const INSTEAD_OF_ZERO: NonZeroU64 = NonZeroU64::new(2).unwrap();
 /// 10^19. `None` if the state can't be written as JSON, which the matcher reports. The last bit is 0, and free for the
 /// caller.
 ///
-/// `node` distinguishes nodes that may want the same, and `write` writes the state as JSON.
+/// `by` distinguishes nodes that may want the same, and `write` writes the state as JSON.
 pub(crate) fn fingerprint(
-    node: &str,
+    by: [&str; 2],
     write: impl FnOnce(&mut dyn io::Write) -> serde_json::Result<()>,
 ) -> Option<NonZeroU64> {
     let mut hashed = DefaultHasher::new();
-    hashed.write_usize(node.len());
-    hashed.write(node.as_bytes());
+    for part in by {
+        hashed.write_usize(part.len());
+        hashed.write(part.as_bytes());
+    }
     let mut text = Hashed { hashed, waiting: Zeroizing::new([0; AT_ONCE]), length: 0 };
     write(&mut text).ok()?;
     // Zero means that there is none.
@@ -86,7 +88,7 @@ mod tests {
     #[test]
     fn node_and_state_tell_fingerprints_apart() {
         let of = |node: &str, value: &str| {
-            fingerprint(node, |to| serde_json::to_writer(to, &json!({ "data": { "value": value } })))
+            fingerprint([node, ""], |to| serde_json::to_writer(to, &json!({ "data": { "value": value } })))
         };
         assert!(of("web", "a").is_some());
         assert_eq!(of("web", "a"), of("web", "a"));
@@ -99,7 +101,7 @@ mod tests {
     fn every_byte_counts_however_long_the_state_is() {
         let of = |value: &str| {
             let state = json!({ "data": { "key": value, "next": "word" } });
-            fingerprint("web", |to| serde_json::to_writer(to, &state))
+            fingerprint(["web", ""], |to| serde_json::to_writer(to, &state))
         };
         for length in [1, AT_ONCE / 2, AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE] {
             let text = "a".repeat(length);
@@ -115,6 +117,6 @@ mod tests {
     #[test]
     fn what_is_no_json_has_none() {
         let by_pair: std::collections::BTreeMap<(u8, u8), u8> = [((1, 2), 3)].into();
-        assert_eq!(fingerprint("web", |to| serde_json::to_writer(to, &by_pair)), None);
+        assert_eq!(fingerprint(["web", ""], |to| serde_json::to_writer(to, &by_pair)), None);
     }
 }

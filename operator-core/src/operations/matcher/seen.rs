@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{Look, fingerprint, look_beside};
+use super::{fingerprint, matches_owned_fields};
 use crate::operations::send::{intent::Part, target::Target};
 use crate::{
     cache::{Kept, Verdict},
@@ -21,7 +21,7 @@ pub(crate) enum Desired<'w> {
     Known(Option<NonZeroU64>),
     /// This object is desired by this node, or field manager. Its fingerprint is computed only if there is something to
     /// compare with it, or to remember: most writes need none.
-    Object(&'w str, &'w dyn Object),
+    Object([&'w str; 2], &'w dyn Object),
 }
 
 /// A known state and what is desired.
@@ -59,28 +59,18 @@ impl Seen<'_> {
         self.verdict().get().is_some_and(|matched| self.fingerprint() == Some(matched))
     }
 
-    /// Determines whether applying `body`, of the object itself, would change something.
-    pub(crate) fn look(&self, body: &Value) -> Look {
-        let look = |applied| look_beside(body, self.kept.text(), &applied);
-        match self.kept.applied_by(self.manager).map_or(Look::Unsure, look) {
-            Look::Another if !self.keeps_words => Look::Unsure,
-            look => look,
-        }
+    /// Whether applying `body`, of the object itself, would change nothing, as far as the text of the state shows.
+    /// `None` if the user's type may read that text in another way.
+    pub(in crate::operations) fn is_met_by_text(&self, body: &Value) -> Option<bool> {
+        let actual = serde_json::from_str(self.kept.text()).ok()?;
+        let managed = self.kept.own_managed_fields().unwrap_or_default();
+        let is_met = matches_owned_fields(body, &actual, &managed, self.manager, None).is_equal();
+        (is_met || self.keeps_words).then_some(is_met)
     }
 
-    /// Remembers that the state matches. This says nothing about the next state.
-    pub(crate) fn note(&self) {
-        self.remember(false);
-    }
-
-    /// The same if the matcher that uses managed fields says so, after this `look`: this holds for each state that
-    /// differs from this one only in fields that we don't own. If the object had to be read by the user's type, that
-    /// type may behave in any way.
-    pub(crate) fn note_by_fields(&self, look: Look) {
-        self.remember(look == Look::Equal || self.keeps_words);
-    }
-
-    fn remember(&self, lasts: bool) {
+    /// Remembers that the state matches. `lasts` if this holds for the next states, too, as long as our managers own the
+    /// same.
+    pub(crate) fn note(&self, lasts: bool) {
         if let Some(desired) = self.fingerprint() {
             self.verdict().note(desired, lasts);
         }
@@ -89,7 +79,7 @@ impl Seen<'_> {
     /// The same if a write has led to this state: then there was nothing to write.
     pub(in crate::operations) fn note_if_unchanged(&self, written: &dyn Object) {
         if self.kept.is_state_of(written) {
-            self.note();
+            self.note(false);
         }
     }
 

@@ -68,12 +68,16 @@ impl MarkNames {
     pub(crate) fn stand_as(&self, desired: &ObjectMeta, actual: &ObjectMeta) -> bool {
         let label =
             |meta: &ObjectMeta, key: &str| meta.labels.as_ref().and_then(|labels| labels.get(key)).cloned();
-        let mark =
-            |meta: &ObjectMeta| meta.annotations.as_ref().and_then(|all| all.get(&*self.mark)).cloned();
+        let mark = |meta: &ObjectMeta| self.mark_in(meta).map(|mark| split_mark(mark).0.to_owned());
         [&self.controller, &self.node, &self.owner]
             .iter()
             .all(|key| label(desired, key) == label(actual, key))
             && mark(desired) == mark(actual)
+    }
+
+    /// The annotation of the object with this metadata that is never valid on a copy of the object.
+    pub(crate) fn mark_in<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
+        meta.annotations.as_ref()?.get(&*self.mark).map(String::as_str)
     }
 
     /// The key of the label with the controller's name.
@@ -132,6 +136,14 @@ impl MarkNames {
     #[must_use]
     pub fn forget_attempt(&self) -> &str {
         &self.forget_attempt
+    }
+}
+
+/// The two hashes of a mark that say whose the object is, and the digest of what was applied to it last, if it was applied.
+pub(crate) fn split_mark(mark: &str) -> (&str, Option<&str>) {
+    match mark.match_indices('.').nth(1) {
+        Some((end, _)) => (&mark[..end], Some(&mark[end + 1..])),
+        None => (mark, None),
     }
 }
 

@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use sha2::{Digest, Sha256};
 
-use super::{ControllerMarks, value::digits};
+use super::{ControllerMarks, names::split_mark, value::digits};
 use crate::resource::{MappingAnnotations, ObjectKey, ResourceType, is_owned_by};
 
 /// The number of digits in each half of a mark.
@@ -170,7 +170,7 @@ impl Marks<'_> {
     }
 
     fn found_mark<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
-        meta.annotations.as_ref()?.get(&*self.of.names.mark).map(String::as_str)
+        self.of.names.mark_in(meta).map(|mark| split_mark(mark).0)
     }
 
     /// Two hashes: one with the primary's uid, and one with its name, by which a later incarnation recognises it.

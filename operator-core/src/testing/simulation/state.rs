@@ -172,9 +172,9 @@ fn name_owners(object: &mut Value, names: &BTreeMap<&str, String>) {
             }
         }
     }
-    // Of the two halves of a mark the second one knows no uid.
+    // Of the parts of a mark the second one alone knows no uid.
     if let Some(Value::String(mark)) = metadata["annotations"].get_mut(MarkNames::default().mark())
-        && let Some((_, of_the_name)) = mark.split_once('.')
+        && let Some(of_the_name) = mark.split('.').nth(1)
     {
         *mark = of_the_name.to_owned();
     }
