@@ -29,6 +29,7 @@ const STILL: &[(&str, usize)] = &[
     ("Metadata", 5),
     ("Outcome", 4),
     ("Part", 6),
+    ("Parts", 4),
     ("Place", 7),
     ("Readiness", 4),
     ("Record", 6),
