@@ -8,10 +8,10 @@ use std::hint::black_box;
 
 use cpu::ThreadCpu;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use operator_core::{
-    bench::{Written, matches_applied, merged},
-    dependent::matcher::{GenericMatcher, Match, Matcher},
+    bench::{merged, still_owned},
+    dependent::matcher::{GenericMatcher, Match},
 };
 use serde_json::{Value, json};
 use support::{MANAGER, actual, budget, desired};
@@ -42,7 +42,7 @@ fn different(desired: &Value) -> Value {
 }
 
 fn matching(criterion: &mut Criterion<ThreadCpu>) {
-    budget("an object of 4 KB that matches: at most 10 µs on parsed values, 50 µs for a typed dependent");
+    budget("an object of 4 KB that matches: at most 10 µs on parsed values");
     let mut group = criterion.benchmark_group("dependent_matcher");
     for kilobytes in [1, 4, 32] {
         let variables = variables_for(kilobytes * 1024);
@@ -56,32 +56,17 @@ fn matching(criterion: &mut Criterion<ThreadCpu>) {
             ("respelled", respelled(&wanted), true),
             ("different", different(&wanted), false),
         ] {
-            let applied = || matches_applied(&desired, &actual, &managed, MANAGER);
-            assert_eq!(applied().is_equal(), is_equal, "{name}");
             assert_eq!(generic.matches(&desired, &actual).is_equal(), is_equal, "{name}");
             let size = format!("{kilobytes} KB");
-            group.bench_function(BenchmarkId::new(format!("ssa, {name}"), &size), |bencher| {
-                bencher.iter(|| black_box(applied()));
-            });
             group.bench_function(BenchmarkId::new(format!("generic, {name}"), &size), |bencher| {
                 bencher.iter(|| black_box(generic.matches(&desired, &actual)));
             });
         }
 
-        let typed = |object: &Value| -> Deployment {
-            serde_json::from_value(object.clone()).expect("the bench makes deployments")
-        };
-        let (typed_actual, typed_desired) = (typed(&actual), typed(&wanted));
-        let whole = || {
-            let body = serde_json::to_value(&typed_desired).expect("a deployment is JSON");
-            let written = Written::Applied { manager: MANAGER };
-            Matcher::Auto
-                .matches(&typed_actual, &typed_desired, &body, written)
-                .expect("a deployment is JSON")
-        };
-        assert_eq!(whole(), Match::Equal, "the bench measures the usual answer");
-        group.bench_function(BenchmarkId::new("typed, ssa, equal", format!("{kilobytes} KB")), |bencher| {
-            bencher.iter(|| black_box(whole()));
+        let owned = || still_owned(&wanted, &managed, MANAGER);
+        assert_eq!(owned(), Match::Equal, "the bench measures the usual answer");
+        group.bench_function(BenchmarkId::new("owned", format!("{kilobytes} KB")), |bencher| {
+            bencher.iter(|| black_box(owned()));
         });
         group.bench_function(BenchmarkId::new("merged", format!("{kilobytes} KB")), |bencher| {
             bencher.iter(|| black_box(merged(&actual, &wanted)));

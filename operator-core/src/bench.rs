@@ -13,8 +13,7 @@ use crate::{
 };
 
 pub use crate::{
-    dependent::matcher::{configured::Written, merge::merged, ssa::matches_applied},
-    operations::matcher::matches_owned_fields,
+    operations::matcher::{matches_owned_fields, merged, still_owned},
     processor::machine::{Effect, Input, Machine, MachineConfig, Outcome, Run, RunId},
     resource::uid::Uid,
     workflow::{

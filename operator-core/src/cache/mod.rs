@@ -96,4 +96,4 @@ pub(crate) use own_write::AnyWrite;
 pub(crate) use own_write::OwnWrite;
 pub(crate) use scopes::WatchScope;
 pub(crate) use secondary_index::SecondaryIndex;
-pub(crate) use text::{Answer, Applied, Kept, Owned, Verdict, View, kind_of, range_within};
+pub(crate) use text::{Answer, Kept, Verdict, View, kind_of, range_within};

@@ -30,7 +30,10 @@ mod facts;
 #[doc(hidden)]
 pub mod function;
 mod items;
-pub mod matcher;
+/// How a dependent is compared with what is desired.
+pub mod matcher {
+    pub use crate::operations::matcher::{Comparison, GenericMatcher, Match, Matcher};
+}
 pub(crate) mod object;
 mod only_if;
 pub(crate) mod record;

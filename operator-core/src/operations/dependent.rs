@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::{
     Error, ResourceOperations, WriteMode,
     matcher::{
-        digest,
+        Match, digest, same_values,
         seen::{Desired, Seen},
+        still_owned,
     },
     send::{
         body,
@@ -50,7 +51,7 @@ impl<'c> ResourceOperations<'c> {
 }
 
 impl<'c> DependentWriter<'c> {
-    /// Notes in this annotation what is applied.
+    /// Notes in this annotation, which the object has, a digest of what is applied.
     pub(crate) fn noting_in(mut self, mark: Option<&'c str>) -> Self {
         self.mark = mark;
         self
@@ -70,6 +71,25 @@ impl<'c> DependentWriter<'c> {
             }
         }
         Ok(self.body.get_or_init(|| Arc::new(body)))
+    }
+
+    /// Whether `actual` is what applying the desired object has made of it: the object says so itself, and what was
+    /// applied is still ours.
+    pub(crate) fn was_applied_to(&self, actual: &dyn Object) -> Result<Match, Error> {
+        let (body, meta) = (self.body()?, actual.meta());
+        let mark = self.mark.unwrap_or_default();
+        let noted = meta.annotations.as_ref().and_then(|annotations| annotations.get(mark));
+        if body["metadata"]["annotations"][mark].as_str() != noted.map(String::as_str) {
+            return Ok(Match::Differs(vec![format!("metadata.annotations[{mark}]")]));
+        }
+        let managed = meta.managed_fields.as_deref().unwrap_or_default();
+        match still_owned(body, managed, self.field_manager()) {
+            Match::Equal if self.kind().is_sensitive() => {
+                let actual = actual.to_value().map_err(|source| self.serialize(source))?;
+                Ok(same_values(body, &actual))
+            }
+            found => Ok(found),
+        }
     }
 
     /// This state of the object beside the desired one; `None` for one that was read past the cache.

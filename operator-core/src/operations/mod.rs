@@ -67,7 +67,6 @@ pub(crate) use error::is_servers;
 pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
 pub(crate) use findings::Findings;
-pub(crate) use matcher::Look;
 pub(crate) use matcher::seen::{Desired, Seen};
 pub(crate) use own_status::{at, put_at};
 pub(crate) use plan::Mode;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     Applied, Error, WriteMode,
-    matcher::{Look, seen::Desired},
+    matcher::seen::Desired,
     primary::{FinalizerAdded, PrimaryWriter},
     send::{
         applied::State,
@@ -241,15 +241,17 @@ impl<'c> ResourceOperations<'c> {
             }
             Part::Object => body::applied(desired, target.kind())?,
         };
-        let look = known.as_ref().map_or(Look::Unsure, |known| known.look(&body));
-        if let Some(known) = &known
-            && look == Look::Equal
-        {
-            known.note(false);
-            return target.found_as_desired(&known.kept, &key);
-        }
-        let unmet = known.as_ref().filter(|_| look == Look::Another).map(|known| &known.kept);
-        let unmet = unmet.map(|kept| target.informer().view().lazy(&key, Arc::clone(kept)));
+        let is_met = known.as_ref().and_then(|known| known.is_met_by_text(&body));
+        let unmet = match &known {
+            Some(known) if is_met == Some(true) => {
+                known.note(false);
+                return target.found_as_desired(&known.kept, &key);
+            }
+            Some(known) if is_met == Some(false) => {
+                Some(target.informer().view().lazy(&key, Arc::clone(&known.kept)))
+            }
+            _ => None,
+        };
         let intent = Intent::of(Verb::Apply, part, key, body).made_from(desired.version());
         let written = match unmet {
             Some(unmet) => target.write_upon(&intent, mode, unmet).await?,

@@ -27,7 +27,7 @@ pub use mapping::MappingAnnotations;
 pub(crate) use marks::ControllerMarks;
 pub use marks::MarkNames;
 pub(crate) use marks::{
-    DoneBy, DoneJobs, Marks, Nodes, Whose, digits, fingerprint, has_succeeded, is_job, label_value, split_mark,
+    DoneBy, DoneJobs, Marks, Nodes, Whose, digits, fingerprint, has_succeeded, is_job, label_value,
 };
 pub(crate) use object::{AnyObject, Draft, Object, types_of};
 pub(crate) use owner::owner_in;

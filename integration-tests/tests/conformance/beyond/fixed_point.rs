@@ -11,7 +11,7 @@ use kube::{
 };
 use operator_core::testing::operator_test;
 use operator_core::{
-    bench::{matches_applied, merged},
+    bench::{merged, still_owned},
     dependent::matcher::{GenericMatcher, Match},
 };
 use serde_json::Value;
@@ -20,7 +20,7 @@ const MANAGER: &str = "test";
 
 /// The desired objects of the matchers' table by the names of their files.
 fn desired() -> Result<Vec<(String, Value)>> {
-    let folder = "../operator-core/src/dependent/matcher/tests/cases";
+    let folder = "../operator-core/src/operations/matcher/tests/cases";
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut objects = Vec::new();
     for file in fs::read_dir(folder)? {
@@ -63,10 +63,10 @@ async fn replaced(api: &Api<DynamicObject>, mut actual: Value, desired: &Value) 
     }
 }
 
-fn matched(desired: &Value, actual: &Value) -> Result<Match> {
+fn owned(desired: &Value, actual: &Value) -> Result<Match> {
     let managed: Vec<ManagedFieldsEntry> =
         serde_json::from_value(actual["metadata"]["managedFields"].clone())?;
-    Ok(matches_applied(desired, actual, &managed, MANAGER))
+    Ok(still_owned(desired, &managed, MANAGER))
 }
 
 /// An object without what the server's controllers write at any time: a quota's usage, for example.
@@ -78,16 +78,13 @@ fn decided_by_us(mut object: Value) -> Value {
 }
 
 #[operator_test]
-async fn what_was_applied_matches_and_applying_it_again_changes_nothing() -> Result<()> {
+async fn what_was_applied_is_owned_and_applying_it_again_changes_nothing() -> Result<()> {
     let scene = Scene::new("fixed-point-applied").await?;
     for (name, mut desired) in desired()? {
         desired["metadata"]["namespace"] = scene.namespace.as_str().into();
         let api = api(&scene, &desired)?;
         let actual = applied(&api, &desired).await.with_context(|| name.clone())?;
-        // The limits that the server derives are the one known exception.
-        let expected =
-            if name == "limitrange" { Match::Differs(vec!["spec.limits".to_owned()]) } else { Match::Equal };
-        assert_eq!(matched(&desired, &actual)?, expected, "{name}: {actual:#}");
+        assert_eq!(owned(&desired, &actual)?, Match::Equal, "{name}: {actual:#}");
 
         let again = applied(&api, &desired).await.with_context(|| name.clone())?;
         assert_eq!(decided_by_us(again), decided_by_us(actual), "{name}");

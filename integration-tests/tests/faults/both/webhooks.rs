@@ -66,14 +66,14 @@ async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> 
     assert_eq!(settled.written(), ["PATCH configmaps/one-map -> 201"], "its own echo wakes nobody");
     kept(&scene, "one-map", "webhook").await?;
 
-    // Each event from outside leads to one more attempt, and then there is peace again.
+    // The map is still as it was applied: nobody else owns what the webhook writes.
     for round in 0..3 {
         let label = json!({ "metadata": { "labels": { "round": round.to_string() } } });
         let maps = scene.api::<ConfigMap>();
         maps.patch("one-map", &PatchParams::default(), &Patch::Merge(label)).await?;
         let settled = operator.settled().await?;
         assert_eq!(settled.runs_of(&scene.key("one")), 1);
-        assert_eq!(settled.written(), ["PATCH configmaps/one-map -> 200"]);
+        assert_eq!(settled.written(), [""; 0]);
     }
     assert!(webhook.calls() > 4);
     configurations.delete("f23", &DeleteParams::default()).await?;

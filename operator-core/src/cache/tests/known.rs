@@ -10,7 +10,7 @@ use crate::{
         engine::{Decoded, Engine},
         opening::typed_parts,
         store::{FullStore, ItemStore},
-        text::{Item, Keeping, Kept, View},
+        text::{Kept, View},
     },
     resource::{KubeObject, ObjectKey, ResourceType},
 };
@@ -69,16 +69,4 @@ pub(crate) fn kept<K: KubeObject<DynamicType: Default>>(object: &K) -> Arc<Kept>
 /// The same as it comes from the server.
 pub(in crate::cache) fn decoded(map: &ConfigMap) -> Decoded {
     Decoded::Object { key: ObjectKey::of(map), kept: kept(map) }
-}
-
-/// What has this text as an informer whose own manager is `manager` keeps it, whatever its kind.
-pub(crate) fn scanned(text: &str, manager: &str) -> Option<Kept> {
-    let keeping = Keeping::new(&ResourceType::of::<ConfigMap>(), &[manager.to_owned()]);
-    Some(keeping.keep(&Item::of(text))?.1)
-}
-
-/// The same of two states of one object.
-pub(crate) fn scanned_both(older: &str, newer: &str, manager: &str) -> Option<(Kept, Kept)> {
-    let keeping = Keeping::new(&ResourceType::of::<ConfigMap>(), &[manager.to_owned()]);
-    Some((keeping.keep(&Item::of(older))?.1, keeping.keep(&Item::of(newer))?.1))
 }

@@ -8,14 +8,13 @@
 use std::{
     borrow::Cow,
     hash::{Hash, Hasher},
-    sync::OnceLock,
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::{owned::Owned, scan::range_within};
+use super::scan::range_within;
 
 /// An entry, without its time.
 #[derive(Debug)]
@@ -33,17 +32,6 @@ pub(super) struct Entry {
 pub(super) struct Fields {
     pub(super) text: Box<str>,
     pub(super) hole: Option<usize>,
-    /// Its content, if several objects share it and it was already queried.
-    pub(super) parsed: OnceLock<Owned>,
-}
-
-impl Fields {
-    pub(super) fn parse(&self) -> Owned {
-        match self.hole {
-            Some(hole) => Owned::parse(&[&self.text[..hole], "{}", &self.text[hole..]].concat()),
-            None => Owned::parse(&self.text),
-        }
-    }
 }
 
 /// The entries that can be parsed.
@@ -211,6 +199,6 @@ impl<'a> Split<'a> {
 
     fn kept(self) -> Fields {
         let hole = self.owners.map(|_| self.before.len());
-        Fields { text: [self.before, self.after].concat().into(), hole, parsed: OnceLock::new() }
+        Fields { text: [self.before, self.after].concat().into(), hole }
     }
 }

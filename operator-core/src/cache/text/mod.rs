@@ -16,11 +16,9 @@
 
 mod entry;
 mod kind;
-mod lasting;
 mod lazy;
 mod memo;
 mod own;
-mod owned;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -49,7 +47,6 @@ pub(crate) use kind::{AnyKind, kind_of};
 pub(super) use memo::Memo;
 use memo::Seat;
 use own::{Own, Sharing};
-pub(crate) use owned::{Applied, Owned};
 pub(crate) use scan::range_within;
 use scan::{Header, NOTHING, Span, entry_of};
 pub(in crate::cache) use scan::{Item, Outline, Scanned};
@@ -80,7 +77,7 @@ type IndexedByView = Mutex<Vec<(u64, Arc<Indexed>)>>;
 #[derive(Default)]
 pub(crate) struct Verdict(AtomicU64);
 
-/// Set if a verdict holds for all states that are alike. Fingerprints leave this bit free, so one word contains both.
+/// Set if a verdict holds while the operator's managers own the same. Fingerprints leave this bit free, so one word contains both.
 const LASTING: u64 = 1;
 
 impl Verdict {
@@ -88,14 +85,14 @@ impl Verdict {
         NonZeroU64::new(self.0.load(Ordering::Relaxed) & !LASTING)
     }
 
-    /// Remembers the result for this state; `lasts` if it would be the same for each state that is
-    /// [alike](Kept::is_alike).
+    /// Remembers the result for this state; `lasts` if it is the same for each state in which the operator's managers
+    /// own the same.
     pub(crate) fn note(&self, desired: NonZeroU64, lasts: bool) {
         let lasting = if lasts { LASTING } else { 0 };
         self.0.store(desired.get() & !LASTING | lasting, Ordering::Relaxed);
     }
 
-    /// The verdict that holds for the next state, too, if that is alike.
+    /// The verdict that holds for the next state, too, if the operator's managers own the same.
     fn lasting(&self) -> Option<u64> {
         Some(self.0.load(Ordering::Relaxed)).filter(|word| word & LASTING != 0)
     }
@@ -265,14 +262,8 @@ impl Kept {
     }
 
     /// The entries of the operator's own managers, their fields as text.
-    pub(super) fn own_managed_fields(&self) -> Option<Vec<ManagedFieldsEntry>> {
+    pub(crate) fn own_managed_fields(&self) -> Option<Vec<ManagedFieldsEntry>> {
         self.own.as_ref().map(Own::entries)
-    }
-
-    /// What `manager`, one of the operator's own, has applied to the main resource; `None` if it never has, or if that
-    /// can't be parsed.
-    pub(crate) fn applied_by(&self, manager: &str) -> Option<Applied<'_>> {
-        self.own.as_ref()?.applied_by(manager)
     }
 
     /// The part of the metadata that the library uses.
@@ -298,7 +289,7 @@ impl Kept {
         &self.verdict
     }
 
-    /// Takes over what its `older` state is known to match, if only fields have changed that didn't matter for that.
+    /// Takes over what its `older` state is known to match, if that depends on nothing but what is owned.
     pub(in crate::cache) fn take_over_verdict(&self, older: &Self) {
         if let Some(lasting) = older.verdict.lasting()
             && self.owns_the_same(older)

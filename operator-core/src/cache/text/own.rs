@@ -17,10 +17,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntr
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::{
-    entry::{Entry, Part, Read, read},
-    owned::{Applied, AppliedFields, Owned},
-};
+use super::entry::{Entry, Part, Read, read};
 
 /// The entries of the operator's own managers in one object's `managedFields`.
 #[derive(Clone, Debug)]
@@ -60,63 +57,6 @@ impl Own {
     /// Whether the operator's managers own the same according to the other one, in the same form.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.entries, &other.entries) && self.owners == other.owners
-    }
-
-    /// Whether none of the operator's managers owns one of these labels or annotations; `map` selects labels or
-    /// annotations. Entries that can't be parsed may own them.
-    pub(super) fn leaves(&self, map: &str, names: &[String]) -> bool {
-        let leaves = |owned: &Owned| {
-            let Owned::Fields(top) = owned else { return false };
-            let metadata = match top.get("metadata") {
-                None => return true,
-                Some(Owned::Fields(metadata)) => metadata,
-                Some(_) => return false,
-            };
-            match metadata.get(map) {
-                None => true,
-                Some(Owned::Fields(owned)) => names.iter().all(|name| !owned.contains_key(&**name)),
-                Some(_) => false,
-            }
-        };
-        self.entries.iter().all(|entry| match &entry.fields {
-            // Two are the states of the one object that are compared.
-            Some(fields) if fields.parsed.get().is_none() && Arc::strong_count(&self.entries) <= 2 => {
-                leaves(&fields.parse())
-            }
-            Some(fields) => leaves(fields.parsed.get_or_init(|| fields.parse())),
-            None => false,
-        })
-    }
-
-    /// What `manager` has applied to the main resource; `None` if it never has, or if that can't be parsed.
-    pub(super) fn applied_by(&self, manager: &str) -> Option<Applied<'_>> {
-        let (mut owners, mut found) = (self.owners.iter(), None);
-        for entry in &*self.entries {
-            let fields = entry.fields.as_ref();
-            let owners = fields.filter(|fields| fields.hole.is_some()).and_then(|_| owners.next());
-            let is_it = entry.manager.as_deref() == Some(manager)
-                && entry.operation.as_deref() == Some("Apply")
-                && entry.subresource.as_deref().unwrap_or_default().is_empty();
-            // The server writes one such entry at most.
-            if is_it && found.replace((entry, owners)).is_some() {
-                return None;
-            }
-        }
-        let (entry, owners) = found?;
-        if !matches!(entry.fields_type.as_deref(), None | Some("FieldsV1")) {
-            return None;
-        }
-        let fields = entry.fields.as_ref()?;
-        // What one object has alone isn't worth the memory.
-        let fields = match Arc::strong_count(&self.entries) {
-            1 => AppliedFields::Alone(fields.parse()),
-            _ => AppliedFields::Shared(fields.parsed.get_or_init(|| fields.parse())),
-        };
-        Some(Applied {
-            api_version: entry.api_version.as_deref(),
-            fields,
-            owners: owners.map(|owners| &**owners),
-        })
     }
 }
 

@@ -249,6 +249,37 @@ fn the_error_of_an_answer_repeats_none_of_its_values_whatever_its_kind() {
     assert_eq!(error.to_string(), "data.password: invalid type, expected a string");
 }
 
+/// Whatever else others change, the operator's managers would own less if it mattered.
+#[test]
+fn what_lasts_holds_while_our_managers_own_the_same() {
+    let state = |owned: &Value, label: &str| {
+        let mut object = map("a", "first");
+        object["metadata"]["labels"] = json!({ "of-others": label });
+        object["metadata"]["managedFields"] = json!([
+            { "manager": "me", "operation": "Apply", "fieldsV1": owned },
+            { "manager": "kubectl", "operation": "Update", "fieldsV1": { "f:metadata": { "f:labels": { "f:of-others": {} } } } },
+        ]);
+        object.to_string()
+    };
+    let keeping = keeping(&["me"]);
+    let keep = |text: &str| keeping.keep(&Item::of(text)).unwrap().1;
+    let (all, less) = (json!({ "f:data": { "f:a": {}, "f:b": {} } }), json!({ "f:data": { "f:a": {} } }));
+    let verdict = NonZeroU64::new(8);
+    for (lasts, owned, expected) in [(true, &all, verdict), (true, &less, None), (false, &all, None)] {
+        let (older, newer) = (keep(&state(&all, "one")), keep(&state(owned, "other")));
+        older.verdict().note(verdict.unwrap(), lasts);
+        newer.take_over_verdict(&older);
+        assert_eq!(newer.verdict().get(), expected, "{lasts} {owned}");
+        let next = keep(&state(&all, "third"));
+        next.take_over_verdict(&newer);
+        assert_eq!(next.verdict().get(), expected, "and the one after that");
+    }
+    let (older, unowned) = (keep(&state(&all, "one")), keep(&map("a", "first").to_string()));
+    older.verdict().note(verdict.unwrap(), true);
+    unowned.take_over_verdict(&older);
+    assert_eq!(unowned.verdict().get(), None);
+}
+
 proptest! {
     #![proptest_config(crate::properties::daily())]
 

@@ -54,9 +54,6 @@ impl<K: KubeObject> Settings<K> {
         let kind = if self.cluster_scoped { kind.cluster_scoped() } else { kind };
         let source =
             self.source.finish(&self.name, &kind, dynamic, self.annotations.as_ref(), self.capabilities);
-        // What is replaced has no fields that were applied.
-        let replaces = self.use_ssa == Some(false);
-        let matcher = if replaces && self.matcher.needs_apply() { Matcher::Auto } else { self.matcher };
         Managed {
             of: RustType::of::<K>(),
             kind,
@@ -68,7 +65,7 @@ impl<K: KubeObject> Settings<K> {
             // What can't be created is better left alone.
             recreates: self.recreates && self.capabilities.can_create(),
             detects_version: self.detects_version,
-            matcher: matcher.erased(),
+            matcher: self.matcher.erased(),
             judge: self.judge,
             annotations: self.annotations.unwrap_or_default(),
         }
@@ -238,9 +235,8 @@ macro_rules! settings {
             self
         }
 
-        /// How to decide whether an object is as desired; by default by its managed fields if it is applied, otherwise
-        /// by its content. [`Matcher::Ssa`](crate::dependent::matcher::Matcher::Ssa) means the default if it is
-        /// replaced.
+        /// How to decide whether an object is as desired; by default as
+        /// [`Matcher::Auto`](crate::dependent::matcher::Matcher::Auto) says.
         pub fn matcher(mut self, matcher: $crate::dependent::matcher::Matcher<$resource>) -> Self {
             self.settings.matcher = matcher;
             self.settings.judge = None;

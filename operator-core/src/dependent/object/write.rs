@@ -9,13 +9,15 @@
 //!                               └─ refused as invalid ─▶ unblock: what others have put in the way, what can't be changed
 //! ```
 
+use std::sync::Arc;
+
 use super::OfPrimary;
 use crate::{
     dependent::{
         Error,
-        matcher::{GenericMatcher, Match, Matcher, Written, merged},
+        matcher::{Match, Matcher},
     },
-    operations::{self, DependentWriter, Desired, PutBack, Seen, matcher::owns_as_applied},
+    operations::{self, DependentWriter, Desired, PutBack, Seen, matcher::merged},
     resource::{AnyObject, Object, ObjectKey},
     results::Operation,
 };
@@ -33,7 +35,7 @@ impl OfPrimary<'_> {
     ) -> Result<Option<(Operation, AnyObject)>, Error> {
         let context = self.asked.context;
         let operations = context.resource_operations().event_source(&self.managed.source.name);
-        let mark = self.is_matched_by_digest().then(|| self.marks.of.names().mark());
+        let mark = self.notes_what_is_applied().then(|| self.marks.of.names().mark());
         let writer = operations.dependent(self.managed.of, desired)?.noting_in(mark);
         let mut if_it_matches = Operation::Matched;
         let mut attempt = 1;
@@ -154,35 +156,23 @@ impl OfPrimary<'_> {
             actual.check().map_err(|source| writer.serialize(source))?;
             return Ok((judge.0)(actual, desired, self.asked));
         }
-        let body = writer.body()?;
-        let by_digest = self.is_matched_by_digest();
-        let found = if by_digest {
-            let digest = body["metadata"]["annotations"][self.marks.of.names().mark()].as_str();
-            if digest == Some(mark) {
-                let managed = actual.meta().managed_fields.as_deref().unwrap_or_default();
-                match owns_as_applied(body, managed, writer.field_manager()) {
-                    Match::Equal if self.managed.kind.is_sensitive() => {
-                        let plain = actual.to_value().map_err(|source| writer.serialize(source))?;
-                        GenericMatcher::new().matches(body, &plain)
-                    }
-                    found => found,
+        let is_noted = self.notes_what_is_applied();
+        let found = match is_noted {
+            true => writer.was_applied_to(actual)?,
+            false => {
+                let (mut body, key) = (Arc::clone(writer.body()?), self.marks.of.names().mark());
+                // What was applied in an earlier version of the controller makes no difference to the content.
+                if body["metadata"]["annotations"][key] != mark {
+                    Arc::make_mut(&mut body)["metadata"]["annotations"][key] = mark.into();
                 }
-            } else {
-                Match::Differs(Vec::new())
+                let found = self.managed.matcher.matches(actual, desired, &body);
+                found.map_err(|source| writer.serialize(source))?
             }
-        } else {
-            let matcher = match &self.managed.matcher {
-                Matcher::Ssa => &Matcher::Auto,
-                matcher => matcher,
-            };
-            matcher
-                .matches_any(actual, desired, body, Written::Replaced)
-                .map_err(|source| writer.serialize(source))?
         };
         match &found {
             Match::Equal => {
                 if let Some(seen) = &seen {
-                    seen.note(by_digest && !self.managed.kind.is_sensitive());
+                    seen.note(is_noted && !self.managed.kind.is_sensitive());
                 }
             }
             Match::Differs(paths) => {
@@ -195,10 +185,9 @@ impl OfPrimary<'_> {
         Ok(found.is_equal())
     }
 
-    /// Whether it is compared by the digest of what was applied last, and by the fields that are still owned.
-    fn is_matched_by_digest(&self) -> bool {
-        let by_fields = matches!(self.managed.matcher, Matcher::Auto | Matcher::Ssa);
-        by_fields && self.managed.judge.is_none() && self.applies()
+    /// Whether an object says itself what was applied to it last, so that this is compared with what is desired.
+    fn notes_what_is_applied(&self) -> bool {
+        self.managed.judge.is_none() && matches!(self.managed.matcher, Matcher::Auto) && self.applies()
     }
 }
 
@@ -209,9 +198,7 @@ impl OfPrimary<'_> {
         match self.managed.matcher {
             _ if self.managed.judge.is_some() => Desired::Known(None),
             Matcher::Custom(_) => Desired::Known(None),
-            Matcher::Auto | Matcher::Ssa | Matcher::Generic(_) => {
-                Desired::Object([&self.marks.node, mark], desired)
-            }
+            Matcher::Auto | Matcher::Generic(_) => Desired::Object([&self.marks.node, mark], desired),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::walk::Scope;
+use super::{GenericMatcher, Match, fields::Scope};
 use crate::resource::digits;
 
 /// The number of digits of a digest.
@@ -18,7 +18,9 @@ pub(crate) fn digest(body: &Value, mark: &str, hides_values: bool) -> String {
         "metadata" => {
             let counts = |name: &str| !Scope::Metadata.ignores(name);
             fields(hash, value, &counts, &mut |hash, name, value| match name {
-                "annotations" => fields(hash, value, &|name| name != mark, &mut |hash, _, value| add(hash, value)),
+                "annotations" => {
+                    fields(hash, value, &|name| name != mark, &mut |hash, _, value| add(hash, value))
+                }
                 _ => add(hash, value),
             });
         }
@@ -26,6 +28,15 @@ pub(crate) fn digest(body: &Value, mark: &str, hides_values: bool) -> String {
         _ => add(hash, value),
     });
     digits(hash.finalize(), DIGITS)
+}
+
+/// Whether an object has the values of which its digest says nothing.
+pub(crate) fn same_values(body: &Value, actual: &Value) -> Match {
+    let mut values = body.clone();
+    if let Some(fields) = values.as_object_mut() {
+        fields.retain(|name, _| matches!(&**name, "apiVersion" | "kind" | "data" | "stringData"));
+    }
+    GenericMatcher::new().matches(&values, actual)
 }
 
 /// Adds a value: each part with its kind and length, so that no two values run together.

@@ -1,18 +1,32 @@
-//! Decides without a request whether a write would change anything.
+//! Decides without a request whether a write would change anything. Pure, except for [`seen`], which remembers.
 //!
-//! For a replacement and a merge patch that is a plain comparison ([`matches_replacement`], [`matches_replaced_status`],
-//! [`matches_merged`]). The rest of this page is about server-side apply, [`matches_owned_fields`].
+//! ```text
+//!  a dependent that is applied    digest in the object's mark, and what is still owned   `digest`, `fields`
+//!  another apply, a status        what is owned, and its values                          `fields`
+//!  a dependent that is replaced   values, as the server spells them                      `generic`, `sanitize`
+//!  another PUT, a merge patch     values                                                 `replacement`
+//! ```
 //!
-//! The API server records in `metadata.managedFields` which fields each manager applied last. Restricted to those
-//! fields, the actual object is what the manager applied last time, unless someone has changed it since; comparing that
-//! with what the manager wants now shows whether to apply again. The desired object, the actual object and the set of
-//! owned fields are walked side by side and nothing is copied, because the usual answer is "equal" and has to be cheap.
+//! Most states of an object have been compared with the same desired state before; [`seen`] remembers that, and then
+//! nothing is built.
+//!
+//! A difference is reported as paths, never as values, so it is safe for a log even if the object is a Secret.
+//!
+//! # What was applied
+//! The API server records in `metadata.managedFields` which fields each manager applied last. A field that another
+//! manager changes leaves the set of the one that had applied it. So if what is desired is what was applied last, and
+//! each of its fields is still owned, applying it again would change nothing, whatever the values are today: defaults
+//! in lists, other spellings of quantities, and what a webhook makes of it, make no difference. What was applied last
+//! says the [`digest`] in the object itself.
+//!
+//! An object of which no digest is known (one that user code applies, a primary, a status) is compared by the values of
+//! the owned fields, too. The desired object, the actual object and the set are walked side by side.
 //!
 //! # What counts as a difference
-//! - a field that the manager owns and that has another value, or is gone from the actual object;
 //! - a field that the manager owns and no longer wants;
 //! - a field that the manager wants and does not own, whatever its value: applying makes it ours;
-//! - a managed set that is malformed, or that names a list item that doesn't exist or exists twice.
+//! - a managed set that is malformed, of another version, or that names a list item that doesn't exist or exists twice;
+//! - if values count, an owned field that has another value, or is gone from the actual object.
 //!
 //! Fields of other managers and defaults of the server are ignored.
 //!
@@ -29,65 +43,62 @@
 //!   one.
 //!
 //! # Known limits
-//! - Managed fields don't distinguish an atomic map that was applied with content from an empty object in a mergeable
-//!   place. Both are compared as a whole, so `strategy: {}` differs from what the server fills in, and costs a request
-//!   (that changes nothing) each time. Leave such a field out instead. `metadata.labels` and `metadata.annotations` are
-//!   known to be mergeable and don't have this problem.
-//! - For the same reason an empty list that is not owned does not clear a list that someone else has filled.
-//! - Values are compared literally: `1000m` is not `1`, and a default inside an atomic value (`fieldRef.apiVersion`) is
-//!   a difference. `Walk::value` is the only place where two values are compared (except for keys and members of sets,
-//!   which identify an item); it knows the path and both values, so sanitizers belong there, to be called only after
-//!   the plain comparison has failed.
+//! - What is changed under the very name of our field manager stays ours, and so goes unseen.
+//! - An empty list that is not owned does not clear a list that someone else has filled.
 //! - An object that owns nothing at all has no entry, because the server drops empty ones: it is
 //!   [`Match::NeverApplied`] each time.
+//! - Where values count, they are compared literally: `1000m` is not `1`, and a default inside an atomic value
+//!   (`fieldRef.apiVersion`) is a difference, which costs a request that changes nothing each time. So does an empty
+//!   object that the server fills (`strategy: {}`): managed fields don't distinguish it from an atomic map that was
+//!   applied with content. `metadata.labels` and `metadata.annotations` are known to be mergeable and don't have this
+//!   problem.
 
-mod beside;
+mod choice;
 mod digest;
+mod fields;
 mod fingerprint;
-mod index;
-mod item_key;
-mod lists;
+mod generic;
 mod path;
 mod replacement;
-mod value;
-mod walk;
-
+mod sanitize;
 pub(in crate::operations) mod seen;
+mod value;
+
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use walk::{Object, Walk};
+use fields::Walk;
 
+pub use self::{
+    choice::Matcher,
+    generic::{Comparison, GenericMatcher},
+    replacement::merged,
+};
 pub(crate) use self::{
-    beside::{Look, look_beside},
-    digest::digest,
+    digest::{digest, same_values},
     fingerprint::fingerprint,
+    replacement::{matches_merged, matches_replaced_status, matches_replacement},
+    value::{present, same_number, strip_nulls},
 };
-pub(crate) use self::{
-    path::Path,
-    value::{present, same_number},
-};
-pub(crate) use replacement::{matches_merged, matches_replaced_status, matches_replacement};
-pub(crate) use value::strip_nulls;
 
 /// The maximum number of paths in [`Match::Differs`]: enough to see what happens, and a bound on the work.
-pub(crate) const MAX_PATHS: usize = 8;
+const MAX_PATHS: usize = 8;
 
 /// Where the set of owned fields is stored, and so the path of a difference that is in the set and not in a field.
 const MANAGED_FIELDS: &str = "metadata.managedFields";
 
-/// The result of [`matches_owned_fields`].
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Match {
-    /// Applying again would change nothing.
+    /// Writing would change nothing.
     Equal,
-    /// Applying would change something. The paths (`spec.template.spec.containers[0].image`) show where, at most eight
+    /// Writing would change something. The paths (`spec.template.spec.containers[0].image`) show where, at most eight
     /// of them and never with a value, so they may be logged even if the object is a Secret.
     ///
     /// Items of lists are named by their position in the desired object, or in the actual one if they are not wanted
@@ -99,7 +110,7 @@ pub enum Match {
 }
 
 impl Match {
-    /// Whether applying can be left out.
+    /// Whether writing can be left out.
     #[must_use]
     pub const fn is_equal(&self) -> bool {
         matches!(self, Self::Equal)
@@ -127,49 +138,43 @@ pub fn matches_owned_fields(
     manager: &str,
     subresource: Option<&str>,
 ) -> Match {
+    walked(desired, managed, manager, subresource, |walk, owned| match subresource {
+        Some("status") => walk.status(desired, actual, owned),
+        _ => walk.object(desired, Some(actual), owned),
+    })
+}
+
+/// Whether `manager`, which has applied `desired` to the main resource, still owns exactly its fields. The values are
+/// not looked at.
+pub fn still_owned(desired: &Value, managed: &[ManagedFieldsEntry], manager: &str) -> Match {
+    walked(desired, managed, manager, None, |walk, owned| walk.object(desired, None, owned))
+}
+
+fn walked(
+    desired: &Value,
+    managed: &[ManagedFieldsEntry],
+    manager: &str,
+    subresource: Option<&str>,
+    walk: impl FnOnce(&mut Walk, &Map<String, Value>),
+) -> Match {
     let mut entries = managed.iter().filter(|entry| is_applied_by(entry, manager, subresource));
     let Some(entry) = entries.next() else { return Match::NeverApplied };
-    if entries.next().is_some() {
+    let Some(owned) = owned_fields(entry).filter(|_| entries.next().is_none()) else {
         return Match::Differs(vec![MANAGED_FIELDS.to_owned()]);
-    }
-    let Some(owned) = owned_fields(entry) else { return Match::Differs(vec![MANAGED_FIELDS.to_owned()]) };
+    };
     if let (Some(wanted), Some(recorded)) =
         (desired.get("apiVersion").and_then(Value::as_str), entry.api_version.as_deref())
         && wanted != recorded
     {
         return Match::Differs(vec!["apiVersion".to_owned()]);
     }
-
-    let mut walk = Walk::default();
-    if subresource == Some("status") {
-        walk.status(desired, actual, &owned);
-    } else {
-        walk.object(desired, actual, &owned);
-    }
-    let paths = walk.into_paths();
-    if paths.is_empty() { Match::Equal } else { Match::Differs(paths) }
-}
-
-/// Whether `manager` still owns exactly the fields of `desired`, which it has applied. Values don't matter: a field that
-/// somebody else changes leaves the set of the manager that had applied it.
-pub(crate) fn owns_as_applied(desired: &Value, managed: &[ManagedFieldsEntry], manager: &str) -> Match {
-    let mut entries = managed.iter().filter(|entry| is_applied_by(entry, manager, None));
-    let Some(entry) = entries.next() else { return Match::NeverApplied };
-    let version = desired["apiVersion"].as_str();
-    let is_same_version = version.is_none() || entry.api_version.as_deref().is_none_or(|of| Some(of) == version);
-    match owned_fields(entry).filter(|_| is_same_version && entries.next().is_none()) {
-        Some(owned) => {
-            let mut walk = Walk { ownership_only: true, ..Walk::default() };
-            walk.object(desired, desired, &owned);
-            let paths = walk.into_paths();
-            if paths.is_empty() { Match::Equal } else { Match::Differs(paths) }
-        }
-        None => Match::Differs(vec![MANAGED_FIELDS.to_owned()]),
-    }
+    let mut walked = Walk::default();
+    walk(&mut walked, &owned);
+    walked.into_match()
 }
 
 /// The set of owned fields that an entry records, as a tree or as text.
-pub(crate) fn owned_fields(entry: &ManagedFieldsEntry) -> Option<Cow<'_, Object>> {
+pub(crate) fn owned_fields(entry: &ManagedFieldsEntry) -> Option<Cow<'_, Map<String, Value>>> {
     match (entry.fields_type.as_deref(), &entry.fields_v1.as_ref()?.0) {
         (None | Some("FieldsV1"), Value::Object(fields)) => Some(Cow::Borrowed(fields)),
         (None | Some("FieldsV1"), Value::String(text)) => serde_json::from_str(text).ok().map(Cow::Owned),

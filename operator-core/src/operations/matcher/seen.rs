@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{Look, fingerprint, look_beside};
+use super::{fingerprint, matches_owned_fields};
 use crate::operations::send::{intent::Part, target::Target};
 use crate::{
     cache::{Kept, Verdict},
@@ -59,13 +59,13 @@ impl Seen<'_> {
         self.verdict().get().is_some_and(|matched| self.fingerprint() == Some(matched))
     }
 
-    /// Determines whether applying `body`, of the object itself, would change something.
-    pub(crate) fn look(&self, body: &Value) -> Look {
-        let look = |applied| look_beside(body, self.kept.text(), &applied);
-        match self.kept.applied_by(self.manager).map_or(Look::Unsure, look) {
-            Look::Another if !self.keeps_words => Look::Unsure,
-            look => look,
-        }
+    /// Whether applying `body`, of the object itself, would change nothing, as far as the text of the state shows.
+    /// `None` if the user's type may read that text in another way.
+    pub(in crate::operations) fn is_met_by_text(&self, body: &Value) -> Option<bool> {
+        let actual = serde_json::from_str(self.kept.text()).ok()?;
+        let managed = self.kept.own_managed_fields().unwrap_or_default();
+        let is_met = matches_owned_fields(body, &actual, &managed, self.manager, None).is_equal();
+        (is_met || self.keeps_words).then_some(is_met)
     }
 
     /// Remembers that the state matches. `lasts` if this holds for the next states, too, as long as our managers own the

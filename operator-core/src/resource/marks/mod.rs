@@ -29,7 +29,6 @@ mod whose_tests;
 pub(crate) use controller::ControllerMarks;
 pub(crate) use done::{DoneBy, DoneJobs, fingerprint, has_succeeded, is_job};
 pub use names::MarkNames;
-pub(crate) use names::split_mark;
 pub(crate) use nodes::Nodes;
 pub(crate) use value::{digits, label_value};
 pub(crate) use whose::{Marks, Whose};

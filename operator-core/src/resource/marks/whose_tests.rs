@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
 use proptest::prelude::*;
 
-use super::{ControllerMarks, MarkNames, Marks, Nodes, Whose, label_value};
+use super::{ControllerMarks, MarkNames, Marks, Nodes, Whose, label_value, names::split_mark};
 use crate::resource::{MappingAnnotations, ObjectKey, ResourceType};
 
 const US: &str = "web-pages";
@@ -275,6 +275,27 @@ fn what_a_node_writes_is_its_own_and_no_other_s() {
     assert_eq!(elsewhere.whose(&meta, true), Whose::Foreign, "of a controller of another name");
     let other = Marks { kind: &world.owner_type, ..world.marks("this", UID) };
     assert_eq!(other.whose(&meta, true), Whose::Mine { removable: false }, "of another kind");
+}
+
+#[test]
+fn what_was_applied_last_makes_no_difference_to_whose_it_is() {
+    let world = World::new();
+    let named = ObjectMeta {
+        name: Some("object".to_owned()),
+        namespace: Some("shop".to_owned()),
+        ..ObjectMeta::default()
+    };
+    let (mut desired, mut actual) = (named.clone(), named);
+    world.marks("this", UID).put_on(&mut desired);
+    world.marks("this", UID).put_on(&mut actual);
+    let mark = actual.annotations.as_mut().and_then(|all| all.get_mut(world.of.names.mark())).unwrap();
+    mark.push_str(".0f1e");
+    assert_eq!(world.marks("this", UID).whose(&actual, false), Whose::Mine { removable: true });
+    assert_eq!(world.marks("this", "uid-later").whose(&actual, true), Whose::Orphan);
+    assert!(world.of.names.stand_as(&desired, &actual));
+    assert_eq!(split_mark("a.b.c.d"), ("a.b", Some("c.d")));
+    assert_eq!(split_mark("a.b"), ("a.b", None));
+    assert_eq!(split_mark("edited"), ("edited", None));
 }
 
 #[test]

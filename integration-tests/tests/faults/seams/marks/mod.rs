@@ -2,6 +2,7 @@
 
 mod bulks;
 mod departing;
+mod digest;
 mod incarnations;
 mod managers;
 mod optional;

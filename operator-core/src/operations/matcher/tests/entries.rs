@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::json;
 
-use super::super::{MAX_PATHS, Match, matches_owned_fields};
+use super::super::{MAX_PATHS, Match, matches_owned_fields, still_owned};
 use super::{MANAGER, applied, differs, matched};
 
 #[test]
@@ -47,7 +47,11 @@ fn entries_of_others_and_of_updates_do_not_count() {
     let ours = applied(None, json!({"f:spec": {"f:a": {}}}));
     let update = ManagedFieldsEntry { operation: Some("Update".to_owned()), ..ours.clone() };
     let other = ManagedFieldsEntry { manager: Some("kubectl".to_owned()), ..ours.clone() };
-    let answer = |managed: &[_]| matches_owned_fields(&object, &object, managed, MANAGER, None);
+    let answer = |managed: &[_]| {
+        let by_value = matches_owned_fields(&object, &object, managed, MANAGER, None);
+        assert_eq!(still_owned(&object, managed, MANAGER), by_value);
+        by_value
+    };
     assert_eq!(answer(&[]), Match::NeverApplied);
     assert_eq!(answer(&[update.clone(), other.clone()]), Match::NeverApplied);
     assert_eq!(answer(&[update, other, ours.clone()]), Match::Equal);
@@ -61,7 +65,7 @@ fn a_set_of_another_version_differs() {
         api_version: Some(version.to_owned()),
         ..applied(None, json!({"f:spec": {"f:a": {}}}))
     };
-    let answer = |entry| matches_owned_fields(&object, &object, &[entry], MANAGER, None);
+    let answer = |entry| still_owned(&object, &[entry], MANAGER);
     assert_eq!(answer(entry("example.com/v1")), Match::Equal);
     assert_eq!(answer(entry("example.com/v1beta1")), differs(&["apiVersion"]));
 }

@@ -1,17 +1,23 @@
 //! Objects as the API server stores them, with the managed fields it records.
 
+mod cases;
+mod choice;
+mod digest;
 mod empties;
 mod entries;
+mod generic;
 mod kinds;
 mod malformed;
+mod merged;
 mod model;
 mod property;
+mod replaced;
+mod sanitize;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use serde_json::{Value, json};
 
-use super::{Look, Match, look_beside, matches_owned_fields};
-use crate::cache::tests::known::scanned;
+use super::{Match, matches_owned_fields, still_owned};
 
 const MANAGER: &str = "webpage-operator";
 
@@ -33,39 +39,12 @@ fn matched(desired: &Value, actual: &Value, owned: Value) -> Match {
     let of_text = matches_owned_fields(desired, actual, std::slice::from_ref(&as_text), MANAGER, None);
     let of_tree = matches_owned_fields(desired, actual, &[applied(None, owned)], MANAGER, None);
     assert_eq!(of_text, of_tree, "owned fields are the same as text");
-    let look = look(desired, actual, &as_text);
-    let fits = match look {
-        Look::Equal => of_tree.is_equal(),
-        Look::Another => !of_tree.is_equal(),
-        Look::Unsure => true,
-    };
-    assert!(fits, "surely {look:?}, and yet {of_tree:?}: {desired} beside {actual}");
     of_tree
 }
 
-/// What is said with a look beside the text.
-fn look(desired: &Value, actual: &Value, entry: &ManagedFieldsEntry) -> Look {
-    let Some(fields) = entry.fields_v1.as_ref().and_then(|fields| fields.0.as_str()) else {
-        return Look::Unsure;
-    };
-    let (mut actual, mut entry) = (actual.clone(), json!(entry));
-    let (Ok(fields), Some(metadata)) = (
-        serde_json::from_str::<Value>(fields),
-        actual.as_object_mut().map(|actual| actual.entry("metadata").or_insert_with(|| json!({}))),
-    ) else {
-        return Look::Unsure;
-    };
-    entry["fieldsV1"] = fields;
-    if let Some(metadata) = metadata.as_object_mut() {
-        metadata.insert("managedFields".to_owned(), json!([entry]));
-    }
-    let kept = scanned(&actual.to_string(), MANAGER);
-    let mut wanted = desired.clone();
-    super::strip_nulls(&mut wanted);
-    let look = kept
-        .as_ref()
-        .and_then(|kept| kept.applied_by(MANAGER).map(|applied| look_beside(&wanted, kept.text(), &applied)));
-    look.unwrap_or(Look::Unsure)
+/// Whether all that was applied is still owned, by a set that is text.
+fn is_owned(desired: &Value, owned: &Value) -> bool {
+    still_owned(desired, &[applied(None, owned.to_string().into())], MANAGER).is_equal()
 }
 
 /// The same for the content of `spec`.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::{MAX_PATHS, Match, matches_owned_fields, strip_nulls};
 use super::model::{self, Mutation, Node, actual, any_json, desired, fields, managed, mutate, places};
-use super::{MANAGER, applied, differs, matched};
+use super::{MANAGER, applied, differs, is_owned, matched};
 
 /// An object whose `spec` is the given tree.
 #[expect(clippy::needless_pass_by_value, reason = "every caller has just made it")]
@@ -59,6 +59,20 @@ proptest! {
     fn what_was_applied_is_equal_whatever_others_add(fields in fields(), foreign: bool) {
         let spec = Node::Fields { fields: fields.clone(), foreign };
         prop_assert_eq!(matched(&object(desired(&spec)), &object(actual(&spec)), owned(&fields)), Match::Equal);
+    }
+
+    #[test]
+    fn what_was_applied_is_owned_until_a_field_more_or_less_is_wanted(
+        fields in fields_with_content(),
+        at: prop::sample::Index,
+        mutation in prop::sample::select(vec![Mutation::Remove, Mutation::Add]),
+    ) {
+        let wanted = |fields| object(desired(&Node::Fields { fields, foreign: false }));
+        let (owned, places) = (owned(&fields), places(&fields));
+        prop_assert!(is_owned(&wanted(fields.clone()), &owned));
+        let mut mutated = fields;
+        prop_assert!(mutate(&mut mutated, mutation, &mut at.index(places)));
+        prop_assert!(!is_owned(&wanted(mutated), &owned));
     }
 
     #[test]
