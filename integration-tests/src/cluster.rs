@@ -41,7 +41,7 @@ pub async fn cluster_with_shards() -> Result<TestCluster> {
     let start = async || {
         let builder = Profile::ApiServer.builder().crds(shared_crds());
         let builder = builder.flag(Part::ApiServer, "--feature-gates=ShardedListAndWatch=true");
-        builder.start().await.map(TestCluster::new).map_err(Arc::new)
+        builder.start_shared().await.map(TestCluster::new).map_err(Arc::new)
     };
     Ok(SHARED.get_or_init(start).await.clone().map_err(Error::Shared)?.for_another_test())
 }
@@ -52,7 +52,7 @@ async fn shared(profile: Profile) -> Result<TestCluster, Error> {
     static SHARED: [OnceCell<Result<TestCluster, Arc<Error>>>; 3] =
         [OnceCell::const_new(), OnceCell::const_new(), OnceCell::const_new()];
     let start = async || {
-        let started = profile.builder().crds(shared_crds()).start().await;
+        let started = profile.builder().crds(shared_crds()).start_shared().await;
         started.map(TestCluster::new).map_err(Arc::new)
     };
     SHARED[profile as usize].get_or_init(start).await.clone().map_err(Error::Shared)

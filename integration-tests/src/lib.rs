@@ -24,6 +24,7 @@ mod json;
 mod late;
 mod log;
 mod opaque;
+pub mod prelude;
 mod public_items;
 mod random;
 mod record;
@@ -31,8 +32,8 @@ pub mod rights;
 mod said;
 mod scene;
 mod script;
-mod switched;
 mod test_resource;
+mod weight;
 mod workflows;
 mod writing;
 
@@ -64,11 +65,11 @@ pub use rights::until_refused;
 pub use said::{Answers, Said};
 pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Script, config_map, value_of};
-pub use switched::{Place, Switched};
 pub use test_resource::{
     ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec,
     NumberedTestResource, NumberedTestResourceSpec, TestObject, TestResource, TestResourceSpec, TestStatus,
     late_in_two_versions, statuses_serialized,
 };
+pub use weight::{Rooms, product_lines, rooms, rust_files};
 pub use workflows::{Child, Outcomes, Switch, looking_on, node_of};
 pub use writing::{before_the_first, chain_of, entries_of, fresh, once_before, owners, said};

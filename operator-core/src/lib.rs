@@ -1,26 +1,69 @@
-//! An operator framework for Kubernetes: the Java Operator SDK re-thought in Rust.
+//! An operator framework for Kubernetes: you return what should exist. The framework watches, applies, repairs, orders,
+//! retries, cleans up and writes the status.
 //!
-//! The modules are listed in the order in which an event travels:
+#![cfg_attr(feature = "cli", doc = "```no_run")]
+#![cfg_attr(not(feature = "cli"), doc = "```ignore")]
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//! use kube::CustomResource;
+//! use operator_core::prelude::*;
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
 //!
-//! - [`resource`]: names: which object, of which kind, in which version, owned by which other.
-//! - [`environment`]: time, randomness and tasks, injected.
+//! #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+//! #[kube(group = "example.com", version = "v1", kind = "Greeting", namespaced)]
+//! struct GreetingSpec {
+//!     text: String,
+//! }
+//!
+//! fn map(greeting: &Greeting) -> ConfigMap {
+//!     let data = [("text".to_owned(), greeting.spec.text.clone())];
+//!     ConfigMap { data: Some(data.into()), ..ConfigMap::default() }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> std::process::ExitCode {
+//!     let greetings = Controller::of::<Greeting>().workflow((map,));
+//!     Operator::builder().register(greetings).main().await
+//! }
+//! ```
+//!
+//! This is a whole operator; it needs the feature `cli` for [`main`](OperatorBuilder::main). Each `Greeting` gets a
+//! config map, which is repaired when someone changes it, and is deleted with its greeting. What a function may take
+//! and return is described in [`Dependent`]; the order of several functions in [`Wire`]; a reconciler, for everything
+//! that a function can't express, in [`Reconciler`].
+//!
+//! # Features
+//!
+//! - `http` (on by default): serves `/metrics`, `/healthz` and `/readyz`; see [`OperatorBuilder::metrics`] for other ways.
+//! - `cli`: the commands of every operator's binary: `run`, `crd`, `graph` and, with `testing`, `dev`.
+//! - `testing`: for the tests of an operator: dry runs of single runs, an API server inside the process, a real control
+//!   plane on demand, faults and simulation.
+//!
+//! The library enables no version of [`k8s_openapi`]: your binary chooses one by a feature of that crate, such as `v1_36`.
+//!
+//! # Modules
+//!
+//! They are listed in the order in which an event travels:
+//!
+//! - [`resource`]: which object, of which kind, in which version, owned by which other object.
+//! - [`environment`]: time, randomness and tasks, which are injected.
 //! - [`observe`], [`metrics`]: one stream of what the library does, and the metrics made from it.
-//! - [`client`]: the operator's connections to the API server.
+//! - [`client`]: the operator's connections to API servers.
 //! - [`cache`]: lists and watches: what is known of the cluster, including the operator's own writes.
 //! - [`status`]: what an object's status says about it, and conditions.
 //! - [`event_source`]: changes become events of primaries.
 //! - [`processor`]: events become runs: one at a time for each primary, with retry, timers and bounded concurrency.
 //! - [`operations`]: every write.
+//! - `results`: the state of each node of a workflow after a run.
 //! - [`reconciler`]: what users write.
-//! - `dispatcher`: one run, with finalizer, cleanup and status.
+//! - `dispatcher`: one run, with finalizer, clean-up and status.
 //! - [`dependent`]: what should exist for a primary.
 //! - [`workflow`]: dependents in their order, with their conditions.
 //! - [`controller`]: one primary type, wired together.
 //! - [`configuration`]: settings from files, the environment and the command line.
-//! - [`operator`]: many controllers, one process.
+//! - [`operator`]: many controllers in one process.
 //! - [`prelude`]: the names that most operators use.
-//! - `testing` (feature): a real control plane on demand, an operator inside a test, faults and simulation.
-//! - `cli` (feature): the commands of every operator's binary.
+//! - `testing` and `cli`, with the features of these names.
 
 mod error;
 #[cfg(test)]
@@ -73,9 +116,7 @@ pub use crate::workflow::declare::{
     wire::Wire,
 };
 pub use cache::scopes::WatchScope;
-pub use controller::{
-    builder::ControllerBuilder, configuration::ControllerConfiguration, declaration::Controller,
-};
+pub use controller::{builder::ControllerBuilder, declaration::Controller, into::ControllerConfiguration};
 pub use dependent::function::{
     dependent::Dependent,
     wanted::{Many, One},

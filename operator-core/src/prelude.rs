@@ -2,7 +2,7 @@
 
 #[doc(no_inline)]
 pub use crate::{
-    controller::{configuration::ControllerConfiguration, declaration::Controller},
+    controller::{declaration::Controller, into::ControllerConfiguration},
     dependent::want::Want,
     error::Permanent,
     operator::lifecycle::Operator,

@@ -17,8 +17,6 @@ const SETTINGS: &Keys = &[
     ("finalizer", Form::Text, "\"webpages.example.com/finalizer\""),
     ("field_manager", Form::Text, "\"web-pages\""),
     ("formerly", Form::Texts, "[\"pages\"]"),
-    ("retired_finalizers", Form::Texts, "[\"pages.example.com/finalizer\"]"),
-    ("retired_field_managers", Form::Texts, "[\"pages\"]"),
     ("namespaces", Form::Texts, "[\"default\"]"),
     ("label_selector", Form::Text, "\"app=web\""),
     ("field_selector", Form::Text, "\"metadata.name=web\""),

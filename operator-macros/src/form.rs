@@ -66,7 +66,7 @@ pub(crate) fn read(entry: &Entry, keys: &Keys, errors: &mut Errors) -> Option<To
                 let wrong = text.value();
                 errors.at(
                     text,
-                    format!("`{wrong}` is no duration: write it as \"250ms\", \"90s\", \"1m30s\" or \"10h\"; hours are the largest unit"),
+                    format!("`{wrong}` isn't a duration: write it as \"250ms\", \"90s\", \"1m30s\" or \"10h\"; hours are the largest unit"),
                 );
                 None
             }
@@ -78,7 +78,7 @@ pub(crate) fn read(entry: &Entry, keys: &Keys, errors: &mut Errors) -> Option<To
     }
 }
 
-/// Reports a key that doesn't exist.
+/// Reports an unknown key.
 pub(crate) fn unknown_key<'k>(entry: &Entry, known: impl IntoIterator<Item = &'k str>, errors: &mut Errors) {
     let name = entry.name();
     errors.at(&entry.key, format!("unknown key `{name}`{}", instead(&name, known)));

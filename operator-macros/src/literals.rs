@@ -23,7 +23,8 @@ pub(crate) fn check(name: &str, entry: &Entry, errors: &mut Errors) {
     }
 }
 
-const NO_NAMESPACE: &str = "no namespace is given to watch; name one, or leave `namespaces` out to watch all";
+const NO_NAMESPACE: &str =
+    "the list of namespaces is empty; name one, or leave `namespaces` out to watch all";
 
 /// What is wrong with it.
 fn wrong(name: &str, literal: &Lit) -> Option<&'static str> {
@@ -78,9 +79,9 @@ fn of_text(name: &str, text: &str) -> Option<&'static str> {
                 "initial_interval" | "max_interval" if duration.as_millis() == 0 => {
                     Some("failing runs would follow each other without a pause; give `\"1ms\"` or more")
                 }
-                "per" if duration.is_zero() => {
-                    Some("a limit for no time limits nothing; give more, or leave `rate_limiter` out")
-                }
+                "per" if duration.is_zero() => Some(
+                    "with a period of zero the limit has no effect; give more, or leave `rate_limiter` out",
+                ),
                 _ => None,
             }
         }

@@ -47,7 +47,8 @@ pub(crate) fn generate(arguments: TokenStream, item: TokenStream) -> (TokenStrea
         errors.at(function.sig.fn_token, "an operator test is an `async fn`");
     }
     if !function.sig.inputs.is_empty() || !function.sig.generics.params.is_empty() {
-        errors.at(&function.sig, "an operator test takes nothing; `TestCluster::shared()` is its cluster");
+        errors
+            .at(&function.sig, "an operator test takes no argument; `TestCluster::shared()` is its cluster");
     }
     if !errors.is_empty() {
         return (quote!(#function), errors);

@@ -33,7 +33,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
     if !matches!(signature.output, syn::ReturnType::Default) {
         wrong(
             &signature.output,
-            "a simulation returns nothing: what is wrong panics, or is said by `sim.fail(…)`",
+            "a simulation returns nothing: report what is wrong by a panic or by `sim.fail(…)`",
         );
     }
     if let Some(errors) = errors {

@@ -1,14 +1,8 @@
 //! The fixture itself: a run that fails or panics without having been announced fails its test.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, TestResource, eventually, map_of, wanted, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Removal, UpdateControl, testing::operator_test};
+use integration_tests::prelude::*;
 
 /// What the test that made the scene is told when it ends with `end`: the words of its panic, if it panics.
 fn told(end: impl FnOnce()) -> Option<String> {

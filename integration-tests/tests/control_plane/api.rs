@@ -1,12 +1,9 @@
 //! The API server that tests share: RBAC, namespaces, CRDs, YAML and the audit log.
 
 use futures::future::try_join;
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use kube::{
-    Api, Client, CustomResource, CustomResourceExt, ResourceExt,
-    api::{ListParams, PostParams},
-};
-use operator_core::testing::TestCluster;
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -21,15 +21,17 @@ done
 
 /// `control-plane build` of a user who has nothing but the PATH and the folder given.
 fn build(home: &Path, path: &Path, errors: Stdio) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_control-plane"))
+    command(home, path).stdout(Stdio::piped()).stderr(errors).spawn().unwrap()
+}
+
+fn command(home: &Path, path: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_control-plane"));
+    command
         .arg("build")
         .env_clear()
         .envs([("HOME", home), ("PATH", path), ("FAKE", home)])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(errors)
-        .spawn()
-        .unwrap()
+        .stdin(Stdio::null());
+    command
 }
 
 #[tokio::test]
@@ -43,12 +45,56 @@ async fn without_go_the_error_names_the_ways_out() {
     }
 }
 
+/// A Go whose builds fail, each with a line in `builds`.
+const BROKEN_GO: &str = r#"#!/bin/sh
+if [ "$1" = env ]; then echo go1.99.0; exit; fi
+echo built >>"$FAKE/builds"
+echo "proxy.example.com: no such host" >&2
+exit 1
+"#;
+
+/// Puts a script into the folder under the name of Go.
+fn install(go: &str, folder: &Path) {
+    let path = folder.join("go");
+    std::fs::write(&path, go).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[tokio::test]
+async fn what_cannot_be_built_is_tried_once_in_a_test_run() {
+    let home = tempfile::tempdir().unwrap();
+    install(BROKEN_GO, home.path());
+    let errors = |mut command: Command| {
+        let output = command.output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let one_of_the_run = || {
+        let mut command = command(home.path(), home.path());
+        command.env("CARGO_MANIFEST_DIR", "/here");
+        command
+    };
+    let builds = || std::fs::read_to_string(home.path().join("builds")).unwrap().lines().count();
+    let first = errors(one_of_the_run());
+    assert!(first.contains("no such host"), "{first}");
+    for _ in 0..2 {
+        let later = errors(one_of_the_run());
+        assert!(later.contains("could not be built") && !later.contains("no such host"), "{later}");
+        let note = later.split_whitespace().find(|word| word.ends_with(".failed")).expect("a file");
+        assert!(std::fs::read_to_string(note).unwrap().contains("no such host"), "{note}");
+        let lines = later.lines().filter(|line| !line.trim().is_empty());
+        assert_eq!(lines.count(), 1, "{later}");
+    }
+    assert_eq!(builds(), 1);
+    // Whatever cargo hasn't started is a run of its own.
+    assert!(errors(command(home.path(), home.path())).contains("no such host"));
+    assert_eq!(builds(), 2);
+}
+
 #[tokio::test]
 async fn of_two_processes_one_builds() {
     let home = tempfile::tempdir().unwrap();
-    let go = home.path().join("go");
-    std::fs::write(&go, FAKE_GO).unwrap();
-    std::fs::set_permissions(&go, std::fs::Permissions::from_mode(0o755)).unwrap();
+    install(FAKE_GO, home.path());
     let errors = home.path().join("errors");
     let start = || {
         let errors = std::fs::File::options().create(true).append(true).open(&errors).unwrap();

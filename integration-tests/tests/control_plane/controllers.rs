@@ -2,19 +2,16 @@
 
 use std::fmt::Debug;
 
+use integration_tests::prelude::*;
 use k8s_openapi::{
     api::{
-        apps::v1::{Deployment, ReplicaSet},
+        apps::v1::ReplicaSet,
         batch::v1::Job,
-        core::v1::{ConfigMap, Namespace, Pod},
+        core::v1::{Namespace, Pod},
     },
     apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
-use kube::{
-    Api, Resource, ResourceExt,
-    api::{DeleteParams, PostParams},
-};
-use operator_core::testing::{Profile, TestCluster};
+use operator_core::testing::Profile;
 use serde::de::DeserializeOwned;
 
 use crate::eventually;

@@ -1,10 +1,10 @@
 //! Parts that die, hang and come back; each test with a control plane of its own.
 
-use std::{path::Path, process::Command, time::Duration};
+use std::{path::Path, process::Command};
 
+use integration_tests::prelude::*;
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Client};
-use operator_core::testing::{ControlPlane, Error, Part, TestCluster};
+use operator_core::testing::{ControlPlane, Error, Part};
 
 use crate::{eventually, life};
 
@@ -14,6 +14,16 @@ async fn a_part_that_cannot_start_is_a_clear_error() {
     let error = result.unwrap_err();
     assert!(matches!(&error, Error::Died { part, .. } if part == "kube-apiserver"), "{error:?}");
     assert!(error.to_string().contains("unknown flag: --no-such-flag"), "{error}");
+}
+
+#[tokio::test]
+async fn the_tests_that_share_a_control_plane_are_told_in_one_line_why_there_is_none() {
+    let result = ControlPlane::builder().flag(Part::ApiServer, "--no-such-flag").start_shared().await;
+    let error = result.unwrap_err();
+    assert!(matches!(&error, Error::NotStarted { .. }), "{error:?}");
+    let text = format!("{error} {error:?}");
+    assert!(text.contains("kube-apiserver ended by itself") && !text.contains("no-such-flag"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
 }
 
 #[tokio::test]

@@ -1,16 +1,9 @@
 //! Replicas of one operator, and who of them has written what.
 
-use anyhow::{Context as _, Result};
 use http::header::USER_AGENT;
-use integration_tests::{Scene, TestObject, eventually};
+use integration_tests::prelude::*;
 use k8s_openapi::{NamespaceResourceScope, api::coordination::v1::Lease};
-use kube::Resource;
-use operator_core::{
-    LeaderElection, Operator, OperatorBuilder,
-    environment::Environment,
-    operator::Leadership,
-    testing::{AuditEvent, TestOperator},
-};
+use operator_core::{LeaderElection, environment::Environment, operator::Leadership, testing::AuditEvent};
 
 /// The lease of all replicas of a test.
 pub(crate) const LEASE: &str = "operator";

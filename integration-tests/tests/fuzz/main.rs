@@ -24,12 +24,11 @@ mod templates;
 mod watch;
 
 use futures::StreamExt;
+use integration_tests::prelude::*;
 use k8s_openapi::{
     api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
-use kube::{Api, Client, api::PostParams};
-use operator_core::testing::{ControlPlane, Controllers, InProcessServer, TestCluster, seed_of_the_day};
-use serde_json::{Value, json};
+use operator_core::testing::{ControlPlane, Controllers, InProcessServer, seed_of_the_day};
 
 use crate::{
     kinds::{GROUP, KINDS, Kind},

@@ -5,12 +5,12 @@
 //!
 //! A field `=` names the fields that are as they were in the last answer about the object: most are.
 
-use std::{collections::BTreeMap, fs};
+use std::fs;
 
-use anyhow::Context;
 use http::Request;
+use integration_tests::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use crate::{compare::Answer, prepare_in_process, run::send};
 

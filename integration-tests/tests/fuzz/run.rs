@@ -1,15 +1,11 @@
 //! Stories told to two servers at once.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::LazyLock,
-};
+use std::sync::LazyLock;
 
 use http::Request;
 use http_body_util::BodyExt;
-use integration_tests::Random;
-use kube::{Client, client::Body};
-use serde_json::Value;
+use integration_tests::prelude::*;
+use kube::client::Body;
 
 use crate::{
     compare::Answer,

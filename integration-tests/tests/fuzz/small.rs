@@ -1,6 +1,6 @@
 //! The templates of small kinds; [`fill`](crate::kinds::fill) says how they are written.
 
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use crate::templates::pod_template;
 

@@ -1,8 +1,7 @@
 //! Random requests to one object, as they go over HTTP.
 
 use http::{Method, Request};
-use integration_tests::Random;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use crate::kinds::{GROUP, Kind};
 

@@ -1,6 +1,6 @@
 //! The templates of random objects; [`fill`](crate::kinds::fill) says how they are written.
 
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 pub(crate) fn metadata() -> Value {
     json!({

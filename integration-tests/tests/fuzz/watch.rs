@@ -3,8 +3,8 @@
 use futures::TryStreamExt;
 use http::Request;
 use http_body_util::BodyExt;
-use kube::{Client, client::Body};
-use serde_json::Value;
+use integration_tests::prelude::*;
+use kube::client::Body;
 
 use crate::compare::Answer;
 

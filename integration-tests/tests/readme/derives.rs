@@ -1,14 +1,13 @@
 //! What is declared is what runs.
 
-use std::{fmt::Display, marker::PhantomData, sync::Arc};
+use std::{fmt::Display, marker::PhantomData};
 
-use integration_tests::TestResource;
-use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
-use kube::CustomResourceExt;
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Pod;
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, ControllerConfiguration, Dependent, ObjectKey, One, Operator,
-    Reconciler, Removal, UpdateControl, Verdict, Want, controller::IntoController, dependent::Deletion,
-    dependent::External, dependent::Records, dependent::Standalone, dependent::Token, node,
+    Cleaner, Context, ControllerConfiguration, Dependent, One, Reconciler, Verdict, Want,
+    controller::IntoController,
+    dependent::{Deletion, External, Records, Standalone, Token},
     resource::KubeObject,
 };
 
@@ -160,8 +159,7 @@ mod elsewhere {
     }
 
     #[derive(operator_core::ControllerConfiguration)]
-    #[controller(primary = super::Pod, formerly = ["pods"], retired_finalizers = ["pods.example.com/old"])]
-    #[controller(retired_field_managers = ["podder"])]
+    #[controller(primary = super::Pod, formerly = ["pods"])]
     #[workflow(
         prune_data,
         retired::<k8s_openapi::api::core::v1::Service>("old"),
@@ -321,7 +319,7 @@ fn a_workflow_of_functions_needs_no_reconciler() {
     );
     let controller = declared(elsewhere::Wired);
     assert_eq!(controller.name(), "pod", "it is called like its kind");
-    // What a former field manager has applied to a primary is taken over, and what is retired is looked for.
+    // What a former node has made is looked for.
     assert!(has_finalizer(&controller));
     assert!(controller.access().iter().any(|right| right.resource_type.kind() == "Service"));
 }

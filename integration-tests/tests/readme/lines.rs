@@ -7,7 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, ensure};
+use integration_tests::prelude::*;
 use syn::{File, Item, Type, spanned::Spanned as _};
 
 use crate::{block, programs, repository};

@@ -4,11 +4,13 @@ mod all_events;
 mod configuration;
 mod derives;
 mod first_test;
+mod front;
 mod lines;
 mod mistakes;
 mod plays;
 mod programs;
 mod testing;
+mod tutorial;
 
 use std::{
     fs,
@@ -17,9 +19,8 @@ use std::{
     process::Output,
 };
 
-use anyhow::{Context, Result, ensure};
 use integration_tests::command;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 /// The first fenced block of `language` after `heading`.
 fn block<'t>(text: &'t str, heading: &str, language: &str) -> Result<&'t str> {
@@ -117,6 +118,7 @@ fn the_operators_of_readme_and_book_build_as_they_stand_there() -> Result<()> {
         ("greeting-operator", "README.md", "## An operator"),
         ("page-operator", "docs/src/functions.md", "## The program"),
         ("site-operator", "docs/src/workflows.md", "## The program"),
+        ("greeter", "docs/src/tutorial.md", "## 2. The operator"),
     ] {
         let text = fs::read_to_string(repository.join(file))?;
         let beside = Beside::new(&repository, name)?;

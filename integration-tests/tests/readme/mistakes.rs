@@ -5,13 +5,11 @@
 //! its notes. There must be no other error. The rest of the compiler's words is its own, and differs between versions.
 
 use std::{
-    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use integration_tests::prelude::*;
 
 use crate::{Beside, repository};
 

@@ -1,20 +1,16 @@
 //! What is played with the programs of README and book, on a server in the process: each does what the text beside it says.
 
-use anyhow::{Context as _, Result, ensure};
-use integration_tests::eventually;
+use integration_tests::prelude::*;
 use k8s_openapi::api::{
-    apps::v1::Deployment,
     batch::v1::Job,
-    core::v1::{ConfigMap, Namespace, ResourceQuota, Service},
+    core::v1::{Namespace, ResourceQuota},
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
-    Api, Client, ResourceExt as _,
-    api::{ApiResource, DeleteParams, DynamicObject, ObjectMeta, Patch, PatchParams, PostParams},
+    api::{ApiResource, DynamicObject, ObjectMeta},
     core::GroupVersionKind,
 };
-use operator_core::testing::{ClusterController, TestCluster};
-use serde_json::{Value, json};
+use operator_core::testing::ClusterController;
 
 /// The custom resources of a program.
 fn of_example(client: &Client, namespace: &str, kind: &str) -> Api<DynamicObject> {

@@ -3,14 +3,9 @@
 
 use std::{fs, process::ExitCode};
 
-use anyhow::{Context as _, Result, ensure};
+use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::Client;
-use operator_core::{
-    OperatorBuilder,
-    controller::IntoController,
-    testing::{TestCluster, TestOperator},
-};
+use operator_core::controller::IntoController;
 
 use crate::{Beside, block, lines, repository};
 
@@ -29,6 +24,9 @@ const PAGE_OF_RECORDS: &str = "docs/src/records.md";
 
 /// The client that these programs use, as a file beside them.
 const DNS: &str = "integration-tests/tests/readme/programs/dns.rs";
+
+/// What two programs on kube-rs alone have in common, as a file beside them.
+const SHARED: &str = "integration-tests/tests/readme/kube_rs/page.rs";
 
 /// The sample's operator on kube-rs alone.
 const WEBPAGE: &str = "integration-tests/tests/readme/kube_rs/webpage";
@@ -98,7 +96,12 @@ fn has_records(task: &Task) -> bool {
 }
 
 fn theirs(task: &Task) -> Result<String> {
-    source(&format!("integration-tests/tests/readme/kube_rs/{}.rs", task.name))
+    let program = source(&format!("integration-tests/tests/readme/kube_rs/{}.rs", task.name))?;
+    let shared = "include!(\"page.rs\");\n";
+    Ok(match program.split_once(shared) {
+        Some((before, after)) => format!("{before}{}{after}", source(SHARED)?),
+        None => program,
+    })
 }
 
 /// The row that the page has not.
@@ -153,7 +156,7 @@ fn the_page_shows_each_task_on_kube_rs_alone() -> Result<()> {
     let theirs = ["children", "style", "main"].map(|file| format!("{WEBPAGE}/{file}.rs"));
     let ours = ["page", "children", "dependents", "styles/managed"]
         .map(|file| format!("samples/webpage/src/{file}.rs"));
-    for path in tasks.chain(theirs).chain(ours) {
+    for path in tasks.chain(theirs).chain(ours).chain([SHARED.to_owned()]) {
         ensure!(page.contains(&format!("{{{{#include ../../{path}}}}}")), "{PAGE} doesn't include {path}");
         ensure!(repository().join(&path).is_file(), "there is no {path}");
     }

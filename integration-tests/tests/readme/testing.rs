@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use anyhow::{Context as _, Result, ensure};
+use integration_tests::prelude::*;
 
 use crate::{block, repository};
 

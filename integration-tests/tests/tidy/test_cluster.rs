@@ -1,5 +1,7 @@
 //! The crate below the library: it knows nothing of operators, and its modules use each other in one order.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::{layers::modules_used, sources};
 
 const FOLDER: &str = "operator-core/test-cluster";
@@ -47,6 +49,17 @@ const IMPURE: &[&str] = &[
     "HashSet",
 ];
 
+/// In how many files a type may have methods.
+const MOST_FILES: usize = 3;
+
+/// The type whose own methods a line begins.
+fn type_of_methods(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("impl")?;
+    let (_, of) = if line.starts_with('<') { line.split_once("> ")? } else { line.split_once(' ')? };
+    let name = of.split(|letter: char| !letter.is_alphanumeric()).next()?;
+    (!line.contains(" for ") && !name.is_empty()).then_some(name)
+}
+
 fn floor(module: &str) -> u8 {
     let found = FLOORS.iter().find(|(name, _)| *name == module);
     found.unwrap_or_else(|| panic!("`{module}` has no floor; give it one in this test")).1
@@ -87,6 +100,22 @@ fn its_modules_use_lower_ones_only() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(edges > 10, "the check finds what there is");
+}
+
+#[test]
+fn a_type_has_its_methods_in_few_files() {
+    assert_eq!(type_of_methods("impl<'s> Rollout<'s> {"), Some("Rollout"));
+    assert_eq!(type_of_methods("impl Store {"), Some("Store"));
+    assert_eq!(type_of_methods("impl Default for Store {"), None);
+    let mut files = BTreeMap::<String, BTreeSet<String>>::new();
+    for source in sources::rust(&format!("{FOLDER}/src")).iter().filter(|source| !source.is_test()) {
+        for name in source.code_without_tests().lines().filter_map(type_of_methods) {
+            files.entry(name.to_owned()).or_default().insert(source.path.clone());
+        }
+    }
+    assert!(files.contains_key("ApiServer"), "the check finds what there is");
+    files.retain(|_, files| files.len() > MOST_FILES);
+    assert!(files.is_empty(), "at most {MOST_FILES}: {files:#?}");
 }
 
 #[test]

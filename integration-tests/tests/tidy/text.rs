@@ -2,11 +2,11 @@
 
 use crate::sources;
 
-/// A file that is longer has more than one subject.
-const MOST_LINES: usize = 400;
+/// A file is an idea; one that is longer has more than one.
+const MOST_LINES: usize = 600;
 
 #[test]
-fn no_file_is_longer_than_it_can_be_read_in_one_go() {
+fn no_file_is_longer_than_600_lines() {
     let long: Vec<String> = sources::rust("")
         .iter()
         .map(|source| (source.text.lines().count(), &source.path))

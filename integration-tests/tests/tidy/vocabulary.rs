@@ -75,7 +75,7 @@ fn are_alike(builder: &Words, only_builder: &Words, derive: &Words, only_derive:
 const CONTROLLER: &str = "operator-macros/src/controller_configuration.rs";
 const POLICIES: &str = "operator-macros/src/policies.rs";
 const WORKFLOW: &str = "operator-macros/src/workflow/mod.rs";
-const NODE: &str = "operator-macros/src/workflow/declare.rs";
+const NODE: &str = "operator-macros/src/workflow/wired.rs";
 
 fn keys() -> Words {
     table(CONTROLLER, &["SETTINGS", "CALLS", "FLAGS", "OTHERS"])
@@ -92,13 +92,6 @@ fn of_a_workflow() -> Words {
 #[test]
 fn a_controller_has_the_same_words_in_builder_and_derive() {
     let mut builder = methods("operator-core/src/controller/builder.rs", "");
-    builder.extend(methods("operator-core/src/controller/dependents.rs", ""));
-    builder.extend(methods("operator-core/src/controller/when.rs", ""));
-    builder.extend(methods("operator-core/src/controller/keeping.rs", ""));
-    builder.extend(methods(
-        "operator-core/src/controller/recording.rs",
-        "impl<R: Reconciler> ControllerBuilder",
-    ));
     builder.extend(methods("operator-core/src/event_source/filter.rs", "macro_rules! filter_methods"));
     builder.extend(methods("operator-core/src/cache/options.rs", "macro_rules! option_methods"));
     let only_builder = words([

@@ -123,7 +123,7 @@ pub trait ChangeHandler<K>: Send + Sync {
 /// [`ChangeHandler`], and before it.
 pub(crate) trait Follower: Send + Sync {
     /// It is stored in a new state.
-    fn seen(&self, key: &ObjectKey);
+    fn seen(&self, key: &ObjectKey, uid: &str);
 
     /// It is gone. An object that was replaced under its name is first reported as gone, then as seen.
     fn gone(&self, key: &ObjectKey);

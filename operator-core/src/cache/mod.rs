@@ -85,7 +85,7 @@ pub use informer::Informer;
 pub(crate) use informer::Sizes;
 pub(crate) use informer::{AnyInformer, HeldObjects, InformerPlan, Unopened, WhyUnopened};
 pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
-pub(crate) use list_watch::live::{Unread, read_live};
+pub(crate) use list_watch::fetch::{Unread, WhyUnread, read_live};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
 pub(crate) use opening::{AnyIndexer, opening};
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Reading the answer to a single request as it came. kube's own reading logs what it doesn't understand as a whole,
+//! Reads the answer to a single request. kube's own code logs the whole answer if it can't decode it,
 //! even a Secret, and loses the header `Retry-After`.
 
 use bytes::Bytes;
@@ -12,14 +12,14 @@ use kube::{
 
 use super::retry_after;
 
-/// The longest part of an answer that is no `Status` which is quoted.
+/// The longest part that is quoted of an answer that isn't a `Status`.
 const LONGEST_QUOTE: usize = 300;
 
 /// Whether a refusal means that the object called `name` doesn't exist: 404, and it names the object. The only code
 /// that decides when an object is gone.
 ///
 /// A path that the server doesn't serve also returns 404: a kind whose definition or version is not served (any more),
-/// a server that has just started, a proxy in maintenance. Such an answer names no object, and says nothing about any.
+/// a server that has just started, a proxy in maintenance. Such an answer names no object, so nothing follows from it about any object.
 pub(crate) fn is_end_of(status: &Status, name: &str) -> bool {
     status.code == 404 && status.details.as_ref().is_some_and(|details| details.name == name)
 }

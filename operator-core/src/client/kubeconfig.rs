@@ -24,7 +24,7 @@ pub async fn from_kubeconfig(
     Ok(config)
 }
 
-/// The configuration that the environment suggests: that of the current kubeconfig, or of the pod around.
+/// The configuration of the environment: that of the current kubeconfig, or of the pod.
 pub(crate) async fn infer() -> Result<Config, InferConfigError> {
     let mut config = Config::infer().await?;
     // A pod's names its file itself.

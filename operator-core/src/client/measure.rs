@@ -1,7 +1,7 @@
-//! Tells the observers of each request: its verb, the code of its answer and how long that took.
+//! Reports each request to the observers: its verb, the code of its answer and how long that took.
 //!
-//! It stands above all other hooks and below any retry, so that each attempt counts, as it was for the operator. What is
-//! dropped before its answer is not told.
+//! This layer is above all other hooks and below any retry, so each attempt counts, as the operator has seen it. A request
+//! that is dropped before its answer isn't reported.
 
 use http::{Method, Request};
 use kube::client::Body;
@@ -29,7 +29,7 @@ pub(crate) fn measuring(observers: Observers, clock: Clock) -> TransportHook {
     })
 }
 
-/// The verb as in role rules; what is about no object has one by its method.
+/// The verb as in role rules; for a request that isn't about an object, the verb follows from the method.
 fn verb(request: &Request<Body>) -> &'static str {
     let place = Place::of(request.uri().path());
     let verb = place.and_then(|place| Verb::of(request.method(), &place, request.uri().query()));

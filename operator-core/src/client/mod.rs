@@ -23,7 +23,7 @@
 //! - After [`Clients::close`] no request is sent any more, even if a client is still in use.
 //! - If an operator takes part in a leader election, no write is sent outside of its term. Each write checks the clock
 //!   itself, when it is sent and whenever it could go on.
-//! - The lease has a separate client: a used-up budget, a retry or delayed writes don't hold it up.
+//! - The lease has a separate client: a used-up budget, a retry or delayed writes don't delay it.
 
 mod answer;
 mod budget;
@@ -92,8 +92,8 @@ pub type ResponseBody = UnsyncBoxBody<Bytes, BoxError>;
 /// The service below the operator's own layers: takes a request and answers it, once.
 pub type Transport = BoxService<Request<Body>, Response<ResponseBody>, BoxError>;
 
-/// Wraps the transport of every client an operator builds, for example to count requests or to inject faults; or stands
-/// in for the network.
+/// Wraps the transport of every client that an operator builds, for example to count requests or to inject faults; or
+/// replaces the network.
 #[derive(Clone)]
 pub struct TransportHook(Hook);
 

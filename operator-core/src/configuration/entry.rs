@@ -1,8 +1,8 @@
-//! One setting as its source has it, and sources of one's own.
+//! One setting of a source, and the trait of sources.
 
 use crate::error::BoxError;
 
-/// One setting from outside: a key, its value as text, and where it is written.
+/// One external setting: a key, its value as text, and the place where it is written.
 ///
 /// ```
 /// use operator_core::configuration::ConfigEntry;
@@ -23,8 +23,8 @@ impl ConfigEntry {
     }
 }
 
-/// A source of settings of one's own. JOSDK: `ConfigProvider`, which is asked for single keys; here a source tells all
-/// that it has, so that a key which nobody knows is found.
+/// A configuration source. It lists all its keys, so unknown keys are detected. JOSDK: `ConfigProvider`, which is asked
+/// for single keys.
 ///
 /// ```
 /// use operator_core::{BoxError, configuration::{ConfigEntry, ConfigProvider}};
@@ -38,9 +38,9 @@ impl ConfigEntry {
 /// }
 /// ```
 pub trait ConfigProvider: Send + Sync {
-    /// All of its settings, once, when the operator is built.
+    /// All of its settings. Called once, when the operator is built.
     ///
     /// # Errors
-    /// If it can't be read. The operator then doesn't start.
+    /// If the source can't be read. Then the operator doesn't start.
     fn entries(&self) -> Result<Vec<ConfigEntry>, BoxError>;
 }

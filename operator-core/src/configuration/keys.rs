@@ -1,4 +1,5 @@
-//! All keys, what each of them sets, and those that have no meaning here. JOSDK's names, with `operator.` for `josdk.`.
+//! All keys, with the settings that they set, and JOSDK's keys without a meaning here. The names are JOSDK's, with
+//! `operator.` instead of `josdk.`.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -11,7 +12,7 @@ use crate::controller::{ControllerSettings, Setting};
 /// What all keys begin with.
 pub(super) const PREFIX: &str = "operator.";
 
-/// What those of a controller begin with, before its name.
+/// The prefix of the keys of a controller, before its name.
 pub(super) const CONTROLLER: &str = "operator.controller.";
 
 /// The operator's settings that came from outside.

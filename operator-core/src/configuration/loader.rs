@@ -60,14 +60,14 @@ impl ConfigLoader {
         self
     }
 
-    /// What the command line says.
+    /// The settings of the command line.
     #[cfg(feature = "cli")]
     pub(crate) fn said(mut self, entries: Vec<ConfigEntry>) -> Self {
         self.sources.push(Source::Said(entries));
         self
     }
 
-    /// Those of `other` as well, which win.
+    /// Adds the sources of `other`, which take precedence.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.sources.extend(other.sources);
         self
@@ -97,9 +97,9 @@ impl Source {
             }
             Self::Provider(provider) => provider.entries().unwrap_or_else(|error| {
                 mistakes.push(Mistake::new(
-                    "a provider of settings has failed",
+                    "a configuration provider has failed",
                     error.to_string(),
-                    "what it needs, or no provider",
+                    "what the provider needs, or remove the provider",
                 ));
                 Vec::new()
             }),
@@ -115,7 +115,7 @@ fn of_file(path: &Path, mistakes: &mut Vec<Mistake>) -> Vec<ConfigEntry> {
             mistakes.push(Mistake::new(
                 format!("{}: the file can't be read", path.display()),
                 error.to_string(),
-                "the path of a file of YAML that this process may read",
+                "the path of a YAML file that this process may read",
             ));
             Vec::new()
         }

@@ -6,12 +6,12 @@ type OfOperator = Key<OperatorSettings>;
 
 pub(super) const CLOSE_CLIENT: OfOperator = Key::nothing(
     "close-client-on-stop",
-    "an operator makes its clients itself, and a stop always closes them",
+    "an operator makes its clients itself, and always closes them when it stops",
     "nothing: leave the key out",
 );
 
 pub(super) const CLONE_SECONDARIES: OfOperator = Key::nothing(
     "clone-secondary-resources-when-getting-from-cache",
-    "what a cache returns can't be changed by whoever reads it, so that nothing has to be copied",
+    "objects from a cache are shared and can't be changed, so no copy is needed",
     "nothing: leave the key out",
 );

@@ -104,8 +104,8 @@ fn locate<'c>(written: &str, controllers: &'c [String]) -> Option<Located<'c>> {
 fn twice(first: &ConfigEntry, second: &ConfigEntry) -> Mistake {
     let what = format!("{}: `{}` is set a second time", second.place, second.key);
     let why = match first.key == second.key {
-        true => format!("{} sets it as well, and neither wins over the other", first.place),
-        false => format!("{} sets the same by `{}`, and neither wins over the other", first.place, first.key),
+        true => format!("{} sets it as well, and neither takes precedence", first.place),
+        false => format!("{} sets the same with `{}`, and neither takes precedence", first.place, first.key),
     };
     Mistake::new(what, why, "one of them")
 }
@@ -115,7 +115,7 @@ fn unknown(entry: &ConfigEntry, controllers: &[String]) -> Mistake {
     let known = known(controllers);
     let key = &*entry.key;
     if let Some((name, rest)) = of_nobody(key, controllers) {
-        let what = format!("{}: `{key}` is of a controller that doesn't exist", entry.place);
+        let what = format!("{}: `{key}` belongs to a controller that doesn't exist", entry.place);
         let why = format!("this operator has no controller `{name}`, only {}", listed(controllers));
         let write = match nearest(name, controllers.iter().map(String::as_str)) {
             Some(near) => format!("`{CONTROLLER}{near}.{rest}`, if that is what is meant"),
@@ -128,7 +128,7 @@ fn unknown(entry: &ConfigEntry, controllers: &[String]) -> Mistake {
     let bare = key.strip_prefix("josdk.").unwrap_or(key);
     let prefixed = format!("{PREFIX}{bare}");
     let why = match key.starts_with(PREFIX) {
-        true => "nothing would read it, so that it would have no effect",
+        true => "nothing reads it, and it would have no effect",
         false => "all keys begin with `operator.`, and nothing would read this one",
     };
     let wanted = if key.starts_with(PREFIX) { key } else { &prefixed };

@@ -1,10 +1,10 @@
-//! The forms of values, and which of them can be.
+//! The forms of values, and which values are valid.
 
 use std::{net::SocketAddr, time::Duration};
 
 use jiff::{Span, SpanRelativeTo};
 
-/// Why a value can't be, and what could be written instead.
+/// Why a value is invalid, and what could be written instead.
 #[derive(Debug)]
 pub(super) struct Wrong {
     pub(super) why: String,
@@ -25,7 +25,7 @@ pub(super) fn at_once(text: &str) -> Result<usize, Wrong> {
     match text.parse::<u32>() {
         Ok(0) => Err(wrong("with 0 of them nothing would ever happen", "1 or more, for example `50`")),
         Ok(number) => Ok(number as usize),
-        Err(_) => Err(wrong("it is no whole number from 1 to 4294967295", "1 or more, for example `50`")),
+        Err(_) => Err(wrong("not a whole number between 1 and 4294967295", "1 or more, for example `50`")),
     }
 }
 
@@ -34,14 +34,14 @@ pub(super) fn limit(text: &str) -> Result<u32, Wrong> {
     match text.parse() {
         Ok(0) => Err(wrong("with 0 of them nothing would ever happen", "1 or more, for example `10`")),
         Ok(number) => Ok(number),
-        Err(_) => Err(wrong("it is no whole number from 1 to 4294967295", "1 or more, for example `10`")),
+        Err(_) => Err(wrong("not a whole number between 1 and 4294967295", "1 or more, for example `10`")),
     }
 }
 
 /// How often something is tried again.
 pub(super) fn attempts(text: &str) -> Result<u32, Wrong> {
     let no_number =
-        |_| wrong("it is no whole number from 0 to 4294967295", "a number, for example `5`; `0` for none");
+        |_| wrong("not a whole number between 0 and 4294967295", "a number, for example `5`; `0` for none");
     text.parse().map_err(no_number)
 }
 
@@ -50,7 +50,7 @@ pub(super) fn factor(text: &str) -> Result<f64, Wrong> {
     match text.parse::<f64>() {
         Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
         Ok(_) => Err(wrong("the intervals would shrink, or not be numbers", "1 or more, for example `1.5`")),
-        Err(_) => Err(wrong("it is no number", "a number, for example `1.5`")),
+        Err(_) => Err(wrong("not a number", "a number, for example `1.5`")),
     }
 }
 
@@ -59,11 +59,11 @@ pub(super) fn time_or_none_at_all(text: &str) -> Result<Duration, Wrong> {
     const EXAMPLES: &str = "a number with a unit, for example `30s`, `1m 30s` or `PT1M30S`";
     let span: Span = text
         .parse()
-        .map_err(|_| wrong("it is no duration, neither as `1m 30s` nor as `PT1M30S`", EXAMPLES))?;
+        .map_err(|_| wrong("not a duration, neither like `1m 30s` nor like `PT1M30S`", EXAMPLES))?;
     let duration = span
         .to_duration(SpanRelativeTo::days_are_24_hours())
-        .map_err(|_| wrong("months and years have no fixed length, or it is too long", EXAMPLES))?;
-    Duration::try_from(duration).map_err(|_| wrong("it is before the beginning: it is negative", EXAMPLES))
+        .map_err(|_| wrong("too long, or in months or years, which have no fixed length", EXAMPLES))?;
+    Duration::try_from(duration).map_err(|_| wrong("it is negative", EXAMPLES))
 }
 
 /// The same without 0, and in whole milliseconds at least.
@@ -77,8 +77,7 @@ pub(super) fn time(text: &str) -> Result<Duration, Wrong> {
 
 /// An address to listen on.
 pub(super) fn address(text: &str) -> Result<SocketAddr, Wrong> {
-    text.parse()
-        .map_err(|_| wrong("it is no address with a port", "for example `0.0.0.0:8080` or `[::]:8080`"))
+    text.parse().map_err(|_| wrong("not an address with a port", "for example `0.0.0.0:8080` or `[::]:8080`"))
 }
 
 /// Any text but none.
@@ -115,7 +114,7 @@ pub(super) fn selector(selector: &str) -> Result<String, Wrong> {
         sound &= (0..=1).contains(&depth);
     }
     if !sound || depth != 0 || selector.split(',').any(|part| part.trim().is_empty()) {
-        return Err(wrong("it is no selector of labels", "for example `app=web,tier in (front, back)`"));
+        return Err(wrong("not a label selector", "for example `app=web,tier in (front, back)`"));
     }
     Ok(selector)
 }

@@ -49,14 +49,14 @@ pub(super) fn read(
         match keys.get(&name).map(Vec::as_slice) {
             Some([key]) => entries.push(ConfigEntry::new(*key, value, format!("variable {name}"))),
             Some(keys) => mistakes.push(Mistake::new(
-                format!("variable {name}: it is the variable of {} keys", keys.len()),
+                format!("variable {name}: it stands for {} keys", keys.len()),
                 format!("it could be `{}`", keys.join("` or `")),
                 "the key in a file instead, or another name for one of the controllers",
             )),
             None if is_service_link(&name, &value) || OF_OTHERS.contains(&&*name) => {}
             None => mistakes.push(Mistake::new(
                 format!("variable {name}: no key has this variable"),
-                "nothing would read it, so that it would have no effect",
+                "nothing reads it, and it would have no effect",
                 instead(
                     &name,
                     keys.keys().map(String::as_str),

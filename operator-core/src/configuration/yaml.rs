@@ -13,7 +13,7 @@ pub(super) fn read(text: &str, file: &Path, mistakes: &mut Vec<Mistake>) -> Vec<
     if let Err(error) = reader.documents() {
         let place = reader.place(error.marker().line());
         reader.mistakes.push(Mistake::new(
-            format!("{place}: the file is no YAML from here on"),
+            format!("{place}: invalid YAML from this line on"),
             error.info(),
             "YAML, for example `operator: { check-crd: true }`",
         ));
@@ -41,7 +41,12 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
                 Event::Scalar(text, style, ..) if is_null(&text, style) && documents < 2 => {}
                 node if documents < 2 => self.root(&node, &span)?,
                 node => {
-                    self.wrong(&span, "a second document", "a file has one", "its keys in the first one");
+                    self.wrong(
+                        &span,
+                        "a second document",
+                        "a file may have only one document",
+                        "all keys in the first document",
+                    );
                     self.skip(&node)?;
                 }
             }
@@ -71,7 +76,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
                 other => {
                     self.wrong(
                         &span,
-                        "a key is no text",
+                        "a key isn't text",
                         "keys are names",
                         "a name with dots or nested names",
                     );
@@ -94,12 +99,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
             Event::SequenceStart(..) => self.list(path, key),
             Event::Scalar(text, style, ..) if is_null(&text, style) => {
                 let what = format!("`{path}` has no value");
-                self.wrong(
-                    key,
-                    &what,
-                    "it would be unclear what it is to be",
-                    "a value, or leave the key out",
-                );
+                self.wrong(key, &what, "it is unclear which value is meant", "a value, or leave the key out");
                 Ok(())
             }
             Event::Scalar(text, ..) => {
@@ -107,8 +107,8 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
                 Ok(())
             }
             other => {
-                let what = format!("`{path}` is no plain value");
-                self.wrong(key, &what, "aliases are not followed here", "the value itself");
+                let what = format!("`{path}` isn't a plain value");
+                self.wrong(key, &what, "aliases aren't supported", "the value itself");
                 self.skip(&other)
             }
         }
@@ -122,8 +122,8 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
                 Event::SequenceEnd => break,
                 Event::Scalar(text, ..) => names.push(text),
                 other => {
-                    let what = format!("`{path}` has an item that is no plain value");
-                    self.wrong(&span, &what, "a list has names", "names");
+                    let what = format!("`{path}` has an item that isn't a plain value");
+                    self.wrong(&span, &what, "a list contains names", "names");
                     self.skip(&other)?;
                 }
             }

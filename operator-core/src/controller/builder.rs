@@ -6,16 +6,20 @@ use futures::FutureExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::{
-    Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes, settings::Settings,
-    unfinished::Unfinished, without::NoReconciler,
+    Controller, IntoController, IntoRateLimiter, IntoRetry, Mistake, Mistakes, NoReconciler,
+    check::Node,
+    draft::{Draft, Duty, node},
+    settings::Settings,
 };
 use crate::{
-    cache::opening,
+    cache::{opening, option_methods},
+    dependent::Standalone,
     dispatcher::{CleanupFn, Code},
-    event_source::{InformerEventSource, References, SourceDeclaration, filter_methods},
+    event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
     processor::{FencedRateLimiter, FencedRetry},
     reconciler::{Cleaner, DataType, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
+    workflow::IntoWorkflow,
 };
 
 /// The default number of runs of one controller that may be in progress at the same time.
@@ -32,7 +36,7 @@ pub(super) const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_
 pub struct ControllerBuilder<R: Reconciler> {
     reconciler: R,
     cleanup: Option<CleanupFn<R>>,
-    pub(super) said: Unfinished,
+    pub(super) draft: Draft,
 }
 
 impl<R> ControllerBuilder<R>
@@ -42,7 +46,7 @@ where
 {
     pub(super) fn new(reconciler: R) -> Self {
         let settings = Settings::new::<R::Primary>(ResourceType::of::<R::Primary>());
-        Self { reconciler, cleanup: None, said: Unfinished::new(type_name::<R>(), settings) }
+        Self { reconciler, cleanup: None, draft: Draft::new(type_name::<R>(), settings) }
     }
 }
 
@@ -57,9 +61,9 @@ impl<P: KubeObject<DynamicType: Default>> ControllerBuilder<NoReconciler<P>> {
     /// Named after the kind of its primaries.
     pub(super) fn of(definition: Option<fn() -> CustomResourceDefinition>) -> Self {
         let mut builder = Self::new(NoReconciler::new());
-        builder.said.default_name = builder.said.settings.primary_type.kind().to_lowercase();
-        builder.said.settings.definition = definition;
-        builder.said.needs_workflow = true;
+        builder.draft.default_name = builder.draft.settings.primary_type.kind().to_lowercase();
+        builder.draft.settings.definition = definition;
+        builder.draft.needs_workflow = true;
         builder
     }
 }
@@ -78,28 +82,28 @@ impl<P: KubeObject> ControllerBuilder<NoReconciler<P>> {
     /// # }
     /// ```
     pub fn reconciler<R: Reconciler<Primary = P>>(self, reconciler: R) -> ControllerBuilder<R> {
-        let mut said = self.said;
-        said.needs_workflow = false;
-        ControllerBuilder { reconciler, cleanup: None, said }
+        let mut draft = self.draft;
+        draft.needs_workflow = false;
+        ControllerBuilder { reconciler, cleanup: None, draft }
     }
 }
 
 impl<R: Reconciler> ControllerBuilder<R> {
     /// The primaries have this definition, which the operator includes.
     pub(super) fn defined_by(mut self, definition: fn() -> CustomResourceDefinition) -> Self {
-        self.said.settings.definition = Some(definition);
+        self.draft.settings.definition = Some(definition);
         self
     }
 
     /// Its name by default, where there was another default before it had a reconciler.
     pub(super) fn called_like_its_type(mut self) -> Self {
-        self.said.default_name = type_name::<R>();
+        self.draft.default_name = type_name::<R>();
         self
     }
 
     /// Names the controller. By default it is the reconciler's type name in lower case.
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.said.name = Some(name.into());
+        self.draft.name = Some(name.into());
         self
     }
 
@@ -112,66 +116,42 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner.
+    /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner. Primaries that have
+    /// one with another name keep it: take it off before the name changes.
     pub fn finalizer(mut self, finalizer: impl Into<String>) -> Self {
-        self.said.finalizer = Some(finalizer.into());
-        self
-    }
-
-    /// Lists finalizers that earlier versions of this controller have added to primaries and that this version doesn't
-    /// use: they are removed. The default finalizer is removed wherever this controller has added it, without being
-    /// listed.
-    pub fn retired_finalizers(mut self, finalizers: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.said.retired_finalizers.extend(finalizers.into_iter().map(Into::into));
+        self.draft.finalizer = Some(finalizer.into());
         self
     }
 
     /// Names that this controller had before. Objects that it has made under them, as
     /// [`MarkNames`](crate::resource::MarkNames) show, count as its own and are marked with its current name in the
-    /// next run. Otherwise they would belong to another controller. What it has applied under these names is, by
-    /// default, taken over as with [`retired_field_managers`](Self::retired_field_managers).
+    /// next run. Otherwise they would belong to another controller.
     pub fn formerly(mut self, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        for name in names {
-            self.said.settings.former_names.insert(label_value(name.as_ref()));
-            self.said.former_names.insert(name.as_ref().to_owned());
-        }
+        self.draft.settings.former_names.extend(names.into_iter().map(|name| label_value(name.as_ref())));
         self
     }
 
-    /// The name under which the controller owns the fields it applies; by default the controller's name. If it had
-    /// another name before, other than the default, list that in
-    /// [`retired_field_managers`](Self::retired_field_managers).
+    /// The name under which the controller owns the fields it applies; by default the controller's name. A field that was
+    /// applied under another name before stays that name's, too: it isn't removed when it is no longer wanted.
     pub fn field_manager(mut self, field_manager: impl Into<String>) -> Self {
-        self.said.field_manager = Some(field_manager.into());
-        self
-    }
-
-    /// Lists field managers that earlier versions of this controller have used and that this version doesn't use. What
-    /// they have applied to its objects, its primaries and their status becomes this version's, so that fields that are
-    /// no longer wanted are removed. The controller's own name and its [former ones](Self::formerly) are always
-    /// included. No one else may use such a name.
-    ///
-    /// Objects that don't belong to the controller are left alone, and so is what a reconciler has applied by itself
-    /// elsewhere.
-    pub fn retired_field_managers(mut self, managers: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.said.retired_field_managers.extend(managers.into_iter().map(Into::into));
+        self.draft.field_manager = Some(field_manager.into());
         self
     }
 
     /// Works only on primaries that the label selector matches, for example `app=web,tier!=cache`.
     pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
-        self.said.settings.label_selector = Some(selector.into());
+        self.draft.settings.label_selector = Some(selector.into());
         self
     }
 
     /// Works only on primaries that the field selector matches, for example `metadata.name=web`.
     pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
-        self.said.settings.field_selector = Some(selector.into());
+        self.draft.settings.field_selector = Some(selector.into());
         self
     }
 
     filter_methods!(
-        said.settings.user_filters: R::Primary, "primaries",
+        draft.settings.user_filters: R::Primary, "primaries",
         "What passes must pass the default filters as well, unless [`ControllerBuilder::default_filters`] takes \
          them away. Filters are closures and compose with `&&`, `||` and `!`; \
          [`updates`](crate::event_source::updates) has some to begin with."
@@ -179,7 +159,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
 
     /// Whether updates that don't change the generation (labels, annotations, status) are ignored; by default they are.
     pub fn generation_aware(mut self, generation_aware: bool) -> Self {
-        self.said.settings.generation_aware = generation_aware;
+        self.draft.settings.generation_aware = generation_aware;
         self
     }
 
@@ -190,7 +170,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// `cleanup` from being called. Creation, deletion and replacement are not affected, and the operator's own writes
     /// still cause no run. JOSDK: `defaultFilters`.
     pub fn default_filters(mut self, default_filters: bool) -> Self {
-        self.said.settings.default_filters = default_filters;
+        self.draft.settings.default_filters = default_filters;
         self
     }
 
@@ -202,11 +182,11 @@ impl<R: Reconciler> ControllerBuilder<R> {
         name: impl Into<String>,
         values: impl Fn(&R::Primary) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        match self.said.settings.indexers.entry(name.into()) {
+        match self.draft.settings.indexers.entry(name.into()) {
             Entry::Vacant(entry) => {
                 entry.insert(opening::<R::Primary>(Arc::new(values)));
             }
-            Entry::Occupied(entry) => self.said.mistakes.push(Mistake::new(
+            Entry::Occupied(entry) => self.draft.mistakes.push(Mistake::new(
                 format!("two indexes are called `{}`", entry.key()),
                 "an index is found by its name, so the second would take the place of the first",
                 "`.index(\"…\", …)` with another name for one of them",
@@ -217,10 +197,10 @@ impl<R: Reconciler> ControllerBuilder<R> {
 
     /// How failures are retried; by default five times with growing delays.
     pub fn retry(mut self, retry: impl IntoRetry) -> Self {
-        self.said.settings.retry = retry.generic();
+        self.draft.settings.retry = retry.generic();
         match retry.into_retry() {
-            Ok(retry) => self.said.settings.machine.retry = Arc::new(FencedRetry(retry)),
-            Err(error) => self.said.mistakes.extend(Mistakes::from(error)),
+            Ok(retry) => self.draft.settings.machine.retry = Arc::new(FencedRetry(retry)),
+            Err(error) => self.draft.mistakes.extend(Mistakes::from(error)),
         }
         self
     }
@@ -230,22 +210,22 @@ impl<R: Reconciler> ControllerBuilder<R> {
         match rate_limiter.into_rate_limiter() {
             Ok(limiter) => {
                 let limiter = Arc::new(FencedRateLimiter(limiter));
-                self.said.settings.machine.rate_limiter = Some(limiter);
+                self.draft.settings.machine.rate_limiter = Some(limiter);
             }
-            Err(error) => self.said.mistakes.extend(Mistakes::from(error)),
+            Err(error) => self.draft.mistakes.extend(Mistakes::from(error)),
         }
         self
     }
 
     /// The longest time that a primary stays without a run, counted from the end of the last one; `None` for no limit.
     pub fn max_reconciliation_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
-        self.said.settings.machine.max_reconciliation_interval = interval.into();
+        self.draft.settings.machine.max_reconciliation_interval = interval.into();
         self
     }
 
     /// The maximum number of runs that may be in progress at the same time.
     pub fn max_concurrent_reconciles(mut self, runs: usize) -> Self {
-        self.said.settings.machine.max_concurrent = runs;
+        self.draft.settings.machine.max_concurrent = runs;
         self
     }
 
@@ -254,7 +234,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// was given is sent, so fields left out are removed, and other managers' fields can be changed. JOSDK:
     /// `useSSAToPatchPrimaryResource`.
     pub fn use_ssa_to_patch_primary(mut self, use_ssa: bool) -> Self {
-        self.said.settings.use_ssa_to_patch_primary = use_ssa;
+        self.draft.settings.use_ssa_to_patch_primary = use_ssa;
         self
     }
 
@@ -262,7 +242,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// dropped at its next await, counts as failed and is retried. Requests that were in flight may still take effect.
     /// Writing its status gets the same amount of time again. JOSDK has no such limit.
     pub fn reconcile_timeout(mut self, timeout: Duration) -> Self {
-        self.said.settings.reconcile_timeout = Some(timeout);
+        self.draft.settings.reconcile_timeout = Some(timeout);
         self
     }
 
@@ -276,8 +256,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     ///
     /// JOSDK: has no counterpart; its reconcilers return the status, and the status of an error elsewhere.
     pub fn status(mut self, function: impl StatusFunction<R::Primary>) -> Self {
-        if self.said.settings.status.replace(erased(function)).is_some() {
-            self.said.mistakes.push(Mistake::new(
+        if self.draft.settings.status.replace(erased(function)).is_some() {
+            self.draft.mistakes.push(Mistake::new(
                 "there are two status functions",
                 "each would write the whole status, so that the second would take the place of the first",
                 "one `.status(…)`, whose function calls the other one",
@@ -290,7 +270,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// before it runs its workflow. Dependents and conditions may then take it as [`Data<T>`](crate::Data); without
     /// this call that would be a mistake in the declaration. An `Option<Data<T>>` needs no declaration.
     pub fn puts<T: Send + Sync + 'static>(mut self) -> Self {
-        self.said.puts.push(DataType::of::<T>());
+        self.draft.puts.push(DataType::of::<T>());
         self
     }
 
@@ -326,7 +306,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         references: impl Fn(&R::Primary) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
         let (references, index, indexer) = References::new(&SourceDeclaration::name(&source), references);
-        self.said.settings.indexers.insert(index, indexer);
+        self.draft.settings.indexers.insert(index, indexer);
         self.watches(source.references(references))
     }
 
@@ -358,7 +338,88 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Adds an event source: an [`InformerEventSource`], a [`FunctionEventSource`](crate::FunctionEventSource), or your
     /// own.
     pub fn watches(mut self, source: impl SourceDeclaration + 'static) -> Self {
-        self.said.sources.add(Arc::new(source));
+        self.draft.sources.add(Arc::new(source));
+        self
+    }
+
+    option_methods!(draft.settings.options, draft.settings.primary_type: R::Primary, "primaries");
+
+    /// Watches these namespaces instead of all: `["shop", "bank"]`, or a [`WatchScope`] such as
+    /// [`WatchScope::Current`], the one that the operator runs in. By default those of the operator:
+    /// [`OperatorBuilder::namespaces`](crate::OperatorBuilder::namespaces).
+    pub fn namespaces(mut self, scope: impl Into<WatchScope>) -> Self {
+        self.draft.settings.scope = Some(scope.into());
+        self
+    }
+
+    /// Whether `reconcile` is called for everything that happens to a primary: also once it is marked for deletion, with
+    /// or without a finalizer, and once it is gone. In that last run it gets the last known state, and
+    /// [`Context::primary_is_deleted`](crate::Context::primary_is_deleted) is true; nothing can be written to the primary
+    /// any more, and a reschedule is ignored. By default it is not. JOSDK: `triggerReconcilerOnAllEvents`.
+    ///
+    /// Filters, retries and limits hold as ever. The framework handles no finalizer then; the reconciler may do so by
+    /// [`add_finalizer`](crate::operations::ResourceOperations::add_finalizer) and
+    /// [`remove_finalizer`](crate::operations::ResourceOperations::remove_finalizer). Neither a [`Cleaner`](crate::Cleaner) nor a
+    /// workflow of the controller goes with it.
+    ///
+    /// An end is told once, to a run that starts after it, before any run of an object that has taken the name. If all
+    /// its attempts fail, the next event of a secondary or the maximum interval leads to another one, unless there is a
+    /// successor. What goes while no operator works, or before the operator starts to work, is not told: what must not
+    /// be missed needs a finalizer.
+    pub fn trigger_on_all_events(mut self, all: bool) -> Self {
+        self.draft.settings.all_events = all;
+        self
+    }
+
+    /// The share by which regular runs are spread, so that what began together doesn't stay together; by default 0.1.
+    /// The maximum interval is shortened by at most this share of it, and a reschedule is lengthened by at most this
+    /// share; 0 keeps both exact, and the most is 0.5. Delays after failures have their own.
+    ///
+    /// In an operator of tests ([`TestOperator`](crate::testing::TestOperator)) and in simulations the default is 0, and a
+    /// dry run tells delays as they are before they are spread. JOSDK has no such thing.
+    pub fn jitter(mut self, share: f64) -> Self {
+        self.draft.settings.spread = Some(share);
+        self
+    }
+
+    /// Runs a workflow for each primary: a tuple of nodes, `.workflow((html, web.after(html)))`, or a
+    /// [`Workflow`](crate::Workflow). It runs before `reconcile`, unless it is declared as invoked explicitly, and
+    /// before `cleanup`. This also adds its event sources, and the finalizer if something has to be deleted. A workflow
+    /// may be given unfinished, as its builder. A controller has one workflow; tuples may be given several times and
+    /// are combined into one. JOSDK: `@Workflow`.
+    pub fn workflow<M>(mut self, workflow: impl IntoWorkflow<R::Primary, M>) -> Self {
+        self.draft.take_workflow(workflow.declared());
+        self
+    }
+
+    /// Adds the event sources of a workflow that the reconciler calls itself, and the rights it needs. If some of its
+    /// objects have to be deleted before the primary is removed, the reconciler has to be a [`Cleaner`](crate::Cleaner)
+    /// that deletes them. JOSDK: `EventSourceUtils.eventSourcesFromWorkflow`.
+    pub fn event_sources_of<M>(mut self, workflow: impl IntoWorkflow<R::Primary, M>) -> Self {
+        if let Some(workflow) = self.draft.declared(workflow.declared(), Duty::Reconciler) {
+            self.draft.settings.further_access.extend(workflow.access());
+        }
+        self
+    }
+
+    /// Adds the event sources of a dependent that the reconciler calls itself, and the rights it needs. If it has to be
+    /// deleted before the primary is removed, the reconciler has to be a [`Cleaner`](crate::Cleaner) that deletes it.
+    pub fn dependent(mut self, dependent: &Standalone<R::Primary>) -> Self {
+        self.draft.sources.add_dependent(dependent.event_sources());
+        self.draft.settings.further_access.extend(dependent.access());
+        self.draft.nodes.push(Node {
+            cleaned_up_by_hand: dependent.any().capabilities().needs_cleanup(),
+            ..node(dependent.any())
+        });
+        self
+    }
+
+    /// Declares whether the controller writes Events about its primaries, with
+    /// [`Context::events`](crate::Context::events); by default it doesn't. [`Controller::access`](crate::Controller::access)
+    /// then lists the rights for them: `get`, `create` and `patch` on `events` of the core group, in the primaries'
+    /// namespaces, or in `default` for cluster-scoped primaries.
+    pub fn records_events(mut self, records: bool) -> Self {
+        self.draft.settings.records_events = records;
         self
     }
 
@@ -367,8 +428,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// # Errors
     /// If the declaration contradicts itself, or a name in it can't be used. The error has all mistakes.
     pub fn build(self) -> Result<Controller, Mistakes> {
-        let Self { reconciler, cleanup, said } = self;
-        said.finish(Arc::new(Code { reconciler, cleanup }))
+        let Self { reconciler, cleanup, draft } = self;
+        draft.finish(Arc::new(Code { reconciler, cleanup }))
     }
 }
 
@@ -381,9 +442,9 @@ impl<R: Reconciler> IntoController for ControllerBuilder<R> {
 impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ControllerBuilder")
-            .field("name", &self.said.name())
-            .field("primary", &self.said.settings.primary_type)
-            .field("sources", &self.said.sources)
+            .field("name", &self.draft.name())
+            .field("primary", &self.draft.settings.primary_type)
+            .field("sources", &self.draft.sources)
             .finish_non_exhaustive()
     }
 }

@@ -7,8 +7,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use super::{
     Controller, Mistake,
-    declaration::Declaration,
-    names::{check_field_manager, check_finalizer, default_finalizer, retired_field_managers},
+    names::{check_field_manager, check_finalizer},
 };
 use crate::{
     cache::Contradiction,
@@ -63,20 +62,18 @@ pub(crate) struct RateLimiterSettings {
 impl Controller {
     /// Takes over what was set from outside. What can't be is told, and stays as it was declared.
     pub(crate) fn configure(&mut self, settings: &ControllerSettings, mistakes: &mut Vec<Mistake>) {
-        let declaration = &mut *self.0;
-        let name = Arc::clone(&declaration.name);
-        let mut wrong = Wrong { controller: &name, mistakes };
-        declaration.configure(settings, &mut wrong);
+        let name = Arc::clone(&self.name);
+        self.take_over(settings, &mut Wrong { controller: &name, mistakes });
     }
 
     /// Works in these namespaces, unless it says other ones itself.
     pub(crate) fn namespaces_by_default(&mut self, scope: &WatchScope) {
-        self.0.settings.scope.get_or_insert_with(|| scope.clone());
+        self.settings.scope.get_or_insert_with(|| scope.clone());
     }
 
     /// Whether primaries are written by server-side apply.
     pub(crate) fn use_ssa_to_patch_primary(&mut self, use_ssa: bool) {
-        self.0.settings.use_ssa_to_patch_primary = use_ssa;
+        self.settings.use_ssa_to_patch_primary = use_ssa;
     }
 }
 
@@ -108,8 +105,8 @@ impl Wrong<'_> {
     }
 }
 
-impl Declaration {
-    fn configure(&mut self, settings: &ControllerSettings, wrong: &mut Wrong<'_>) {
+impl Controller {
+    fn take_over(&mut self, settings: &ControllerSettings, wrong: &mut Wrong<'_>) {
         if let Some(Setting { value, place }) = &settings.finalizer {
             self.configure_finalizer(value, place, wrong);
         }
@@ -118,7 +115,7 @@ impl Declaration {
                 Some(mistake) => {
                     wrong.tell_of(place, &mistake, "a name like `web-pages`, or leave the key out")
                 }
-                None => self.rename_field_manager(value),
+                None => self.field_manager = Arc::from(&**value),
             }
         }
         if let Some(Setting { value, place }) = &settings.all_events {
@@ -139,7 +136,7 @@ impl Declaration {
     }
 
     fn configure_finalizer(&mut self, finalizer: &str, place: &str, wrong: &mut Wrong<'_>) {
-        let Some(declared) = self.finalizer.clone() else {
+        if self.finalizer.is_none() {
             wrong.tell(
                 place,
                 format!("it has no finalizer that could be called `{finalizer}`"),
@@ -147,14 +144,11 @@ impl Declaration {
                 "nothing: leave the key out",
             );
             return;
-        };
+        }
         if let Some(mistake) = check_finalizer(finalizer) {
             wrong.tell_of(place, &mistake, "a name like `webpages.example.com/finalizer`");
             return;
         }
-        let default = default_finalizer(&self.settings.primary_type);
-        // The declared one is on primaries that the operator has met without this setting.
-        Arc::make_mut(&mut self.retired_finalizers).succeed(&declared, default, finalizer);
         self.finalizer = Some(Arc::from(finalizer));
     }
 
@@ -169,10 +163,6 @@ impl Declaration {
             return;
         }
         self.settings.all_events = all;
-        // Where the reconciler handles finalizers, the default one may be its own.
-        let default = default_finalizer(&self.settings.primary_type);
-        let unused = !all && self.finalizer.as_deref() != Some(&*default);
-        Arc::make_mut(&mut self.retired_finalizers).retire_default(unused.then_some(default));
     }
 
     /// How its primaries are listed.
@@ -190,14 +180,6 @@ impl Declaration {
         for Contradiction([what, why, write]) in self.settings.contradictions() {
             wrong.tell(place, what, why, write);
         }
-    }
-
-    /// What was applied under the declared one is taken over.
-    fn rename_field_manager(&mut self, field_manager: &str) {
-        let declared = self.field_manager.to_string();
-        let earlier = self.retired_managers.iter().cloned().chain([declared]);
-        self.retired_managers = retired_field_managers(earlier, &self.name, field_manager);
-        self.field_manager = Arc::from(field_manager);
     }
 
     fn configure_retry(&mut self, settings: &RetrySettings, wrong: &mut Wrong<'_>) {

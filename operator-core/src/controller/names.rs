@@ -1,7 +1,5 @@
 //! The names that a controller uses in the cluster, and which of them are valid.
 
-use std::{collections::BTreeSet, sync::Arc};
-
 use super::Mistake;
 use crate::resource::ResourceType;
 
@@ -55,32 +53,6 @@ pub(super) fn check_field_manager(manager: &str) -> Option<Mistake> {
     })
 }
 
-/// Retired field managers may have been named by someone else, so only a name that the server refuses is wrong.
-pub(super) fn check_retired_field_manager(manager: &str) -> Option<Mistake> {
-    let valid = !manager.is_empty() && manager.len() <= 128;
-    (!valid).then(|| {
-        Mistake::new(
-            format!("no field manager can have been called `{manager}`"),
-            "the server takes names of 1 to 128 bytes, so that nothing could ever be found under this one",
-            "`.retired_field_managers([\"web-pages\"])`, with a name that stands in the `managedFields` of an object",
-        )
-    })
-}
-
-/// The field managers that earlier versions of a controller may have used: those that are `named`, and its name, which
-/// is the default one. The one that is `used` isn't retired.
-pub(super) fn retired_field_managers(
-    named: impl IntoIterator<Item = String>,
-    name: &str,
-    used: &str,
-) -> Arc<[String]> {
-    let mut retired: BTreeSet<String> = named.into_iter().chain([name.to_owned()]).collect();
-    retired.remove(used);
-    // A former name may be one that no field manager could have.
-    retired.retain(|manager| check_retired_field_manager(manager).is_none());
-    retired.into_iter().collect()
-}
-
 pub(super) fn check_finalizer(finalizer: &str) -> Option<Mistake> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
     let valid = finalizer.split_once('/').is_some_and(|(domain, name)| {
@@ -93,21 +65,4 @@ pub(super) fn check_finalizer(finalizer: &str) -> Option<Mistake> {
             "`.finalizer(\"webpages.example.com/finalizer\")`, or leave it out to have one made of the kind",
         )
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_used_any_more_is_retired() {
-        let named = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let retired = |names, used| retired_field_managers(named(names), "pods", used).to_vec();
-        assert_eq!(retired(&[], "pods"), named(&[]));
-        assert_eq!(retired(&[], "newer"), ["pods"]);
-        assert_eq!(retired(&["older", "pods", "older"], "pods"), ["older"]);
-        assert_eq!(retired(&["older", "newer"], "newer"), ["older", "pods"]);
-        let long = "a".repeat(129);
-        assert_eq!(retired(&["", &long], "pods"), named(&[]), "former names that were no field managers");
-    }
 }

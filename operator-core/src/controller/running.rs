@@ -5,7 +5,14 @@ mod tests;
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, atomic::AtomicBool},
+    fmt,
+    future::pending,
+    mem,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -16,15 +23,22 @@ use futures::{
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
-use super::starting::{Start, Starting};
 use crate::{
     cache,
+    client::Term,
     environment::{Environment, Now},
-    event_source::{ConditionalSources, Divisions, EventSource, HeldBack, Opening, WatchScope, run_and_tell},
+    event_source::{
+        ConditionalSources, Divisions, EventSource, HeldBack, Opening, Opens, Primaries, PrimaryScopes,
+        SourcePart, WatchScope, run_and_tell,
+    },
     observe::{Observation, Observers, SourceHealth},
+    operations::Recorder,
     processor::{Input, Processor, Snapshot},
     resource::{ObjectKey, ResourceType},
 };
+
+/// Sources have at least this time to be synced before a warning, or before a start fails, whatever was configured.
+pub(crate) const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// How long a stop waits for the last Events, which nobody's work depends on.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
@@ -73,78 +87,73 @@ pub(crate) struct Ailing {
 /// All sources start at the same moment, and none waits for another.
 #[derive(Debug)]
 pub(crate) struct RunningController {
-    name: Arc<str>,
-    sources: Vec<Arc<dyn EventSource>>,
-    divisions: Mutex<Divisions>,
+    parts: Arc<Parts>,
     /// The namespaces that it works in.
     scope: Mutex<WatchScope>,
-    primary_type: ResourceType,
-    environment: Environment,
-    observers: Observers,
-    start: Start,
-    has_begun: Arc<AtomicBool>,
-    /// No run starts before everything is synced.
-    as_a_whole: bool,
-    conditional: Arc<ConditionalSources>,
-    processor: Processor,
+    divisions: Mutex<Divisions>,
     tasks: Mutex<Tasks>,
 }
 
+/// What a controller consists of, whatever it does at the moment.
+pub(super) struct Parts {
+    pub(super) name: Arc<str>,
+    pub(super) primary_type: ResourceType,
+    pub(super) primaries: Arc<dyn Primaries>,
+    /// What is kept about them.
+    pub(super) scopes: Arc<PrimaryScopes>,
+    /// Those that always run.
+    pub(super) sources: Vec<Arc<dyn EventSource>>,
+    pub(super) conditional: Arc<ConditionalSources>,
+    pub(super) processor: Processor,
+    pub(super) environment: Environment,
+    pub(super) observers: Observers,
+    /// Writes Events; a stop waits for it.
+    pub(super) events: Option<Arc<Recorder>>,
+    /// The time in which this replica leads, if there is an election.
+    pub(super) term: Option<Term>,
+    /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
+    pub(super) cache_sync_timeout: Option<Duration>,
+    /// No run starts before everything is synced.
+    pub(super) as_a_whole: bool,
+    /// Whether runs of some primaries have started, perhaps before the namespaces were changed.
+    pub(super) has_begun: AtomicBool,
+}
+
 impl RunningController {
-    pub(super) fn start(
-        name: Arc<str>,
-        (sources, conditional): (Vec<Arc<dyn EventSource>>, Arc<ConditionalSources>),
-        (scope, primary_type): (WatchScope, ResourceType),
-        (processor, processing): (Processor, BoxFuture<'static, ()>),
-        environment: &Environment,
-        observers: Observers,
-        start: Start,
-    ) -> Self {
-        let mut tasks = Tasks(Vec::new(), Arc::clone(&conditional), None);
+    pub(super) fn start(parts: Parts, scope: WatchScope, processing: BoxFuture<'static, ()>) -> Self {
+        let environment = &parts.environment;
+        let mut tasks = Tasks(Vec::new(), Arc::clone(&parts.conditional), None);
         // One task for each source: one that can't reach its kind slows down nothing else.
-        for source in &sources {
+        for source in &parts.sources {
             let serves = format!("event source {}", source.name());
-            let run = run_and_tell(source, &name, &observers);
+            let run = run_and_tell(source, &parts.name, &parts.observers);
             tasks.0.push(Task { serves, handle: environment.spawn(run) });
         }
         let serves = "the processor".to_owned();
         tasks.0.push(Task { serves, handle: environment.spawn(processing) });
+        let own = match parts.as_a_whole {
+            true => BTreeSet::new(),
+            false => Divisions::of_controller(&scope, &parts.primary_type),
+        };
         let running = Self {
-            name,
-            divisions: Mutex::new(Divisions::new(start.own.clone(), [])),
+            parts: Arc::new(parts),
             scope: Mutex::new(scope),
-            primary_type,
-            environment: environment.clone(),
-            observers,
-            as_a_whole: start.as_a_whole,
-            start,
-            has_begun: Arc::default(),
-            sources,
-            conditional,
-            processor,
+            divisions: Mutex::new(Divisions::new(BTreeSet::new(), [])),
             tasks: Mutex::new(tasks),
         };
-        running.let_start(&mut running.tasks.lock(), running.start.own.clone());
+        running.let_start(&mut running.tasks.lock(), own);
         running
     }
 
     /// Lets runs start as soon as what concerns them has been seen, also in the namespaces that are new.
     fn let_start(&self, tasks: &mut Tasks, own: BTreeSet<String>) {
-        let opening = match self.as_a_whole {
-            true => Opening::new(own, &self.sources),
-            false => Opening::of_first_runs(own, &self.sources),
+        let sources = &self.parts.sources;
+        let opening = match self.parts.as_a_whole {
+            true => Opening::new(own, sources),
+            false => Opening::of_first_runs(own, sources),
         };
         *self.divisions.lock() = opening.divisions().clone();
-        let starting = Starting {
-            controller: Arc::clone(&self.name),
-            sources: self.sources.clone(),
-            opening,
-            processor: self.processor.clone(),
-            environment: self.environment.clone(),
-            observers: self.observers.clone(),
-            has_begun: Arc::clone(&self.has_begun),
-        };
-        let starting = self.environment.spawn(starting.run(self.start.clone()));
+        let starting = self.parts.environment.spawn(Arc::clone(&self.parts).open_as_seen(opening));
         if let Some(before) = tasks.2.replace(starting) {
             before.abort();
         }
@@ -161,37 +170,37 @@ impl RunningController {
         if tasks.0.is_empty() {
             return false;
         }
-        let before = std::mem::replace(&mut *self.scope.lock(), scope.clone());
+        let before = mem::replace(&mut *self.scope.lock(), scope.clone());
         if before == *scope {
             return true;
         }
-        let own = |scope| Divisions::of_controller(scope, &self.primary_type);
-        if self.primary_type.is_namespaced() {
+        let own = |scope| Divisions::of_controller(scope, &self.parts.primary_type);
+        if self.parts.primary_type.is_namespaced() {
             let of = |scope| Some(own(scope)).filter(|own| !own.is_empty());
-            self.processor.send(Input::Rescoped { before: of(&before), now: of(scope) });
+            self.parts.processor.send(Input::Rescoped { before: of(&before), now: of(scope) });
         }
         // The primaries come first: what is kept for them goes with them, before their secondaries do.
-        for source in &self.sources {
+        for source in &self.parts.sources {
             source.change_namespaces(scope);
         }
-        self.conditional.change_namespaces(scope);
+        self.parts.conditional.change_namespaces(scope);
         self.let_start(&mut tasks, own(scope));
         true
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        &self.parts.name
     }
 
     /// Resolves once every event source has seen everything, so that runs may start. Conditional ones start later.
     pub(crate) async fn synced(&self) {
-        join_all(self.sources.iter().map(|source| source.synced())).await;
+        join_all(self.parts.sources.iter().map(|source| source.synced())).await;
     }
 
     /// The parts of event sources that run and are not healthy, or have not seen everything.
     pub(crate) fn unhealthy(&self) -> Vec<Ailing> {
-        let always = self.sources.iter().enumerate().flat_map(|(position, source)| {
-            let given_up = || !self.as_a_whole && source.not_waited_for().now_or_never().is_some();
+        let always = self.parts.sources.iter().enumerate().flat_map(|(position, source)| {
+            let given_up = || !self.parts.as_a_whole && source.not_waited_for().now_or_never().is_some();
             ailing(source, |part| match part {
                 (_, true) => HeldBack::Nobody,
                 _ if given_up() => HeldBack::Nobody,
@@ -199,15 +208,15 @@ impl RunningController {
             })
         });
         // Nobody's first run waits for these: a node does.
-        let conditional = self.conditional.running();
+        let conditional = self.parts.conditional.running();
         let conditional = conditional.iter().flat_map(|source| ailing(source, |_| HeldBack::Nobody));
         always.chain(conditional).collect()
     }
 
     /// The objects that can't be decoded, by source, each with its field that isn't as expected.
     pub(crate) fn undecodable(&self) -> Vec<(String, ObjectKey, String)> {
-        let conditional = self.conditional.running();
-        let all = self.sources.iter().chain(&conditional);
+        let conditional = self.parts.conditional.running();
+        let all = self.parts.sources.iter().chain(&conditional);
         let of = |source: &Arc<dyn EventSource>| {
             let name = source.name().to_owned();
             source
@@ -224,66 +233,187 @@ impl RunningController {
         let tasks = self.tasks.lock();
         let ended = tasks.0.iter().filter(|task| task.handle.is_finished());
         let conditional =
-            self.conditional.ended_tasks().into_iter().map(|name| format!("event source {name}"));
+            self.parts.conditional.ended_tasks().into_iter().map(|name| format!("event source {name}"));
         ended.map(|task| task.serves.clone()).chain(conditional).collect()
     }
 
     /// The amount of data that is kept about secondaries and primaries that don't exist, by source; empty if nothing
     /// leaks.
     pub(crate) fn leftovers(&self) -> Vec<(String, usize)> {
-        let conditional = self.conditional.running();
-        let all = self.sources.iter().chain(&conditional);
+        let conditional = self.parts.conditional.running();
+        let all = self.parts.sources.iter().chain(&conditional);
         let all = all.map(|source| (source.name().to_owned(), source.leftovers()));
+        // What is kept about a primary is in its scope.
+        let astray = ("scopes of primaries".to_owned(), self.parts.scopes.astray(&*self.parts.primaries));
+        let all = all.chain([astray]);
         all.filter(|(_, leftovers)| *leftovers > 0).collect()
     }
 
     /// Tells the observers how the sources, and the runs that wait, are at this moment.
     pub(crate) fn tell_of_now(&self, observers: &Observers, now: Now) {
-        let controller = &*self.name;
-        for source in self.sources.iter().chain(&self.conditional.running()) {
+        let controller = &*self.parts.name;
+        for source in self.parts.sources.iter().chain(&self.parts.conditional.running()) {
             let (source, objects) = (source.name(), source.held());
             observers.observe(&Observation::SourceSeen { controller, source, objects });
         }
-        let longest_wait = self.processor.longest_wait(now);
+        let longest_wait = self.parts.processor.longest_wait(now);
         observers.observe(&Observation::ControllerSeen { controller, longest_wait });
     }
 
     /// The state of the processor, after everything that its sources have delivered so far.
     pub(crate) async fn snapshot(&self) -> Snapshot {
-        self.processor.snapshot().await
+        self.parts.processor.snapshot().await
     }
 
     /// Whether every running source has seen everything that exists at this moment.
     pub(crate) async fn caught_up(&self) -> Result<bool, cache::Error> {
-        for source in &self.sources {
+        for source in &self.parts.sources {
             if !source.caught_up().await? {
                 return Ok(false);
             }
         }
-        self.conditional.caught_up().await
+        self.parts.conditional.caught_up().await
     }
 
     /// Whether it writes Events at this moment.
     pub(crate) fn records(&self) -> bool {
-        self.start.events.as_ref().is_some_and(|events| events.is_busy())
+        self.parts.events.as_ref().is_some_and(|events| events.is_busy())
     }
 
     /// Starts no more runs, waits up to `timeout` for those in progress, and for their Events if they have ended in
     /// time, and stops everything. Returns whether all of them ended by themselves.
     pub(crate) async fn stop(&self, timeout: Duration) -> bool {
         let began = tokio::time::Instant::now();
-        let drained = self.processor.drain(timeout).await;
-        if let Some(events) = &self.start.events {
+        let drained = self.parts.processor.drain(timeout).await;
+        if let Some(events) = &self.parts.events {
             let left = timeout.saturating_sub(began.elapsed());
             events.finish(left.min(LAST_EVENTS)).await;
         }
-        drop(std::mem::take(&mut *self.tasks.lock()));
+        drop(mem::take(&mut *self.tasks.lock()));
         drained
     }
 }
 
-impl std::fmt::Debug for dyn EventSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Parts {
+    /// Lets primaries run as soon as what concerns them has been seen.
+    async fn open_as_seen(self: Arc<Self>, mut opening: Opening) {
+        let (term, timeout) = (self.term.clone(), self.cache_sync_timeout);
+        let timeout = timeout.map(|timeout| timeout.max(SHORTEST_SYNC_TIMEOUT));
+        let mut leads = term.is_none();
+        // What happens before is kept by the processor, as one run for each primary.
+        let mut begun = pin!(async {
+            match term {
+                Some(term) => term.begun().await,
+                None => pending().await,
+            }
+        });
+        let (mut waited, mut due) = (Duration::ZERO, Vec::new());
+        let mut warning = pin!(sleep(timeout));
+        loop {
+            if leads {
+                for opens in mem::take(&mut due) {
+                    self.open(&opens);
+                    if opens == Opens::Everything {
+                        return;
+                    }
+                }
+            }
+            tokio::select! {
+                biased;
+                () = &mut begun, if !leads => leads = true,
+                Some(opens) = opening.next() => due.push(opens),
+                () = &mut warning, if !opening.is_over() => {
+                    waited += timeout.unwrap_or_default();
+                    self.warn(waited, self.has_begun.load(Ordering::Relaxed));
+                    warning.set(sleep(timeout));
+                }
+            }
+        }
+    }
+
+    fn open(&self, opens: &Opens) {
+        let controller = &*self.name;
+        let after = self.environment.now() - Now::START;
+        let some = !matches!(opens, Opens::Namespaces(namespaces) if namespaces.is_empty());
+        if some && !self.has_begun.swap(true, Ordering::Relaxed) {
+            self.observers.observe(&Observation::ProcessingStarted { controller, after });
+        }
+        let after_ms = after.as_millis();
+        match opens {
+            Opens::Everything => {
+                tracing::info!(controller, after_ms, "all caches are synced, runs may start");
+                self.processor.open(None);
+            }
+            Opens::Namespaces(namespaces) => {
+                for namespace in namespaces {
+                    tracing::info!(
+                        controller,
+                        namespace,
+                        after_ms,
+                        "runs may start in this namespace; others wait for their event sources"
+                    );
+                    self.processor.open(Some(namespace));
+                }
+            }
+        }
+    }
+
+    /// Logs which sources are not synced, and why.
+    fn warn(&self, waited: Duration, has_begun: bool) {
+        let (controller, waited_ms) = (&*self.name, waited.as_millis());
+        let lagging = self.sources.iter().flat_map(|source| {
+            source.parts().into_iter().filter(|part| !part.synced).map(|part| lag(source.name(), &part))
+        });
+        let lagging = lagging.collect::<Vec<_>>().join("; ");
+        if has_begun {
+            tracing::warn!(
+                controller,
+                waited_ms,
+                lagging,
+                "no run starts in some namespaces before their event sources are synced"
+            );
+        } else {
+            tracing::warn!(
+                controller,
+                waited_ms,
+                lagging,
+                "no run starts before all event sources are synced"
+            );
+        }
+    }
+}
+
+async fn sleep(timeout: Option<Duration>) {
+    match timeout {
+        Some(timeout) => tokio::time::sleep(timeout).await,
+        None => pending().await,
+    }
+}
+
+/// The part of a source that is not synced, and why.
+fn lag(source: &str, part: &SourcePart) -> String {
+    let name = match &part.namespace {
+        Some(namespace) => format!("{source} in namespace {namespace}"),
+        None => source.to_owned(),
+    };
+    match &part.health {
+        SourceHealth::Unhealthy { reason, advice: Some(advice) } => format!("{name}: {reason} ({advice})"),
+        SourceHealth::Unhealthy { reason, advice: None } => format!("{name}: {reason}"),
+        SourceHealth::Syncing | SourceHealth::Healthy => format!("{name}: not everything has been seen yet"),
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts")
+            .field("name", &self.name)
+            .field("sources", &self.sources)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for dyn EventSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }

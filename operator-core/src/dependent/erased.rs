@@ -11,7 +11,7 @@ use super::{
 use crate::{
     event_source::SourceDeclaration,
     reconciler::{AnyContext, BoxError, Context},
-    resource::{Access, AnyObject, KubeObject, ObjectKey},
+    resource::{Access, AnyObject, KubeObject},
     results::{ReconcileResult, Secondary},
 };
 
@@ -114,12 +114,6 @@ pub(crate) trait Engine: Send + Sync {
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         let _ = (asked, pruning);
         async { Ok(0) }.boxed()
-    }
-
-    /// The amount of data that it keeps about primaries that don't exist. By default it keeps none.
-    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        let _ = exists;
-        0
     }
 }
 
@@ -329,11 +323,6 @@ impl AnyDependent {
 
     fn asked<'r>(&'r self, primary: &'r AnyObject, context: &'r Arc<AnyContext>) -> Asked<'r> {
         Asked { node: &self.name, primary, context }
-    }
-
-    /// The amount of data that it keeps about primaries that don't exist.
-    pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.engine.leftovers(exists)
     }
 
     /// The event sources that it provides, for a controller that uses it without a workflow.

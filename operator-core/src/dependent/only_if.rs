@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     reconciler::AnyContext,
-    resource::{AnyObject, ObjectKey},
+    resource::AnyObject,
     results::{ReconcileResult, Secondary},
 };
 
@@ -51,10 +51,6 @@ impl Engine for OnlyIf {
 
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         self.engine.prune(asked, pruning)
-    }
-
-    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.engine.leftovers(exists)
     }
 }
 

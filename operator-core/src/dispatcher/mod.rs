@@ -33,7 +33,6 @@ mod ending;
 mod failure;
 mod newest;
 mod report;
-mod retired;
 mod user;
 
 #[cfg(test)]
@@ -55,7 +54,6 @@ use crate::{
 
 use failure::Failure;
 use report::Report;
-pub(crate) use retired::RetiredFinalizers;
 use user::AnyPatch;
 pub(crate) use user::{CleanupFn, Code, UserCode};
 
@@ -71,8 +69,6 @@ pub(crate) struct Dispatcher {
     /// The names of the event sources, for the causes of a run.
     pub(crate) source_names: Arc<[String]>,
     pub(crate) shared: Arc<ControllerContext>,
-    /// What an earlier version has left on primaries.
-    pub(crate) retired_finalizers: Arc<RetiredFinalizers>,
 }
 
 /// A dispatcher as the processor sees it.
@@ -172,13 +168,8 @@ impl Dispatcher {
             return match finalizer {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
                     report.kind = RunKind::Cleanup;
-                    let done = self.clean_up(AnyObject::clone(&primary), context, finalizer).await?;
-                    if matches!(done, Done::FinalizerRemoved) {
-                        self.take_off_retired(&primary, context).await?;
-                    }
-                    Ok(done)
+                    self.clean_up(primary, context, finalizer).await
                 }
-                _ if self.take_off_retired(&primary, context).await? => Ok(Done::FinalizerRemoved),
                 // Others still hold the object; its end is theirs to wait for.
                 _ => Ok(Done::Nothing),
             };
@@ -199,7 +190,6 @@ impl Dispatcher {
                 FinalizerAdded::Deleting => return Ok(Done::Nothing),
             }
         }
-        let primary = self.succeed(primary, context).await?;
         report.kind = RunKind::Reconcile;
         self.reconcile(&primary, context).await
     }
@@ -207,18 +197,13 @@ impl Dispatcher {
     /// Each state of a primary is the reconciler's, its end included, and so are finalizers.
     async fn work_on_any(
         &self,
-        mut primary: AnyObject,
+        primary: AnyObject,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
     ) -> Result<Done, Failure> {
-        if context.run().departed.is_none() {
-            if primary.meta().deletion_timestamp.is_some() {
-                self.take_off_retired(&primary, context).await?;
-            } else if self.shared.primary.is_undecodable(context.primary_key()) {
-                return Ok(Done::Nothing);
-            } else {
-                primary = self.succeed(primary, context).await?;
-            }
+        let is_alive = context.run().departed.is_none() && primary.meta().deletion_timestamp.is_none();
+        if is_alive && self.shared.primary.is_undecodable(context.primary_key()) {
+            return Ok(Done::Nothing);
         }
         report.kind = RunKind::Reconcile;
         self.reconcile(&primary, context).await

@@ -3,7 +3,6 @@
 mod status;
 
 use std::{
-    collections::BTreeMap,
     convert::Infallible,
     sync::{
         Arc,
@@ -26,18 +25,13 @@ use tower::{BoxError, service_fn, util::BoxService};
 
 use super::*;
 use crate::{
-    cache::{AnyInformer, Options, WatchScope},
-    client::{Clients, ResponseBody, TransportHook},
-    environment::Environment,
-    event_source::{
-        EventSink, EventSource, Filters, InformerEventSource, NoPrimaries, PrimaryChange, PrimaryEventSource,
-        PrimaryFilters, PrimarySource, RustType, Sharing, SourceDeclaration, Sources, Wiring,
-    },
-    observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
-    operations::{Mode, Recorder, Writer},
-    processor::{FailureKind, MachineConfig, Processor, RunId},
-    reconciler::{Context, ControllerContext, Reconciler, UpdateControl, WorkflowSurroundings, erased, run},
-    resource::{Departed, ObjectKey, ResourceType, ResourceVersion, Uid},
+    cache::AnyInformer,
+    client::{ResponseBody, TransportHook},
+    event_source::{EventSource, InformerEventSource},
+    observe::{Causes, Observation, Observer, Observers},
+    processor::{FailureKind, RunId},
+    reconciler::{Context, Offline, OfflineParts, Reconciler, UpdateControl, erased, run},
+    resource::{ObjectKey, ResourceVersion, Uid},
 };
 
 /// Later than whatever the server answers.
@@ -157,14 +151,6 @@ impl Observer for UnderWay {
     }
 }
 
-struct Nobody;
-
-impl EventSink for Nobody {
-    fn primary_changed(&self, _: PrimaryChange<'_>) {}
-    fn primary_deleted(&self, _: &ObjectKey, _: &str, _: Option<Departed>) {}
-    fn related_changed(&self, _: &ObjectKey, _: Cause) {}
-}
-
 struct World {
     server: Server,
     under_way: Arc<UnderWay>,
@@ -189,73 +175,21 @@ impl World {
                 BoxService::new(service_fn(move |request| server.clone().answer(request)))
             })
         };
-        let config = kube::Config::new("http://127.0.0.1:1".parse().expect("a valid address"));
-        let (environment, under_way) = (Environment::real(), Arc::new(UnderWay::default()));
-        let clients = Clients::new(&config, &[hook], None, &environment).expect("a client");
-        let observers = Observers::new(vec![Arc::clone(&under_way) as Arc<dyn Observer>]);
-        let wiring = Wiring {
-            controller: "writes".into(),
-            primary_type: ResourceType::of::<ConfigMap>(),
-            scope: WatchScope::All,
-            own_managers: vec!["writes".to_owned()],
-            sharing: Sharing::default(),
-            marks: Arc::default(),
-            clients: clients.clone(),
-            environment: environment.clone(),
-            observers: observers.clone(),
-            primaries: Arc::new(NoPrimaries),
-            sink: Arc::new(Nobody),
-            given: None,
-        };
-        let filters = PrimaryFilters {
-            user: Filters::new(),
-            generation_aware: true,
-            finalizer: None,
-            default_filters: true,
-        };
-        let declaration = PrimaryEventSource {
-            of: RustType::of::<ConfigMap>(),
-            options: Options::of::<ConfigMap>(),
-            label_selector: None,
-            field_selector: None,
-            indexers: BTreeMap::new(),
-            filters,
-            shows_ends: false,
-        };
-        let primary = PrimarySource::new(declaration, &wiring);
-        let mut sources = Sources::default();
-        InformerEventSource::<Secret>::new().build(SourceIndex(0), &wiring, &mut sources);
-        environment.spawn(EventSource::run(primary.informer()));
-        environment.spawn(sources.all().next().expect("the source of secrets").run());
-        primary.informer().synced().await;
-        sources.all().next().expect("the source of secrets").synced().await;
-        let writer = Writer {
-            clients: clients.clone(),
-            controller: "writes".into(),
-            field_manager: "writes".into(),
-            retired_managers: Arc::default(),
-            environment,
-            observers,
-            mode: Mode::Apply,
-        };
-        let (config, observers) = (MachineConfig::default(), Observers::default());
-        let (processor, _) = Processor::new(config, writer.environment.clone(), observers, "writes".into());
-        let shared = Arc::new(ControllerContext {
-            controller: "writes".into(),
-            primary,
-            sources,
-            events: Recorder::new(writer.clone(), Arc::new(NoPrimaries), true),
-            writer,
-            clients,
-            applies: true,
-            all_events: false,
+        let under_way = Arc::new(UnderWay::default());
+        let shared = Offline::<ConfigMap>::new(OfflineParts {
+            hooks: vec![hook],
             finalizer: Some("example.com/finalizer".into()),
-            marks: Arc::default(),
-            workflow: None,
-            expectations: Arc::default(),
-            workflows: WorkflowSurroundings::default(),
-            processor,
-        });
+            sources: vec![Arc::new(InformerEventSource::<Secret>::new())],
+            observers: Observers::new(vec![Arc::clone(&under_way) as Arc<dyn Observer>]),
+            ..OfflineParts::default()
+        })
+        .shared;
+        let (environment, primaries) = (&shared.writer.environment, shared.primary.informer());
+        let secrets = shared.sources.all().next().expect("the source of secrets");
+        environment.spawn(EventSource::run(primaries));
+        environment.spawn(secrets.run());
+        primaries.synced().await;
+        secrets.synced().await;
         let code = Arc::new(Code { reconciler, cleanup: None });
         let source_names = Arc::from(["Secret".to_owned()]);
         let dispatcher = Dispatcher {
@@ -265,7 +199,6 @@ impl World {
             timeout,
             source_names,
             shared,
-            retired_finalizers: Arc::default(),
         };
         Self { server, under_way, dispatcher }
     }

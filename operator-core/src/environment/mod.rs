@@ -1,10 +1,9 @@
-//! What the library takes from its environment: time, wall-clock time, randomness, and the right to start a task.
+//! The environment of the library: time, wall-clock time, randomness, and tasks.
 //!
-//! Everything that is not a function of its arguments comes through an [`Environment`], so that a test can pause time
+//! Everything that isn't a function of its arguments comes through an [`Environment`], which lets a test pause time
 //! and a simulation can replace all four. Decisions take [`Now`] as an argument and query nothing.
 
 mod clock;
-mod kept;
 #[cfg(feature = "testing")]
 mod planted;
 mod quota;
@@ -19,7 +18,6 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use clock::{Clock, SystemClock};
 pub use clock::{Now, WallClock};
-use kept::Keepers;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub use planted::PlantedBug;
@@ -38,7 +36,6 @@ pub struct Environment {
     tasks: TaskTracker,
     hook: Option<Arc<dyn TaskHook>>,
     host: Arc<str>,
-    kept: Keepers,
     shared: Shared,
     #[cfg(feature = "testing")]
     planted_bug: Option<PlantedBug>,
@@ -55,7 +52,6 @@ impl Environment {
             tasks: TaskTracker::new(),
             hook: None,
             host: std::env::var("HOSTNAME").unwrap_or_default().into(),
-            kept: Keepers::default(),
             shared: Shared::default(),
             #[cfg(feature = "testing")]
             planted_bug: None,

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use parking_lot::Mutex;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// Spreads delays, so that many clients that failed at once don't come back at once.
+/// Spreads delays: many clients that failed at once don't return at once.
 #[derive(Clone)]
 pub struct Jitter(Arc<Mutex<StdRng>>);
 

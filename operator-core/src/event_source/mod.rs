@@ -40,13 +40,13 @@ mod primary;
 mod references;
 mod relation;
 pub(crate) mod remote;
+mod scope;
 mod secondary;
 mod sharing;
 mod sources;
 mod stopped;
 #[cfg(test)]
 pub(crate) mod test_wiring;
-mod unconfirmed_writes;
 pub mod updates;
 
 use std::{fmt, sync::Arc};
@@ -88,6 +88,7 @@ pub(crate) use primaries::NoPrimaries;
 pub use primaries::{Primaries, PrimaryFollower};
 pub(crate) use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
 pub(crate) use references::References;
+pub(crate) use scope::{PrimaryScope, PrimaryScopes, ScopeSlot};
 pub use secondary::SecondarySource;
 pub(crate) use secondary::{AnySecondary, SecondaryWrite};
 pub(crate) use sharing::{MarkedKinds, Sharing};
@@ -341,6 +342,8 @@ pub struct Wiring {
     pub(crate) observers: Observers,
     /// The controller's primaries.
     pub primaries: Arc<dyn Primaries>,
+    /// What is kept about each of them.
+    pub(crate) scopes: Arc<PrimaryScopes>,
     /// The target of events.
     pub(crate) sink: Arc<dyn EventSink>,
     /// What exists, if there is no cluster to ask.

@@ -74,7 +74,7 @@ pub trait PrimaryFollower: Send + Sync {
 struct Following(Weak<dyn PrimaryFollower>);
 
 impl Follower for Following {
-    fn seen(&self, key: &ObjectKey) {
+    fn seen(&self, key: &ObjectKey, _: &str) {
         // A follower holds on to the primaries that it reads, so the way back must not hold on to it.
         if let Some(follower) = self.0.upgrade() {
             follower.primary_seen(key);

@@ -2,9 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use super::{
-    EventSink, Filters, PrimaryChange, RustType, Wiring, unconfirmed_writes::UnconfirmedWrites, updates,
-};
+use super::{EventSink, Filters, PrimaryChange, PrimaryScopes, RustType, Wiring, updates};
 use crate::{
     cache::{
         AnyIndexer, AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, Kept, Options, Settings,
@@ -95,7 +93,7 @@ pub(crate) struct PrimarySource {
     of: RustType,
     informer: AnyInformer,
     resource_type: ResourceType,
-    unconfirmed: Arc<UnconfirmedWrites>,
+    scopes: Arc<PrimaryScopes>,
     /// Whether it follows only what selectors match, so that it doesn't see what becomes of all others.
     selects: bool,
 }
@@ -118,7 +116,6 @@ impl PrimarySource {
         settings.field_selector = declaration.field_selector;
         // It must be able to go.
         settings.take_over_metadata = true;
-        let unconfirmed = Arc::new(UnconfirmedWrites::default());
         let environment = wiring.environment.clone();
         declaration.options.apply(&mut settings);
         let kind = Arc::clone(&declaration.options.kind);
@@ -127,7 +124,7 @@ impl PrimarySource {
         let indexers = view.opens(declaration.indexers);
         let events = Arc::new(PrimaryEvents {
             view: Arc::clone(&view),
-            unconfirmed: Arc::clone(&unconfirmed),
+            scopes: Arc::clone(&wiring.scopes),
             controller: Arc::clone(&wiring.controller),
             filters: declaration.filters,
             shows_ends: declaration.shows_ends,
@@ -141,7 +138,7 @@ impl PrimarySource {
         let informer = AnyInformer::of_kept(plan, events, indexers);
         wiring.fill(&informer);
         let resource_type = wiring.primary_type.clone();
-        Self { of: declaration.of, informer, resource_type, unconfirmed, selects }
+        Self { of: declaration.of, informer, resource_type, scopes: Arc::clone(&wiring.scopes), selects }
     }
 
     /// Whether a primary that it doesn't show any more may still exist, as its selectors don't match it.
@@ -175,28 +172,39 @@ impl PrimarySource {
 
     /// What is known about `primary` may not be what exists: its next run has to read it.
     pub(crate) fn doubt(&self, primary: &ObjectKey) {
-        self.unconfirmed.note(primary);
-        // Asked afterwards, as the object may go at any time, and takes only what it finds with it.
-        if !self.informer.contains(primary) {
-            self.unconfirmed.clear(primary);
-        }
+        Doubt::begin(&self.scopes, primary);
     }
 
     /// Whether the next run of `primary` has to read it.
     pub(crate) fn is_in_doubt(&self, primary: &ObjectKey) -> bool {
-        self.unconfirmed.contains(primary)
+        self.scopes.of(primary).look(|_: &mut Doubt| ()).is_some()
     }
 
     /// `primary` was read, after everything that is known to have been written.
     pub(crate) fn looked_at(&self, primary: &ObjectKey) {
-        self.unconfirmed.clear(primary);
+        self.scopes.of(primary).forget::<Doubt>();
+    }
+}
+
+/// The next run of a primary starts by reading the live object, because a write to it is unconfirmed, or because a list
+/// has shown it in an older state than had been seen. It is kept until a run has looked.
+///
+/// A write without an answer may have taken effect. Until its event arrives, the cache shows a state without it, and a
+/// run that finds the desired state there writes nothing. If the event arrives later and only the status has changed,
+/// it triggers no primary: the unwanted state would stay.
+#[derive(Default)]
+struct Doubt;
+
+impl Doubt {
+    fn begin(scopes: &PrimaryScopes, primary: &ObjectKey) {
+        scopes.of(primary).change(|_: &mut Self| ());
     }
 }
 
 /// Turns changes of primaries into events.
 struct PrimaryEvents {
     view: Arc<View>,
-    unconfirmed: Arc<UnconfirmedWrites>,
+    scopes: Arc<PrimaryScopes>,
     controller: Arc<str>,
     filters: PrimaryFilters,
     shows_ends: bool,
@@ -216,7 +224,6 @@ impl ChangeHandler<Kept> for PrimaryEvents {
         self.observers.observe(&Observation::EventReceived { controller, source: NAME, key: &key, action });
         match &kind {
             ChangeKind::Deleted { last, final_state_unknown } => {
-                self.unconfirmed.clear(&key);
                 let seen = if self.shows_ends { self.view.open(last) } else { None };
                 let seen = seen.map(|last| Departed { last, final_state_unknown: *final_state_unknown });
                 self.sink.primary_deleted(&key, uid(last), seen);
@@ -237,22 +244,17 @@ impl ChangeHandler<Kept> for PrimaryEvents {
 
     fn on_left(&self, key: &ObjectKey, uid: &str) {
         // To this controller it is as if it had never been.
-        self.unconfirmed.clear(key);
         self.sink.primary_deleted(key, uid, None);
     }
 
     fn on_outdated(&self, key: &ObjectKey) {
         // Its next run is to look.
-        self.unconfirmed.note(key);
+        Doubt::begin(&self.scopes, key);
     }
 
     fn on_health(&self, health: &SourceHealth) {
         let controller = &*self.controller;
         self.observers.observe(&Observation::SourceHealth { controller, source: NAME, health });
-    }
-
-    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.unconfirmed.leftovers(exists)
     }
 
     fn on_undecodable_objects(&self, objects: usize) {

@@ -83,6 +83,7 @@ pub(crate) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
             keys: primaries.iter().map(|key| parse(key)).collect(),
             indexed: Vec::new(),
         }),
+        scopes: Arc::default(),
         sink: recorder,
         given: None,
     }

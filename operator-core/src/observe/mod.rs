@@ -47,7 +47,7 @@ pub enum Observation<'a> {
         /// From the operator's start until now.
         after: Duration,
     },
-    /// A controller has stopped: what waited will not run, and what was known is forgotten. Runs that were still in
+    /// A controller has stopped: waiting runs won't start, and its state is dropped. Runs that were still in
     /// progress are reported one by one, before or after this.
     ProcessingStopped {
         /// The controller's name.
@@ -72,7 +72,7 @@ pub enum Observation<'a> {
         controller: &'a str,
         /// The event source's name.
         source: &'a str,
-        /// What it reports now.
+        /// The reported state.
         health: &'a SourceHealth,
     },
     /// An event source has stopped for good: its task has panicked, or it was not synced in time while the operator
@@ -84,7 +84,7 @@ pub enum Observation<'a> {
         source: &'a str,
         /// The namespace that is affected, if not the whole source is.
         namespace: Option<&'a str>,
-        /// Why, in the server's own words if the server refused, and what can be done about it.
+        /// The reason, in the server's words if the server refused, and what can be done about it.
         error: &'a str,
     },
     /// An event source that a run had added was removed by one: nothing about it matters any more.
@@ -199,7 +199,7 @@ pub enum Observation<'a> {
         /// When it is due, from now.
         after: Duration,
     },
-    /// A request to the API server was answered, or failed; each attempt of a read counts. Of a watch it is told when it
+    /// A request to the API server was answered, or failed; each attempt of a read counts. A watch is reported when it
     /// begins.
     Requested {
         /// The verb, as in role rules: `get`, `list`, `watch`, `create`, `update`, `patch`, `apply`, `delete`,

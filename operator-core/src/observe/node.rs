@@ -13,7 +13,7 @@ pub enum Operation {
     /// It was found as desired, or is only read.
     #[default]
     Matched,
-    /// It was deleted: one of several, which is no longer desired.
+    /// It was deleted: one of several resources, which is no longer desired.
     Deleted,
 }
 
@@ -80,7 +80,7 @@ pub enum NodeState {
     Deleted,
     /// It should not exist, and isn't deleted: its dependent isn't responsible for that.
     Left {
-        /// What it is left to, for example `to the garbage collector`.
+        /// Who deletes it instead, for example `to the garbage collector`.
         reason: &'static str,
     },
     /// Deleted, but not gone yet.

@@ -20,7 +20,7 @@
 //! In mode plan (`plan`) the last step sends nothing: a planner notes the request and answers as a server would.
 //!
 //! `live` is the only read: it bypasses the caches if an answer, or none, leaves open what exists now, and before an
-//! object that has lost its owner gets it back (`owning`).
+//! object that has lost its owner gets it back.
 //!
 //! `events` writes Events of Kubernetes beside all this, through the same `Writer`.
 //!
@@ -29,46 +29,35 @@
 //!   that someone else has made, and filtering it can't hide anyone else's change.
 //! - Each write to a primary carries its uid: a primary that was deleted doesn't come back, and one that was replaced
 //!   doesn't get its predecessor's status.
-//! - Managed fields are never sent, except for our own entries: after a patch has restored what an apply couldn't, and
-//!   if a retired field manager of ours has applied something.
+//! - Managed fields are never sent, except for our own entries after a patch has restored what an apply couldn't.
 //! - No value of a Secret gets into an error, even if a server's message repeats it.
 //!
 //! # Assumptions
 //! - The informer that a write goes through watches the object that is written; an object outside its selectors is
 //!   written without match and filter.
 
-pub(crate) mod matcher;
-
-mod annotation;
 mod dependent;
 mod error;
 mod events;
-mod findings;
+pub(crate) mod matcher;
 mod mend;
-mod own_status;
 pub(crate) mod plan;
 mod primary;
 mod resource;
 mod send;
 
-pub(crate) use self::mend::put_back::PutBack;
-pub(crate) use self::mend::removal::Removed;
-pub(crate) use self::mend::retired::Inheritance;
-pub use self::send::applied::Applied;
-pub(crate) use self::send::live::live;
-pub use self::send::mode::WriteMode;
-pub(crate) use self::send::request::Writer;
-#[cfg(feature = "testing")]
-pub(crate) use self::send::request::{Verb, WriteRequest};
-pub(crate) use self::send::target::WritingRun;
-pub(crate) use dependent::DependentWriter;
+pub(crate) use dependent::{DependentWriter, Removed};
 pub use error::Error;
 pub(crate) use error::is_servers;
 pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
-pub(crate) use findings::Findings;
 pub(crate) use matcher::seen::{Desired, Seen};
-pub(crate) use own_status::{at, put_at};
+pub(crate) use mend::PutBack;
 pub(crate) use plan::Mode;
-pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
-pub use resource::ResourceOperations;
+pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, put_at};
+pub use resource::{Applied, ResourceOperations};
+pub use send::intent::WriteMode;
+pub(crate) use send::request::Writer;
+#[cfg(feature = "testing")]
+pub(crate) use send::request::{Verb, WriteRequest};
+pub(crate) use send::target::{Findings, WritingRun, live};

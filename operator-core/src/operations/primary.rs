@@ -1,22 +1,23 @@
-//! Writes of a run's primary that the framework makes: finalizer, object, status. All carry the uid.
+//! Writes of a run's primary that the framework makes: finalizer, object, status, and the annotations and fields of the status
+//! that are its own. All carry the uid.
 
+use bytes::Bytes;
 use futures::FutureExt;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
-    Error, WriteMode,
+    error::Error,
     matcher::{
         fingerprint,
         seen::{Desired, Seen},
         strip_nulls,
     },
     send::{
-        body,
-        intent::{Intent, Lock, Part},
-        merge::carry_over,
-        request::Verb,
+        ATTEMPTS,
+        body::{self, Part},
+        intent::{Intent, Lock, WriteMode},
+        request::{Verb, WriteRequest},
         target::{Target, WritingRun},
-        write::ATTEMPTS,
     },
 };
 use crate::{
@@ -33,12 +34,15 @@ pub(crate) enum FinalizerAdded {
     Deleting,
 }
 
+/// Changes a status.
+pub(crate) type ChangeStatus<'c> = dyn FnMut(&mut Value) + Send + 'c;
+
 /// Writes one primary during one run.
 #[derive(Debug)]
 pub(crate) struct PrimaryWriter<'r> {
-    pub(super) target: Target<'r>,
+    target: Target<'r>,
     /// Whether the primary is written by server-side apply; otherwise by JSON patch.
-    pub(super) ssa: bool,
+    ssa: bool,
 }
 
 impl<'r> PrimaryWriter<'r> {
@@ -63,7 +67,7 @@ impl<'r> PrimaryWriter<'r> {
                 Err(error) if error.is_about_another_state() => {
                     // Kept as caches keep it: without what others manage, and read by whoever asks next.
                     known = self.target.remember(self.target.live().await?);
-                    if !error.is_outdated(intent.verb) {
+                    if !error.is_outdated() {
                         return Err(error);
                     }
                 }
@@ -210,6 +214,95 @@ impl<'r> PrimaryWriter<'r> {
         self.target.write_difference(key, original, WriteMode::MatchAndFilter, &mut differ).await
     }
 
+    /// Sets the annotation to what `change` returns for a state of the primary; `None` for no annotation. It is a JSON
+    /// patch that carries uid and version, so that two nodes of one run don't undo one another's changes. Its echo
+    /// triggers nothing.
+    pub(crate) async fn change_annotation(
+        &self,
+        name: &str,
+        change: &mut (dyn FnMut(&dyn Object) -> Option<String> + Send),
+    ) -> Result<AnyObject, Error> {
+        let key = self.key();
+        let known = self.target.own_primary()?;
+        let mut differ = |state: &dyn Object| {
+            let (from, to) = bodies(state, name, change(state));
+            let intent = Intent::difference(Part::Object, key.clone(), &from, &to);
+            Ok(Some(intent.made_from(state.version())))
+        };
+        self.target.write_difference(key, &*known, WriteMode::MatchAndFilter, &mut differ).await
+    }
+
+    /// The newest state of the primary, past all caches.
+    pub(crate) async fn look(&self) -> Result<AnyObject, Error> {
+        Ok(self.target.remember(self.target.live().await?))
+    }
+
+    /// Changes the status as `change` does. It is a JSON patch that carries uid and version, so that it undoes nobody
+    /// else's change. Its echo triggers nothing.
+    pub(crate) async fn change_status(&self, change: &mut ChangeStatus<'_>) -> Result<AnyObject, Error> {
+        let known = self.target.own_primary()?;
+        let mut differ = |state: &dyn Object| self.status_changed(state, change).map(Some);
+        self.target.write_difference(self.key(), &*known, WriteMode::MatchAndFilter, &mut differ).await
+    }
+
+    /// What the server would make of such a change, which it doesn't make: its answer as it is. `None` if no server is asked.
+    pub(crate) async fn try_status(&self, change: &mut ChangeStatus<'_>) -> Result<Option<Bytes>, Error> {
+        let known = self.target.own_primary()?;
+        let intent = self.status_changed(&*known, change)?;
+        let write = WriteRequest {
+            verb: Verb::JsonPatch,
+            kind: self.target.kind(),
+            key: self.key(),
+            subresource: Part::Status.subresource(),
+            body: intent.bytes(self.target.uid(), None),
+            base: None,
+        };
+        self.target.run.writer.try_out(&write).await
+    }
+
+    /// Leaves the fields of a status alone that the framework writes itself. `status` is to be written, and was made from
+    /// `original`, whose values it may repeat.
+    fn keep_own_fields(&self, original: &dyn Object, status: &mut Value) -> Result<(), Error> {
+        let fields = self.target.run.own_fields;
+        if fields.is_empty() {
+            return Ok(());
+        }
+        let kind = self.target.kind();
+        let newest = self.target.own_primary()?;
+        let newest = body::patched_part(&*newest, kind, Part::Status, None)?;
+        let original = body::patched_part(original, kind, Part::Status, None)?;
+        for field in fields {
+            let kept = at(&newest["status"], field);
+            let said = at(status, field);
+            let repeats = |of: Option<&Value>| said.is_none() || said == of;
+            if !repeats(kept) && !repeats(at(&original["status"], field)) {
+                let text = |value: Option<&Value>| value.map_or_else(|| "none".to_owned(), Value::to_string);
+                return Err(Error::OwnField {
+                    kind: kind.clone(),
+                    key: self.key().clone(),
+                    field: field.clone(),
+                    said: text(said),
+                    kept: text(kept),
+                });
+            }
+            // What is applied would become the status function's, too. What replaces the status has to repeat it.
+            let put = if self.ssa { None } else { kept.cloned() };
+            let is_there = said.is_some();
+            if is_there || put.is_some() {
+                put_at(status, field, put);
+            }
+        }
+        Ok(())
+    }
+
+    fn status_changed(&self, state: &dyn Object, change: &mut ChangeStatus<'_>) -> Result<Intent, Error> {
+        let from = body::patched_part(state, self.target.kind(), Part::Status, None)?;
+        let mut status = from["status"].clone();
+        change(&mut status);
+        let to = json!({ "status": status });
+        Ok(Intent::difference(Part::Status, self.key().clone(), &from, &to).made_from(state.version()))
+    }
+
     /// Whether our manager has applied the primary before: the finalizer alone would give up what it has applied.
     fn was_applied(&self, known: &dyn Object) -> bool {
         let manager = &*self.target.run.writer.field_manager;
@@ -246,7 +339,7 @@ impl<'r> PrimaryWriter<'r> {
         self.target.kind()
     }
 
-    pub(super) fn key(&self) -> &'r ObjectKey {
+    fn key(&self) -> &'r ObjectKey {
         self.target.run.key
     }
 }
@@ -254,4 +347,145 @@ impl<'r> PrimaryWriter<'r> {
 /// Whether `finalizer` is on `object`.
 pub(crate) fn has_finalizer(object: &dyn Object, finalizer: &str) -> bool {
     object.meta().finalizers.iter().flatten().any(|name| name == finalizer)
+}
+
+/// The annotations before and after, or all metadata if there are none yet.
+fn bodies(state: &dyn Object, name: &str, text: Option<String>) -> (Value, Value) {
+    let annotations = state.meta().annotations.as_ref().filter(|annotations| !annotations.is_empty());
+    let from = match annotations {
+        Some(annotations) => json!({ "metadata": { "annotations": annotations } }),
+        None => json!({ "metadata": {} }),
+    };
+    let mut changed = annotations.cloned().unwrap_or_default();
+    match text {
+        Some(text) => drop(changed.insert(name.to_owned(), text)),
+        None => drop(changed.remove(name)),
+    }
+    let to = match annotations.is_none() && changed.is_empty() {
+        true => from.clone(),
+        false => json!({ "metadata": { "annotations": changed } }),
+    };
+    (from, to)
+}
+
+/// The field with this name, or path with dots.
+pub(crate) fn at<'v>(status: &'v Value, field: &str) -> Option<&'v Value> {
+    field.split('.').try_fold(status, |value, name| value.get(name))
+}
+
+/// Sets the field with this name, or path with dots, or takes it out.
+pub(crate) fn put_at(status: &mut Value, field: &str, value: Option<Value>) {
+    let (path, name) = field.rsplit_once('.').map_or((None, field), |(path, name)| (Some(path), name));
+    let mut place = status;
+    for part in path.into_iter().flat_map(|path| path.split('.')) {
+        if value.is_none() && place.get(part).is_none() {
+            return;
+        }
+        if !place.is_object() {
+            *place = json!({});
+        }
+        let Some(fields) = place.as_object_mut() else { return };
+        place = fields.entry(part).or_insert_with(|| json!({}));
+    }
+    match value {
+        Some(value) => {
+            if !place.is_object() {
+                *place = json!({});
+            }
+            place[name] = value;
+        }
+        None => {
+            if let Some(fields) = place.as_object_mut() {
+                fields.remove(name);
+            }
+        }
+    }
+}
+
+/// A change that was made to one state, applied to another: the state that should be on the server if `from` was to become `to`, and `live` exists now: what the change doesn't
+/// touch stays as it is in `live`, what it does touch is as in `to`. `None` if both have changed the same list: its
+/// items can't be distinguished, so it is not clear what was meant.
+fn carry_over(from: &Value, to: &Value, live: &Value) -> Option<Value> {
+    carry(Some(from), Some(to), Some(live)).map(Option::unwrap_or_default)
+}
+
+/// The same for values that may be missing.
+fn carry(from: Option<&Value>, to: Option<&Value>, live: Option<&Value>) -> Option<Option<Value>> {
+    if from == to {
+        return Some(live.cloned());
+    }
+    if from == live || live == to {
+        return Some(to.cloned());
+    }
+    if [from, to, live].into_iter().flatten().any(Value::is_array) {
+        return None;
+    }
+    let (Some(Value::Object(to)), Some(Value::Object(live))) = (to, live) else { return Some(to.cloned()) };
+    let none = Map::new();
+    let from = from.and_then(Value::as_object).unwrap_or(&none);
+    let mut carried = Map::new();
+    for name in live.keys().chain(to.keys().filter(|name| !live.contains_key(*name))) {
+        if let Some(value) = carry(from.get(name), to.get(name), live.get(name))? {
+            carried.insert(name.clone(), value);
+        }
+    }
+    Some(Some(Value::Object(carried)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use crate::resource::arbitrary_tests::any_json;
+
+    use super::*;
+
+    #[test]
+    fn a_change_is_carried_over_to_what_others_have_changed_elsewhere() {
+        let from = json!({ "status": { "ours": 1, "theirs": 1, "list": ["a"] } });
+        let to = json!({ "status": { "ours": 2, "theirs": 1, "list": ["a", "b"], "new": true } });
+        let live = json!({ "status": { "ours": 1, "theirs": 7, "list": ["a"], "more": 1 } });
+        let expected =
+            json!({ "status": { "ours": 2, "theirs": 7, "list": ["a", "b"], "new": true, "more": 1 } });
+        assert_eq!(carry_over(&from, &to, &live), Some(expected));
+    }
+
+    #[test]
+    fn a_list_that_both_have_changed_is_nobody_s() {
+        let (from, to) = (json!({ "list": ["a", "b"] }), json!({ "list": ["a", "B"] }));
+        assert_eq!(carry_over(&from, &to, &json!({ "list": ["x", "a", "b"] })), None);
+        assert_eq!(carry_over(&from, &to, &json!({})), None);
+        assert_eq!(carry_over(&from, &json!({}), &json!({ "list": ["x", "a", "b"] })), None);
+        assert_eq!(carry_over(&from, &to, &to), Some(to.clone()), "both the same");
+    }
+
+    #[test]
+    fn of_a_value_that_both_have_changed_ours_counts() {
+        let of = |value: u32| json!({ "value": value });
+        assert_eq!(carry_over(&of(1), &of(2), &of(3)), Some(of(2)));
+        assert_eq!(carry_over(&of(1), &json!({}), &of(3)), Some(json!({})));
+        assert_eq!(carry_over(&json!({}), &of(2), &of(3)), Some(of(2)));
+    }
+
+    proptest! {
+        #![proptest_config(crate::properties::daily())]
+
+        #[test]
+        fn upon_the_same_state_it_is_the_change_itself(from in any_json(), to in any_json()) {
+            prop_assert_eq!(carry_over(&from, &to, &from), Some(to));
+        }
+
+        #[test]
+        fn no_change_leaves_any_state_alone(from in any_json(), live in any_json()) {
+            prop_assert_eq!(carry_over(&from, &from, &live), Some(live));
+        }
+
+        #[test]
+        fn what_was_carried_over_is_not_carried_over_again(from in any_json(), to in any_json(), live in any_json()) {
+            if let Some(carried) = carry_over(&from, &to, &live) {
+                prop_assert_eq!(carry_over(&from, &to, &carried), Some(carried));
+            }
+        }
+    }
 }

@@ -1,24 +1,23 @@
 //! The writes of user code.
 
-use std::sync::Arc;
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use serde_json::Value;
 
 use super::{
-    Applied, Error, WriteMode,
+    error::Error,
     matcher::seen::Desired,
     primary::{FinalizerAdded, PrimaryWriter},
     send::{
-        applied::State,
-        body,
-        intent::{Intent, Part},
+        body::{self, Part, Text},
+        intent::{Intent, WriteMode},
         request::{Verb, WriteRequest},
         target::{Target, WritingRun},
-        text::Text,
     },
 };
 use crate::{
-    event_source::RustType,
+    cache::Kept,
+    event_source::{AnySecondary, RustType},
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType},
 };
 
@@ -232,7 +231,7 @@ impl<'c> ResourceOperations<'c> {
         if let Some(known) = &known
             && known.has_matched()
         {
-            return target.found_as_desired(&known.kept, &key);
+            return self.found_as_desired(&target, &known.kept, &key);
         }
         let body = match part {
             Part::Status => body::applied_status(desired, target.kind(), &key)?,
@@ -272,7 +271,7 @@ impl<'c> ResourceOperations<'c> {
         let intent = Intent::of(Verb::Create, Part::Object, key, body);
         // A version makes no sense here; without one, no mode asks for it.
         let mode = self.mode.filter(|mode| !mode.filters()).unwrap_or(WriteMode::ForceFilter);
-        target.opened(target.write(&intent, mode).await?)
+        opened_in(&target, target.write(&intent, mode).await?)
     }
 
     async fn delete_any(&self, of: RustType, object: &dyn Object) -> Result<(), Error> {
@@ -358,7 +357,7 @@ impl<'c> ResourceOperations<'c> {
             let to = body::patched_part(&*edited, target.kind(), part, None)?;
             Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(state.version())))
         };
-        target.opened(target.write_difference(&key, actual, mode, &mut differ).await?)
+        opened_in(&target, target.write_difference(&key, actual, mode, &mut differ).await?)
     }
 
     async fn merge(
@@ -384,7 +383,32 @@ impl<'c> ResourceOperations<'c> {
         intent: &Intent,
         default: WriteMode,
     ) -> Result<AnyObject, Error> {
-        target.opened(target.write(intent, self.mode.unwrap_or(default)).await?)
+        opened_in(&target, target.write(intent, self.mode.unwrap_or(default)).await?)
+    }
+
+    /// The known state, to which nothing has to be written.
+    fn found_as_desired(
+        &self,
+        target: &Target<'_>,
+        known: &Arc<Kept>,
+        key: &ObjectKey,
+    ) -> Result<State, Error> {
+        self.run.writer.matched(self.run.key, target.kind(), key, None);
+        Ok(match target.secondary() {
+            Some(source) => {
+                State::Found { kept: Arc::clone(known), source: Arc::clone(source), key: key.clone() }
+            }
+            None => {
+                State::Object { object: target.informer().try_open(key, known)?, kind: target.kind().clone() }
+            }
+        })
+    }
+
+    /// The target of `object`, which a bounded event source holds in full from then on.
+    async fn held(&self, of: RustType, object: &dyn Object) -> Result<(Target<'c>, ObjectKey), Error> {
+        let (target, key) = self.target(of, object)?;
+        target.hold(&key).await?;
+        Ok((target, key))
     }
 
     pub(super) fn target(&self, of: RustType, object: &dyn Object) -> Result<(Target<'c>, ObjectKey), Error> {
@@ -393,7 +417,71 @@ impl<'c> ResourceOperations<'c> {
     }
 }
 
+/// The object that an apply has written, or has found as desired. Most reconcilers don't read it, and then it costs
+/// nothing.
+pub struct Applied<K> {
+    state: State,
+    kind: PhantomData<fn() -> K>,
+}
+
+enum State {
+    /// What was written, or an object that was not read from a cache.
+    Object { object: AnyObject, kind: ResourceType },
+    /// As the cache keeps it.
+    Found { kept: Arc<Kept>, source: Arc<AnySecondary>, key: ObjectKey },
+}
+
+impl<K: KubeObject> Applied<K> {
+    fn new(state: State) -> Self {
+        Self { state, kind: PhantomData }
+    }
+
+    /// The object as it is now: with what the server and others have written.
+    ///
+    /// # Errors
+    /// [`Error::Undecodable`] if it is of one of the cluster's own kinds, and can't be decoded.
+    pub fn object(&self) -> Result<Arc<K>, Error> {
+        typed(self.state.object()?)
+    }
+}
+
+impl State {
+    fn object(&self) -> Result<AnyObject, Error> {
+        match self {
+            Self::Object { object, kind } => {
+                opened(object, kind)?;
+                Ok(Arc::clone(object))
+            }
+            Self::Found { kept, source, key } => Ok(source.informer().try_open(key, kept)?),
+        }
+    }
+}
+
+impl<K> fmt::Debug for Applied<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.state {
+            State::Object { object, .. } => {
+                f.debug_tuple("Applied").field(&ObjectKey::in_meta(object.meta())).finish()
+            }
+            State::Found { key, .. } => f.debug_tuple("Applied").field(key).finish(),
+        }
+    }
+}
+
+/// Fails if there is nothing but metadata: the rest can't be decoded.
+fn opened(object: &AnyObject, kind: &ResourceType) -> Result<(), Error> {
+    object
+        .check()
+        .map_err(|source| Error::undecodable(kind.clone(), ObjectKey::in_meta(object.meta()), source))
+}
+
+/// The object with all of its content. What was written is decoded only when it is read.
+fn opened_in(target: &Target<'_>, object: AnyObject) -> Result<AnyObject, Error> {
+    opened(&object, target.kind())?;
+    Ok(object)
+}
+
 /// An object from an event source for type `K`, which is of that type.
-pub(super) fn typed<K: KubeObject>(object: AnyObject) -> Result<Arc<K>, Error> {
+fn typed<K: KubeObject>(object: AnyObject) -> Result<Arc<K>, Error> {
     object.typed().ok_or_else(|| Error::NoEventSource { kind: RustType::of::<K>().name().to_owned() })
 }

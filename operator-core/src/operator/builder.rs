@@ -189,14 +189,14 @@ impl OperatorBuilder {
         self
     }
 
-    /// Takes the time of day from here instead of the machine's clock.
+    /// Sets the source of the time of day, instead of the machine's clock.
     pub fn wall_clock(mut self, wall_clock: Arc<dyn WallClock>) -> Self {
         self.settings.wall_clock = Some(wall_clock);
         self
     }
 
-    /// Takes its environment from here at each start, instead of real time and real randomness: for simulations. A wall
-    /// clock that was set replaces the environment's.
+    /// Sets the environment of each start, instead of real time and real randomness: for simulations. If a wall clock was
+    /// set, it replaces the environment's.
     pub fn environment(mut self, make: impl Fn() -> Environment + Send + Sync + 'static) -> Self {
         self.settings.environment = MakeEnvironment(Arc::new(make));
         self
@@ -211,7 +211,7 @@ impl OperatorBuilder {
     /// The time after which a warning names event sources that are not synced yet, with the reason. It is repeated at
     /// this interval. By default two minutes; `None` for no such warning.
     ///
-    /// Unlike JOSDK's `cacheSyncTimeout` it stops nothing by itself: the sources keep trying, and primaries run if
+    /// Unlike JOSDK's `cacheSyncTimeout`, it stops nothing by itself: the sources keep trying, and primaries run if
     /// their namespace is synced in all sources that follow it. With [`OperatorBuilder::stop_on_source_error_at_start`]
     /// it is the time after which the start fails.
     pub fn cache_sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
@@ -232,11 +232,11 @@ impl OperatorBuilder {
         self
     }
 
-    /// Whether the start fails if the definition of a primary, as it is in the cluster, is not that of its type; by default
+    /// Whether the start fails if the definition of a primary in the cluster doesn't match its type; by default
     /// nothing is checked. JOSDK: `checkCRDAndValidateLocalModel`, which compares the names of fields.
     ///
-    /// It has to exist, and to have the type's scope and kind; it has to serve the type's version; and its schema must drop
-    /// no field of the type and refuse none of its values. [`Operator::start`] then returns [`Error::Definitions`] with all
+    /// The definition has to exist, and to have the type's scope and kind; it has to serve the type's version; and its schema
+    /// must drop no field of the type and refuse none of its values. [`Operator::start`] then returns [`Error::Definitions`] with all
     /// differences of all definitions. Of a kind whose definition doesn't belong to the operator
     /// ([`Controller::of_existing`]) only scope, kind and version are checked. The operator needs the right to `get`
     /// customresourcedefinitions.
@@ -248,15 +248,15 @@ impl OperatorBuilder {
     /// Calls `callback` when an event source stops for good: its task has panicked, or it is the reason why a start
     /// fails with [`OperatorBuilder::stop_on_source_error_at_start`], once for each missing namespace. A source that
     /// has failed and is retrying has not stopped. JOSDK: `InformerStoppedHandler`, whose default ends the process.
-    /// Here the process goes on; anything that restarts processes can use `/healthz`.
+    /// Here the process continues; use `/healthz` to restart it.
     pub fn on_source_stopped(mut self, callback: impl Fn(&StoppedSource) + Send + Sync + 'static) -> Self {
         self.observers.push(Arc::new(Told(Box::new(callback))));
         self
     }
 
     /// How many runs of all controllers together may be in progress at the same time; by default only each controller has
-    /// a limit, its [`max_concurrent_reconciles`](crate::ControllerBuilder::max_concurrent_reconciles). Runs that wait get
-    /// their places in the order in which they asked, and none of them has started: its deadline has not begun. JOSDK:
+    /// a limit, its [`max_concurrent_reconciles`](crate::ControllerBuilder::max_concurrent_reconciles). Waiting runs get
+    /// their places in the order in which they asked. A waiting run hasn't started, and its deadline isn't running. JOSDK:
     /// `concurrentReconciliationThreads`, whose default is 50.
     pub fn max_concurrent_reconciles(mut self, runs: usize) -> Self {
         self.settings.max_concurrent_reconciles = Some(runs);
@@ -264,7 +264,7 @@ impl OperatorBuilder {
     }
 
     /// How many creates, updates and deletions of dependents may be in progress at the same time, for all workflows of
-    /// a controller; by default 50. The limit is per controller, so a slow controller doesn't hold up another. Each
+    /// a controller; by default 50. The limit is per controller, so a slow controller doesn't slow down another. Each
     /// resource of a bulk dependent counts; a dependent that only reads doesn't. Within this limit, a run does in
     /// parallel what it can. JOSDK: `concurrentWorkflowExecutorThreads`.
     pub fn max_concurrent_dependents(mut self, dependents: usize) -> Self {
@@ -272,7 +272,7 @@ impl OperatorBuilder {
         self
     }
 
-    /// Whether dependents that don't say so themselves, by `use_ssa`, are written by server-side apply; by default they are.
+    /// Whether dependents without a `use_ssa` of their own are written by server-side apply; by default they are.
     /// Otherwise they are created by POST and replaced by PUT, and the operator's role needs `update` where
     /// [`Controller::access`] says `patch`. JOSDK: `ssaBasedCreateUpdateMatchForDependentResources`.
     pub fn use_ssa_for_dependents(mut self, use_ssa: bool) -> Self {
@@ -298,14 +298,14 @@ impl OperatorBuilder {
     /// The prefix of the labels and of the annotation that show which node has made an object, and for which primary;
     /// by default `operator-core.io`. It is a DNS subdomain, such as the group of the operator's own kinds.
     ///
-    /// Objects made with another prefix are taken over, because they have the owner reference or the mapping
-    /// annotations, and the field manager. Those that are no longer wanted by then are not removed. See [`MarkNames`].
+    /// Objects made with another prefix are taken over if they have the owner reference and the field manager. Objects
+    /// that are no longer wanted by then aren't deleted. See [`MarkNames`].
     pub fn mark_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.mark_prefix = prefix.into();
         self
     }
 
-    /// Works only while this replica holds a lease, so that one of several replicas is active; off by default, as in
+    /// Works only while this replica holds a lease: one of several replicas is active. Off by default, as in
     /// JOSDK. The others stand by with their caches filled. A replica that was the leader and has lost the lease stops
     /// writing and has to be restarted: see [`Operator::run`] and [`Operator::leadership_lost`].
     pub fn leader_election(mut self, election: LeaderElection) -> Self {
@@ -331,7 +331,7 @@ impl OperatorBuilder {
         &self.crds
     }
 
-    /// The cluster that was given, if one was.
+    /// The configured cluster, if one was set.
     #[must_use]
     pub fn configured(&self) -> Option<&Config> {
         self.settings.config.as_ref()
@@ -361,7 +361,7 @@ impl OperatorBuilder {
     /// Finishes the declaration.
     ///
     /// # Errors
-    /// If no controller is registered, something contradicts itself, or a setting from outside can't be. The error has
+    /// If no controller is registered, something contradicts itself, or an external setting is invalid. The error has
     /// all mistakes.
     pub fn build(self) -> Result<Operator, Error> {
         let built = self.resolved()?;

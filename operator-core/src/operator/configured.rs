@@ -13,9 +13,9 @@ use crate::{
 };
 
 impl OperatorBuilder {
-    /// Takes settings from outside: they win over what this builder and its controllers declare, and those of a later
-    /// call over those of an earlier one. They are read when the operator is built, and everything that is wrong with
-    /// them is told then. JOSDK: `ConfigLoader`.
+    /// Reads settings from outside. They take precedence over the declarations of this builder and its controllers, and
+    /// the settings of a later call over those of an earlier one. They are read when the operator is built, and all
+    /// mistakes in them are reported then. JOSDK: `ConfigLoader`.
     ///
     /// ```
     /// use operator_core::{Operator, configuration::ConfigLoader};
@@ -27,7 +27,7 @@ impl OperatorBuilder {
         self
     }
 
-    /// Takes over what the sources of settings say, after which there are none.
+    /// Applies the settings of all sources, after which there are no more sources.
     ///
     /// # Errors
     /// With all mistakes of the declaration and of the settings.
@@ -112,7 +112,7 @@ impl OperatorBuilder {
             (None, None) => {
                 mistakes.push(Mistake::new(
                     format!("{first}: the leader election has no lease"),
-                    "replicas elect a leader by a lease, and neither the settings nor the code name one",
+                    "replicas elect a leader with a lease, and neither the settings nor the code name one",
                     "`operator.leader-election.lease-name: web-page-operator`",
                 ));
                 return;

@@ -48,7 +48,7 @@ impl OperatorBuilder {
         mistakes.extend(twice.into_iter().map(|name| {
             Mistake::new(
                 format!("two controllers are called `{name}`"),
-                "the name tells them apart in metrics and as field managers",
+                "the name distinguishes them in metrics and as field managers",
                 "`.name(\"…\")`, or `name = \"…\"` in the attribute, with another name for one of them",
             )
         }));
@@ -61,7 +61,7 @@ impl OperatorBuilder {
         }
         if self.settings.stop_on_source_error_at_start && self.settings.cache_sync_timeout.is_none() {
             mistakes.push(Mistake::new(
-                "`stop_on_source_error_at_start` has no time after which the start fails",
+                "`stop_on_source_error_at_start` needs a time after which the start fails",
                 "`cache_sync_timeout` is that time, and it is `None`",
                 "`.cache_sync_timeout(Duration::from_secs(…))`, or `.stop_on_source_error_at_start(false)`",
             ));
@@ -77,15 +77,15 @@ impl OperatorBuilder {
         if self.settings.default_namespaces.as_ref().is_some_and(nowhere) {
             mistakes.push(Mistake::new(
                 "the operator watches no namespace",
-                "the list of its namespaces is empty, so no controller that names none itself would ever run",
+                "the list of its namespaces is empty, so controllers without namespaces of their own would never run",
                 "`.namespaces([\"default\"])`, or leave it out to watch all",
             ));
         }
         let prefix = &self.settings.mark_prefix;
         if !MarkNames::is_prefix(prefix) {
             mistakes.push(Mistake::new(
-                format!("`{prefix}` can't be what the keys of labels begin with"),
-                "it is a DNS subdomain: lower-case letters, digits, `-` and `.`, 253 at most",
+                format!("`{prefix}` can't be the prefix of label keys"),
+                "the prefix is a DNS subdomain: lower-case letters, digits, `-` and `.`, 253 at most",
                 "`.mark_prefix(\"example.com\")`, or leave it out for `operator-core.io`",
             ));
         }

@@ -20,7 +20,7 @@ pub enum Error {
     Declaration(#[from] Mistakes),
     /// The address for `/metrics`, `/healthz` and `/readyz` can't be used, for example because another process has its
     /// port.
-    #[error("cannot listen on {address} for /metrics, /healthz and /readyz; give another `.http_address(…)`")]
+    #[error("cannot listen on {address} for /metrics, /healthz and /readyz; set another `.http_address(…)`")]
     Http {
         /// The requested address.
         address: SocketAddr,
@@ -52,14 +52,14 @@ pub enum Error {
     /// A controller or a source follows [`WatchScope::Current`](crate::WatchScope::Current), and nothing says which
     /// namespace that is.
     #[error(
-        "no namespace is current: the kubeconfig's context `{context}` names none; `kubectl config set-context {context} --namespace=NAME` sets one, or name the namespaces instead of `WatchScope::Current`"
+        "there is no current namespace: the kubeconfig's context `{context}` has none; set one with `kubectl config set-context {context} --namespace=NAME`, or name the namespaces instead of `WatchScope::Current`"
     )]
     NoCurrentNamespace {
         /// The context.
         context: String,
     },
     /// A controller or a source has a shard selector, and the API server shows all objects in spite of it.
-    #[error("controller {controller} works on a part of all {kind} only: {reason}")]
+    #[error("controller {controller} works only on a part of all {kind}: {reason}")]
     NotSharded {
         /// The controller's name.
         controller: String,

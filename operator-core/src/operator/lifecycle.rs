@@ -38,7 +38,7 @@ pub struct Operator {
     pub(super) settings: Settings,
     pub(super) observers: Observers,
     pub(super) http: Option<HttpConfig>,
-    /// Whether it tells its observers from time to time how everything is, because metrics were asked for.
+    /// Whether it reports its state to its observers periodically, because metrics are recorded.
     pub(super) tells: bool,
     pub(super) running: Mutex<Option<Arc<Running>>>,
 }
@@ -104,7 +104,7 @@ pub struct UndecodableObject {
     pub source: String,
     /// The object.
     pub object: ObjectKey,
-    /// Which field isn't as expected, and what is expected there. It contains none of the object's values.
+    /// The field that can't be decoded, and what is expected there, without any of the object's values.
     pub reason: String,
 }
 
@@ -152,7 +152,7 @@ impl Operator {
         if !self.settings.configured.is_empty() {
             let listed = |(key, place): (&String, &String)| format!("{key} ({place})");
             let settings = self.settings.configured.iter().map(listed).collect::<Vec<_>>().join(", ");
-            tracing::info!(settings, "these settings are not the code's");
+            tracing::info!(settings, "these settings don't come from the code");
         }
         let mut environment = (self.settings.environment.0)();
         if let Some(wall_clock) = &self.settings.wall_clock {
@@ -193,7 +193,7 @@ impl Operator {
             spread: self.settings.spread,
             places: places.clone(),
             sharing: self.sharing(),
-            managers: self.settings.controllers.iter().flat_map(Controller::field_managers).collect(),
+            managers: self.settings.controllers.iter().map(|one| one.field_manager().to_owned()).collect(),
             marks: MarkNames::new(&self.settings.mark_prefix),
             mode: Mode::Apply,
             given: None,
@@ -285,7 +285,7 @@ impl Operator {
         self.running().await?.http.as_ref().map(|server| server.address)
     }
 
-    /// What runs now. The lock is not held, so that waiting for the running operator doesn't keep it from stopping.
+    /// The running operator. The lock isn't held, because a caller that waits for it must not keep it from stopping.
     pub(super) async fn running(&self) -> Option<Arc<Running>> {
         self.running.lock().await.clone()
     }

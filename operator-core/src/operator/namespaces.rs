@@ -1,4 +1,4 @@
-//! The namespaces of all controllers, and those of one, changed while it runs.
+//! The default namespaces of all controllers, and changes of a running controller's namespaces.
 
 use super::{Error, Operator, OperatorBuilder};
 use crate::{
@@ -6,13 +6,13 @@ use crate::{
     event_source::WatchScope,
 };
 
-/// What stands for all namespaces elsewhere.
+/// Names that stand for all namespaces in other tools.
 const WORDS_FOR_ALL: [&str; 3] = ["", "*", "JOSDK_ALL_NAMESPACES"];
 
 impl OperatorBuilder {
     /// The namespaces of all controllers that don't name their own by
     /// [`ControllerBuilder::namespaces`](crate::ControllerBuilder::namespaces); by default all. Event sources follow
-    /// their controller. Namespaces from outside, by a setting or `--namespaces`, win over both. JOSDK:
+    /// their controller. An external setting or `--namespaces` takes precedence over both. JOSDK:
     /// `settingNamespaces` for each registered reconciler.
     ///
     /// ```
@@ -26,7 +26,7 @@ impl OperatorBuilder {
         self
     }
 
-    /// The same, unless it was said before.
+    /// The same, unless namespaces were set before.
     #[cfg(feature = "testing")]
     pub(crate) fn namespaces_by_default(mut self, scope: WatchScope) -> Self {
         self.settings.default_namespaces.get_or_insert(scope);
@@ -35,14 +35,14 @@ impl OperatorBuilder {
 }
 
 impl Operator {
-    /// Has the controller called `controller` work in these namespaces from now on, as long as the operator runs. Event
-    /// sources without namespaces of their own follow it. JOSDK: `RegisteredController.changeNamespaces`.
+    /// Changes the namespaces of `controller` while the operator runs. Event sources without namespaces of their own
+    /// follow. JOSDK: `RegisteredController.changeNamespaces`.
     ///
-    /// In a namespace that is left, nothing runs any more: retries, timers and whatever else is kept about its
-    /// primaries is dropped, and a run in progress ends by itself. Its primaries keep their finalizers, as another
-    /// operator may care for them. Primaries in a namespace that is new run once what concerns them has been seen, as
-    /// after a start; this doesn't wait for that: see [`Operator::synced`]. The others notice nothing, even if the
-    /// change is from some namespaces to all, or back. A standby replica changes what it knows, and runs nothing.
+    /// In a namespace that the controller leaves, nothing runs any more: retries, timers and all other state of its
+    /// primaries are dropped, and a run in progress ends by itself. Its primaries keep their finalizers, because another
+    /// operator may take care of them. Primaries in a new namespace run once everything that concerns them is synced, as
+    /// after a start; this method doesn't wait for that: see [`Operator::synced`]. Other primaries aren't affected, even
+    /// if the change is from some namespaces to all, or back. A standby replica changes its caches, and runs nothing.
     ///
     /// ```
     /// # async fn change(operator: &operator_core::Operator) -> Result<(), operator_core::Error> {
@@ -56,8 +56,9 @@ impl Operator {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Declaration`] if there is no such controller, or these can't be changed to: none at all, all of them
-    /// among others, or the current one, whose name is to be given instead. [`Error::NotRunning`] if the operator isn't running, or no longer leads.
+    /// [`Error::Declaration`] if there is no such controller, the list is empty or contains a name for all namespaces,
+    /// or the scope is the current namespace, which has to be given by its name. [`Error::NotRunning`] if the operator
+    /// isn't running, or no longer leads.
     pub async fn change_namespaces(&self, controller: &str, scope: WatchScope) -> Result<(), Error> {
         let mistakes = unknown(controller, self.controllers().iter().map(|controller| controller.name()));
         let mistakes = mistakes.into_iter().chain(wrong(&scope)).collect();
@@ -91,8 +92,8 @@ fn wrong(scope: &WatchScope) -> Option<Mistake> {
         WatchScope::All => return None,
         WatchScope::Current => {
             return Some(Mistake::new(
-                "the controller is given the current namespace",
-                "which one that is was found out when the operator started, and can't change while it runs",
+                "the current namespace can't be set while the operator runs",
+                "it is determined when the operator starts, and doesn't change",
                 "its name, in `WatchScope::Namespaces(…)`; or `WatchScope::Current` in the declaration",
             ));
         }
@@ -100,15 +101,15 @@ fn wrong(scope: &WatchScope) -> Option<Mistake> {
     };
     if names.is_empty() {
         return Some(Mistake::new(
-            "the controller is given no namespace to work in",
+            "the list of namespaces is empty",
             "nothing would ever run",
             "`WatchScope::All`, or the names of namespaces",
         ));
     }
     let all = names.iter().find(|name| WORDS_FOR_ALL.contains(&name.as_str()))?;
     Some(Mistake::new(
-        format!("`{all}` is among the namespaces that the controller is given"),
-        "it stands for all of them, and no namespace is called that",
+        format!("`{all}` is in the list of namespaces"),
+        "it stands for all namespaces, and no namespace can have this name",
         "`WatchScope::All` alone, or only the names of namespaces",
     ))
 }
@@ -125,8 +126,8 @@ mod tests {
     #[test]
     fn mixtures_and_nothing_are_refused() {
         assert_eq!((of(["shop", "bank"]), wrong(&WatchScope::All)), (None, None));
-        assert!(of([]).is_some_and(|what| what.contains("no namespace")));
-        assert!(of(["shop", "*"]).is_some_and(|what| what.contains("`*` is among")));
+        assert!(of([]).is_some_and(|what| what.contains("is empty")));
+        assert!(of(["shop", "*"]).is_some_and(|what| what.contains("`*` is in the list")));
         assert!(of([""]).is_some() && wrong(&WatchScope::Current).is_some());
     }
 

@@ -43,7 +43,7 @@ impl Operator {
     /// managers send several.
     ///
     /// With a leader election it also ends when this replica was the leader and no longer is: with
-    /// [`Exit::LeadershipLost`], so that a new process takes part, whose caches and reconciler hold nothing from the
+    /// [`Exit::LeadershipLost`]: a new process takes part, whose caches and reconciler hold nothing from the
     /// old term.
     ///
     /// # Errors

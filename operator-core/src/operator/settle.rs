@@ -46,7 +46,7 @@ pub enum SettleError {
     TimedOut {
         /// How long the wait was.
         timeout: Duration,
-        /// What was still going on.
+        /// What was still in progress.
         reason: String,
     },
 }
@@ -113,7 +113,6 @@ impl Operator {
                 .leftovers
                 .extend(leftovers.map(|(source, kept)| (format!("{}/{source}", controller.name()), kept)));
         }
-        footprint.leftovers.extend(running.environment.leftovers());
         footprint
     }
 

@@ -20,7 +20,7 @@ pub struct StoppedSource {
     pub source: String,
     /// Its namespace, if the source follows several separately.
     pub namespace: Option<String>,
-    /// Why, in the server's own words if it is the server's refusal, and what can be done about it: which right to
+    /// The reason, in the server's words if the server refused, and what can be done about it: which right to
     /// grant to which account.
     pub error: String,
 }

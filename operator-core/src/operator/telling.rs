@@ -12,10 +12,10 @@ use tokio::{task::JoinHandle, time::MissedTickBehavior};
 use super::lifecycle::Running;
 use crate::environment::Environment;
 
-/// How old what was told may be.
+/// The interval between two reports.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// The task that tells. Dropping it ends it.
+/// The task that reports. Dropping it ends the task.
 #[derive(Debug)]
 pub(super) struct Telling(JoinHandle<()>);
 

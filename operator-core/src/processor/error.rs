@@ -13,7 +13,9 @@ pub enum Error {
     #[error("the retry's interval multiplier is {0}; it must be a finite number and at least 1")]
     RetryMultiplier(f64),
     /// The limit of a rate limiter is zero: nothing would ever run.
-    #[error("the rate limit is 0 runs; it must be at least 1: leave the rate limiter out to have no limit")]
+    #[error(
+        "the rate limit is 0 runs; it must be at least 1, or leave the rate limiter out to have no limit"
+    )]
     RateLimit,
     /// The period of a rate limiter is zero: it would limit nothing.
     #[error("the period of the rate limit is zero; leave the rate limiter out to have no limit")]

@@ -13,11 +13,11 @@ pub struct RetryInfo {
     /// The number of retries that have been scheduled since the last success, including this one. Zero if an event
     /// during the first, failed run caused this one before any delay.
     pub attempt: u32,
-    /// Whether no retry follows if this run fails, too.
+    /// Whether no retry follows if this run also fails.
     pub last_attempt: bool,
 }
 
-/// What is kept for a primary between its first failure and its next success.
+/// The state of a primary between its first failure and its next success.
 ///
 /// JOSDK: `RetryExecution`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,13 +5,15 @@ use std::{future::Future, sync::Arc};
 use futures::FutureExt;
 use parking_lot::Mutex;
 
-use super::{DataOfRun, Expectations, RetryInfo, memo::Memo};
+use super::{DataOfRun, RetryInfo, memo::Memo};
 use crate::reconciler::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings};
 use crate::{
     cache::{AnyInformer, HeldObjects},
     client::Clients,
     environment::WallClock,
-    event_source::{AnySecondary, EventSources, PrimarySource, RustType, Sources},
+    event_source::{
+        AnySecondary, EventSources, PrimaryScope, PrimaryScopes, PrimarySource, RustType, Sources,
+    },
     observe::Causes,
     operations::{About, Error, Events, Findings, Recorder, ResourceOperations, Writer, WritingRun},
     processor::Processor,
@@ -37,8 +39,8 @@ pub(crate) struct ControllerContext {
     pub(crate) marks: Arc<ControllerMarks>,
     /// The workflow, if the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow>>,
-    /// What its reconciler waits for, by primary.
-    pub(crate) expectations: Arc<Expectations>,
+    /// What is kept about its primaries.
+    pub(crate) scopes: Arc<PrimaryScopes>,
     /// What the workflows of the operator share.
     pub(crate) workflows: WorkflowSurroundings,
     /// Knows whether another run of a primary follows anyway.
@@ -117,6 +119,11 @@ impl AnyContext {
         &self.run
     }
 
+    /// Where something about the primary of the run is kept for its later ones.
+    pub(crate) fn scope(&self) -> PrimaryScope<'_> {
+        self.shared.scopes.of_incarnation(&self.run.key, &self.run.uid)
+    }
+
     /// The primary of the run.
     pub(crate) fn primary_key(&self) -> &ObjectKey {
         &self.run.key
@@ -159,7 +166,7 @@ impl AnyContext {
     /// Adds and removes event sources.
     pub(crate) fn event_sources(&self) -> EventSources<'_> {
         let shared = &self.shared;
-        EventSources { sources: &shared.sources, primaries: &shared.primary, primary: &self.run.key }
+        EventSources { sources: &shared.sources, scope: self.scope() }
     }
 
     /// Writes secondaries, and the primary in addition to what the run returns.
@@ -230,9 +237,11 @@ impl AnyContext {
     }
 
     pub(crate) fn writing_run(&self) -> WritingRun<'_> {
+        let is_going = |primary: &AnyObject| primary.meta().deletion_timestamp.is_some();
         WritingRun {
             key: &self.run.key,
             uid: self.run.uid.as_str(),
+            is_cleanup: self.own_primary.lock().as_ref().is_some_and(is_going),
             finalizer: self.shared.finalizer.as_deref(),
             done_jobs: self.shared.marks.names().done_jobs(),
             own_fields: self.shared.workflow.as_ref().map_or(&[], |workflow| workflow.own_fields()),

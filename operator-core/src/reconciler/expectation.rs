@@ -1,4 +1,4 @@
-//! What reconcilers wait for, by primary: a condition with a name and a time-out.
+//! What reconcilers wait for: a condition with a name and a time-out.
 //!
 //! ```text
 //!            expect ─ met already ─▶ (nothing)
@@ -16,17 +16,10 @@
 //! # Assumptions
 //! - A condition is quick, and reads only what it is given.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
-
-use parking_lot::Mutex;
+use std::{fmt, sync::Arc, time::Duration};
 
 use super::{AnyContext, Context};
-use crate::{
-    environment::Now,
-    error::Permanent,
-    event_source::PrimaryFollower,
-    resource::{KubeObject, ObjectKey, Uid},
-};
+use crate::{environment::Now, error::Permanent, resource::KubeObject};
 
 /// How an expectation stands. JOSDK: `ExpectationResult`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +39,12 @@ pub enum Expectation {
 
 type IsMet = Arc<dyn Fn(&Arc<AnyContext>) -> bool + Send + Sync>;
 
-/// The expectations of one controller, by primary. JOSDK: `ExpectationManager`, `PeriodicCleanerExpectationManager`.
-#[derive(Default)]
-pub(crate) struct Expectations(Mutex<BTreeMap<ObjectKey, Expected>>);
+/// What is expected of a primary. JOSDK: `ExpectationManager`, `PeriodicCleanerExpectationManager`.
+#[derive(Clone, Default)]
+pub(crate) struct Expected(Option<Awaited>);
 
 #[derive(Clone)]
-struct Expected {
-    /// Of the primary: its successor doesn't inherit it.
-    uid: Uid,
+struct Awaited {
     name: String,
     since: Now,
     within: Duration,
@@ -62,73 +53,43 @@ struct Expected {
     told: bool,
 }
 
-impl Expected {
+impl Awaited {
     fn left(&self, now: Now) -> Duration {
         self.within.saturating_sub(now - self.since)
     }
 }
 
-impl Expectations {
-    fn set(&self, primary: &ObjectKey, expected: Expected, exists: impl FnOnce() -> bool) -> bool {
-        let mut all = self.0.lock();
-        // Asked under the lock: what is added after the primary has gone would never go.
-        let exists = exists();
-        if exists {
-            all.insert(primary.clone(), expected);
-        }
-        exists
-    }
-
-    /// That of this primary.
-    fn of(&self, primary: &ObjectKey, uid: &Uid) -> Option<Expected> {
-        self.0.lock().get(primary).filter(|expected| expected.uid == *uid).cloned()
-    }
-
-    fn change(&self, primary: &ObjectKey, like: &Expected, change: impl FnOnce(&mut Expected) -> bool) {
-        let mut all = self.0.lock();
-        if let Some(expected) = all.get_mut(primary)
-            && Arc::ptr_eq(&expected.is_met, &like.is_met)
-            && !change(expected)
+impl Expected {
+    fn change(&mut self, like: &Awaited, change: impl FnOnce(&mut Awaited) -> bool) {
+        if let Some(awaited) = &mut self.0
+            && Arc::ptr_eq(&awaited.is_met, &like.is_met)
+            && !change(awaited)
         {
-            all.remove(primary);
+            self.0 = None;
         }
     }
 
     /// When a primary that waits has to run at the latest; not again when its time is up.
-    pub(super) fn due(&self, primary: &ObjectKey, uid: &Uid, now: Now) -> Option<Duration> {
-        let mut all = self.0.lock();
-        let expected = all.get_mut(primary).filter(|expected| expected.uid == *uid && !expected.told)?;
-        let left = expected.left(now);
-        expected.told = left.is_zero();
+    fn due(&mut self, now: Now) -> Option<Duration> {
+        let awaited = self.0.as_mut().filter(|awaited| !awaited.told)?;
+        let left = awaited.left(now);
+        awaited.told = left.is_zero();
         Some(left)
     }
 
-    /// The number of primaries that don't exist and have one.
-    pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.0.lock().keys().filter(|primary| !exists(primary)).count()
-    }
-
-    /// Takes over what others waited for at `then`, as if `passed` had gone by since.
+    /// What was waited for at `then`, as if `passed` had gone by since.
     #[cfg(feature = "testing")]
-    pub(crate) fn inherit(&self, others: &Self, then: Now, passed: Duration) {
-        let others = others.0.lock().clone();
-        self.0.lock().extend(others.into_iter().map(|(primary, expected)| {
-            let within = expected.left(then).saturating_sub(passed);
-            (primary, Expected { since: Now::START, within, ..expected })
-        }));
+    pub(crate) fn later(self, then: Now, passed: Duration) -> Self {
+        Self(self.0.map(|awaited| {
+            let within = awaited.left(then).saturating_sub(passed);
+            Awaited { since: Now::START, within, ..awaited }
+        }))
     }
 }
 
-/// Forgets what was expected of a primary that is gone.
-impl PrimaryFollower for Expectations {
-    fn primary_gone(&self, primary: &ObjectKey) {
-        self.0.lock().remove(primary);
-    }
-}
-
-impl fmt::Debug for Expectations {
+impl fmt::Debug for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Expectations").finish_non_exhaustive()
+        f.debug_struct("Expected").finish_non_exhaustive()
     }
 }
 
@@ -196,7 +157,7 @@ impl<P: KubeObject> Context<P> {
 
     /// Forgets the primary's expectation, whatever its name. JOSDK: `removeExpectation`.
     pub fn forget_expectation(&self) {
-        self.any().shared().expectations.primary_gone(self.primary_key());
+        self.any().scope().forget::<Expected>();
     }
 }
 
@@ -205,30 +166,37 @@ impl AnyContext {
         if is_met(self) {
             return false;
         }
-        let run = self.run();
-        let (uid, since) = (run.uid.clone(), self.now());
-        let expected = Expected { uid, name: name.to_owned(), since, within, is_met, told: false };
-        self.shared().expectations.set(&run.key, expected, || self.primary().is_some())
+        let awaited = Awaited { name: name.to_owned(), since: self.now(), within, is_met, told: false };
+        let before = self.scope().change(|expected: &mut Expected| expected.0.replace(awaited));
+        before.is_some()
     }
 
     fn expectation(self: &Arc<Self>, name: &str) -> Expectation {
-        let (run, all) = (self.run(), &self.shared().expectations);
-        let Some(expected) = all.of(&run.key, &run.uid).filter(|expected| expected.name == name) else {
+        let Some(awaited) = self.expected().0.filter(|awaited| awaited.name == name) else {
             return Expectation::None;
         };
-        if (expected.is_met)(self) {
-            all.change(&run.key, &expected, |_| false);
+        let change = |change: fn(&mut Awaited) -> bool| {
+            let change = |expected: &mut Expected| expected.change(&awaited, change);
+            self.scope().look(change);
+        };
+        if (awaited.is_met)(self) {
+            change(|_| false);
             return Expectation::Fulfilled;
         }
-        let left = expected.left(self.now());
+        let left = awaited.left(self.now());
         if left.is_zero() {
-            all.change(&run.key, &expected, |expected| {
-                expected.told = true;
+            change(|awaited| {
+                awaited.told = true;
                 true
             });
             return Expectation::TimedOut;
         }
         Expectation::Waiting { left }
+    }
+
+    /// What is expected of the primary.
+    pub(crate) fn expected(&self) -> Expected {
+        self.scope().look(|expected: &mut Expected| expected.clone()).unwrap_or_default()
     }
 
     fn now(&self) -> Now {
@@ -237,8 +205,8 @@ impl AnyContext {
 
     /// When the primary runs again, if user code asks for `wanted`: sooner, where something else is due before.
     pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Duration> {
-        let run = self.run();
-        let due = self.shared().expectations.due(&run.key, &run.uid, self.now());
+        let due = |expected: &mut Expected| expected.due(self.now());
+        let due = self.scope().look(due).flatten();
         self.remembered().lock().again_after(wanted).into_iter().chain(due).min()
     }
 }
@@ -309,14 +277,14 @@ mod tests {
         assert!(expect(&context, "first", &met));
         assert!(expect(&context, "second", &met));
         assert_eq!(context.expectation("first"), Expectation::None);
-        let all = &offline.shared.expectations;
-        assert_eq!(all.leftovers(&|_| false), 1);
         context.forget_expectation();
         assert_eq!(context.expectation("second"), Expectation::None);
 
         assert!(expect(&context, "third", &met));
-        all.primary_gone(context.primary_key());
-        assert_eq!(all.leftovers(&|_| false), 0);
+        offline.shared.scopes.gone(context.primary_key());
+        assert_eq!(context.expectation("third"), Expectation::None);
+        assert!(!expect(&context, "late", &met), "a run that outlives its primary leaves nothing");
+        offline.shared.scopes.seen(context.primary_key(), context.any().run().uid.as_str());
         let mut other = ConfigMap::default();
         (other.metadata.name, other.metadata.uid) = (Some("one".to_owned()), Some("other".to_owned()));
         other.metadata.resource_version = Some("2".to_owned());

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 
 use crate::{
     reconciler::AnyContext,
-    resource::{AnyObject, ObjectKey},
-    results::{NodeKey, Secondary, WorkflowError, WorkflowResult},
+    resource::AnyObject,
+    results::{LatestResults, NodeKey, Secondary, WorkflowError, WorkflowResult},
 };
 
 /// Takes the results of a workflow run that is dropped before its end.
@@ -63,8 +63,6 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     fn names(&self) -> Vec<&str>;
     /// The name of the node of this function or value, if there is one.
     fn node_name(&self, key: &NodeKey) -> Option<&str>;
-    /// The amount of data that its dependents keep about primaries that don't exist.
-    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize;
 }
 
 /// The result of a part of a workflow.
@@ -177,9 +175,9 @@ impl AnyHandle<'_> {
     ) -> Arc<WorkflowResult> {
         let (context, now, result) = (self.context, self.context.wall_clock().now(), Arc::new(result));
         *place(&mut self.remembered.lock()) = Some(Arc::clone(&result));
-        let latest = &context.shared().workflows.latest;
         let names = || self.workflow.iter().flat_map(|workflow| workflow.names()).map(Arc::from).collect();
-        latest.note(context.primary_key(), &result, now, names, || context.primary().is_some());
+        let note = |latest: &mut LatestResults| latest.note(&result, now, names);
+        context.scope().change(note);
         result
     }
 

@@ -6,7 +6,7 @@ use super::{AnyContext, Context, ControllerContext, RunContext};
 use crate::reconciler::WorkflowSurroundings;
 use crate::{
     cache::Options,
-    client::Clients,
+    client::{Clients, TransportHook},
     environment::Environment,
     event_source::{
         EventSink, Filters, NoPrimaries, PrimaryChange, PrimaryEventSource, PrimaryFilters, PrimarySource,
@@ -26,6 +26,10 @@ pub(crate) struct Offline<P: KubeObject> {
 
 /// The parts of such a controller.
 pub(crate) struct OfflineParts {
+    /// Answer instead of a server that isn't there.
+    pub(crate) hooks: Vec<TransportHook>,
+    pub(crate) finalizer: Option<Arc<str>>,
+    pub(crate) sources: Vec<Arc<dyn SourceDeclaration>>,
     /// Event sources that run only while they are needed.
     pub(crate) conditional: Vec<Arc<dyn SourceDeclaration>>,
     /// Where events go.
@@ -37,6 +41,9 @@ pub(crate) struct OfflineParts {
 impl Default for OfflineParts {
     fn default() -> Self {
         Self {
+            hooks: Vec::new(),
+            finalizer: None,
+            sources: Vec::new(),
             conditional: Vec::new(),
             sink: Arc::new(Nobody),
             workflows: WorkflowSurroundings::default(),
@@ -58,7 +65,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
     pub(crate) fn new(parts: OfflineParts) -> Self {
         let config = kube::Config::new(http::Uri::from_static("http://127.0.0.1:1"));
         let environment = Environment::real();
-        let clients = Clients::new(&config, &[], None, &environment)
+        let clients = Clients::new(&config, &parts.hooks, None, &environment)
             .expect("a client without credentials can always be made");
         let wiring = Wiring {
             controller: Arc::from("offline"),
@@ -71,6 +78,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             environment: environment.clone(),
             observers: parts.observers.clone(),
             primaries: Arc::new(NoPrimaries),
+            scopes: Arc::default(),
             sink: parts.sink,
             given: None,
         };
@@ -91,8 +99,12 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         };
         let primary = PrimarySource::new(declaration, &wiring);
         let mut sources = Sources::offline();
-        for (index, declaration) in (0..).zip(parts.conditional) {
-            sources.add_conditional(declaration, SourceIndex(index), &wiring);
+        let mut indexes = (0..).map(SourceIndex);
+        for (declaration, index) in parts.sources.iter().zip(&mut indexes) {
+            declaration.build(index, &wiring, &mut sources);
+        }
+        for (declaration, index) in parts.conditional.into_iter().zip(&mut indexes) {
+            sources.add_conditional(declaration, index, &wiring);
         }
         // It knows of no primary, and nothing drives it.
         let (processor, _) = Processor::new(
@@ -105,7 +117,6 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             clients: clients.clone(),
             controller: Arc::from("offline"),
             field_manager: Arc::from("offline"),
-            retired_managers: Arc::default(),
             environment,
             observers: parts.observers,
             mode: Mode::Apply,
@@ -114,15 +125,15 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             controller: Arc::from("offline"),
             primary,
             sources,
-            events: Recorder::new(writer.clone(), Arc::new(NoPrimaries), true),
+            events: Recorder::new(writer.clone(), Arc::clone(&wiring.scopes), true),
             writer,
             clients,
             applies: true,
             all_events: false,
-            finalizer: None,
+            finalizer: parts.finalizer,
             marks: Arc::default(),
             workflow: None,
-            expectations: Arc::default(),
+            scopes: wiring.scopes,
             workflows: parts.workflows,
             processor,
         });
@@ -139,6 +150,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         let key = ObjectKey::of(&primary);
         let informer = self.shared.primary.informer();
         informer.remember_answer(informer.answer_of(Arc::new(primary)));
+        self.shared.scopes.seen(&key, uid.as_str());
         let run = RunContext { key, uid, causes: Causes::NONE, retry: None, departed: None };
         Context::of_any(AnyContext::new(run, Arc::clone(&self.shared)))
     }

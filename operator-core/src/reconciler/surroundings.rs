@@ -8,7 +8,6 @@ use tokio::sync::Semaphore;
 use crate::{
     event_source::{Discovery, Subscriber},
     resource::ResourceType,
-    results::{LatestResults, Leaving},
 };
 
 tokio::task_local! {
@@ -30,10 +29,6 @@ pub(crate) struct WorkflowSurroundings {
     applying: Arc<Applying>,
     discovery: Option<Arc<Discovery>>,
     subscriber: Option<Subscriber>,
-    /// What the workflow of one controller did last.
-    pub(crate) latest: Arc<LatestResults>,
-    /// What the dependents of one controller have deleted and isn't gone yet.
-    pub(crate) leaving: Arc<Leaving>,
 }
 
 impl WorkflowSurroundings {
@@ -46,8 +41,6 @@ impl WorkflowSurroundings {
             applying: Arc::default(),
             discovery: None,
             subscriber: None,
-            latest: Arc::default(),
-            leaving: Arc::default(),
         }
     }
 
@@ -76,8 +69,6 @@ impl WorkflowSurroundings {
             discovery: self.discovery.clone(),
             applying: Arc::clone(&self.applying),
             subscriber: Some(subscriber),
-            latest: Arc::default(),
-            leaving: Arc::default(),
         }
     }
 

@@ -4,12 +4,12 @@ use std::{fmt, sync::Arc};
 
 use super::AnyObject;
 
-/// What is known of an object that is gone, for those who have to see its end.
+/// The last known state of a deleted object, for runs that have to see the deletion.
 #[derive(Clone)]
 pub struct Departed {
     /// Its last known state.
     pub(crate) last: AnyObject,
-    /// Whether the deletion itself was missed, so that it may have changed after that.
+    /// Whether the deletion itself was missed: the object may have changed after this state.
     pub(crate) final_state_unknown: bool,
 }
 

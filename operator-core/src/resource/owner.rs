@@ -4,8 +4,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 
 use super::{KubeObject, ResourceType};
 
-/// A reference to `owner` for a child's `metadata.ownerReferences`, so that the garbage collector removes the child
-/// with its owner. `None` if `owner` has no uid, which means that it was not read from a cluster.
+/// A reference to `owner` for a child's `metadata.ownerReferences`: the garbage collector deletes the child
+/// with its owner. `None` if `owner` has no uid, which means that it wasn't read from a cluster.
 ///
 /// The reference names the owner as the managing controller and does not block its deletion.
 pub(crate) fn owner_reference<K: KubeObject>(owner: &K, owner_type: &ResourceType) -> Option<OwnerReference> {

@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use super::Token;
 
 use crate::{
+    error::BoxError,
     observe::error_chain,
     operations,
     processor::FailureKind,
-    reconciler::BoxError,
     resource::{ObjectKey, ResourceType},
     results::failure_kind::{kind_of, of_operation, of_several},
 };

@@ -4,7 +4,7 @@
 
 use std::error::Error as StdError;
 
-use crate::reconciler::BoxError;
+use crate::error::BoxError;
 use crate::results::{DependentError, WorkflowError};
 use crate::{
     cache, client::is_not_served, error::Permanent, observe::with_sources, operations, processor::FailureKind,

@@ -1,12 +1,10 @@
-//! The latest states of the nodes of a controller's workflow, by primary.
+//! The latest states of the nodes of a controller's workflow.
 
-use std::{collections::BTreeMap, mem::discriminant, sync::Arc};
+use std::{mem::discriminant, sync::Arc};
 
 use jiff::Timestamp;
-use parking_lot::Mutex;
 
 use super::{NodeState, WorkflowResult};
-use crate::{event_source::PrimaryFollower, resource::ObjectKey};
 
 /// The state of a node in the last run, and since when it has had that state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,26 +18,19 @@ pub struct NodeStatus {
     pub since: Timestamp,
 }
 
-/// The latest results of all primaries of one controller; each is removed with its primary.
+/// The latest results of a primary, in the order of the nodes' declarations.
 #[derive(Debug, Default)]
-pub(crate) struct LatestResults(Mutex<BTreeMap<ObjectKey, Vec<NodeStatus>>>);
+pub(crate) struct LatestResults(Vec<NodeStatus>);
 
 impl LatestResults {
-    /// Takes a result, which may be of some nodes only; `order` is that of the declarations. `exists` is called to
-    /// check that the primary still exists: an entry that is added later would never be removed.
+    /// Takes a result, which may be of some nodes only; `order` is that of the declarations.
     pub(crate) fn note(
-        &self,
-        primary: &ObjectKey,
+        &mut self,
         result: &WorkflowResult,
         now: Timestamp,
         order: impl FnOnce() -> Vec<Arc<str>>,
-        exists: impl FnOnce() -> bool,
     ) {
-        let mut all = self.0.lock();
-        if !exists() {
-            return;
-        }
-        let before = all.remove(primary).unwrap_or_default();
+        let before = std::mem::take(&mut self.0);
         let latest = result.nodes().iter().enumerate().map(|(position, node)| {
             // Results are in the order of the declarations, so a node's place stays the same, unless only a part was run.
             let at_place = before.get(position).filter(|before| before.name == node.name);
@@ -60,29 +51,18 @@ impl LatestResults {
             // What isn't declared stands at the end.
             latest.sort_by_key(|node| place(node).unwrap_or(usize::MAX));
         }
-        all.insert(primary.clone(), latest);
+        self.0 = latest;
     }
 
-    /// The number of primaries that don't exist and have results.
-    pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.0.lock().keys().filter(|primary| !exists(primary)).count()
-    }
-
-    /// The nodes of a primary, in the order of their declarations.
-    pub(crate) fn of(&self, primary: &ObjectKey) -> Vec<NodeStatus> {
-        self.0.lock().get(primary).cloned().unwrap_or_default()
-    }
-}
-
-/// Removes the results of a primary that is gone.
-impl PrimaryFollower for LatestResults {
-    fn primary_gone(&self, primary: &ObjectKey) {
-        self.0.lock().remove(primary);
+    pub(crate) fn nodes(&self) -> Vec<NodeStatus> {
+        self.0.clone()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::results::{NodeResult, Operation};
 
@@ -98,22 +78,18 @@ mod tests {
     }
 
     #[test]
-    fn a_state_keeps_its_time_and_goes_with_its_primary() {
-        let (latest, key) = (LatestResults::default(), ObjectKey::namespaced("shop", "one"));
+    fn a_state_keeps_its_time() {
+        let mut latest = LatestResults::default();
         let at = |second: i64| Timestamp::from_second(second).unwrap();
-        let note = |state: NodeState, second: i64| {
-            latest.note(&key, &result(state), at(second), Vec::new, || true);
-            latest.of(&key)[0].since
+        let mut note = |state: NodeState, second: i64| {
+            latest.note(&result(state), at(second), Vec::new);
+            let node = latest.nodes().remove(0);
+            (node.since, node.state)
         };
         let waiting = |reason: &str| NodeState::Waiting { reason: reason.to_owned() };
-        assert_eq!(note(waiting("a"), 1), at(1));
-        assert_eq!(note(waiting("b"), 2), at(1), "another reason, but still waiting");
-        assert_eq!(latest.of(&key)[0].state, waiting("b"));
-        assert_eq!(note(NodeState::Ready(Operation::Created), 3), at(3));
-        assert_eq!(note(NodeState::Ready(Operation::Matched), 4), at(3));
-        latest.primary_gone(&key);
-        assert!(latest.of(&key).is_empty());
-        latest.note(&key, &result(waiting("a")), at(5), Vec::new, || false);
-        assert!(latest.of(&key).is_empty(), "a run that outlives its primary leaves nothing");
+        assert_eq!(note(waiting("a"), 1).0, at(1));
+        assert_eq!(note(waiting("b"), 2), (at(1), waiting("b")), "another reason, but still waiting");
+        assert_eq!(note(NodeState::Ready(Operation::Created), 3).0, at(3));
+        assert_eq!(note(NodeState::Ready(Operation::Matched), 4).0, at(3));
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use super::{ConditionKind, NodeState, ReconcileResult, Verdict};
-use crate::reconciler::BoxError;
+use crate::error::BoxError;
 use crate::results::WorkflowError;
 
 /// The reason of a pending node for which nothing was in progress.

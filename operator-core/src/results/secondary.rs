@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{DependentError, Operation};
 use crate::{
-    reconciler::BoxError,
+    error::BoxError,
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType, ResourceVersion},
 };
 

@@ -15,7 +15,7 @@ use std::{
     cell::RefCell,
     fmt::Debug,
     future::Future,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     pin::Pin,
 };
 
@@ -51,10 +51,28 @@ impl<E: Debug> Outcome for Result<(), E> {
     }
 }
 
-/// Runs a test on the real API server, on one thread or several.
-pub fn real<F: Future + 'static>(threads: bool, test: impl FnOnce() -> F) -> F::Output {
+/// The start of the one line that each test is told if there is no control plane.
+const NOT_STARTED: &str = "the shared control plane did not start";
+
+/// Runs a test on the real API server, on one thread or several. If there is none, the test fails with one line, without
+/// a backtrace.
+pub fn real<F: Future<Output: Outcome> + 'static>(threads: bool, test: impl FnOnce() -> F) -> F::Output {
     let mut builder = if threads { Builder::new_multi_thread() } else { Builder::new_current_thread() };
-    runtime(builder.enable_all()).block_on(erased(test()))
+    let outcome = runtime(builder.enable_all()).block_on(erased(test()));
+    if let Some(line) = outcome.failure().as_deref().and_then(not_started) {
+        fail_quietly(line);
+    }
+    outcome
+}
+
+fn not_started(failure: &str) -> Option<&str> {
+    failure.lines().map(str::trim_start).find(|line| line.contains(NOT_STARTED))
+}
+
+#[expect(clippy::print_stderr, reason = "it is what the test fails with")]
+fn fail_quietly(line: &str) -> ! {
+    eprintln!("{line}");
+    resume_unwind(Box::new(line.to_owned()))
 }
 
 /// Runs a test on a server inside the process, in virtual time: when nothing else can proceed, the next timer is due.
@@ -151,6 +169,14 @@ mod tests {
             Err(error) => Err(error.to_string()),
         };
         assert_eq!(said_of("a control plane", control_plane), None);
+    }
+
+    #[test]
+    fn without_a_control_plane_one_line_is_said() {
+        let failure = "install the definitions\n\nCaused by:\n    the shared control plane did not start: no Go\n\nStack \
+                       backtrace:\n   0: main";
+        assert_eq!(not_started(failure), Some("the shared control plane did not start: no Go"));
+        assert_eq!(not_started("another failure\n  0: main"), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! - All tests of a binary that request the same [`Profile`] share its processes, although each has its own runtime.
 //!   No [`Client`] is shared: its tasks would end with the runtime of the test that made it.
 //! - The processes end with the test binary, even if it is killed.
-//! - A failure to start is remembered: the other tests fail at once instead of waiting one after another.
+//! - A failure to start is remembered: the other tests fail at once, each with one line, instead of waiting one after another.
 //!
 //! # Assumptions
 //! - Tests share CRDs and have objects in their own namespaces. CRDs have no namespace: a test that changes one, or
@@ -131,7 +131,7 @@ impl TestCluster {
     pub async fn real_with(profile: Profile) -> Result<Self, Error> {
         static SHARED: [OnceCell<Result<TestCluster, Arc<Error>>>; 3] =
             [OnceCell::const_new(), OnceCell::const_new(), OnceCell::const_new()];
-        let start = async || profile.builder().start().await.map(Self::new).map_err(Arc::new);
+        let start = async || profile.builder().start_shared().await.map(Self::new).map_err(Arc::new);
         let cluster = SHARED[profile as usize].get_or_init(start).await;
         cluster.clone().map(Self::for_another_test).map_err(Error::Shared)
     }

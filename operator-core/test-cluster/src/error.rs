@@ -54,6 +54,17 @@ pub enum Error {
         /// The last lines of its output.
         log: String,
     },
+    /// `go build` has failed before in this test run.
+    #[error(
+        "{what} could not be built: {} says why; the next test run tries again, and this one once that file is gone",
+        note.display()
+    )]
+    NotBuilt {
+        /// The binary.
+        what: &'static str,
+        /// The file with the reason.
+        note: PathBuf,
+    },
     /// The user has no cache folder for the binaries.
     #[error("no cache folder for this user: set HOME, XDG_CACHE_HOME or KUBEBUILDER_ASSETS")]
     NoCacheFolder,
@@ -139,6 +150,14 @@ pub enum Error {
         "the API server is a real one, whose controllers can't be told what to do: use the one in the process"
     )]
     NotInProcess,
+    /// An object can't be stored in the in-process server as it is.
+    #[error("could not store {what}: {why}")]
+    NotStored {
+        /// Its kind and name.
+        what: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A call to the API server failed.
     #[error("could not {doing}")]
     Kube {
@@ -193,10 +212,15 @@ pub enum Error {
         /// What it should be.
         wanted: &'static str,
     },
-    /// A control plane that several tests share failed to start, in this test or an earlier one: for a library on top
-    /// of this crate that shares one.
-    #[error("the shared control plane did not start")]
-    Shared(#[source] Arc<Error>),
+    /// A control plane that several tests share failed to start. Why, stderr says in full.
+    #[error("the shared control plane did not start: {why} (stderr says more, once)")]
+    NotStarted {
+        /// The first line of the reason.
+        why: String,
+    },
+    /// The same in the other tests: for a library on top of this crate that shares one.
+    #[error("{0}")]
+    Shared(Arc<Error>),
 }
 
 impl Error {

@@ -82,8 +82,7 @@ fn a_workflow_of_functions() {
         &expansion(
             controller_configuration::generate,
             r#"
-        #[controller(primary = WebPage, name = "pages", formerly = ["sites", OLD], retired_finalizers = ["sites.example.com/f"])]
-        #[controller(retired_field_managers = ["sites"])]
+        #[controller(primary = WebPage, name = "pages", formerly = ["sites", OLD])]
         #[workflow(
             handle_errors_in_reconciler,
             prune_data,

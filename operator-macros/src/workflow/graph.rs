@@ -36,7 +36,7 @@ pub(super) fn check(nodes: &[Vertex], errors: &mut Errors) {
         for name in &node.after {
             if !by_name.contains_key(name.text.as_str()) {
                 let instead = near(&name.text, by_name.keys().copied());
-                let text = format!("`{}` is no node of this workflow{instead}", name.text);
+                let text = format!("`{}` isn't a node of this workflow{instead}", name.text);
                 errors.push(syn::Error::new(name.span, text));
             }
         }

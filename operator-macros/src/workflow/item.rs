@@ -66,7 +66,7 @@ impl Parse for Item {
 pub(super) fn value_needs_name(path: &ExprPath) -> String {
     let value = super::text(path);
     format!(
-        "a value with state has no name: give it one, `records = {value} …`, which it is also called by in `after(records)`"
+        "a value with state has no name: give it one, `records = {value} …`, the name that `after(records)` uses"
     )
 }
 

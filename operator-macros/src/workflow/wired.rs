@@ -69,7 +69,7 @@ pub(super) struct Wired {
     /// Each with its word.
     after: Vec<(Ident, ExprPath)>,
     calls: TokenStream,
-    /// Its name on the cluster, if that is known here.
+    /// Its name in the cluster, if it is known here.
     called: Option<Name>,
     configure: Option<Expr>,
 }
@@ -240,7 +240,7 @@ fn after_call(key: &Ident, path: &ExprPath, all: &[Wired]) -> TokenStream {
     }
 }
 
-/// Reports nodes that would have the same name on the cluster.
+/// Reports nodes that would have the same name in the cluster.
 pub(super) fn check_names(nodes: &[Wired], errors: &mut Errors) {
     for (position, node) in nodes.iter().enumerate() {
         let Some(name) = &node.called else { continue };
@@ -268,7 +268,7 @@ pub(super) fn generate(nodes: &[Wired], primary: &Type, library: &Path) -> (Toke
     (statements, taken)
 }
 
-/// Whether it looks like a call that makes a value, and not like a function followed by words.
+/// Whether it looks like a call that makes a value, and not like a function followed by settings.
 fn is_value(path: &ExprPath, words: &TokenStream) -> bool {
     let is_type = |text: &str| text.starts_with(char::is_uppercase);
     let of_type = path.path.segments.iter().any(|segment| is_type(&segment.ident.to_string()));

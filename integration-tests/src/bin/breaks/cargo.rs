@@ -12,25 +12,20 @@ use integration_tests::command;
 
 use crate::tree::Tree;
 
-/// The longest time that a build, or a run of many tests, may take.
+/// The longest time that a build may take.
 pub(crate) const LONG: Duration = Duration::from_secs(1_800);
 
-/// A run of `cargo test` for these test binaries, of which `lib` are the unit tests.
-pub(crate) fn test<'b>(tree: &Tree, scratch: &Path, binaries: impl IntoIterator<Item = &'b str>) -> Command {
+/// A run of `cargo test` for this test binary; `lib` are the unit tests.
+pub(crate) fn test(tree: &Tree, scratch: &Path, binary: &str) -> Command {
     let mut cargo = command(env!("CARGO"));
     cargo.current_dir(tree.path()).args(["test", "--workspace", "--target-dir"]).arg(scratch.join("target"));
-    for binary in binaries {
-        match binary {
-            "lib" => cargo.arg("--lib"),
-            binary => cargo.args(["--test", binary]),
-        };
-    }
-    cargo.env("RUST_BACKTRACE", "0").env_remove(SWITCH);
+    match binary {
+        "lib" => cargo.arg("--lib"),
+        binary => cargo.args(["--test", binary]),
+    };
+    cargo.env("RUST_BACKTRACE", "0");
     cargo
 }
-
-/// The variable that names the break that is switched on.
-pub(crate) const SWITCH: &str = "SWITCHED_BREAK";
 
 /// Waits for a program's end, for so long at most, and answers what it said. `None` where it had to be killed.
 pub(crate) async fn wait(

@@ -3,27 +3,16 @@
 //! ```sh
 //! cargo breaks              # all of them
 //! cargo breaks --today 3    # three, which the date chooses
-//! cargo breaks own-write    # this one
+//! cargo breaks overlay-own-echo-hidden
 //! ```
 //!
-//! A break is a patch in `integration-tests/breaks`: one to five lines of the product, below two lines that say which test is to
-//! fail and what is broken. It is applied to a copy of the tree, below the target folder; the tree itself is not touched. The
-//! named test must fail by an assertion of its own: a break that doesn't compile, that only a time limit finds, or that
-//! survives fails this command.
-//!
-//! ```text
-//!            ┌─▶ changes bodies of functions ──▶ all built at once ──▶ tests without a break ──▶ each test with its break
-//!  patches ──┤                                          │ doesn't compile
-//!            └─▶ changes anything else ─────────────────┴────────────────────────────────────▶ built alone, and its test
-//! ```
-//!
-//! A build takes half a minute, and most tests a second: so all breaks that can be switched at run time are built at once, and
-//! the variable `SWITCHED_BREAK` says which one is on. What fails while none is on proves nothing and is reported.
+//! A break is a patch in `integration-tests/breaks`, named after the guarantee that it breaks: one to five lines of the product,
+//! below two lines that say which test is to fail and what is broken. It is applied to a copy of the tree, below the target
+//! folder; the tree itself is not touched. The named test must fail by an assertion of its own: a break that doesn't compile,
+//! that only a time limit finds, or that survives fails this command.
 
-mod at_once;
 mod borrowed;
 mod cargo;
-mod errors;
 mod patch;
 mod tree;
 mod trial;
@@ -38,7 +27,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 
-use crate::{at_once::AtOnce, patch::Patch, tree::Tree, trial::Verdict};
+use crate::{patch::Patch, tree::Tree, trial::Verdict};
 
 /// Breaks the product on purpose and sees the tests fail.
 #[derive(Parser)]
@@ -56,9 +45,6 @@ struct Options {
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// From so many breaks on, building them at once is quicker.
-const FEW: usize = 4;
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode> {
     let options = Options::parse();
@@ -71,33 +57,16 @@ async fn main() -> Result<ExitCode> {
     let tree = Tree::new(root, &scratch);
     borrowed::lend(root, target, &scratch.join("target"))?;
     let mut report = Report { wrong: Vec::new(), tells_words: options.words };
-    tree.restore()?;
-    let mut alone: Vec<&Patch> = chosen.iter().collect();
-    if chosen.len() >= FEW {
-        let at_once = AtOnce::build(&tree, &scratch, &chosen).await?;
-        alone.retain(|patch| !at_once.has(patch));
-        let failing = at_once.fails_without(&tree, &scratch, &chosen).await?;
-        for patch in chosen.iter().filter(|patch| at_once.has(patch)) {
-            let verdict = match failing.contains(&(&*patch.binary, &*patch.test)) {
-                true => Verdict::FailsWithout,
-                false => {
-                    at_once.prepare(&tree)?;
-                    trial::test(&tree, &scratch, patch, Some(&patch.id)).await?
-                }
-            };
-            report.add(patch, &verdict)?;
-        }
-    }
+    let mut order: Vec<&Patch> = chosen.iter().collect();
     // What was built last is quicker to build once more.
-    alone.sort_by_key(|patch| (&patch.binary, &patch.files));
-    for patch in &alone {
+    order.sort_by_key(|patch| (&patch.binary, &patch.files));
+    for patch in order {
         tree.restore()?;
         tree.apply(patch)?;
-        let verdict = trial::alone(&tree, &scratch, patch).await?;
-        report.add(patch, &verdict)?;
+        report.add(patch, &trial::of(&tree, &scratch, patch).await?)?;
     }
     tree.restore()?;
-    report.end(chosen.len(), alone.len())
+    report.end(chosen.len())
 }
 
 /// What came of the breaks so far.
@@ -108,7 +77,7 @@ struct Report<'p> {
 
 impl<'p> Report<'p> {
     fn add(&mut self, patch: &'p Patch, verdict: &Verdict) -> Result<()> {
-        writeln!(stdout(), "{:<28} {verdict}: {}", patch.id, patch.breaks)?;
+        writeln!(stdout(), "{:<50} {verdict}: {}", patch.id, patch.breaks)?;
         if let Verdict::Found(words) = verdict
             && self.tells_words
         {
@@ -120,12 +89,8 @@ impl<'p> Report<'p> {
         Ok(())
     }
 
-    fn end(&self, all: usize, alone: usize) -> Result<ExitCode> {
-        writeln!(
-            stdout(),
-            "{} of {all} breaks were found; {alone} were built alone",
-            all - self.wrong.len()
-        )?;
+    fn end(&self, all: usize) -> Result<ExitCode> {
+        writeln!(stdout(), "{} of {all} breaks were found", all - self.wrong.len())?;
         if self.wrong.is_empty() {
             return Ok(ExitCode::SUCCESS);
         }

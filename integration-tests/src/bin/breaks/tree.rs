@@ -1,7 +1,7 @@
 //! The copy of the tree in which things are broken.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -10,9 +10,6 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::patch::Patch;
-
-/// Files that differ from those of the tree, or are not in it, with what is in them.
-pub(crate) type Changed = BTreeMap<PathBuf, String>;
 
 pub(crate) struct Tree {
     root: PathBuf,
@@ -29,24 +26,11 @@ impl Tree {
         self.scratch.join("tree")
     }
 
-    /// Makes the copy what the tree is.
+    /// Makes the copy what the tree is. Files that are the same are left alone, so that cargo builds nothing for them.
     pub(crate) fn restore(&self) -> Result<()> {
-        self.restore_with(&Changed::new())
-    }
-
-    /// Makes the copy what the tree is, but for these files. Those that are the same are left alone, so that cargo builds
-    /// nothing for them.
-    pub(crate) fn restore_with(&self, changed: &Changed) -> Result<()> {
         let listed = self.files()?;
-        for file in listed.iter().filter(|file| !changed.contains_key(*file)) {
-            self.restore_file(file)?;
-        }
-        for (file, content) in changed {
-            self.write(file, content.as_bytes())?;
-        }
-        self.remove_others(&self.path(), &|file| {
-            changed.contains_key(file) || (listed.contains(file) && self.root.join(file).exists())
-        })
+        listed.iter().try_for_each(|file| self.restore_file(file))?;
+        self.remove_others(&self.path(), &|file| listed.contains(file) && self.root.join(file).exists())
     }
 
     fn restore_file(&self, file: &Path) -> Result<()> {
@@ -68,27 +52,6 @@ impl Tree {
         fs::create_dir_all(to.parent().context("a file has a folder")?)?;
         fs::write(&to, content)?;
         Ok(true)
-    }
-
-    /// A file of the tree.
-    pub(crate) fn sound(&self, file: &Path) -> Result<String> {
-        let path = self.root.join(file);
-        fs::read_to_string(&path).with_context(|| format!("can't read {}", path.display()))
-    }
-
-    /// A file of the copy.
-    pub(crate) fn read(&self, file: &Path) -> Result<String> {
-        let path = self.path().join(file);
-        fs::read_to_string(&path).with_context(|| format!("can't read {}", path.display()))
-    }
-
-    /// What `patch` makes of the files that it changes, in the order in which it names them. The copy has to be what the tree
-    /// is, and stays so.
-    pub(crate) fn broken(&self, patch: &Patch) -> Result<Vec<String>> {
-        self.apply(patch)?;
-        let broken = patch.files.iter().map(|file| self.read(file)).collect();
-        patch.files.iter().try_for_each(|file| self.restore_file(file))?;
-        broken
     }
 
     pub(crate) fn apply(&self, patch: &Patch) -> Result<()> {

@@ -5,7 +5,7 @@ use std::{fmt, fs, path::Path, time::Duration};
 use anyhow::Result;
 
 use crate::{
-    cargo::{self, LONG, SWITCH, wait},
+    cargo::{self, LONG, wait},
     patch::Patch,
     tree::Tree,
 };
@@ -21,8 +21,6 @@ pub(crate) enum Verdict {
     NotCompiled(String),
     /// The test took too long.
     TimedOut,
-    /// The test fails anyway, so that its failure says nothing.
-    FailsWithout,
     /// There is no such test.
     NoTest,
     /// The test failed by something else than an assertion of its own.
@@ -43,7 +41,6 @@ impl fmt::Display for Verdict {
             Self::Found(_) => f.write_str("found"),
             Self::NotCompiled(error) => write!(f, "NOT COMPILED ({error})"),
             Self::TimedOut => write!(f, "TIMED OUT after {} s", LONGEST.as_secs()),
-            Self::FailsWithout => f.write_str("FAILS WITHOUT A BREAK"),
             Self::NoTest => f.write_str("NO SUCH TEST"),
             Self::FailedOtherwise(line) => write!(f, "FAILED WITHOUT AN ASSERTION ({line})"),
             Self::Survived => f.write_str("SURVIVED"),
@@ -52,29 +49,16 @@ impl fmt::Display for Verdict {
 }
 
 /// Builds the broken copy and runs the test of `patch` in it.
-pub(crate) async fn alone(tree: &Tree, scratch: &Path, patch: &Patch) -> Result<Verdict> {
-    let mut build = cargo::test(tree, scratch, [&*patch.binary]);
+pub(crate) async fn of(tree: &Tree, scratch: &Path, patch: &Patch) -> Result<Verdict> {
+    let mut build = cargo::test(tree, scratch, &patch.binary);
     build.args(["--quiet", "--no-run"]);
     let (built, text) = wait(build, scratch, LONG).await?;
     if !built.is_some_and(|status| status.success()) {
         let error = text.lines().find(|line| line.starts_with("error")).unwrap_or("no error was told");
         return Ok(Verdict::NotCompiled(error.to_owned()));
     }
-    test(tree, scratch, patch, None).await
-}
-
-/// Runs the test of `patch` in the copy, which is built, with one of the breaks in it switched on.
-pub(crate) async fn test(
-    tree: &Tree,
-    scratch: &Path,
-    patch: &Patch,
-    switched_on: Option<&str>,
-) -> Result<Verdict> {
-    let mut run = cargo::test(tree, scratch, [&*patch.binary]);
+    let mut run = cargo::test(tree, scratch, &patch.binary);
     run.args(["--quiet", "--", "--exact", &patch.test]);
-    if let Some(id) = switched_on {
-        run.env(SWITCH, id);
-    }
     let (ended, text) = wait(run, scratch, LONGEST).await?;
     let Some(status) = ended else { return Ok(Verdict::TimedOut) };
     if !text.contains("running 1 test\n") {

@@ -3,9 +3,9 @@
 use std::fs;
 
 use anyhow::{Context, Result};
-use integration_tests::{Assertions, assertions};
+use integration_tests::{Assertions, assertions, rust_files};
 
-use crate::{clone::Clone, contents, table::Measured};
+use crate::{clone::Clone, table::Measured};
 
 /// The suites by their folders. The last one is everything, with what the product asserts of itself.
 const SUITES: [(&str, &str); 3] = [
@@ -17,7 +17,7 @@ const SUITES: [(&str, &str); 3] = [
 pub(crate) fn measure(clone: &Clone, measured: &mut Measured) -> Result<()> {
     for (suite, folder) in SUITES {
         let mut sum = Assertions::default();
-        for file in contents::sources(&clone.path(folder))? {
+        for file in rust_files(&clone.path(folder))? {
             let found = assertions(&fs::read_to_string(&file)?);
             sum += found.with_context(|| file.display().to_string())?;
         }

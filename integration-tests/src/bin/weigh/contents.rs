@@ -1,21 +1,20 @@
 //! What is in the source and in the binaries.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsStr,
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{collections::BTreeMap, path::Path, process::Command};
 
 use anyhow::{Context, Result, ensure};
-use integration_tests::{public_items, second_paths};
+use integration_tests::{product_lines, public_items, rooms, second_paths};
 
 use crate::{clone::Clone, table::Measured};
 
 pub(crate) fn measure(clone: &Clone, measured: &mut Measured) -> Result<()> {
-    measured.count("lines in operator-core/src", lines(&clone.path("operator-core/src"))?);
-    let items = public_items(&clone.path("operator-core/src/lib.rs"))?;
+    let source = clone.path("operator-core/src");
+    measured.count("lines of operator-core", product_lines(&source, &[])?);
+    measured.count(
+        "lines of operator-core without testing and cli",
+        product_lines(&source, &["testing", "cli"])?,
+    );
+    let items = public_items(&source.join("lib.rs"))?;
     let second = second_paths(&items);
     measured.count("exports of operator-core", items.iter().filter(|item| !item.hidden).count());
     measured.count("exports of operator-core, hidden ones", items.iter().filter(|item| item.hidden).count());
@@ -23,26 +22,12 @@ pub(crate) fn measure(clone: &Clone, measured: &mut Measured) -> Result<()> {
     Ok(())
 }
 
-/// The lines of all Rust files below `folder`.
-fn lines(folder: &Path) -> Result<usize> {
-    let texts = sources(folder)?.into_iter().map(fs::read_to_string);
-    texts.map(|text| Ok(text?.lines().count())).sum()
-}
-
-/// All Rust files below `folder`.
-pub(crate) fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
-    let (mut sources, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension() == Some(OsStr::new("rs")) {
-                sources.push(path);
-            }
-        }
-    }
-    Ok(sources)
+/// The rooms of a folder of the library, and the arrows between them.
+pub(crate) fn halls(clone: &Clone, folder: &str, measured: &mut Measured) -> Result<()> {
+    let found = rooms(&clone.path("operator-core/src"), &clone.path(folder))?;
+    measured.count(format!("{folder}: rooms"), found.rooms.len());
+    measured.count(format!("{folder}: arrows"), found.arrows.len());
+    Ok(())
 }
 
 /// The names of the functions in a binary, one for each copy.

@@ -18,7 +18,11 @@ mod runs;
 mod table;
 mod wrapper;
 
-use std::{env, path::PathBuf, process::ExitCode};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -35,6 +39,8 @@ enum Part {
     Kinds,
     /// Lines and public names.
     Contents,
+    /// The files and folders in `--folder`, its rooms, and the imports from one of them to another, their arrows.
+    Rooms,
     /// What the suites assert.
     Assertions,
     /// The seconds that the built tests take. Needs the control plane in its cache.
@@ -56,6 +62,9 @@ struct Options {
     /// Only these parts.
     #[arg(long, value_enum, value_delimiter = ',')]
     parts: Vec<Part>,
+    /// The folder of `--parts rooms`.
+    #[arg(long, default_value = "operator-core/src/operations")]
+    folder: String,
     /// Where the clones and their target folders are made; by default a folder that is removed at the end.
     #[arg(long)]
     scratch: Option<PathBuf>,
@@ -69,18 +78,21 @@ fn main() -> Result<ExitCode> {
     let options = Options::parse();
     let temporary = tempfile::tempdir()?;
     let scratch = options.scratch.clone().unwrap_or_else(|| temporary.path().to_owned());
-    let before = options.before.as_deref().map(|revision| weigh(revision, &scratch, &options.parts));
-    let now = weigh(&options.revision, &scratch, &options.parts)?;
+    let before = options.before.as_deref().map(|revision| weigh(revision, &scratch, &options));
+    let now = weigh(&options.revision, &scratch, &options)?;
     table::print(before.transpose()?.as_ref(), &now)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn weigh(revision: &str, scratch: &std::path::Path, parts: &[Part]) -> Result<Measured> {
-    let wanted = |part| parts.is_empty() || parts.contains(&part);
+fn weigh(revision: &str, scratch: &Path, options: &Options) -> Result<Measured> {
+    let wanted = |part| options.parts.is_empty() || options.parts.contains(&part);
     let clone = Clone::new(revision, scratch)?;
     let mut measured = Measured::new(clone.revision());
     if wanted(Part::Contents) {
         contents::measure(&clone, &mut measured)?;
+    }
+    if wanted(Part::Rooms) {
+        contents::halls(&clone, &options.folder, &mut measured)?;
     }
     if wanted(Part::Assertions) {
         assertions::measure(&clone, &mut measured)?;

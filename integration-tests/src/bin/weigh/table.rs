@@ -51,7 +51,10 @@ const BUDGETS: &[(&str, &str)] = &[
     ("cargo test --workspace, run only", "360 s"),
     ("exports of operator-core", "280"),
     ("second paths to one item", "0"),
-    ("lines in operator-core/src", "52000"),
+    ("lines of operator-core", "69000"),
+    ("lines of operator-core without testing and cli", "54000"),
+    ("operator-core/src/operations: rooms", "16"),
+    ("operator-core/src/operations: arrows", "45"),
 ];
 
 /// Prints a table in Markdown.

@@ -1,11 +1,7 @@
 //! Without server-side apply: exactly one finalizer, one run and one clean-up, also where others have a finalizer.
 //! The finalizer is nobody's by an apply.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestResourceSpec, owners};
-use kube::{ResourceExt, api::PostParams};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 const OURS: &str = "testresources.conformance.operator-core.io/finalizer";
 

@@ -1,21 +1,9 @@
 //! Primaries of built-in kinds that have no generation, a Service and a Pod: the finalizer is added, and the clean-up is
 //! called. Both controllers are part of one operator.
 
-use anyhow::Result;
-use integration_tests::{RunRecord, Scene, Script, eventually};
-use k8s_openapi::{
-    NamespaceResourceScope,
-    api::core::v1::{Pod, Service},
-};
-use kube::{
-    Resource, ResourceExt,
-    api::{DeleteParams, PostParams},
-};
-use operator_core::{
-    resource::KubeObject,
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::{NamespaceResourceScope, api::core::v1::Pod};
+use operator_core::resource::KubeObject;
 
 async fn lives_and_goes<K>(
     scene: &Scene,

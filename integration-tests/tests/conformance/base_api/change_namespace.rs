@@ -1,20 +1,9 @@
 //! The namespaces of a controller change while it runs. All is said with a label selector, as the tests on the real server
 //! share their kinds.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
-
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Gate, Said, Scene, Script, TestObject, TestResource, TestStatus, before};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams, PostParams};
-use operator_core::{
-    ControllerBuilder, Error, InformerEventSource, Operator, UpdateControl, WatchScope,
-    client::TransportHook,
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Error, WatchScope, client::TransportHook};
 
 const TARGET: &str = "io.javaoperatorsdk/primary-name";
 

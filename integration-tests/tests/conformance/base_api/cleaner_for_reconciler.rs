@@ -1,13 +1,8 @@
 //! A cleaner puts a finalizer on the primary and is called upon its deletion; it is called again when it keeps the
 //! finalizer and asks for another time.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use kube::ResourceExt;
-use operator_core::{Removal, observe::Cause, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::observe::Cause;
 
 const FINALIZER: &str = "testresources.conformance.operator-core.io/finalizer";
 

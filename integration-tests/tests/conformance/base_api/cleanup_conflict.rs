@@ -1,10 +1,6 @@
 //! Others remove their finalizer while our clean-up runs: ours is removed all the same, and the clean-up ran once.
 
-use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource, TestResourceSpec};
-use kube::api::PostParams;
-use operator_core::{Removal, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 const THEIRS: &str = "example.com/theirs";
 

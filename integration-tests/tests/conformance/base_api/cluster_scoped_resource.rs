@@ -1,14 +1,7 @@
 //! A primary without a namespace has a dependent in one: it is created, updated, and gone with its owner.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{
-    ClusterTestResource, Said, Scene, Script, TestStatus, config_map, eventually, value_of,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{InformerEventSource, ObjectKey, WatchScope, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::WatchScope;
 
 #[operator_test]
 async fn the_dependent_follows_its_primary_from_creation_to_deletion() -> Result<()> {

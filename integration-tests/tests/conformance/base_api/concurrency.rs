@@ -1,23 +1,8 @@
 //! Fifty resources are created, then thirty of them are deleted, and at once the others are updated, and twenty of the deleted
 //! ones again and again until they are gone: exactly twenty config maps and twenty resources remain. No object has two runs at a time, and no more runs than allowed are under way.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
-
-use anyhow::Result;
 use futures::future::try_join_all;
-use integration_tests::{
-    Said, Scene, Script, TestResource, TestStatus, chain_of, config_map, eventually, value_of,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::ListParams};
-use operator_core::{InformerEventSource, ObjectKey, Removal, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 use tokio::sync::Barrier;
 
 const AT_ONCE: usize = 8;

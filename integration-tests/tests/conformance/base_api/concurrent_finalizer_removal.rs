@@ -1,13 +1,7 @@
 //! Two reconcilers with a finalizer each clean up the same objects at the same time: both finalizers go, and so do the
 //! objects.
 
-use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource};
-use kube::ResourceExt;
-use operator_core::{
-    Removal,
-    testing::{TestOperator, operator_test},
-};
+use integration_tests::prelude::*;
 
 const OBJECTS: usize = 10;
 

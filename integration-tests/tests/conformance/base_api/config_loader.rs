@@ -1,17 +1,13 @@
 //! What a file says wins over the code: so many runs of two controllers together are under way and no more, and a reconciler
 //! that fails twice succeeds, because it is retried as the file says.
 
-use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+use std::{fs, path::PathBuf};
 
-use anyhow::{Result, bail};
-use integration_tests::{Gate, RunRecord, Said, Scene, Script, TestResource, TestStatus};
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, ControllerBuilder, GenericRetry, UpdateControl,
     configuration::{ConfigEntry, ConfigLoader, ConfigProvider},
     observe::{Observation, Observer},
-    testing::{TestOperator, operator_test},
 };
-use parking_lot::Mutex;
 use tempfile::TempDir;
 
 const AT_ONCE: usize = 2;

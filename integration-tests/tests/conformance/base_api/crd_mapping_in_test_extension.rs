@@ -2,12 +2,8 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
-use integration_tests::{chain_of, from_json};
+use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::Api;
-use operator_core::testing::{TestCluster, operator_test};
-use serde_json::json;
 
 const GROUP: &str = "crd-mapping.conformance.operator-core.io";
 

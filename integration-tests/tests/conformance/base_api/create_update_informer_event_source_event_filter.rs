@@ -1,13 +1,7 @@
 //! The controller's own creation and update of a secondary trigger nothing: there is exactly one run, and exactly a second
 //! one after a change of the spec.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, config_map, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{UpdateControl, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 /// Keeps a map with the value of its primary, by a creation and by replacements.
 pub(super) fn keeping_a_map() -> Script {

@@ -1,11 +1,7 @@
 //! A deletion that arrives while a filtered status write is under way still leads to the clean-up.
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{Said, Scene, Script, TestResource, once_before, said};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_clean_up_is_called() -> Result<()> {

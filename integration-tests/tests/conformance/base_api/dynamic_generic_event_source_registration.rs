@@ -1,22 +1,8 @@
 //! Runs add event sources for kinds that are known only then, and remove them again.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestObject, TestResource, TestStatus};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-    core::{ApiResource, DynamicObject, GroupVersionKind},
-};
-use operator_core::{
-    BoxError, Context, InformerEventSource, ResourceType,
-    client::TransportHook,
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use operator_core::{Context, ResourceType, client::TransportHook};
 
 const TARGET: &str = "io.javaoperatorsdk/primary-name";
 

@@ -1,11 +1,8 @@
 //! A run that always fails is retried three times; the error status has one message for each attempt, four in all.
 
-use std::time::Duration;
-
-use anyhow::{Result, anyhow};
-use integration_tests::{Scene, Script, TestResource, TestStatus};
-use operator_core::{GenericRetry, Run, testing::operator_test};
-use serde_json::json;
+use anyhow::anyhow;
+use integration_tests::prelude::*;
+use operator_core::Run;
 
 const DELAY: Duration = Duration::from_millis(50);
 

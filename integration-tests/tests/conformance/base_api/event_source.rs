@@ -1,15 +1,11 @@
 //! An event source of the user's own, a timer, triggers run after run.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
 use futures::{FutureExt, future::BoxFuture};
-use integration_tests::{Scene, Script, TestResource, eventually};
+use integration_tests::prelude::*;
 use operator_core::{
     event_source::{EventSource, SourceDeclaration, SourceEvents, Sources, Wiring},
     observe::{Cause, SourceIndex},
     operator::Stopped,
-    testing::operator_test,
 };
 
 const PERIOD: Duration = Duration::from_millis(50);

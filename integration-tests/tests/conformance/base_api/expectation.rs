@@ -1,17 +1,7 @@
 //! A reconciler waits for three ready replicas and says so in the status, or that they have not come in time.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, eventually, said};
-use k8s_openapi::api::apps::v1::Deployment;
-use kube::ResourceExt;
-use operator_core::{
-    Context, ControllerBuilder,
-    reconciler::Expectation,
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Context, reconciler::Expectation};
 
 const NAME: &str = "three replicas";
 const READY: &str = "deployment ready";

@@ -1,18 +1,7 @@
 //! Others put a label on a secondary at the very moment of our own apply: a fresh run sees it, and it stays.
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{Scene, Script, TestResource, config_map, once_before, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{UpdateControl, testing::operator_test};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn a_label_set_during_our_apply_is_seen() -> Result<()> {

@@ -1,14 +1,7 @@
 //! Others put a label on the primary at the very moment of our own status write: it leads to a run, which sees it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{Said, Scene, Script, TestResource, once_before, said};
-use kube::ResourceExt;
-use operator_core::testing::operator_test;
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn a_label_set_during_our_status_write_is_seen() -> Result<()> {

@@ -1,14 +1,6 @@
 //! Only objects that the field selector matches are seen; it may exclude, too. The same holds for secondaries.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use k8s_openapi::api::core::v1::Secret;
-use kube::{ResourceExt, api::PostParams};
-use operator_core::{InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 const WANTED: &str = "conformance.operator-core.io/wanted";
 const OTHER: &str = "conformance.operator-core.io/other";

@@ -1,16 +1,6 @@
 //! An update of the primary and an update of a secondary that don't pass their filters cause no run.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, config_map, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{
-    InformerEventSource, UpdateControl,
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 const FILTERED: &str = "filtered";
 

@@ -1,10 +1,7 @@
 //! A filtered write of the primary leads to one run, an unfiltered one to more.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, said};
-use operator_core::{UpdateControl, operations::WriteMode, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::operations::WriteMode;
 
 async fn runs_with(mode: WriteMode) -> Result<u32> {
     let scene = Scene::new("filter-patch-event").await?;

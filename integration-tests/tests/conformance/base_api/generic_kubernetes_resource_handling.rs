@@ -1,19 +1,10 @@
 //! Secondaries of a kind that is known at run time only: created with their primary, updated with its spec, gone with it.
 //! A second such source, of a kind without a namespace, is not confused with the first.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, eventually, value_of};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use kube::{
-    ResourceExt,
-    core::{ApiResource, DynamicObject},
-};
-use operator_core::{
-    InformerEventSource, ObjectKey, ResourceType, UpdateControl, operations::Error, testing::operator_test,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::core::{ApiResource, DynamicObject};
+use operator_core::{ResourceType, operations::Error};
 
 fn map_resource() -> ApiResource {
     ApiResource::erase::<ConfigMap>(&())

@@ -1,17 +1,8 @@
 //! The second reconcile is running when the operator is told to stop: it finishes within the termination timeout, and its
 //! status is stored.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Gate, Said, Scene, Script, TestResource, TestStatus, config_map, eventually};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    UpdateControl,
-    operator::{SettleError, Settling, Stopped},
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::operator::{SettleError, Settling, Stopped};
 
 /// Says in the status which generation it has seen. From the second run of an object on, it waits at the gate.
 fn script(gate: &Gate) -> Script {

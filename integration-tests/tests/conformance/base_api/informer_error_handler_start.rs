@@ -1,22 +1,9 @@
 //! By default an operator starts although it may not list its secondaries: it says so, nobody counts that as the end of a source,
 //! and it works once it may.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, eventually, rights};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    observe::SourceHealth,
-    operator::Stopped,
-    testing::{TestOperator, operator_test},
-};
+use integration_tests::prelude::*;
+use integration_tests::rights;
+use operator_core::{observe::SourceHealth, operator::Stopped};
 
 #[operator_test]
 async fn a_start_succeeds_without_any_right() -> Result<()> {

@@ -1,20 +1,7 @@
 //! Changes of a config map that somebody else has made are reflected in the status; its deletion triggers a run.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    InformerEventSource, ObjectKey,
-    observe::{Cause, SourceIndex},
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::observe::{Cause, SourceIndex};
 
 const TARGET: &str = "conformance.operator-core.io/target";
 

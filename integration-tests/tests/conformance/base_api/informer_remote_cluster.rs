@@ -1,33 +1,12 @@
 //! Objects of another cluster are read, and trigger primaries here. What happens to that cluster stops nothing else.
 //! On both servers the other cluster is one inside the process.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::{Context as _, Result};
 use futures::FutureExt;
-use integration_tests::{
-    Gate, Said, Scene, Script, TestObject, TestResource, TestStatus, before, eventually, value_of,
-};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use kube::{
-    Api, Client,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Namespace;
 use operator_core::{
-    InformerEventSource, ObjectKey, RemoteCluster, WatchScope,
-    client::TransportHook,
-    event_source::HeldBack,
-    observe::SourceHealth,
-    testing::{TestCluster, TestOperator, operator_test},
+    RemoteCluster, WatchScope, client::TransportHook, event_source::HeldBack, observe::SourceHealth,
 };
-use parking_lot::Mutex;
-use serde_json::json;
 
 const TARGET: &str = "io.javaoperatorsdk/primary-name";
 

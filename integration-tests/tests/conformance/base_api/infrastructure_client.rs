@@ -1,16 +1,9 @@
 //! The test's own client is the administrator's, beside an operator that acts as a user with few rights: the one prepares what the
 //! other needs, and may look where the other is refused.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Audit, Scene, Script, TestResource, chain_of, rights};
+use integration_tests::prelude::*;
+use integration_tests::rights;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{Api, Client, api::ListParams};
-use operator_core::{
-    UpdateControl,
-    testing::{TestOperator, operator_test},
-};
 
 fn user(scene: &Scene) -> String {
     format!("{}-operator", scene.namespace)

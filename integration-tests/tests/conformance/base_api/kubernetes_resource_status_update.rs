@@ -1,13 +1,7 @@
 //! A Deployment as the primary: its status is written through the subresource.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, eventually};
-use k8s_openapi::api::apps::v1::{Deployment, DeploymentCondition, DeploymentStatus};
-use kube::{Api, api::PostParams};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::api::apps::v1::{DeploymentCondition, DeploymentStatus};
 
 /// Writes a condition into the status.
 fn script() -> Script<Deployment> {

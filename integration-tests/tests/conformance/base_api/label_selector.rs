@@ -1,9 +1,6 @@
 //! Only the resources that have the label are reconciled.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn only_labelled_resources_are_reconciled() -> Result<()> {

@@ -1,18 +1,7 @@
 //! Two informers of one type overlap: what both have comes once, in the newest state that any of them knows, and a write
 //! through one of them causes at most one run by the other.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{InformerEventSource, ObjectKey, UpdateControl, testing::operator_test};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 fn source(name: &str, labels: &str) -> InformerEventSource<ConfigMap> {
     InformerEventSource::new().name(name).label_selector(labels).map_to_primary(|map: &ConfigMap| {

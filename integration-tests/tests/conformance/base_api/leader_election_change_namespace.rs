@@ -1,16 +1,11 @@
 //! A replica that doesn't lead doesn't process anything, whichever namespaces it is given while it stands by.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, eventually};
+use integration_tests::prelude::*;
 use operator_core::{
     LeaderElection, WatchScope,
     metrics::{Metrics, Recorded},
     operator::Leadership,
-    testing::{TestOperator, operator_test},
 };
-use parking_lot::Mutex;
 
 /// What a replica has been told.
 type Told = Arc<Mutex<Vec<String>>>;

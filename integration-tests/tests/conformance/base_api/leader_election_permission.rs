@@ -1,13 +1,10 @@
 //! Without the rights for its lease an operator doesn't start, and its error says which rights those are.
 
-use anyhow::{Context as _, Result, bail};
-use integration_tests::{GROUP, Scene, Script, TestResource, eventually};
+use integration_tests::prelude::*;
 use operator_core::{
-    Error, LeaderElection, Operator,
+    Error, LeaderElection,
     operator::{LeaderElectionError, Leadership},
-    testing::operator_test,
 };
-use serde_json::{Value, json};
 
 fn leases(verbs: &[&str], names: &[&str]) -> Value {
     json!({

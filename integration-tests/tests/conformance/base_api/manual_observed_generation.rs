@@ -1,11 +1,6 @@
 //! `status.observedGeneration` follows the generation, as user code sets it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_observed_generation_follows() -> Result<()> {

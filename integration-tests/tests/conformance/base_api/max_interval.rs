@@ -1,13 +1,7 @@
 //! With a small maximum interval there are more than three runs within 500 ms, without any event.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, eventually};
-use operator_core::{
-    observe::{Cause, Causes},
-    testing::operator_test,
-};
+use integration_tests::prelude::*;
+use operator_core::observe::{Cause, Causes};
 
 const INTERVAL: Duration = Duration::from_millis(50);
 const WITHIN: Duration = Duration::from_millis(500);

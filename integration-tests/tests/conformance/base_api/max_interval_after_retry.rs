@@ -1,15 +1,9 @@
 //! The maximum interval keeps firing after the retries are exhausted: there are more than five runs within 1 s, though each
 //! of them fails.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Result, anyhow};
-use integration_tests::{Scene, Script, TestResource, eventually};
-use operator_core::{
-    GenericRetry, UpdateControl,
-    observe::{Cause, Causes},
-    testing::operator_test,
-};
+use anyhow::anyhow;
+use integration_tests::prelude::*;
+use operator_core::observe::{Cause, Causes};
 
 const INTERVAL: Duration = Duration::from_millis(50);
 const WITHIN: Duration = Duration::from_secs(1);

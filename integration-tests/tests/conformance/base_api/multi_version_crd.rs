@@ -2,22 +2,7 @@
 //! nothing, unlike JOSDK's informer: it is told with its name and the reason, the others are reconciled, and it is forgotten when it
 //! is put right.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
-
-use anyhow::Result;
-use integration_tests::{
-    LateTestResource, NumberedTestResource, NumberedTestResourceSpec, Said, Scene, Script, eventually,
-    late_in_two_versions, said,
-};
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::testing::{TestOperator, operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 /// The scene, and an operator with the controllers `first` and `second`.
 struct World {

@@ -1,13 +1,7 @@
 //! Two controllers with disjoint label selectors on one kind, in one operator: one run each, and the status of each object
 //! names the right one.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestObject, TestResource, TestStatus};
-use kube::api::PostParams;
-use operator_core::testing::{TestOperator, operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 /// Says in the status who was here.
 fn script() -> Script {

@@ -1,20 +1,10 @@
 //! Two sources of config maps and a timer: each change triggers exactly one run, and each source knows its own objects.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, eventually};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    FunctionEventSource, InformerEventSource, UpdateControl,
+    FunctionEventSource,
     observe::{Cause, SourceIndex},
-    testing::operator_test,
 };
-use serde_json::json;
 use tokio::sync::Notify;
 
 /// Watches the config maps labelled so; they belong to the primary that they are named after.

@@ -1,12 +1,6 @@
 //! A run that knows that another one follows leaves the status to that one: there is exactly one write in the end.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Gate, Said, Scene, Script, TestResource, said};
-use operator_core::testing::operator_test;
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_status_is_left_to_the_run_that_follows() -> Result<()> {

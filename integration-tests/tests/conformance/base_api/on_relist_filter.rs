@@ -1,17 +1,8 @@
 //! An own write is filtered while the watch goes on, and after a list that has ended before it; one that a list shows is
 //! handed on, as a list may stand for more than our write.
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{Relist, Scene, Script, TestResource, config_map, once_before, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::PostParams;
-use operator_core::{
-    UpdateControl,
-    testing::{TestOperator, operator_test},
-};
+use integration_tests::prelude::*;
 
 #[derive(Clone, Copy, PartialEq)]
 enum List {

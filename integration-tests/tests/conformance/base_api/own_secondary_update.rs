@@ -1,13 +1,6 @@
 //! The operator's own write of a secondary causes no run.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, config_map, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{UpdateControl, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn only_others_wake_the_primary_of_a_secondary() -> Result<()> {

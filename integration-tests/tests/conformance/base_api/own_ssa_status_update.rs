@@ -1,11 +1,6 @@
 //! An own apply of the status causes no run, although each change counts; a later foreign label does.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, said};
-use operator_core::{UpdateControl, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn only_others_cause_a_run() -> Result<()> {

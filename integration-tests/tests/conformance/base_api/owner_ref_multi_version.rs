@@ -1,21 +1,8 @@
 //! An owner reference leads to its primary whatever version it names: after the definition has got a new version, which is stored from
 //! then on, and with the new version in the reference.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{LateTestResource, Scene, Script, config_map, late_in_two_versions};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api,
-    api::{Patch, PatchParams},
-};
-use operator_core::{
-    UpdateControl,
-    observe::{Cause, SourceIndex},
-    testing::operator_test,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::observe::{Cause, SourceIndex};
 
 /// The version that the map's owner reference names.
 async fn version(maps: &Api<ConfigMap>) -> Result<String> {

@@ -1,13 +1,7 @@
 //! Without server-side apply: object and status are patched in one answer, and an annotation that the answer leaves out
 //! is removed.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, TestResourceSpec, said};
-use kube::{ResourceExt, api::PostParams};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 async fn check(finalizer: bool) -> Result<()> {
     let scene = Scene::new("patch-resource-and-status-no-ssa").await?;

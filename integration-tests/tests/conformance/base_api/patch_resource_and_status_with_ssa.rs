@@ -1,14 +1,7 @@
 //! An applied patch of the primary, together with its status, adds the controller's value and keeps the user's. What only the user
 //! sets isn't claimed, and the finalizer of a controller with a cleaner stays, although the reconciler doesn't name it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{
-    Said, Scene, Script, TestObject, TestResource, TestStatus, entries_of, fresh, owners,
-};
-use kube::{ResourceExt, api::PostParams};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 const OURS: &str = "testresources.conformance.operator-core.io/finalizer";
 

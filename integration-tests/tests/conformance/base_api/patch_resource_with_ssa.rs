@@ -1,11 +1,6 @@
 //! An applied patch of the primary adds the controller's value and keeps the user's; the status is set by the run after it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestObject, TestResource, entries_of, fresh, owners, said};
-use kube::{ResourceExt, api::PostParams};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn both_values_are_there() -> Result<()> {

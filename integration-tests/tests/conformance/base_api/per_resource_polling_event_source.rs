@@ -1,19 +1,12 @@
 //! Another system is asked for each primary in a rhythm of its own; what it answers anew wakes that primary. A primary that is gone is
 //! asked for no more, while the others go on.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, eventually};
-use kube::ResourceExt;
+use integration_tests::prelude::*;
 use operator_core::{
     PerResourcePollingEventSource,
     event_source::ExternalResource,
     observe::{Cause, SourceIndex},
-    testing::operator_test,
 };
-use parking_lot::Mutex;
-use tokio::time::Instant;
 
 const PERIOD: Duration = Duration::from_millis(100);
 

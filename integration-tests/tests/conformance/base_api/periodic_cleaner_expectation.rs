@@ -1,8 +1,6 @@
 //! The same where the ends of primaries are not seen by any run: nothing has to be cleaned up from time to time.
 
-use anyhow::Result;
-use integration_tests::Scene;
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 use super::expectation::{gone_with_its_primary, ready_or_late};
 

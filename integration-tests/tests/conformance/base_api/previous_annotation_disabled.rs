@@ -1,12 +1,7 @@
 //! The same where it can't be told which of two states of a secondary is newer: JOSDK's informer is told not to compare their versions,
 //! ours is given versions that are no numbers. An own write may wake its primary once more then, but not for ever.
 
-use anyhow::Result;
-use integration_tests::{Scene, opaque_versions, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::create_update_informer_event_source_event_filter::keeping_a_map;
 

@@ -1,17 +1,6 @@
 //! An index over the primaries maps a secondary to the primaries that name it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{InformerEventSource, UpdateControl, testing::operator_test};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 const BY_MAP: &str = "config-map";
 

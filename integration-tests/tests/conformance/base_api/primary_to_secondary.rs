@@ -1,13 +1,6 @@
 //! Many primaries refer to one secondary: each finds it at its creation, and all of them run again when it changes.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use operator_core::{InformerEventSource, ObjectKey, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 const NAMES: [&str; 3] = ["one", "two", "three"];
 

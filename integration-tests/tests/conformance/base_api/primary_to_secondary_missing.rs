@@ -1,14 +1,8 @@
 //! Where primaries refer to secondaries and the controller isn't told how, a secondary that was there before its primary is
 //! not found among the primary's own; a direct look into the cache finds it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::PostParams};
-use operator_core::{Context, InformerEventSource, operations, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Context, operations};
 
 const BY_MAP: &str = "config-map";
 

@@ -1,12 +1,7 @@
 //! One run in a period: while updates come there is one run in half the period, and there are exactly two after it.
 
-use std::time::Duration;
-
-use anyhow::{Result, ensure};
-use integration_tests::{Scene, Script, TestResource};
-use operator_core::{operator::Settling, processor::LinearRateLimiter, testing::operator_test};
-use serde_json::json;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use operator_core::{operator::Settling, processor::LinearRateLimiter};
 
 const PERIOD: Duration = Duration::from_secs(4);
 

@@ -1,19 +1,12 @@
 //! 250 objects: after an own write, every read from the cache shows at least that version: by key, in the whole list, and
 //! through an index, which finds the object under what was written and no more under what was there before.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
 use futures::{StreamExt, TryStreamExt, stream};
-use integration_tests::{Scene, Script, TestResource, TestStatus, config_map, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Resource;
+use integration_tests::prelude::*;
 use operator_core::{
-    InformerEventSource, ObjectKey, UpdateControl,
     cache::Informer,
     operations::WriteMode,
     resource::{KubeObject, ResourceVersion},
-    testing::operator_test,
 };
 
 const OBJECTS: u32 = 250;

@@ -1,12 +1,6 @@
 //! The config map and the status are created, a change of metadata alone is skipped, and the clean-up is executed.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, config_map, said};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 /// Keeps a config map with the value of its primary's spec, and says so in the status.
 fn sample() -> Script {

@@ -1,12 +1,8 @@
 //! Each type of write of the primary, and of its status: what was written is there, without a further run. The same
 //! write once more sends nothing.
 
-use std::sync::Arc;
-
-use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, TestResource, fresh, said};
-use operator_core::{Context, UpdateControl, operations::Error, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Context, operations::Error};
 
 type Written = Result<Arc<TestResource>, Error>;
 

@@ -1,16 +1,8 @@
 //! A run that fails is retried after 150 ms, five times at the most; the first three fail: there are exactly four runs, and
 //! the status says success.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Result, bail};
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
-use operator_core::{
-    GenericRetry,
-    observe::{Cause, Observation, Observer},
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use operator_core::observe::{Cause, Observation, Observer};
 
 const DELAY: Duration = Duration::from_millis(150);
 const FAILURES: usize = 3;

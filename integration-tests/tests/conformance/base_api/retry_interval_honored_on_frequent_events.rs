@@ -1,12 +1,9 @@
 //! With a retry interval of 60 s, five updates that each lead to a failing run use up no attempt: there are six runs, and
 //! none of them sees an attempt beyond the first.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Result, anyhow};
-use integration_tests::{Scene, Script, TestResource};
-use operator_core::{GenericRetry, UpdateControl, observe::Cause, testing::operator_test};
-use serde_json::json;
+use anyhow::anyhow;
+use integration_tests::prelude::*;
+use operator_core::observe::Cause;
 
 const INTERVAL: Duration = Duration::from_secs(60);
 

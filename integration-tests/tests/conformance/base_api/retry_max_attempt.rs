@@ -1,11 +1,7 @@
 //! A run that always fails is retried three times at the most: there are exactly four runs.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Result, anyhow};
-use integration_tests::{Scene, Script, TestResource};
-use operator_core::{GenericRetry, UpdateControl, testing::operator_test};
-use parking_lot::Mutex;
+use anyhow::anyhow;
+use integration_tests::prelude::*;
 
 const DELAY: Duration = Duration::from_millis(100);
 

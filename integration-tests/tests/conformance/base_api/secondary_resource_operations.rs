@@ -1,12 +1,7 @@
 //! Each type of write of a secondary: what was written is there, and the write causes no further run.
 
-use std::sync::Arc;
-
-use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, TestResource, config_map, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Context, UpdateControl, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::Context;
 
 /// Sees to a config map with the primary's value, in the way that the primary's name says.
 async fn write(primary: &TestResource, context: &Context<TestResource>) -> Result<()> {

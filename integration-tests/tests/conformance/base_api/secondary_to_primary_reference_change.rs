@@ -1,22 +1,8 @@
 //! A secondary that drops its reference to a primary, or one of several, wakes the dropped primary, which puts the
 //! reference back. The others that the secondary belongs to see both changes.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    InformerEventSource, ObjectKey, UpdateControl,
-    observe::{Cause, SourceIndex},
-    testing::operator_test,
-};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::observe::{Cause, SourceIndex};
 
 const MAP: &str = "shared";
 

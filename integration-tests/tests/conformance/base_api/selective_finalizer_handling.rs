@@ -1,12 +1,6 @@
 //! User code gives a finalizer to some objects only, and both kinds can be deleted.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, owners};
-use kube::ResourceExt;
-use operator_core::{UpdateControl, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 const FINALIZER: &str = "testresources.conformance.operator-core.io/finalizer";
 

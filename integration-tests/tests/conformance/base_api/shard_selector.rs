@@ -1,23 +1,9 @@
 //! Two operators with the halves of the uids' hashes: each resource is handled by exactly one of them. A server that
 //! doesn't know the parameter is told at the start.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
-
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Scene, Script, TestResource, cluster_with_shards};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::PostParams};
-use operator_core::{
-    ControllerBuilder, InformerEventSource, ObjectKey, OperatorBuilder, UpdateControl,
-    client::TransportHook,
-    testing::{Settled, TestOperator, operator_test},
-};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{client::TransportHook, testing::Settled};
 
 const ALL: u128 = 1 << 64;
 

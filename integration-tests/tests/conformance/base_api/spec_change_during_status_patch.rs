@@ -1,27 +1,9 @@
 //! The spec changes while a status write that changes nothing is in flight: the change is reconciled within five seconds, not
 //! taken for the echo of that write, and not found by a later list.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{Held, Said, Scene, Script, TestResource, said};
-use kube::api::{Patch, PatchParams};
-use operator_core::{
-    Context,
-    client::TransportHook,
-    operations::WriteMode,
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
-use serde_json::json;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use operator_core::{Context, client::TransportHook, operations::WriteMode};
 
 const WITHIN: Duration = Duration::from_secs(5);
 

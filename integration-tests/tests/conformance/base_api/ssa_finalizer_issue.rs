@@ -1,14 +1,7 @@
 //! An object that was applied by the controller's own field manager. JOSDK documents here that the apply of the finalizer
 //! drops what the manager had applied before, and that nobody should do this; ours notices, and drops nothing.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn what_the_same_manager_has_applied_stays() -> Result<()> {

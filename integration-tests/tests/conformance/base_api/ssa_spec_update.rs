@@ -1,16 +1,7 @@
 //! Documents what an apply means: user code that applies the spec past the framework, as the controller's field manager
 //! and without the finalizer, removes the finalizer. The framework's own writes don't, and it comes back by itself.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, fresh};
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{UpdateControl, testing::operator_test};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn an_apply_past_the_framework_takes_the_finalizer_off() -> Result<()> {

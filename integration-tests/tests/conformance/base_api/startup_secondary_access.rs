@@ -1,14 +1,7 @@
 //! 200 config maps exist before the operator: the first run sees all of them.
 
-use std::sync::Arc;
-
-use anyhow::{Result, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::PostParams};
-use operator_core::{InformerEventSource, ObjectKey, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 const MAPS: usize = 200;
 const BELONGS_TO: &str = "belongs-to";

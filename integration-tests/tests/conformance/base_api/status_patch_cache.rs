@@ -1,17 +1,8 @@
 //! A counter in the status, read from the cache and written back by each run, only ever grows by one, although somebody else
 //! changes the object during each run, just before its status is written, and the operator sees that change together with its own.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Held, Said, Scene, Script, TestResource, TestStatus, accepted};
-use kube::api::{Patch, PatchParams};
-use operator_core::{
-    client::TransportHook,
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::client::TransportHook;
 
 const RUNS: usize = 15;
 

@@ -1,12 +1,7 @@
 //! Without server-side apply, too, a status is written whatever has become of the object meanwhile; and a field that the status no
 //! longer has goes.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Gate, Held, Said, Scene, Script, TestResource, TestStatus};
-use kube::{ResourceExt, api::PostParams};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 /// Counts its runs in the status, with a message unless the value is `quiet`; passes the gate before it answers.
 pub(super) fn counting(gate: &Gate) -> Script {

@@ -1,10 +1,7 @@
 //! From a status that is patched to one that is applied. What was patched belongs to an entry of its own, and a server leaves a field
 //! that another entry has (Kubernetes issue 99003): so it stays, unless that entry is taken away.
 
-use anyhow::Result;
-use integration_tests::{Gate, Scene, TestResource};
-use kube::{ResourceExt, api::PostParams};
-use operator_core::testing::{TestOperator, operator_test};
+use integration_tests::prelude::*;
 
 use super::status_patch_not_locking_for_non_ssa::{counted, counting};
 

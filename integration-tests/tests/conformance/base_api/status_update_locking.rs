@@ -1,12 +1,6 @@
 //! A change of metadata during a run doesn't make its status write fail.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Gate, Said, Scene, Script, TestResource, said};
-use kube::ResourceExt;
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 async fn check(use_ssa: bool) -> Result<()> {
     let scene = Scene::new("status-update-locking").await?;

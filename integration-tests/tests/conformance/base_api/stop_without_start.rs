@@ -1,8 +1,7 @@
 //! Stopping an operator that was never started is no error.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use operator_core::{Operator, operator::Stopped, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::operator::Stopped;
 
 #[operator_test]
 async fn an_operator_that_was_never_started_can_be_stopped() -> Result<()> {

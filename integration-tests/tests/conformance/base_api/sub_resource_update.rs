@@ -1,12 +1,7 @@
 //! A status write alone leads to exactly one run, with a finalizer and without; changes of the spec during a run lead to
 //! one more.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Gate, Said, Scene, Script, TestResource, said};
-use operator_core::testing::{TestOperator, operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 /// Says in the status which spec it has seen, after the test has let it through.
 fn script(gate: Option<Gate>) -> Script {

@@ -1,16 +1,7 @@
 //! A reconciler that is triggered on all events runs also for the mark for deletion, for the end, and without a finalizer.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Result, bail};
-use integration_tests::{Gate, Scene, Script, TestResource, TestResourceSpec};
-use kube::{ResourceExt, api::PostParams};
-use operator_core::{
-    Context, ControllerBuilder, GenericRetry, UpdateControl,
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::Context;
 
 const OURS: &str = "all-events.example.com/ours";
 const THEIRS: &str = "all-events.example.com/theirs";

@@ -1,11 +1,7 @@
 //! What should be may follow from what is: a part of a dependent keeps what it got when it was made, and the rest follows its primary.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, meta_of, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, Patch, PatchParams};
-use operator_core::{BoxError, Context, node, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::Context;
 
 const INITIAL: &str = "initial";
 const CURRENT: &str = "current";

@@ -1,13 +1,7 @@
 //! A clean-up that writes the status and asks to be called again meets no conflict, is called after the delay that it asked for
 //! and not before, and comes to its end. Its writes are its own client's, which the operator takes for anybody's.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use kube::api::{Patch, PatchParams};
-use operator_core::{Removal, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 const DELAY: Duration = Duration::from_millis(150);
 

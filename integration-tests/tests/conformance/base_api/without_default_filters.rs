@@ -1,10 +1,8 @@
 //! Without default filters the user's own decide alone, also about changes of labels and finalizers: after the creation and
 //! each of three updates there have been 1, 2, 3 and 3 runs.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use operator_core::{event_source::updates, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::event_source::updates;
 
 #[operator_test]
 async fn the_users_filter_decides_alone() -> Result<()> {

@@ -1,15 +1,6 @@
 //! What the invariants add: one run at a time, successors, ends that were missed, and what only left a selection.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Gate, Relist, Scene, Script, TestResource, eventually};
-use operator_core::{
-    UpdateControl,
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use crate::base_api::trigger_reconciler_on_all_event::{Seen, Told, nothing_is_kept, on_all_events, script};
 

@@ -1,12 +1,6 @@
 //! A workflow has cleaned up completely, and the user's own clean-up wants the primary kept: it stays until that agrees, too.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, eventually, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::ResourceExt;
-use operator_core::{Removal, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {

@@ -1,11 +1,7 @@
 //! A definition that is installed while the operator waits for it: until then there is a warning with the reason, again and
 //! again but not more often than asked for, and another controller of the same operator works; then the runs start.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{LateTestResource, Line, LogCapture, Scene, Script, TestResource, eventually};
-use operator_core::testing::{TestOperator, operator_test};
+use integration_tests::prelude::*;
 use tracing::Level;
 
 const TIMEOUT: Duration = Duration::from_millis(300);

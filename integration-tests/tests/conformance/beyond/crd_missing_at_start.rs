@@ -1,11 +1,7 @@
 //! A custom resource whose definition is missing when the operator starts.
 
-use anyhow::Result;
-use integration_tests::{LateTestResource, LogCapture, Scene, Script, eventually};
-use operator_core::{
-    observe::SourceHealth,
-    testing::{TestOperator, operator_test},
-};
+use integration_tests::prelude::*;
+use operator_core::observe::SourceHealth;
 use tracing::Level;
 
 /// So many attempts show that the operator tries again without saying so each time.

@@ -1,21 +1,13 @@
 //! What an operator decides for all of its controllers and dependents: how many runs there are at once, and which
 //! dependents are applied.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
-};
-
-use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource, eventually, map_of, meta_of, wanted, wanted_map};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::ResourceExt;
+use integration_tests::prelude::*;
 use operator_core::{
-    OperatorBuilder, ResourceType, UpdateControl, Workflow,
+    ResourceType,
     configuration::{ConfigEntry, ConfigLoader, ConfigProvider},
     observe::{Observation, Observer},
     operator::Stopped,
-    testing::{Settled, TestOperator, operator_test},
+    testing::Settled,
 };
 
 /// Whether a run of the quick controller has been asked for.

@@ -1,17 +1,9 @@
 //! An operator that checks the definitions of its primaries at its start: what differs is told at once, and nothing runs.
 
-use anyhow::{Result, bail};
-use integration_tests::{LateTestResource, Scene, Script, TestResource, eventually, rights};
+use integration_tests::prelude::*;
+use integration_tests::rights;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{
-    Api, CustomResourceExt, Resource,
-    api::{Patch, PatchParams},
-};
-use operator_core::{
-    Error, Operator,
-    testing::{TestOperator, operator_test},
-};
-use serde_json::{Value, json};
+use operator_core::Error;
 
 const NAME: &str = "definition `latetestresources.late.conformance.operator-core.io`";
 

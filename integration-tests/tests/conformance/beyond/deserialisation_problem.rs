@@ -2,21 +2,7 @@
 //! stops for good and has to be restarted, which its test regrets. Ours tells the object and goes on, also where the operator is to stop
 //! when a source doesn't work at its start; when the object is gone, nothing is told any more.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
-
-use anyhow::Result;
-use integration_tests::{
-    LateTestResource, LogCapture, NumberedTestResource, NumberedTestResourceSpec, Said, Scene, Script,
-    late_in_two_versions, said,
-};
-use kube::{
-    Api,
-    api::{DeleteParams, PostParams},
-};
-use operator_core::testing::{TestOperator, operator_test};
+use integration_tests::prelude::*;
 use tracing::Level;
 
 async fn check(stop_on_source_error_at_start: bool) -> Result<()> {

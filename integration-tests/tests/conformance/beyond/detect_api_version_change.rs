@@ -1,14 +1,7 @@
 //! What was written in another version of its API is written once more, even where nothing seems to differ.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{
-    dependent::matcher::Matcher,
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::matcher::Matcher;
 
 const VERSION: &str = "operator-core.io/last-applied-api-version";
 

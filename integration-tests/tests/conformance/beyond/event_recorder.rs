@@ -1,22 +1,14 @@
 //! Events of Kubernetes about primaries: one object for what happens again, over restarts too, and nothing else suffers
 //! from them.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-use anyhow::Result;
 use futures::future::BoxFuture;
-use integration_tests::{
-    ClusterTestResource, LogCapture, Said, Scene, Script, TestObject, TestResource, before, eventually,
-    rights, said,
-};
+use integration_tests::prelude::*;
+use integration_tests::rights;
 use k8s_openapi::api::core::v1::Event;
-use kube::{Api, ResourceExt, api::ListParams};
 use operator_core::{
-    Context, ControllerBuilder, ObjectKey, Removal, UpdateControl,
+    Context,
     metrics::{Metrics, Recorded},
-    testing::{TestOperator, operator_test},
 };
-use serde_json::json;
 use tracing::Level;
 
 /// Says in each run that it has made something of the primary's value, and with how many it began.

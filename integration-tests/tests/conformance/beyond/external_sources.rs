@@ -1,19 +1,14 @@
 //! Sources outside the cluster: what is polled and what is pushed reaches the primary's run, over a restart, too.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-use anyhow::{Context as _, Result};
 use futures::{FutureExt, future::BoxFuture};
-use integration_tests::{Scene, Script, TestResource, eventually};
+use integration_tests::prelude::*;
 use operator_core::{
-    CachingInboundEventSource, Context, ObjectKey, PerResourcePollingEventSource, PollingEventSource,
-    SimpleInboundEventSource, UpdateControl,
+    CachingInboundEventSource, Context, PerResourcePollingEventSource, PollingEventSource,
+    SimpleInboundEventSource,
     event_source::ExternalResource,
     observe::{Cause, SourceIndex},
     operator::Stopped,
-    testing::operator_test,
 };
-use parking_lot::Mutex;
 
 const PERIOD: Duration = Duration::from_millis(50);
 

@@ -1,17 +1,8 @@
 //! JOSDK 5.6: the id that another system gave is kept in the primary's status: by the reconciler itself, which polls its record, and
 //! by a node of a workflow. Each run reads the status that the one before it has written, so that one record is ever made.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{
-    ExternalSystem, Held, Record, Said, Scene, Script, TestResource, TestStatus, eventually, one_record,
-    workflow_of_one,
-};
-use kube::ResourceExt;
-use operator_core::{
-    Context, ControllerBuilder, ObjectKey, PerResourcePollingEventSource, Removal, testing::operator_test,
-};
+use integration_tests::prelude::*;
+use operator_core::{Context, PerResourcePollingEventSource};
 
 const PERIOD: Duration = Duration::from_millis(300);
 

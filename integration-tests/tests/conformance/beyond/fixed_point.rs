@@ -2,19 +2,13 @@
 
 use std::{fs, path::Path};
 
-use anyhow::{Context as _, Result};
-use integration_tests::Scene;
+use integration_tests::prelude::*;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
-use kube::{
-    Api,
-    api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams, TypeMeta},
-};
-use operator_core::testing::operator_test;
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, TypeMeta};
 use operator_core::{
     bench::{merged, still_owned},
     dependent::matcher::{GenericMatcher, Match},
 };
-use serde_json::Value;
 
 const MANAGER: &str = "test";
 

@@ -1,15 +1,8 @@
 //! An operator without the right to list its secondaries.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, config_map, eventually, rights};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    UpdateControl,
-    observe::SourceHealth,
-    testing::{TestOperator, operator_test},
-};
+use integration_tests::prelude::*;
+use integration_tests::rights;
+use operator_core::observe::SourceHealth;
 
 #[operator_test]
 async fn the_source_is_unhealthy_in_the_server_s_words_and_recovers_when_the_right_is_granted() -> Result<()>

@@ -1,16 +1,10 @@
 //! The listener is unready with the source's name while the definition is missing, ready once it is installed, and its
 //! metrics say what has happened.
 
-use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
+use std::net::SocketAddr;
 
-use anyhow::{Context as _, Result, bail};
-use integration_tests::{LateTestResource, Said, Scene, Script, TestResource, TestStatus, eventually, said};
-use kube::{CustomResourceExt, ResourceExt};
-use operator_core::{
-    FunctionEventSource, GenericRetry, LeaderElection,
-    metrics::Metric,
-    testing::{TestOperator, operator_test},
-};
+use integration_tests::prelude::*;
+use operator_core::{FunctionEventSource, LeaderElection, metrics::Metric};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,

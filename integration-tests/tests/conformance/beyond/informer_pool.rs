@@ -1,23 +1,7 @@
 //! Controllers of one operator share their informers: one list and one watch for the same objects in the same form. What
 //! comes later is told what is there, what leaves hears nothing more, and each keeps what is its own.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use anyhow::Result;
-use integration_tests::{
-    Audit, Calls, Scene, Script, Switch, TestResource, map_of, meta_of, wanted, workflow_of_one,
-};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    ControllerBuilder, InformerEventSource, ObjectKey, UpdateControl,
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 /// The lists and watches of one kind.
 fn of(calls: &Calls, resource: &str) -> (usize, usize) {

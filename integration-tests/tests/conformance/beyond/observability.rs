@@ -1,17 +1,7 @@
 //! What the outside sees of a run: its span, and the metrics.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Result, bail};
-use integration_tests::{Gate, LogCapture, Said, Scene, Script, TestResource, TestStatus, eventually};
-use k8s_openapi::api::core::v1::Secret;
-use kube::ResourceExt;
-use operator_core::{
-    GenericRetry,
-    metrics::{Metrics, Recorded},
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::metrics::{Metrics, Recorded};
 
 #[operator_test(flavor = "current_thread")]
 async fn the_span_of_a_run_says_what_it_is_about_and_why_it_runs() -> Result<()> {

@@ -1,10 +1,6 @@
 //! User code that panics.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
-use operator_core::{GenericRetry, Removal, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn a_panic_is_retried_and_others_go_on() -> Result<()> {

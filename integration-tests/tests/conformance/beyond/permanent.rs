@@ -1,15 +1,7 @@
 //! An error that says itself that it is not to be retried, from each function of users.
 
-use std::sync::Arc;
-
-use anyhow::{Result, bail};
-use integration_tests::{Child, Elsewhere, Scene, Script, TestResource, map_of, said};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    BoxError, Permanent, Removal, Run, UpdateControl, Wire as _, Workflow, testing::operator_test,
-    workflow::WorkflowBuilder,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Permanent, Run, Wire as _, workflow::WorkflowBuilder};
 
 const WORDS: &str = "there is no such plan";
 

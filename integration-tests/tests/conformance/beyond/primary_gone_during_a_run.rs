@@ -1,15 +1,7 @@
 //! A primary that is deleted, or replaced under its name, while it is being worked on.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Gate, LogCapture, Said, Scene, Script, TestResource, TestStatus, before};
-use kube::ResourceExt;
-use operator_core::testing::{TestOperator, operator_test};
+use integration_tests::prelude::*;
 use tracing::Level;
 
 /// The first run of an object waits at the gate; each run says in the status about which object it was.

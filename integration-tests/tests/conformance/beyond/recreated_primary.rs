@@ -1,11 +1,7 @@
 //! A primary that is created anew under its old name has nothing of its predecessor's: it starts with fresh retries, and
 //! reaches a status of its own.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Result, bail};
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus};
-use operator_core::{GenericRetry, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn a_successor_starts_afresh() -> Result<()> {

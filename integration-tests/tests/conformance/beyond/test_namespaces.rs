@@ -1,9 +1,6 @@
 //! A test's operator works in the test's namespaces, and in no other, unless it is told otherwise.
 
-use anyhow::Result;
-use operator_core::testing::{TestOperator, operator_test};
-
-use integration_tests::{Scene, Script};
+use integration_tests::prelude::*;
 
 /// How often the objects of the two tests were reconciled.
 fn runs(script: &Script) -> [usize; 2] {

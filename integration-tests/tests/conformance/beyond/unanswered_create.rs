@@ -1,10 +1,7 @@
 //! A create whose answer was lost is not repeated blindly: the other system is asked first.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{ExternalSystem, OneRecord, Scene, Script, TestResource, eventually};
-use operator_core::{GenericRetry, Workflow, dependent::Records, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::dependent::Records;
 
 #[operator_test]
 async fn a_create_without_an_answer_is_followed_by_a_look() -> Result<()> {

@@ -1,15 +1,8 @@
 //! 2,000 objects, and room for 100.
 
-use anyhow::{Context as _, Result};
 use futures::{StreamExt, TryStreamExt, stream};
-use integration_tests::cluster;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api,
-    api::{DeleteParams, Patch, PatchParams},
-};
-use operator_core::{ObjectKey, cache::Bounds, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::cache::Bounds;
 
 use super::{Running, config, create};
 

@@ -5,19 +5,13 @@ mod sources;
 mod streaming;
 mod watched;
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{DEADLINE, eventually};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, Client, api::PostParams};
+use integration_tests::prelude::*;
 use operator_core::{
     ResourceType, WatchScope,
     cache::{Bounds, Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
     environment::Environment,
     resource::KubeObject,
 };
-use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 /// Remembers what it was told, in short: `+a`, `a` or `-a`.

@@ -1,29 +1,15 @@
 //! The options of informers on a controller's sources and on its primaries: what is held, what is kept, how it is listed.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
 use futures::FutureExt;
 use http::header::ACCEPT;
-use integration_tests::{
-    Audit, Said, Scene, Script, TestResource, TestResourceSpec, map_of, said, value_of, workflow_of_one,
-};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-    core::PartialObjectMeta,
-};
+use integration_tests::prelude::*;
+use kube::core::PartialObjectMeta;
 use operator_core::{
-    InformerEventSource, ObjectKey, UpdateControl, WatchScope,
+    WatchScope,
     cache::{Bounds, InitialList},
     client::TransportHook,
-    node,
     operations::Error,
-    testing::{TestOperator, operator_test},
 };
-use parking_lot::Mutex;
-use serde_json::json;
 
 use super::map;
 

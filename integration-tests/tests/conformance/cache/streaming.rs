@@ -1,19 +1,12 @@
 //! Streamed lists, as far as the real server goes: both kinds of list give the same.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::cluster;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, Client, api::DeleteParams};
+use integration_tests::prelude::*;
 use operator_core::{
-    ObjectKey,
     cache::{InformerConfig, InitialList},
     client::{Clients, Transport, TransportHook},
     environment::Environment,
-    testing::{Part, Profile, TestCluster, operator_test},
+    testing::{Part, Profile},
 };
-use parking_lot::Mutex;
 use tower::{ServiceExt, util::BoxService};
 
 use super::{Running, config, create};

@@ -1,23 +1,14 @@
 //! Types and rights that come later.
 
-use anyhow::{Result, bail};
-use integration_tests::{TestResource, cluster, eventually};
+use integration_tests::prelude::*;
 use k8s_openapi::{
-    api::{
-        core::v1::ConfigMap,
-        rbac::v1::{PolicyRule, Role, RoleBinding, RoleRef, Subject},
-    },
+    api::rbac::v1::{PolicyRule, Role, RoleBinding, RoleRef, Subject},
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
-use kube::{
-    Api, CustomResourceExt, Resource,
-    api::{ApiResource, DynamicObject, ObjectMeta, PostParams},
-};
+use kube::api::{ApiResource, DynamicObject, ObjectMeta};
 use operator_core::{
     ResourceType, WatchScope, cache::InformerConfig, observe::SourceHealth, resource::KubeObject,
-    testing::operator_test,
 };
-use serde_json::json;
 
 use super::{Running, config, create};
 

@@ -1,9 +1,6 @@
 //! A bulk dependent that nothing is garbage collected of: it deletes what is too much, and everything before its primary goes.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, counted_maps, workflow_of_one};
-use operator_core::node;
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_operator_deletes_what_is_not_desired_and_all_in_the_end() -> Result<()> {

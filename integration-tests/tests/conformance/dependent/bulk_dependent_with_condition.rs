@@ -1,11 +1,7 @@
 //! A ready condition over all objects of a bulk dependent: the status says so once all of them exist.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, TestStatus, count_and_value, counted_maps, said};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{BoxError, Context, Verdict, Wire as _, Workflow, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::{Context, Verdict, Wire as _};
 
 /// Met when all that should exist do.
 fn is_complete(primary: &TestResource, context: &Context<TestResource>) -> Result<Verdict, BoxError> {

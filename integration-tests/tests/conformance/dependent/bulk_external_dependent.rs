@@ -1,9 +1,6 @@
 //! A bulk of records in another system: three, one, five and none on deletion; a change of the data reaches all.
 
-use anyhow::Result;
-use integration_tests::{ExternalSystem, Scene, Script, eventually, many_records, workflow_of_one};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 async fn until(system: &ExternalSystem, number: usize, data: &str) -> Result<()> {
     eventually(&format!("{number} records with {data}"), async || {

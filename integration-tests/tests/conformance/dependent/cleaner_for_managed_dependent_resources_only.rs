@@ -1,10 +1,7 @@
 //! A reconciler without a clean-up of its own has a dependent that must be deleted: its primaries get the finalizer, and the
 //! dependent is deleted before they go.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use kube::ResourceExt;
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn a_dependent_that_must_be_deleted_is_enough_for_a_finalizer() -> Result<()> {

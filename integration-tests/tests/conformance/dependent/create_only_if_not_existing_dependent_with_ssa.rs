@@ -1,17 +1,8 @@
 //! An object that exists already and is not the primary's is neither changed nor taken over; the error says whose it is.
 //! Once it is out of the way, the dependent is created.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, map_of, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, PostParams},
-};
-use operator_core::{Node, One, dependent::Adoption, testing::operator_test};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use operator_core::{Node, One, dependent::Adoption};
 
 /// Runs `dependent` where there is an object of its name, and says what the error was.
 async fn refused(scene: &Scene, name: &str, dependent: Node<TestResource, One<ConfigMap>>) -> Result<String> {

@@ -1,14 +1,7 @@
 //! A dependent without an owner reference says by annotations which primary it belongs to, and its events find it.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{resource::MarkNames, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::resource::MarkNames;
 
 #[operator_test]
 async fn the_default_annotations_are_set_and_lead_back_to_the_primary() -> Result<()> {

@@ -1,17 +1,7 @@
 //! A dependent that is marked by annotations with keys of the user's own, and not by the default ones.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{
-    resource::{MappingAnnotations, MarkNames},
-    testing::operator_test,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::resource::{MappingAnnotations, MarkNames};
 
 #[operator_test]
 async fn the_user_s_keys_are_used_and_lead_back_to_the_primary() -> Result<()> {

@@ -1,16 +1,8 @@
 //! A dependent in another namespace than its primary: marked by annotations, because an owner reference would be understood
 //! wrongly, and is refused.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{
-    Scene, Script, TestResource, eventually, map_of, values_in, wanted, workflow_of_one,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Api;
-use operator_core::{InformerEventSource, Node, One, WatchScope, testing::operator_test};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use operator_core::{Node, One, WatchScope};
 
 fn map_in(namespace: &str) -> Node<TestResource, One<ConfigMap>> {
     let (to, scope) = (namespace.to_owned(), WatchScope::Namespaces([namespace.to_owned()].into()));

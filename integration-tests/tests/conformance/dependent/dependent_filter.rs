@@ -1,11 +1,6 @@
 //! A filter on a dependent's informer: an update that doesn't pass causes no run.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{InformerEventSource, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn an_update_that_does_not_pass_causes_no_run() -> Result<()> {

@@ -1,8 +1,6 @@
 //! What a dependent creates and updates causes no further run.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn a_dependent_s_own_writes_cause_no_run() -> Result<()> {

@@ -1,11 +1,7 @@
 //! A dependent that is only read, whose informer finds the primaries by an index over them.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::PostParams};
-use operator_core::{InformerEventSource, UpdateControl, dependent::Read, node, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::Read;
 
 const BY_MAP: &str = "config-map";
 

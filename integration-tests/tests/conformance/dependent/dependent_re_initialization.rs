@@ -1,8 +1,6 @@
 //! One declaration of dependents serves a second operator after the first one has stopped.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_same_dependent_works_in_a_second_operator() -> Result<()> {

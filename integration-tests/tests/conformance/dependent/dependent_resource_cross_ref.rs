@@ -1,10 +1,9 @@
 //! Fifty primaries, each with a Secret and a config map that is made from what the Secret holds: all are created without an
 //! error, and all go.
 
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, map_of, meta_of};
-use k8s_openapi::{ByteString, api::core::v1::Secret};
-use operator_core::{BoxError, Context, Workflow, node, testing::operator_test};
+use integration_tests::prelude::*;
+use k8s_openapi::ByteString;
+use operator_core::Context;
 
 const PRIMARIES: usize = 50;
 

@@ -1,14 +1,7 @@
 //! A dependent that is applied under a field manager of the user's choice: nothing is sent while only others' fields change, a
 //! change of the spec makes one write, and what others have added stays.
 
-use std::collections::BTreeMap;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn only_a_change_of_what_is_desired_is_written() -> Result<()> {

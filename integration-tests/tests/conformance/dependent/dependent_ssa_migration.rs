@@ -1,9 +1,6 @@
 //! From writing by replacement to server-side apply and back, with one field manager and with another.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 /// Runs an operator that writes `value`, and says under which managers and operations the config map is written then.
 async fn written_by(scene: &Scene, ssa: bool, manager: &str, value: &str) -> Result<Vec<String>> {

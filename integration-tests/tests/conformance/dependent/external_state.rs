@@ -1,16 +1,10 @@
 //! A reconciler without dependents keeps the id that another system gave in a config map: it is created once, changed,
 //! found again after a restart, and deleted.
 
-use anyhow::{Context as _, Result};
 use futures::{FutureExt, future::BoxFuture};
-use integration_tests::{ExternalSystem, Scene, Script, TestResource, eventually};
-use k8s_openapi::{
-    api::core::v1::ConfigMap,
-    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
-};
-use kube::ResourceExt;
-use operator_core::{Context, ControllerBuilder, Removal, UpdateControl, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use operator_core::Context;
 
 fn keeper(of: &TestResource, id: &str, owner: OwnerReference) -> ConfigMap {
     ConfigMap {

@@ -1,12 +1,7 @@
 //! A bulk of records in another system, whose ids are kept in a config map of their primary: found again after a restart,
 //! changed, and deleted with their ids.
 
-use anyhow::Result;
-use integration_tests::{ExternalSystem, Scene, Script, eventually, many_kept_records, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::Api;
-use operator_core::{ControllerBuilder, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 /// The ids that the config map keeps.
 async fn kept(maps: &Api<ConfigMap>) -> Result<Vec<String>, kube::Error> {

@@ -1,10 +1,6 @@
 //! The same by a dependent: the framework keeps the id in an object, which goes after the resource.
 
-use anyhow::{Context as _, Result};
-use integration_tests::{ExternalSystem, Scene, Script, eventually, one_kept_record, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{ControllerBuilder, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 fn controller(scene: &Scene, system: &ExternalSystem) -> Result<ControllerBuilder<Script>> {
     Ok(scene.managed(&Script::idle(), &workflow_of_one(one_kept_record(system))?))

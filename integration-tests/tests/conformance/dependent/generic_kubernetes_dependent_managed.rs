@@ -1,8 +1,6 @@
 //! A dependent of a kind that is known at run time only, in a managed workflow.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, untyped_map, workflow_of_one};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn an_untyped_dependent_is_created_updated_and_collected() -> Result<()> {

@@ -1,10 +1,6 @@
 //! A dependent of a kind that is known at run time only, called by the reconciler itself, without a workflow.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, untyped_map};
-use operator_core::{UpdateControl, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn an_untyped_dependent_without_a_workflow() -> Result<()> {

@@ -3,28 +3,13 @@
 //!
 //! Told to, it stops at its start instead, and calls a handler.
 
-use std::{fmt::Debug, sync::Arc, time::Duration};
+use std::fmt::Debug;
 
-use anyhow::Result;
-use integration_tests::{
-    Relist, Scene, Script, TestObject, TestResource, eventually,
-    rights::{managed_maps, primaries},
-    until_refused, values_in, wanted_map, workflow_of_one,
-};
-use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
-use kube::{
-    Api, Resource,
-    api::{ListParams, PostParams},
-};
-use operator_core::{
-    Error, OperatorBuilder,
-    observe::SourceHealth,
-    operator::Stopped,
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use integration_tests::rights::{managed_maps, primaries};
+use k8s_openapi::NamespaceResourceScope;
+use operator_core::{Error, observe::SourceHealth, operator::Stopped};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 fn user(scene: &Scene) -> String {
     format!("{}-operator", scene.namespace)

@@ -1,12 +1,8 @@
 //! A dependent with an owner reference: the garbage collector deletes it with its primary, and a precondition that isn't met
 //! has the operator delete it before. Neither needs a finalizer.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, map_of, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::ResourceExt;
+use integration_tests::prelude::*;
 use operator_core::Wire as _;
-use operator_core::testing::operator_test;
 
 #[operator_test]
 async fn it_goes_with_its_primary() -> Result<()> {

@@ -1,8 +1,6 @@
 //! A bulk dependent in a managed workflow: more, fewer and other config maps follow from the spec, and go with their primary.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, counted_maps, workflow_of_one};
-use operator_core::{node, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_config_maps_follow_the_spec_from_creation_to_garbage_collection() -> Result<()> {

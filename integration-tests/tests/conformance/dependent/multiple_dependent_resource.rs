@@ -1,8 +1,6 @@
 //! Two dependents of one type in a workflow that the reconciler calls by itself.
 
-use anyhow::Result;
-use integration_tests::{Scene, standalone, wanted_map, workflow_of};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn two_config_maps_come_change_and_go() -> Result<()> {

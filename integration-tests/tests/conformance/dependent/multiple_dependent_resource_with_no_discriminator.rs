@@ -1,11 +1,7 @@
 //! Two dependents of one type without a word about which object belongs to which: they are told apart by the names that they
 //! desire, and each is found again after others have deleted it.
 
-use anyhow::Result;
-use integration_tests::{Scene, standalone, wanted_map, workflow_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::DeleteParams;
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_names_tell_them_apart() -> Result<()> {

@@ -1,9 +1,6 @@
 //! Two dependents of one type, each of which watches by an informer of its own.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{InformerEventSource, UpdateControl, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn each_has_an_informer_called_like_itself() -> Result<()> {

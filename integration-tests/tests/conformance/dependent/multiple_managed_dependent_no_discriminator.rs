@@ -1,8 +1,6 @@
 //! Two managed dependents of one type that are told apart by nothing but the names that they desire.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn two_config_maps_that_the_operator_deletes_itself() -> Result<()> {

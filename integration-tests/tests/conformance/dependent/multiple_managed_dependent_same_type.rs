@@ -1,8 +1,6 @@
 //! Two managed dependents of one type: they share an informer, and are garbage collected.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn two_config_maps_come_change_and_go_with_their_primary() -> Result<()> {

@@ -1,9 +1,6 @@
 //! Two nodes of one type of records, in one system: each has its own of the primary's records.
 
-use anyhow::Result;
-use integration_tests::{ExternalSystem, Scene, Script, eventually, one_record, workflow_of};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn two_dependents_share_a_system_and_keep_apart() -> Result<()> {

@@ -1,8 +1,6 @@
 //! One operator, stopped and started again: what exists is reconciled again, and its dependents are as they were.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, wanted_map, workflow_of_one};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn what_exists_is_reconciled_again_after_a_restart() -> Result<()> {

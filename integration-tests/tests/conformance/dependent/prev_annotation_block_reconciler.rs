@@ -1,12 +1,7 @@
 //! A Deployment, into which the server and its controllers write much, is applied once; the annotation in which JOSDK used to
 //! keep the previous state is no difference.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, accepted, meta_of, wanted, workflow_of_one};
-use k8s_openapi::api::apps::v1::Deployment;
-use kube::api::{Patch, PatchParams};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 fn deployment(primary: &TestResource) -> Deployment {
     let deployment = json!({

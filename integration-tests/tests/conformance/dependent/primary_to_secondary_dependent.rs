@@ -1,20 +1,9 @@
 //! A Secret that is created only while a config map that the primary names allows it, and that holds what the config map says:
 //! the config map's change wakes the primary.
 
-use std::collections::BTreeMap;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, meta_of};
-use k8s_openapi::{
-    ByteString,
-    api::core::v1::{ConfigMap, Secret},
-};
-use kube::api::{Patch, PatchParams, PostParams};
-use operator_core::{
-    BoxError, Context, InformerEventSource, ObjectKey, Want, Wire as _, Workflow, dependent::Read, node,
-    testing::operator_test,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::ByteString;
+use operator_core::{Context, Want, Wire as _, dependent::Read};
 
 fn named(primary: &TestResource) -> Vec<ObjectKey> {
     let namespace = primary.metadata.namespace.as_deref().unwrap_or_default();

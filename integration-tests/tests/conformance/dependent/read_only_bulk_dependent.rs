@@ -1,12 +1,7 @@
 //! A bulk dependent that only reads what others make: ready once there is enough of it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, map_of, said};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Resource, api::PostParams};
-use operator_core::{Context, Wire as _, Workflow, dependent::Read, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::{Context, Wire as _, dependent::Read};
 
 /// Others make them.
 fn maps(_: &TestResource) -> Read<Vec<ConfigMap>> {

@@ -2,12 +2,8 @@
 //! agrees, not even what others have changed in what is desired; what it doesn't agree to is written, although nothing that is
 //! desired has changed.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, meta_of, wanted, workflow_of_one};
-use k8s_openapi::api::core::v1::Service;
-use kube::api::{Patch, PatchParams};
-use operator_core::{dependent::matcher::Matcher, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::matcher::Matcher;
 
 fn service(primary: &TestResource) -> Service {
     let mut metadata = meta_of(primary, "web");

@@ -1,9 +1,7 @@
 //! A ServiceAccount, which has no spec, as a dependent: what is not in a spec is compared and written, too.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, eventually, meta_of, wanted, workflow_of_one};
+use integration_tests::prelude::*;
 use k8s_openapi::api::core::v1::ServiceAccount;
-use operator_core::testing::operator_test;
 
 fn account(primary: &TestResource) -> ServiceAccount {
     ServiceAccount {

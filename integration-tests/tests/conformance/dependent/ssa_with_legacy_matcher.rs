@@ -1,12 +1,8 @@
 //! A Service that is applied, but compared by content: it is not written again and again, and a field that is not desired any
 //! more is not seen, as managed fields are not looked at.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, meta_of, wanted, workflow_of_one};
-use k8s_openapi::api::core::v1::Service;
+use integration_tests::prelude::*;
 use operator_core::dependent::matcher::{GenericMatcher, Matcher};
-use operator_core::testing::operator_test;
-use serde_json::json;
 
 fn service(primary: &TestResource) -> Service {
     let mut metadata = meta_of(primary, "web");

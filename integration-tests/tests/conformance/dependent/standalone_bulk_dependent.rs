@@ -1,8 +1,6 @@
 //! A bulk dependent in a workflow that the reconciler calls by itself.
 
-use anyhow::Result;
-use integration_tests::{Scene, counted_maps, standalone, workflow_of_one};
-use operator_core::{node, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_reconciler_brings_about_and_deletes_the_config_maps() -> Result<()> {

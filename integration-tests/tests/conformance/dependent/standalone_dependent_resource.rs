@@ -1,12 +1,7 @@
 //! A Deployment as a dependent that the reconciler calls by itself: what it has written is what the same run reads.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Said, Scene, Script, TestResource, accepted, meta_of, said};
-use k8s_openapi::api::apps::v1::Deployment;
-use operator_core::{Wire as _, testing::operator_test, workflow::Operation};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Wire as _, workflow::Operation};
 
 fn deployment(primary: &TestResource) -> Deployment {
     let replicas: i32 = primary.spec.value.parse().expect("a number");

@@ -1,12 +1,8 @@
 //! A StatefulSet with claim templates and quantities that the server spells differently: nothing but what was changed is ever
 //! a difference.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, accepted, meta_of, wanted, workflow_of_one};
+use integration_tests::prelude::*;
 use k8s_openapi::api::apps::v1::StatefulSet;
-use kube::api::{Patch, PatchParams};
-use operator_core::testing::operator_test;
-use serde_json::json;
 
 fn stateful_set(primary: &TestResource) -> StatefulSet {
     let replicas: i32 = primary.spec.value.parse().expect("a number");

@@ -1,18 +1,8 @@
 //! Async functions, and data that the reconciler puts into the run.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use operator_core::{UpdateControl, Want, Workflow, prelude::*, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Want, prelude::*};
 
 use super::{a_secret, done, says};
 

@@ -1,10 +1,8 @@
 //! A function that answers with several objects: they are made, changed and removed by their names.
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource, looking_on};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{prelude::*, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::prelude::*;
 
 use super::{a_map, done};
 

@@ -1,16 +1,7 @@
 //! What a reconciler writes in one call each: it applies objects, and deletes them.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, chain_of};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{UpdateControl, prelude::Context, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::prelude::Context;
 
 use super::{a_secret, says};
 

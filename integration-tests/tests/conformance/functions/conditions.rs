@@ -1,14 +1,9 @@
 //! Conditions and functions in each of the forms that they may have: until one is met, its reason is told.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use futures::future::BoxFuture;
-use integration_tests::{Scene, TestResource, TestStatus};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::ResourceExt;
-use operator_core::{BoxError, GenericRetry, prelude::*, testing::operator_test, workflow::NodeResult};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{prelude::*, workflow::NodeResult};
 
 use super::{a_map, a_secret, done, says};
 

@@ -1,14 +1,8 @@
 //! A controller brings the definition of its primaries, however it is declared.
 
 use anyhow::Result;
-use integration_tests::{LateTestResource, Scene, Script, TestResource, eventually};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{CustomResourceExt, ResourceExt};
-use operator_core::{
-    controller::IntoController,
-    prelude::*,
-    testing::{TestOperator, operator_test},
-};
+use integration_tests::prelude::*;
+use operator_core::{controller::IntoController, prelude::*};
 
 fn map(late: &LateTestResource) -> ConfigMap {
     let data = [("value".to_owned(), late.spec.value.clone())];

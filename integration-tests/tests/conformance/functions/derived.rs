@@ -1,12 +1,8 @@
 //! Operators that are declared by the derive.
 
-use std::sync::Arc;
-
 use anyhow::Result;
-use integration_tests::{Scene, TestResource};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use operator_core::{BoxError, Cleaner, Dependent, One, Removal, prelude::*, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Cleaner, Dependent, One, prelude::*};
 
 use super::{a_map, a_secret, says};
 

@@ -1,13 +1,8 @@
 //! The end of a primary: what is deleted first, what its end waits for, and what the cluster collects.
 
-use std::sync::Arc;
-
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, eventually};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::{Patch, PatchParams};
-use operator_core::{ControllerBuilder, Removal, prelude::*, testing::operator_test};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use operator_core::prelude::*;
 
 use super::{a_map, a_secret, done, says};
 

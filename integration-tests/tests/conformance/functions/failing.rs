@@ -1,9 +1,8 @@
 //! Functions that fail, panic, or answer with what can't be made: each stops only what comes after it.
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource, looking_on};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{prelude::*, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::prelude::*;
 
 use super::{a_map, says};
 

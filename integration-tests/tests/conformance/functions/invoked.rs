@@ -1,12 +1,7 @@
 //! A reconciler runs its workflow, as a whole or in part.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestStatus};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use operator_core::{ControllerBuilder, Run, UpdateControl, Wire, prelude::Context, testing::operator_test};
-use parking_lot::Mutex;
-use serde_json::json;
-use std::sync::Arc;
+use integration_tests::prelude::*;
+use operator_core::{Run, Wire, prelude::Context};
 
 use super::{a_secret, says};
 

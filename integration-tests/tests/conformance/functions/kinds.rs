@@ -1,21 +1,15 @@
 //! Functions whose objects' kind is known at run time only: the node says it, and all else is as with any other.
 
-use std::sync::Arc;
-
 use anyhow::Result;
-use integration_tests::{Scene, TestResource, TestStatus, eventually};
-use k8s_openapi::api::{
-    apps::v1::Deployment,
-    core::v1::{ConfigMap, Namespace},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Namespace;
 use kube::{
-    CustomResource, CustomResourceExt, ResourceExt,
+    CustomResource,
     core::{ApiResource, DynamicObject, TypeMeta},
 };
-use operator_core::{ControllerBuilder, ControllerConfiguration, prelude::*, testing::operator_test};
+use operator_core::{ControllerConfiguration, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::{done, says};
 

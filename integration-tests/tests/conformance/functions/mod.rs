@@ -19,10 +19,7 @@ mod standing;
 mod state;
 mod unwanted;
 
-use std::collections::BTreeMap;
-
-use integration_tests::TestResource;
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use integration_tests::prelude::*;
 use operator_core::testing::Settled;
 
 /// Whether the value of the primary has this word.

@@ -1,10 +1,9 @@
 //! Names of objects that nobody has said, and an object that is renamed.
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use kube::ResourceExt;
-use operator_core::{prelude::*, testing::operator_test};
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Namespace;
+use operator_core::prelude::*;
 
 use super::{a_map, done};
 

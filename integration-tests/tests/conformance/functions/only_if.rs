@@ -1,9 +1,8 @@
 //! Whether a dependent of the user's own exists is what a function says, in each of the forms that it may have.
 
 use anyhow::Result;
-use integration_tests::{ExternalSystem, Scene, TestResource, eventually, looking_on, one_record};
-use operator_core::{BoxError, prelude::*, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::prelude::*;
 
 use super::says;
 

@@ -1,10 +1,8 @@
 //! Three children in order, without a reconciler.
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use operator_core::{prelude::*, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::prelude::*;
 
 use super::{a_map, a_secret};
 

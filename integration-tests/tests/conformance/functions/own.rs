@@ -1,24 +1,12 @@
 //! A comparison that sees the primary and the context, and a dependent that brings its own way to be reconciled.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, TestResource};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api,
-    api::{Patch, PatchParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, Dependent, One, Want, Wire as _,
+    Dependent, One, Want, Wire as _,
     dependent::Usual,
-    node,
     prelude::{Context, Controller},
-    testing::operator_test,
     workflow::ReconcileResult,
 };
-use parking_lot::Mutex;
-use serde_json::json;
 
 use super::{a_map, done, says};
 

@@ -1,13 +1,8 @@
 //! A function without a workflow, which says that nothing should exist, or that what exists is left alone.
 
-use std::sync::Arc;
-
 use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{UpdateControl, prelude::*, testing::operator_test};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::prelude::*;
 
 use super::{a_map, says};
 

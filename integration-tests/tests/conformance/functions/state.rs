@@ -1,18 +1,8 @@
 //! Dependents and conditions with state of their own, what a cluster has to have, and a condition that asks again.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
 use anyhow::Result;
-use integration_tests::{Scene, Switch, TestResource, looking_on};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::ResourceExt;
-use operator_core::{BoxError, Condition, Dependent, One, prelude::*, testing::operator_test, the};
+use integration_tests::prelude::*;
+use operator_core::{Condition, Dependent, One, prelude::*, the};
 
 use super::a_secret;
 

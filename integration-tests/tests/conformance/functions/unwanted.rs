@@ -1,10 +1,9 @@
 //! What isn't wanted goes, also while what it depends on isn't ready; what is held stays.
 
 use anyhow::Result;
-use integration_tests::{Scene, TestResource, looking_on, node_of};
-use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
-use operator_core::{Verdict, Want, prelude::*, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Pod;
+use operator_core::{Verdict, Want, prelude::*};
 
 use super::{a_map, a_secret, done, says};
 

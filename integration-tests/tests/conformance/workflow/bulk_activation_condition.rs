@@ -1,12 +1,7 @@
 //! A bulk node with an activation condition is to be deleted in the very first run, because the precondition of what it
 //! depends on is not met: its event source isn't there yet, which is waited for, and is no error.
 
-use anyhow::Result;
-use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::ResourceExt;
-use operator_core::{BoxError, Workflow, node, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 fn secrets(primary: &TestResource) -> Result<Vec<Secret>, BoxError> {
     let secret = |n: usize| {

@@ -1,12 +1,9 @@
 //! Two StatefulSets and two Services with dependencies between them get ready in order: what depends on a set is made when the set is
 //! ready, and not before.
 
-use anyhow::Result;
-use integration_tests::{Held, Scene, TestResource, eventually, looking_on};
-use k8s_openapi::api::{apps::v1::StatefulSet, core::v1::Service};
-use kube::ResourceExt;
-use operator_core::{Wire as _, Workflow, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::api::apps::v1::StatefulSet;
+use operator_core::Wire as _;
 
 fn set(primary: &TestResource, name: &str) -> StatefulSet {
     let name = format!("{}-{name}", primary.name_any());

@@ -1,9 +1,8 @@
 //! A dependent is created only after the definition of its kind is installed, without any other event.
 
-use anyhow::Result;
-use integration_tests::{Scene, TestResource, eventually, looking_on};
-use kube::{CustomResource, CustomResourceExt, ResourceExt};
-use operator_core::{Wire as _, Workflow, served, testing::operator_test, workflow::conditions::CrdPresent};
+use integration_tests::prelude::*;
+use kube::CustomResource;
+use operator_core::{Wire as _, served, workflow::conditions::CrdPresent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,14 +1,7 @@
 //! The primary stays until its dependent is really gone: the dependent has a finalizer of somebody else.
 
-use anyhow::Result;
-use integration_tests::{Child, Scene, TestResource, eventually, looking_on};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{Workflow, testing::operator_test, workflow::conditions::ResourceDeleted};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::workflow::conditions::ResourceDeleted;
 
 #[operator_test]
 async fn the_primary_waits_for_the_end_of_its_dependent() -> Result<()> {

@@ -1,10 +1,6 @@
 //! Two nodes of one type are active, each by its own condition, in any combination; they share an event source.
 
-use anyhow::Result;
-use integration_tests::{Child, Scene, Switch, TestResource, looking_on, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Workflow, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 async fn values(scene: &Scene) -> Result<Vec<String>> {
     let mut values = Vec::new();

@@ -1,8 +1,6 @@
 //! A workflow whose only node is inactive ends, and the reconciler runs.
 
-use anyhow::Result;
-use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
-use operator_core::{Workflow, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_reconciler_runs() -> Result<()> {

@@ -1,8 +1,6 @@
 //! A node is created after the one that it depends on.
 
-use anyhow::Result;
-use integration_tests::{Child, Scene, TestResource, looking_on};
-use operator_core::{Workflow, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_order_is_that_of_the_dependencies() -> Result<()> {

@@ -1,8 +1,6 @@
 //! A precondition that is not met above an inactive node: neither is created, and nothing fails.
 
-use anyhow::Result;
-use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
-use operator_core::{Workflow, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn neither_is_created() -> Result<()> {

@@ -1,10 +1,8 @@
 //! An object that is marked for deletion already when the operator starts is cleaned up, although the event source of its
 //! dependent starts only then.
 
-use anyhow::Result;
-use integration_tests::{Child, Scene, Switch, TestResource, looking_on};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Workflow, controller::IntoController, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::controller::IntoController;
 
 #[operator_test]
 async fn what_is_to_be_deleted_is_found_before_it_is_deleted() -> Result<()> {

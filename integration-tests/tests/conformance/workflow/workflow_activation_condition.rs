@@ -1,17 +1,14 @@
 //! A node of a kind that the cluster doesn't have, an OpenShift Route, is inactive; the rest is reconciled.
 
-use anyhow::Result;
-use integration_tests::{Child, Scene, TestResource, looking_on};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    core::{ApiResource, DynamicObject, GroupVersionKind},
-};
+use integration_tests::prelude::*;
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use operator_core::{
-    BoxError, ResourceType, Verdict, Wire as _, Workflow, testing::operator_test, workflow::Activation,
-    workflow::Cluster, workflow::conditions::CrdPresent, workflow::conditions::served_kind,
+    ResourceType, Verdict, Wire as _,
+    workflow::{
+        Activation, Cluster,
+        conditions::{CrdPresent, served_kind},
+    },
 };
-use serde_json::json;
 
 fn route() -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk("route.openshift.io", "v1", "Route"))

@@ -1,23 +1,8 @@
 //! A config map waits for a Deployment to be ready, is absent while its precondition is not met, and keeps the primary
 //! until somebody marks it; what conditions answer can be read.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
-use anyhow::Result;
-use integration_tests::{Child, Held, Outcomes, Scene, TestResource, eventually, looking_on, node_of};
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{
-    BoxError, Verdict, Workflow, status::kstatus::Kstatus, testing::TestOperator, testing::operator_test,
-    workflow::ConditionKind,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Verdict, status::kstatus::Kstatus, workflow::ConditionKind};
 
 fn web(primary: &TestResource) -> Result<Deployment, BoxError> {
     let name = primary.name_any();

@@ -1,14 +1,7 @@
 //! A workflow that is invoked explicitly is cleaned up by itself where the reconciler has no clean-up to do so in. With a
 //! cleaner that is the cleaner's business, and the finalizer stays while it says so.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Child, Scene, Script, TestResource, eventually};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::ResourceExt;
-use operator_core::{Removal, UpdateControl, Workflow, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 fn workflow() -> Result<Workflow<TestResource>> {
     Ok(Workflow::builder().nodes((Child("child").deleted_node(),)).explicit_invocation().build()?)

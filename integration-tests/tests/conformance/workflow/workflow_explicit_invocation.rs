@@ -1,13 +1,7 @@
 //! A workflow that is declared as invoked explicitly runs only when the reconciler calls it. Without a cleaner it is cleaned up
 //! all the same: nobody else would delete what it has made.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Child, Scene, Script, TestResource};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{UpdateControl, Workflow, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn it_runs_when_it_is_called_and_is_cleaned_up_by_itself() -> Result<()> {

@@ -1,11 +1,6 @@
 //! Reading the type of an inactive node gives nothing, and no error.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Child, Said, Scene, Script, Switch, TestResource, TestStatus};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{Workflow, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_type_of_an_inactive_node_reads_as_empty() -> Result<()> {

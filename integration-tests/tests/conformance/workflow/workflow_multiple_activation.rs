@@ -1,12 +1,8 @@
 //! A node that is deactivated takes its informer with it: what changes then causes no run. Activated again it finds what
 //! is there. Many primaries follow one switch. What is inactive when its primary goes is left alone, too.
 
-use anyhow::Result;
-use integration_tests::{Child, Outcomes, Scene, Script, Switch, TestResource, looking_on, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{Node, One, Workflow, testing::TestOperator, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Node, One};
 
 const INACTIVE: &str = "child: inactive: its condition is not met";
 

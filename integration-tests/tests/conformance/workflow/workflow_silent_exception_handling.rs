@@ -1,21 +1,8 @@
 //! A workflow whose errors are the reconciler's business keeps them in its results, in a reconcile and in a clean-up, and
 //! fails no run.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use operator_core::{
-    BoxError, Removal, UpdateControl, Workflow,
-    dependent::{Deletion, External, NotMade, Records, Token},
-    testing::operator_test,
-};
+use integration_tests::prelude::*;
+use operator_core::dependent::{Deletion, External, NotMade, Records, Token};
 
 /// Can neither be made nor be deleted.
 #[derive(Clone, Default)]

@@ -1,24 +1,12 @@
 //! What a run costs, by the API server's audit log: a first run makes one write for each child, one for the finalizer and
 //! one for the status, and reads nothing; a run that changes nothing makes no call at all, not even after a restart.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use anyhow::Result;
-use integration_tests::{Audit, Calls, Said, Scene, Script, TestResource, config_map, eventually, said};
+use integration_tests::prelude::*;
 use k8s_openapi::{
     ByteString,
-    api::core::v1::{ConfigMap, Secret, Service, ServicePort, ServiceSpec},
+    api::core::v1::{ServicePort, ServiceSpec},
 };
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{
-    UpdateControl,
-    observe::{Cause, SourceIndex},
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use operator_core::observe::{Cause, SourceIndex};
 
 /// Keeps a config map, a secret and a service, and says so in the status.
 fn script() -> Script {

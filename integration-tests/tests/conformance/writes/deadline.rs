@@ -1,10 +1,6 @@
 //! A run that takes longer than its controller allows is dropped, says so in the error status, and is retried.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, said};
-use operator_core::{GenericRetry, testing::operator_test};
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn the_run_is_dropped_and_retried() -> Result<()> {

@@ -1,19 +1,8 @@
 //! A dependent is never created twice, and nobody else's object is taken for it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{
-    RecordedRun, Scene, Script, lose_answer, map_of, node_of, once_before, wanted_map, workflow_of_one,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Resource,
-    api::{DeleteParams, PostParams},
-};
-use operator_core::{UpdateControl, testing::operator_test, workflow::Operation};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use operator_core::workflow::Operation;
 
 /// Fails if the dependent says in the first run that it has done something else. The echo of a write whose answer was lost is
 /// anybody's, so that a second run may follow.

@@ -1,16 +1,7 @@
 //! Whatever we write, and in whatever way: what others own in the object stays theirs.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, config_map};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{Context, UpdateControl, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::Context;
 
 async fn write_in_all_ways(primary: &TestResource, context: &Context<TestResource>) -> Result<()> {
     let operations = context.resource_operations();

@@ -1,12 +1,6 @@
 //! A partial apply of the primary owns just what it names.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, entries_of};
-use kube::ResourceExt;
-use operator_core::{UpdateControl, testing::operator_test};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 const FINALIZER: &str = "testresources.conformance.operator-core.io/finalizer";
 const ONE: &str = "PATCH testresources/one -> 200";

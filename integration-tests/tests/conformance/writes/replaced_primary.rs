@@ -1,14 +1,9 @@
 //! The primary is deleted, or deleted and created again, just before a write of it is sent: it doesn't come back, no run
 //! fails, and a new object reaches its own status.
 
-use std::sync::Arc;
-
-use anyhow::{Result, bail};
 use http::Method;
-use integration_tests::{Said, Scene, Script, TestResource, fresh, once_before, said};
-use kube::{ResourceExt, api::DeleteParams};
-use operator_core::{Context, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::Context;
 
 /// The writes, with the method and the subresource by which they are recognized.
 const WAYS: [(&str, Method, &str); 14] = [

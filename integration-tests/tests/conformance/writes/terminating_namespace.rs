@@ -1,18 +1,8 @@
 //! A child in another namespace that is being terminated can't be created: the error says so, and is not tried in a hot loop.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, config_map};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
-use kube::{
-    Api,
-    api::{DeleteParams, PostParams},
-};
-use operator_core::{
-    GenericRetry, InformerEventSource, UpdateControl, WatchScope, operations, testing::operator_test,
-};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Namespace;
+use operator_core::{WatchScope, operations};
 
 #[operator_test]
 async fn the_error_says_what_is_wrong() -> Result<()> {

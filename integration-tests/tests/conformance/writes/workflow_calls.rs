@@ -2,18 +2,9 @@
 //! status, a run in which everything matches makes none, a change of one makes one and one; and ten that don't depend on
 //! one another are under way at the same time.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{
-    Audit, Said, Scene, Script, TestObject, TestResource, before, eventually, map_of, said, wanted,
-    workflow_of,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{Node, One, OperatorBuilder, testing::TestOperator, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Node, One};
 use tokio::sync::Barrier;
 
 /// How many dependents the workflow has.

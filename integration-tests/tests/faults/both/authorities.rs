@@ -1,23 +1,16 @@
 //! Certificate authorities that are replaced while the operator runs.
 
-use std::{io, net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{io, net::Ipv4Addr};
 
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, eventually};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, Client, Config, api::ListParams, client::ConfigExt, config::KubeConfigOptions};
-use operator_core::{
-    client::from_kubeconfig,
-    testing::{TestOperator, operator_test},
-};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use kube::{Config, client::ConfigExt, config::KubeConfigOptions};
+use operator_core::client::from_kubeconfig;
 use rcgen::{CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType};
-use serde_json::json;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
     task::JoinHandle,
-    time::{Instant, timeout},
+    time::timeout,
 };
 use tokio_rustls::{
     TlsAcceptor, TlsConnector,

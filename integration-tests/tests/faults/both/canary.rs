@@ -1,31 +1,15 @@
 //! A Secret's value is in no log at any level of anybody, no status, no Event, no metric and no observation, whatever goes
 //! wrong with the Secret.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{
-    Answer, Faulty, LogText, Said, Scene, Script, TestResource, eventually, meta_of, said, wanted,
-    workflow_of_one,
-};
+use integration_tests::prelude::*;
 use k8s_openapi::{
     ByteString,
-    api::{
-        core::v1::{Event, Secret},
-        events::v1::Event as NewEvent,
-    },
-};
-use kube::{
-    Api,
-    api::{ListParams, Patch, PatchParams},
+    api::{core::v1::Event, events::v1::Event as NewEvent},
 };
 use operator_core::{
-    GenericRetry,
     metrics::{AggregatedMetrics, Metrics, PrometheusMetrics, Recorded},
     observe::{Observation, Observer},
-    testing::{TestOperator, operator_test},
 };
-use serde_json::{Value, json};
 
 use super::says;
 

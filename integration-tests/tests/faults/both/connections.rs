@@ -1,26 +1,13 @@
 //! Connections that break or fall silent below HTTP.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::{Context as _, Result};
 use http::{Method, header::USER_AGENT};
-use integration_tests::{Audit, Calls, Scene, eventually, once_before};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Client, ResourceExt, api::PostParams};
+use integration_tests::prelude::*;
 use operator_core::{
     ResourceType, WatchScope,
     cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
     environment::Environment,
-    testing::{Proxy, TestOperator, operator_test},
+    testing::Proxy,
 };
-use parking_lot::Mutex;
-use serde_json::json;
 
 use super::{keeper, keeping, kept, says};
 

@@ -1,16 +1,7 @@
 //! Definitions of custom resources that are just being installed, deleted, or changed.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{LateTestResource, Scene, TestResource, eventually};
+use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{
-    Api, CustomResourceExt, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
-use operator_core::testing::{TestOperator, operator_test};
-use serde_json::json;
 
 use super::{keeper, keeping, kept, says};
 

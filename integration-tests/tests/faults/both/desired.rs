@@ -1,16 +1,6 @@
 //! Desired states that come, go, make no sense and come again, and hands that touch what the operator keeps.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use anyhow::{Result, ensure};
-use integration_tests::{Said, Scene, Script, TestResource, counted_maps, eventually, said, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Resource, ResourceExt,
-    api::{DeleteParams, ListParams, Patch, PatchParams},
-};
-use operator_core::{node, testing::TestOperator, testing::operator_test};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::says;
 

@@ -1,14 +1,7 @@
 //! Somebody else who wants the same field to be something else.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{DEADLINE, Scene, Script, value_of, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{processor::GovernorRateLimiter, testing::operator_test};
-use serde_json::json;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use operator_core::processor::GovernorRateLimiter;
 
 use super::kept;
 

@@ -1,10 +1,6 @@
 //! Finalizers that others remove, or that are others'.
 
-use anyhow::Result;
-use integration_tests::{Gate, Scene, Script, TestResource};
-use kube::ResourceExt;
-use operator_core::{Removal, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 #[operator_test]
 async fn f32_a_finalizer_that_others_remove_during_the_clean_up_is_no_error() -> Result<()> {

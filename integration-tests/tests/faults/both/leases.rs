@@ -1,22 +1,12 @@
 //! Leases of replicas that are real enough to be late: on a real kube-apiserver, in real time.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::Scene;
+use integration_tests::prelude::*;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
     LeaderElection,
     operator::{LostLeadership, Stopped},
-    testing::{
-        TestOperator,
-        faults::{Fault, Faults, Rule, StatusAnswer},
-        operator_test,
-    },
+    testing::faults::Fault,
 };
-use serde_json::json;
-use tokio::time::Instant;
 
 use super::{keeper, keeping, kept};
 use crate::replica::{LEASE, declared, election, lease, until_leading, writers};

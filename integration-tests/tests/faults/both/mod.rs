@@ -17,13 +17,9 @@ mod servers;
 mod webhook_server;
 mod webhooks;
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestObject, TestStatus, chain_of, config_map, said, value_of};
-use k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap};
-use kube::{Resource, core::object::HasStatus};
-use operator_core::{ControllerBuilder, GenericRetry};
+use integration_tests::prelude::*;
+use k8s_openapi::NamespaceResourceScope;
+use kube::core::object::HasStatus;
 
 /// A reconciler that keeps a config map with the primary's value, says so in the status, and an error as well.
 fn keeping<K>() -> Script<K>

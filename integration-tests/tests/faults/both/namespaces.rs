@@ -1,17 +1,8 @@
 //! Namespaces that end with primaries in them.
 
-use anyhow::Result;
-use integration_tests::{Audit, GROUP, Scene, eventually};
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, ServiceAccount};
-use kube::{
-    Api, Client, ResourceExt,
-    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    operator::Stopped,
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use operator_core::operator::Stopped;
 
 use super::{keeper, keeping, kept, rights::token};
 

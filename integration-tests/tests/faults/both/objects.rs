@@ -1,11 +1,6 @@
 //! Objects that the server can't take.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, map_of, said, wanted, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{GenericRetry, testing::operator_test};
+use integration_tests::prelude::*;
 
 use super::says;
 

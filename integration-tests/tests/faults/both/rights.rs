@@ -1,24 +1,9 @@
 //! Rights and credentials that go while the operator runs, and come back.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{
-    Scene,
-    rights::{maps, primaries},
-    until_refused,
-};
-use k8s_openapi::api::{
-    authentication::v1::TokenRequest,
-    core::v1::{ConfigMap, Secret, ServiceAccount},
-};
-use kube::{
-    Api, Client, ResourceExt,
-    api::{DeleteParams, ListParams, PostParams},
-    config::AuthInfo,
-};
-use operator_core::testing::{TestOperator, operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use integration_tests::rights::{maps, primaries};
+use k8s_openapi::api::{authentication::v1::TokenRequest, core::v1::ServiceAccount};
+use kube::config::AuthInfo;
 
 use super::{keeper, keeping, kept, says};
 

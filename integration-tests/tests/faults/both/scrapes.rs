@@ -1,14 +1,10 @@
 //! Those who ask for the metrics, and don't wait for the answer.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, Result};
-use integration_tests::Scene;
-use operator_core::testing::TestOperator;
+use integration_tests::prelude::*;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    time::{Instant, timeout},
+    time::timeout,
 };
 
 use super::{keeper, keeping, kept};

@@ -1,9 +1,8 @@
 //! Servers that crash and come back.
 
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, TestResource, eventually};
-use kube::api::{ListParams, VersionMatch};
-use operator_core::testing::{Part, Profile, Proxy, TestCluster, TestOperator, operator_test};
+use integration_tests::prelude::*;
+use kube::api::VersionMatch;
+use operator_core::testing::{Part, Profile, Proxy};
 
 use super::{keeper, keeping, kept, says};
 

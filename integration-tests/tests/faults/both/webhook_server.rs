@@ -1,23 +1,15 @@
 //! An admission webhook inside a test: a server with TLS, called by the API server.
 
-use std::{
-    convert::Infallible,
-    net::Ipv4Addr,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{convert::Infallible, net::Ipv4Addr};
 
-use anyhow::Result;
 use bytes::Bytes;
 use http::Response;
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
+use integration_tests::prelude::*;
 use k8s_openapi::ByteString;
 use rcgen::{CertificateParams, CertifiedIssuer, IsCa, KeyPair, SanType};
-use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
     task::{JoinHandle, JoinSet},

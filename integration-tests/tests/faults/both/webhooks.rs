@@ -1,17 +1,7 @@
 //! Admission webhooks that change, deny, or don't answer.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, eventually, map_of, value_of, wanted, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api,
-    api::{ApiResource, DeleteParams, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams},
-};
-use operator_core::testing::operator_test;
-use parking_lot::Mutex;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind};
 
 use super::{
     keeper, keeping, kept, says,

@@ -1,17 +1,8 @@
-//! Nodes that take part only where the cluster is able to: S10 and S16.
+//! Nodes that take part only where the cluster is able to.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
-use anyhow::Result;
-use integration_tests::{
-    Child, LateTestResource, Scene, Script, Switch, TestObject, looking_on, meta_of, wanted,
-};
+use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{Api, CustomResourceExt, api::DeleteParams};
-use operator_core::{Workflow, testing::faults::Faults, workflow::conditions::CrdPresent};
+use operator_core::workflow::conditions::CrdPresent;
 
 use super::{TestResource, pass, scene, under};
 
@@ -24,7 +15,7 @@ async fn late_ones(scene: &Scene) -> Result<usize> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s16_an_informer_stops_with_its_definition_also_behind_a_node_that_is_not_ready() -> Result<()> {
+async fn an_informer_stops_with_its_definition_also_behind_a_node_that_is_not_ready() -> Result<()> {
     let scene = scene().await?;
     let is_ready = Arc::new(AtomicBool::new(true));
     let asked = Arc::clone(&is_ready);
@@ -50,7 +41,7 @@ async fn s16_an_informer_stops_with_its_definition_also_behind_a_node_that_is_no
 }
 
 #[tokio::test(start_paused = true)]
-async fn s10_a_capability_of_the_users_own_wakes_when_it_comes_and_goes() -> Result<()> {
+async fn a_capability_of_the_users_own_wakes_when_it_comes_and_goes() -> Result<()> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let (able, inactive) = (Switch::off(), "app: inactive: its condition is not met");

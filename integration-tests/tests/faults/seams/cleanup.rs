@@ -1,20 +1,10 @@
 //! What is deleted at the end of a primary, by whom, and in which order.
 
-use anyhow::Result;
-use integration_tests::{
-    Child, ExternalSystem, LateTestResource, Script, TestObject, meta_of, one_record, wanted,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    Node, One, Workflow,
-    testing::{TestOperator, faults::Faults},
+    Node, One,
     workflow::conditions::{CrdPresent, ResourceDeleted},
 };
-use serde_json::json;
 
 use super::{Scene, TestResource, gone_after, pass, scene, under};
 
@@ -47,7 +37,7 @@ async fn settled(scene: &Scene, workflow: &Workflow<TestResource>, cleaner: bool
     Ok(operator)
 }
 
-/// S3: the primary waits for what the collector takes only after the primary.
+/// The primary waits for what the collector takes only after the primary.
 async fn goes(node: Node<TestResource, One<ConfigMap>>, cleaner: bool) -> Result<()> {
     let scene = scene().await?;
     let workflow = Workflow::builder().nodes((node.gone(ResourceDeleted),)).build()?;
@@ -77,7 +67,7 @@ async fn what_is_always_deleted_by_us_goes_as_ever() -> Result<()> {
     goes(Child("a").deleted_node(), false).await
 }
 
-/// S4: an app that the collector would take, on a database that we drop.
+/// An app that the collector would take, on a database that we drop.
 #[tokio::test(start_paused = true)]
 async fn a_database_is_not_dropped_under_the_running_app() -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
@@ -113,7 +103,7 @@ async fn a_database_is_not_dropped_under_the_running_app() -> Result<()> {
     Ok(())
 }
 
-/// S4: without a postcondition, too, what goes before another one is gone before it.
+/// Without a postcondition, too, what goes before another one is gone before it.
 #[tokio::test(start_paused = true)]
 async fn what_is_still_going_keeps_what_it_depends_on() -> Result<()> {
     let scene = scene().await?;
@@ -165,7 +155,7 @@ fn late() -> Node<TestResource, One<LateTestResource>> {
     wanted("late", late).needs(active)
 }
 
-/// S11: nothing is deleted there, so nobody needs to know what there is.
+/// Nothing is deleted there, so nobody needs to know what there is.
 #[tokio::test(start_paused = true)]
 async fn a_clean_up_does_not_wait_for_an_informer_that_it_does_not_need() -> Result<()> {
     let scene = scene().await?;
@@ -180,7 +170,7 @@ async fn a_clean_up_does_not_wait_for_an_informer_that_it_does_not_need() -> Res
     Ok(())
 }
 
-/// S3, S4: who deletes has the right to, and the finalizer for it.
+/// Who deletes has the right to, and the finalizer for it.
 #[test]
 fn what_is_deleted_at_the_end_is_known_before() -> Result<()> {
     let system = ExternalSystem::default();

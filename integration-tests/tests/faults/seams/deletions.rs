@@ -1,13 +1,6 @@
 //! Which object a deletion means whose object has no uid, as user code builds it.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, PostParams};
-use operator_core::{Removal, UpdateControl, testing::faults::Faults};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{pass, scene, under};
 

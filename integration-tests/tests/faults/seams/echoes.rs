@@ -1,16 +1,7 @@
 //! Who is woken by a run's own write: everybody that the object belongs to, but for the primary whose run wrote it.
 
-use std::{collections::BTreeMap, sync::Arc};
-
-use anyhow::Result;
-use integration_tests::{Said, Script, TestResource, fresh, said};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{Context, InformerEventSource, ObjectKey, UpdateControl, testing::faults::Faults};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::Context;
 
 use super::{message, pass, scene, under};
 

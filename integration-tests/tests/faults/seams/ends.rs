@@ -1,26 +1,11 @@
 //! What isn't done yet when somebody says that it is: a deletion that takes its time, a clean-up that nobody looked at.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
-use integration_tests::{Child, ExternalSystem, Record, Script, TestObject, standalone};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, Removal, UpdateControl, Workflow, controller::IntoController, dependent::Deletion,
-    dependent::External, dependent::Found, dependent::Records, dependent::Token, testing::faults::Faults,
+    controller::IntoController,
+    dependent::{Deletion, External, Found, Records, Token},
     workflow::conditions::ResourceDeleted,
 };
-use serde_json::json;
 
 use super::{Scene, TestResource, gone_after, pass, scene, under};
 
@@ -82,7 +67,7 @@ impl External<TestResource> for Slow {
     }
 }
 
-/// S21: the finalizer stays until the other system is done.
+/// The finalizer stays until the other system is done.
 async fn a_slow_deletion(polled: bool) -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
     let slow = Slow { system: system.clone(), ..Slow::default() };
@@ -115,7 +100,7 @@ async fn a_deletion_that_no_source_tells_the_end_of_is_looked_at_again() -> Resu
     a_slow_deletion(false).await
 }
 
-/// S21: the object that keeps an id goes after what the id is of.
+/// The object that keeps an id goes after what the id is of.
 #[tokio::test(start_paused = true)]
 async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
@@ -150,7 +135,7 @@ async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> 
     Ok(())
 }
 
-/// S12: somebody else still holds the child when the cleaner agrees.
+/// Somebody else still holds the child when the cleaner agrees.
 async fn is_kept(scene: &Scene, controller: impl IntoController) -> Result<()> {
     let _operator = under(&Faults::none(), scene, controller).await?;
     scene.create("one", "first").await?;
@@ -196,7 +181,7 @@ async fn a_cleaner_can_not_let_go_what_a_standalone_workflow_still_holds() -> Re
     is_kept(&scene, controller).await
 }
 
-/// S12: a deletion that fails, and a cleaner that doesn't look.
+/// A deletion that fails, and a cleaner that doesn't look.
 #[tokio::test(start_paused = true)]
 async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
@@ -221,7 +206,7 @@ async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Re
     Ok(())
 }
 
-/// S12: without a cleaner nobody would call it.
+/// Without a cleaner nobody would call it.
 #[test]
 fn a_standalone_workflow_with_something_to_clean_up_needs_a_cleaner() -> Result<()> {
     let workflow = Workflow::builder().nodes((Child("kept").node(), Child("a").deleted_node())).build()?;

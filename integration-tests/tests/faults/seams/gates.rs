@@ -1,18 +1,7 @@
 //! What gates do to nodes that are not reached, and what an object that is only read does to those behind it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
-
-use anyhow::Result;
-use integration_tests::{Child, looking_on};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Resource, ResourceExt, api::PostParams};
-use operator_core::{Node, One, Want, Workflow, dependent::Read, testing::faults::Faults};
+use integration_tests::prelude::*;
+use operator_core::{Node, One, Want, dependent::Read};
 
 use super::{TestResource, pass, scene, under};
 
@@ -31,7 +20,7 @@ impl Window {
     }
 }
 
-/// S22: the window of a node behind a gate that closes.
+/// The window of a node behind a gate that closes.
 #[tokio::test(start_paused = true)]
 async fn a_hold_stops_a_removal_that_comes_down_the_chain() -> Result<()> {
     let (scene, window) = (scene().await?, Window::default());
@@ -71,7 +60,7 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() -> Result<()> {
     Ok(())
 }
 
-/// S19: what isn't wanted goes, although what it depends on never gets ready.
+/// What isn't wanted goes, although what it depends on never gets ready.
 #[tokio::test(start_paused = true)]
 async fn a_closed_gate_removes_behind_what_is_not_ready() -> Result<()> {
     let scene = scene().await?;
@@ -112,7 +101,7 @@ fn settings(primary: &TestResource) -> Read<ConfigMap> {
     Read::named(primary.name_any())
 }
 
-/// S20: it isn't there yet.
+/// It isn't there yet.
 async fn reads(node: impl FnOnce(ReadNode) -> ReadNode) -> Result<(usize, Vec<String>)> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();

@@ -1,17 +1,8 @@
 //! What a cache doesn't show yet of the Jobs that were done.
 
-use anyhow::Result;
-use integration_tests::{Scene, TestResource};
+use integration_tests::prelude::*;
 use k8s_openapi::api::batch::v1::Job;
-use kube::{
-    ResourceExt as _,
-    api::{DeleteParams, ListParams, Patch, PatchParams},
-};
-use operator_core::{
-    prelude::*,
-    testing::{ClusterController, TestOperator, faults::LaggingReplica},
-};
-use serde_json::json;
+use operator_core::testing::{ClusterController, faults::LaggingReplica};
 
 use super::{pass, scene};
 

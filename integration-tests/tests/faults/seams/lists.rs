@@ -1,31 +1,11 @@
 //! Lists of very many objects.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::{Context as _, Result};
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
-use integration_tests::Script;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::PostParams;
-use operator_core::{
-    InformerEventSource, UpdateControl,
-    client::TransportHook,
-    environment::Environment,
-    testing::{
-        TestOperator,
-        faults::{Faults, Rule, StatusAnswer, Verb},
-    },
-};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use operator_core::{client::TransportHook, environment::Environment};
 
 use super::{TestResource, pass, scene};
 

@@ -1,5 +1,4 @@
-//! What sits at the seams between the parts: tests that play the scenario of a review step by step and judge the way, not only
-//! the end. The lines of `review.tsv` name them.
+//! What sits at the seams between the parts: tests that play a scenario step by step and judge the way, not only the end.
 //!
 //! Each test has a server of its own, inside the process and in virtual time (those of `drift` share a real
 //! one, which validates), and an operator whose settings are the default ones where the test isn't about them.
@@ -31,10 +30,7 @@ mod unread;
 mod unwatched;
 mod verdicts;
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{Scene, TestResource};
+use integration_tests::prelude::*;
 
 use super::simulated::{saying, scene, two_maps, under};
 

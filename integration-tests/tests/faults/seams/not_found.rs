@@ -1,25 +1,8 @@
 //! What a 404 means that doesn't name the object: the kind isn't served at the moment, and nothing is known about the object.
 //! The controls answer 503 in its place.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Gate, Said, Scene, Script, TestResource, said};
-use k8s_openapi::{
-    api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
-};
-use kube::{
-    Api,
-    api::{DeleteParams, Patch, PatchParams},
-};
-use operator_core::{
-    ControllerBuilder,
-    testing::{
-        TestOperator,
-        faults::{Faults, Rule, StatusAnswer, Verb},
-    },
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::{gone_after, message, pass, saying, scene, two_maps, under};
 
@@ -46,31 +29,11 @@ async fn deaf(scene: &Scene, answer: StatusAnswer) -> Result<(TestOperator, Rule
     Ok((operator, fault))
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_write_answered_404_for_five_seconds_is_made_up_for_within_five_minutes() -> Result<()> {
-    written_with(StatusAnswer::not_served()).await
-}
-
-#[tokio::test(start_paused = true)]
-async fn control_a_write_answered_503() -> Result<()> {
-    written_with(StatusAnswer::unavailable()).await
-}
-
 async fn written_with(answer: StatusAnswer) -> Result<()> {
     let scene = scene().await?;
     let (_operator, fault) = deaf(&scene, answer).await?;
     assert_eq!(message(&scene, "one").await?.as_deref(), Some("second"), "after {} answers", fault.fired());
     Ok(())
-}
-
-#[tokio::test(start_paused = true)]
-async fn after_a_404_a_deleted_child_is_made_anew() -> Result<()> {
-    child_with(StatusAnswer::not_served()).await
-}
-
-#[tokio::test(start_paused = true)]
-async fn control_a_child_deleted_after_a_503() -> Result<()> {
-    child_with(StatusAnswer::unavailable()).await
 }
 
 async fn child_with(answer: StatusAnswer) -> Result<()> {
@@ -82,32 +45,12 @@ async fn child_with(answer: StatusAnswer) -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(start_paused = true)]
-async fn after_a_404_a_primary_can_be_deleted() -> Result<()> {
-    deleted_with(StatusAnswer::not_served()).await
-}
-
-#[tokio::test(start_paused = true)]
-async fn control_a_primary_deleted_after_a_503() -> Result<()> {
-    deleted_with(StatusAnswer::unavailable()).await
-}
-
 async fn deleted_with(answer: StatusAnswer) -> Result<()> {
     let scene = scene().await?;
     let (_operator, _) = deaf(&scene, answer).await?;
     scene.delete("one").await?;
     assert_eq!(gone_after(&scene, "one").await?, Some(0), "hours until it was gone; Some(0) is five minutes");
     Ok(())
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_404_for_the_removal_of_the_finalizer_does_not_keep_the_primary() -> Result<()> {
-    finalizer_with(StatusAnswer::not_served()).await
-}
-
-#[tokio::test(start_paused = true)]
-async fn control_a_503_for_the_removal_of_the_finalizer() -> Result<()> {
-    finalizer_with(StatusAnswer::unavailable()).await
 }
 
 async fn finalizer_with(answer: StatusAnswer) -> Result<()> {
@@ -124,16 +67,6 @@ async fn finalizer_with(answer: StatusAnswer) -> Result<()> {
     assert_eq!(fault.fired(), 1);
     assert_eq!(gone, Some(0), "hours until it was gone; Some(0) is five minutes, None never");
     Ok(())
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_404_for_the_kind_of_a_child_does_not_leak_the_child() -> Result<()> {
-    leak_with(StatusAnswer::not_served()).await
-}
-
-#[tokio::test(start_paused = true)]
-async fn control_a_503_for_the_deletion_of_a_child() -> Result<()> {
-    leak_with(StatusAnswer::unavailable()).await
 }
 
 async fn leak_with(answer: StatusAnswer) -> Result<()> {
@@ -155,16 +88,6 @@ async fn leak_with(answer: StatusAnswer) -> Result<()> {
 }
 
 /// No fault of a transport: the definition's version isn't served for ten seconds, while a user's change is being worked on.
-#[tokio::test(start_paused = true)]
-async fn a_version_that_is_not_served_for_a_while_leaves_nobody_deaf() -> Result<()> {
-    unserved_with(false).await
-}
-
-#[tokio::test(start_paused = true)]
-async fn control_a_version_that_is_served_all_the_time() -> Result<()> {
-    unserved_with(true).await
-}
-
 async fn unserved_with(meanwhile_served: bool) -> Result<()> {
     let scene = scene().await?;
     let definitions: Api<CustomResourceDefinition> = Api::all(scene.client.clone());
@@ -220,4 +143,29 @@ async fn unserved_with(meanwhile_served: bool) -> Result<()> {
         "ten minutes later; hours until it was right: {healed:?}; {runs} runs"
     );
     Ok(())
+}
+
+/// A scenario with a 404, and its control.
+macro_rules! scenarios {
+    ($($name:ident: $scenario:ident($answer:expr);)*) => {$(
+        #[tokio::test(start_paused = true)]
+        async fn $name() -> Result<()> {
+            $scenario($answer).await
+        }
+    )*};
+}
+
+scenarios! {
+    a_write_answered_404_for_five_seconds_is_made_up_for_within_five_minutes: written_with(StatusAnswer::not_served());
+    control_a_write_answered_503: written_with(StatusAnswer::unavailable());
+    after_a_404_a_deleted_child_is_made_anew: child_with(StatusAnswer::not_served());
+    control_a_child_deleted_after_a_503: child_with(StatusAnswer::unavailable());
+    after_a_404_a_primary_can_be_deleted: deleted_with(StatusAnswer::not_served());
+    control_a_primary_deleted_after_a_503: deleted_with(StatusAnswer::unavailable());
+    a_404_for_the_removal_of_the_finalizer_does_not_keep_the_primary: finalizer_with(StatusAnswer::not_served());
+    control_a_503_for_the_removal_of_the_finalizer: finalizer_with(StatusAnswer::unavailable());
+    a_404_for_the_kind_of_a_child_does_not_leak_the_child: leak_with(StatusAnswer::not_served());
+    control_a_503_for_the_deletion_of_a_child: leak_with(StatusAnswer::unavailable());
+    a_version_that_is_not_served_for_a_while_leaves_nobody_deaf: unserved_with(false);
+    control_a_version_that_is_served_all_the_time: unserved_with(true);
 }

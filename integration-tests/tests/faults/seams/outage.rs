@@ -1,13 +1,6 @@
 //! What becomes of primaries when the server is in trouble for a minute, with the default retry.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Said, Script, TestResource, said, wanted_map, workflow_of_one};
-use operator_core::{
-    GenericRetry,
-    testing::faults::{Faults, Rule, StatusAnswer},
-};
+use integration_tests::prelude::*;
 
 use super::{message, pass, scene, under};
 

@@ -1,8 +1,7 @@
 //! A reconciler that is written by hand may panic before it answers a future.
 
-use anyhow::Result;
-use integration_tests::{TestResource, TestStatus, said};
-use operator_core::{BoxError, Context, Controller, Reconciler, Run, UpdateControl, testing::faults::Faults};
+use integration_tests::prelude::*;
+use operator_core::{Context, Reconciler, Run};
 
 use super::{message, pass, scene, under};
 

@@ -1,18 +1,6 @@
 //! A JSON patch is made from one state of an object: what it counts in lists must be what it finds there.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Gate, Said, Script, TestObject, TestResource, TestStatus};
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    UpdateControl,
-    testing::faults::{Faults, Rule, Verb},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{pass, scene, under};
 fn listed(items: &[&str]) -> serde_json::Value {

@@ -1,35 +1,14 @@
-//! What a workflow's results say of its nodes: S5, S6, S7, S13, S14 and S15.
+//! What a workflow's results say of its nodes.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
-use integration_tests::{
-    Child, Elsewhere, Scene, Script, counted_maps, looking_on, map_of, meta_of, node_of, value_of, wanted,
-};
-use k8s_openapi::api::{
-    batch::v1::Job,
-    core::v1::{ConfigMap, Pod},
-};
-use kube::{
-    Resource,
-    api::{Patch, PatchParams, PostParams},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
 use operator_core::{
-    Context, Run, UpdateControl, Workflow,
+    Context, Run,
     client::TransportHook,
-    node,
     resource::KubeObject,
-    testing::{ClusterController, faults::Faults},
+    testing::ClusterController,
     workflow::{NodeStatus, Operation},
 };
-use parking_lot::Mutex;
-use serde_json::{Value, json};
 
 use super::{TestResource, pass, scene, under};
 
@@ -75,7 +54,7 @@ fn job(suspend: bool) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s6_ready_over_a_job_is_met_when_it_has_succeeded_not_when_it_has_started() -> Result<()> {
+async fn ready_over_a_job_is_met_when_it_has_succeeded_not_when_it_has_started() -> Result<()> {
     let running = json!({ "startTime": "2026-01-01T00:00:00Z", "active": 1 });
     let done = json!({
         "active": 0, "succeeded": 1, "completionTime": "2026-01-01T00:01:00Z",
@@ -87,7 +66,7 @@ async fn s6_ready_over_a_job_is_met_when_it_has_succeeded_not_when_it_has_starte
 }
 
 #[tokio::test(start_paused = true)]
-async fn s6_what_is_suspended_or_has_failed_is_not_ready() -> Result<()> {
+async fn what_is_suspended_or_has_failed_is_not_ready() -> Result<()> {
     let suspended = json!({ "conditions": conditions(&["Suspended"]) });
     assert_eq!(behind::<Job>("migration", job(true), &[suspended]).await?, [0, 0], "a suspended job");
     let failed = json!({
@@ -102,7 +81,7 @@ async fn s6_what_is_suspended_or_has_failed_is_not_ready() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s7_ready_over_a_bulk_that_wants_nothing_is_met() -> Result<()> {
+async fn ready_over_a_bulk_that_wants_nothing_is_met() -> Result<()> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let bulk = node(counted_maps).named("bulk");
@@ -130,7 +109,7 @@ fn held(context: &Context<TestResource>) -> Option<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s5_an_explicit_run_is_about_the_primary_that_was_checked() -> Result<()> {
+async fn an_explicit_run_is_about_the_primary_that_was_checked() -> Result<()> {
     let scene = scene().await?;
     let applied = Arc::new(Mutex::new(Vec::new()));
     let (noted, of) = (Arc::clone(&applied), scene.clone());
@@ -164,7 +143,7 @@ async fn s5_an_explicit_run_is_about_the_primary_that_was_checked() -> Result<()
 }
 
 #[tokio::test(start_paused = true)]
-async fn s5_a_second_call_in_one_run_is_about_its_own_primary() -> Result<()> {
+async fn a_second_call_in_one_run_is_about_its_own_primary() -> Result<()> {
     let scene = scene().await?;
     let workflow = Workflow::builder().nodes((Child("app").node(),)).build()?;
     let applied = Arc::new(Mutex::new(Vec::new()));
@@ -196,7 +175,7 @@ fn app(primary: &TestResource) -> ConfigMap {
 
 /// What such a run answers with is about the workflow of one's own, too.
 #[tokio::test(start_paused = true)]
-async fn s5_a_workflow_of_ones_own_takes_what_was_changed_in_memory() -> Result<()> {
+async fn a_workflow_of_ones_own_takes_what_was_changed_in_memory() -> Result<()> {
     let scene = scene().await?;
     let workflow = Workflow::builder().nodes((app,)).build()?;
     let standalone = workflow.clone();
@@ -226,7 +205,7 @@ async fn s5_a_workflow_of_ones_own_takes_what_was_changed_in_memory() -> Result<
 }
 
 #[tokio::test(start_paused = true)]
-async fn s15_each_object_of_a_bulk_needs_a_permit_of_its_own() -> Result<()> {
+async fn each_object_of_a_bulk_needs_a_permit_of_its_own() -> Result<()> {
     let scene = scene().await?;
     let (under_way, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (now, peak) = (Arc::clone(&under_way), Arc::clone(&most));
@@ -282,7 +261,7 @@ async fn slow_dependents_of_one_controller_hold_up_no_other() -> Result<()> {
 type Told = Arc<Mutex<Vec<(Vec<String>, Vec<NodeStatus>, bool)>>>;
 
 #[tokio::test(start_paused = true)]
-async fn s13_what_a_run_came_to_outlives_its_deadline() -> Result<()> {
+async fn what_a_run_came_to_outlives_its_deadline() -> Result<()> {
     let scene = scene().await?;
     let told = Told::default();
     let noted = Arc::clone(&told);
@@ -313,7 +292,7 @@ async fn s13_what_a_run_came_to_outlives_its_deadline() -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s14_one_failed_item_hides_no_other() -> Result<()> {
+async fn one_failed_item_hides_no_other() -> Result<()> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let workflow = Workflow::builder()

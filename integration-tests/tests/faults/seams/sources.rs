@@ -1,28 +1,19 @@
 //! Event sources: who is told of which primary, what the operator wrote and its source doesn't show, lists from the past,
 //! discovery without its right.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
-
-use anyhow::Result;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody};
-use integration_tests::{LateTestResource, LogCapture, Said, Script, config_map, said};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    CustomResourceExt, ResourceExt,
-    api::{Patch, PatchParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, InformerEventSource, Operator, PerResourcePollingEventSource, UpdateControl, Workflow,
-    client::TransportHook, dependent::Deletion, dependent::External, dependent::Records, dependent::Token,
-    event_source::ExternalResource, testing::TestOperator, testing::faults::End, testing::faults::Faults,
-    testing::faults::LineFault, testing::faults::Rule, testing::faults::StatusAnswer, workflow::RecordNode,
-    workflow::conditions::CrdPresent, workflow::declare::OneOf,
+    PerResourcePollingEventSource,
+    client::TransportHook,
+    dependent::{Deletion, External, Records, Token},
+    event_source::ExternalResource,
+    testing::faults::{End, LineFault},
+    workflow::{RecordNode, conditions::CrdPresent, declare::OneOf},
 };
-use parking_lot::Mutex;
-use serde_json::json;
 use tracing::Level;
 
 use super::{TestResource, message, pass, scene, under};

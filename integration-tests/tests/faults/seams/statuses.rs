@@ -1,20 +1,8 @@
 //! The status that a function makes of each run: also where writing it fails, and where there is nothing left to write it to.
 
-use std::time::Duration;
-
 use anyhow::Result;
-use integration_tests::{Script, TestObject, TestStatus, map_of, said};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    Permanent, UpdateControl,
-    prelude::*,
-    testing::faults::{Faults, Match, Rule, StatusAnswer},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Permanent, prelude::*, testing::faults::Match};
 
 use super::{TestResource, message, pass, scene, under};
 

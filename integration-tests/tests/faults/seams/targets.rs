@@ -1,12 +1,7 @@
-//! An object is only read that its informer doesn't see (api.md, 1.4).
+//! An object is only read that its informer doesn't see.
 
-use anyhow::Result;
-use integration_tests::{Script, TestResource, said};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    ObjectKey, Wire as _, dependent::Read, testing::faults::Faults, testing::faults::Rule,
-    testing::faults::StatusAnswer,
-};
+use integration_tests::prelude::*;
+use operator_core::{Wire as _, dependent::Read};
 
 use super::{message, scene, under};
 

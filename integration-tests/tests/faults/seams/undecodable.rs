@@ -1,25 +1,13 @@
 //! Primaries that can't be decoded any more: somebody has written, in a newer version of the definition, what this operator's
 //! types don't know.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{LogCapture, Said, Scene, Script, TestResource, config_map, said};
-use k8s_openapi::{
-    api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
-};
-use kube::{
-    Api, CustomResourceExt,
-    api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{ApiResource, DynamicObject};
 use operator_core::{
-    Removal,
     environment::Environment,
     metrics::{Metrics, Recorded},
-    testing::{TestCluster, TestOperator},
 };
-use parking_lot::Mutex;
-use serde_json::json;
 use tracing::Level;
 
 use super::{message, pass};

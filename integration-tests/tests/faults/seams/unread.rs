@@ -1,23 +1,16 @@
 //! Objects of the cluster's own kinds that can't be decoded: they are decoded when somebody reads them, and a read never takes
 //! one for missing.
 
-use std::{fmt::Debug, sync::Arc};
+use std::fmt::Debug;
 
-use anyhow::Result;
-use integration_tests::{Answer, Faulty, LogCapture, Said, Scene, Script, TestResource, said};
-use k8s_openapi::{
-    api::core::v1::ConfigMap,
-    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
-};
-use kube::{Resource, ResourceExt, api::PostParams};
+use integration_tests::prelude::*;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use operator_core::{
-    Context, ControllerBuilder, InformerEventSource, ObjectKey,
+    Context,
     environment::Environment,
     metrics::{Metrics, Recorded},
     operations,
-    testing::TestOperator,
 };
-use serde_json::{Value, json};
 use tracing::Level;
 
 use super::{message, pass, scene};

@@ -1,14 +1,10 @@
-//! A run reads a kind that its controller doesn't watch (api.md, A3).
+//! A run reads a kind that its controller doesn't watch.
 
-use std::{fmt::Debug, sync::Arc};
+use std::fmt::Debug;
 
-use anyhow::Result;
-use integration_tests::{Child, Said, Script, Switch, TestResource, said};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
+use integration_tests::prelude::*;
 use kube::core::{ApiResource, DynamicObject};
-use operator_core::{
-    Context, InformerEventSource, ObjectKey, ResourceType, Workflow, operations, testing::faults::Faults,
-};
+use operator_core::{Context, ResourceType, operations};
 
 use super::{message, scene, under};
 

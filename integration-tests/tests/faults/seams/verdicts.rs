@@ -1,24 +1,14 @@
-//! What has been found to match isn't matched again, and what nobody looks at isn't built: core.md's performance, issue "Kept as
-//! bytes". A type of object counts how often it is turned into JSON (for a fingerprint, for a body, and to be compared by the full
+//! What has been found to match isn't matched again, and what nobody looks at isn't built. A type of
+//! object counts how often it is turned into JSON (for a fingerprint, for a body, and to be compared by the full
 //! matcher), and how often it is decoded.
 
-use std::{cell::Cell, collections::BTreeMap, sync::Arc};
+use std::cell::Cell;
 
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Scene, Script, meta_of, statuses_serialized, wanted, workflow_of_one};
-use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
-use kube::{
-    Resource,
-    api::{Patch, PatchParams},
-};
-use operator_core::{
-    UpdateControl,
-    dependent::matcher::{GenericMatcher, Matcher},
-    testing::{TestOperator, faults::Faults},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use operator_core::dependent::matcher::{GenericMatcher, Matcher};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value, json};
 
 use super::{TestResource, message, pass, saying, scene, under};
 

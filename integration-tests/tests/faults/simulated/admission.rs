@@ -1,20 +1,7 @@
 //! Webhooks and credentials. There are none inside the process, so that what they do to a request is done on its way there.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{chain_of, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{
-    client::TransportHook,
-    environment::Environment,
-    testing::{
-        TestOperator,
-        faults::{Faults, Rule, StatusAnswer},
-    },
-};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use operator_core::{client::TransportHook, environment::Environment};
 
 use super::{TestResource, keeper, over, rest, said, saying, scene, under};
 

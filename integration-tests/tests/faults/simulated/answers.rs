@@ -1,20 +1,9 @@
 //! Requests that are answered badly, or not at all.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::atomic::AtomicU64;
 
-use anyhow::Result;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::testing::faults::{Fault, Faults, LineFault, Rule, StatusAnswer, Verb};
-use parking_lot::Mutex;
-use serde_json::json;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use operator_core::testing::faults::{Fault, LineFault};
 
 use super::{
     erring, keeper,

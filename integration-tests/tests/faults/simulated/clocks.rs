@@ -1,27 +1,9 @@
 //! A wall clock that others set, while everything that has to do with time is under way.
 
-use integration_tests::Said;
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::atomic::AtomicI64;
 
-use anyhow::{Result, ensure};
-use operator_core::{
-    GenericRetry, PollingEventSource,
-    environment::WallClock,
-    processor::GovernorRateLimiter,
-    testing::{
-        TestOperator,
-        faults::{Faults, Rule, StatusAnswer, Verb},
-    },
-};
-use parking_lot::Mutex;
-use serde_json::json;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use operator_core::{PollingEventSource, environment::WallClock, processor::GovernorRateLimiter};
 
 use super::{Script, TestResource, owner, said, scene};
 use crate::replica::{declared, election, lease, until_leading};

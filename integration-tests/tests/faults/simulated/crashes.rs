@@ -1,26 +1,10 @@
 //! An operator that ends in the middle of its work.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{ExternalSystem, Said, TestObject};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::ResourceExt;
+use integration_tests::prelude::*;
 use operator_core::{
-    Operator, OperatorBuilder, Removal,
     operator::Stopped,
-    testing::{
-        faults::{Faults, Rule},
-        simulation::{FaultPlan, Report, Settings, Sim, explore},
-    },
+    testing::simulation::{FaultPlan, Report, Settings, Sim, explore},
 };
-use serde_json::json;
 
 use super::{
     Script, TestResource, keeper, life::writes, live_until, maps, over_with_its_maps, rest, said, saying,

@@ -1,16 +1,7 @@
 //! Fights over a field, without any limit: what bounds them then, and how they show.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{LogCapture, value_of, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{
-    metrics::{Metrics, Recorded},
-    testing::TestOperator,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::metrics::{Metrics, Recorded};
 use tracing::Level;
 
 use super::{Script, over, rest, scene};

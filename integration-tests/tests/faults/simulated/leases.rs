@@ -1,27 +1,13 @@
 //! Leases that can't be renewed, that are taken or deleted, and outages while nobody leads.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{TestObject, config_map};
-use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
-use kube::{
-    Api,
-    api::{DeleteParams, Patch, PatchParams},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::api::coordination::v1::Lease;
 use operator_core::{
-    UpdateControl,
     client::RequestBudget,
     environment::WallClock,
     operator::{Leadership, LostLeadership},
-    testing::{
-        TestOperator,
-        faults::{Fault, Faults, Rule, StatusAnswer},
-    },
+    testing::faults::Fault,
 };
-use parking_lot::Mutex;
-use serde_json::json;
-use tokio::time::Instant;
 
 use super::{Scene, Script, TestResource, keeper, over, owner, rest, saying, scene};
 use crate::replica::{LEASE, declared, election, lease, stands_by, until_leading, writers};

@@ -1,11 +1,6 @@
 //! The life of a primary: made, changed, deleted.
 
-use std::collections::BTreeMap;
-
-use anyhow::Result;
-use integration_tests::Scene;
-use operator_core::testing::faults::Faults;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::{keeper, over, rest, saying, scene, under};
 

@@ -1,33 +1,18 @@
 //! Versions that are too old, lists that are cut or out of date, objects that can't be decoded.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
 use http_body_util::BodyExt;
-use integration_tests::{LogCapture, Said, Scene, config_map};
-use k8s_openapi::{
-    api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
-};
-use kube::{
-    Api, CustomResourceExt,
-    api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{ApiResource, DynamicObject};
 use operator_core::{
     client::TransportHook,
     metrics::{Metrics, Recorded},
-    testing::{
-        TestCluster, TestOperator,
-        faults::{Cut, End, Faults, LineFault, Rule, StatusAnswer, Verb},
-    },
+    testing::faults::{Cut, End, LineFault},
 };
-use parking_lot::Mutex;
-use serde_json::json;
-use tokio::time::Instant;
 use tracing::Level;
 
-use super::{Script, TestResource, keeper, life::same_life, over, owner, rest, said, saying, scene, under};
-
 use super::watches::{PLURALS, informer_lists};
+use super::{Script, TestResource, keeper, life::same_life, over, owner, rest, said, saying, scene, under};
 
 /// Answers the second list of an informer like the first.
 fn same_list_twice(plural: &'static str) -> TransportHook {

@@ -1,12 +1,7 @@
 //! A second fault where the operator looks what became of the first.
 
-use std::{sync::atomic::Ordering, time::Duration};
-
-use anyhow::Result;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::testing::faults::{Fault, Faults, LineFault, Rule, StatusAnswer, Verb};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::testing::faults::{Fault, LineFault};
 
 use super::{
     erring, keeper,

@@ -1,17 +1,11 @@
 //! What an operator keeps, in bytes: counted as what is given back when it goes, so that what the server beside it keeps doesn't
 //! count.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Gate, Said, Scene, config_map};
+use integration_tests::prelude::*;
 use operator_core::{
-    GenericRetry, UpdateControl,
     environment::{Environment, Now},
     processor::{Retry, RetryState},
-    testing::TestOperator,
 };
-use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Script, TestResource, owner, rest, said, scene};

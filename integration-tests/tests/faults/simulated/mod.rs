@@ -25,29 +25,11 @@ mod thefts;
 mod user_code;
 mod watches;
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
-use integration_tests::{Said, Scene, Script, TestResource, said, wanted_map};
-use k8s_openapi::api::core::v1::ConfigMap;
+use integration_tests::prelude::*;
 use operator_core::{
-    ControllerBuilder, GenericRetry, Workflow,
-    controller::IntoController,
-    environment::Environment,
-    operator::Settling,
-    testing::{
-        Settled, TestCluster, TestOperator,
-        faults::{Faults, Rule},
-    },
+    controller::IntoController, environment::Environment, operator::Settling, testing::Settled,
     workflow::WorkflowBuilder,
 };
-use tokio::time::Instant;
 
 /// A server of the test's own, with the custom resource.
 pub(super) async fn scene() -> Result<Scene> {

@@ -1,24 +1,16 @@
 //! The simulation finds what it is for: bugs planted into the library, and two in reconcilers, each within a stated number
 //! of schedules. Without them the same schedules pass.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::atomic::AtomicU64;
 
-use integration_tests::{Said, TestObject, config_map, wanted_map};
-use k8s_openapi::api::core::v1::ConfigMap;
+use integration_tests::prelude::*;
 use operator_core::{
-    Operator, OperatorBuilder, Removal, Workflow, environment::PlantedBug, testing::faults::Fault,
-    testing::faults::LineFault, testing::faults::Rule, testing::faults::StatusAnswer,
-    testing::simulation::Failure, testing::simulation::FaultPlan, testing::simulation::Oracle,
-    testing::simulation::Report, testing::simulation::Settings, testing::simulation::Sim,
-    testing::simulation::explore,
+    environment::PlantedBug,
+    testing::{
+        faults::{Fault, LineFault},
+        simulation::{Failure, FaultPlan, Oracle, Report, Settings, Sim, explore},
+    },
 };
-use serde_json::json;
 
 use super::{Script, TestResource, maps, patient, said, saying, two_maps};
 

@@ -1,21 +1,12 @@
 //! People and systems that meddle.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-use anyhow::{Result, ensure};
-use integration_tests::{ExternalSystem, Record, Said, TestObject as _, counted_maps, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt as _,
-    api::{DeleteParams, Patch, PatchParams},
-};
+use integration_tests::TestObject as _;
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, PollingEventSource, Workflow, dependent::Deletion, dependent::External, dependent::Found,
-    dependent::Records, dependent::Token, node, observe::SourceHealth, testing::faults::Faults,
+    PollingEventSource,
+    dependent::{Deletion, External, Found, Records, Token},
+    observe::SourceHealth,
 };
-use parking_lot::Mutex;
-use serde_json::json;
-use tokio::time::Instant;
 
 use super::{Script, TestResource, keeper, over, patient, rest, said, saying, scene, under};
 

@@ -1,26 +1,11 @@
 //! Panics in the parts of user code that are asked beside reconcile: clean-ups, bulks, policies, filters, callbacks.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::{Result, ensure};
-use integration_tests::{Said, Scene, map_of, value_of, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    GenericRetry, InformerEventSource, Removal, environment::Now, metrics::Metrics, metrics::Recorded, node,
-    processor::Admission, processor::KeyLimit, processor::RateLimiter, processor::Retry,
-    processor::RetryState, testing::TestOperator,
+    environment::Now,
+    metrics::{Metrics, Recorded},
+    processor::{Admission, KeyLimit, RateLimiter, Retry, RetryState},
 };
-use serde_json::json;
 
 use super::{Script, TestResource, over, owner, patient, rest, said, saying, scene};
 use crate::replica::{declared, election, until_leading};

@@ -1,19 +1,11 @@
 //! A namespace whose roles go before the operator is done there.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{GROUP, LogCapture};
+use integration_tests::prelude::*;
 use k8s_openapi::api::{
     core::v1::Namespace,
     rbac::v1::{ClusterRole, ClusterRoleBinding},
 };
-use kube::{
-    Api, ResourceExt,
-    api::{DeleteParams, PostParams},
-};
-use operator_core::{environment::Environment, testing::TestOperator};
-use serde_json::json;
+use operator_core::environment::Environment;
 use tracing::Level;
 
 use super::{keeper, rest, saying, scene};

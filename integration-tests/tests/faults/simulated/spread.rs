@@ -1,17 +1,10 @@
 //! What comes back after an outage comes back spread, by a chance that is another one each time.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
-
-use anyhow::{Context as _, Result};
+use integration_tests::prelude::*;
 use operator_core::{
     environment::Environment,
-    testing::{
-        TestOperator,
-        faults::{End, Faults, LineFault, Rule},
-    },
+    testing::faults::{End, LineFault},
 };
-use parking_lot::Mutex;
-use tokio::time::Instant;
 
 use super::{over, owner, rest, saying, scene};
 

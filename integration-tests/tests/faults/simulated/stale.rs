@@ -1,30 +1,17 @@
 //! Old states that last: a replica that lags behind for many runs, and older events that come after newer ones.
 
-use std::{
-    collections::BTreeMap,
-    fmt::Debug,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::fmt::Debug;
 
-use anyhow::Result;
-use integration_tests::{Said, Scene, counted_maps, map_of, value_of, wish, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, Resource, ResourceExt,
-    api::{ListParams, Patch, PatchParams, PostParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    Context, Node, One, environment::Environment, node, testing::AuditEvent, testing::TestOperator,
-    testing::faults::Faults, testing::faults::LaggingReplica, testing::faults::LineFault,
-    testing::faults::Rule,
+    Context, Node, One,
+    environment::Environment,
+    testing::{
+        AuditEvent,
+        faults::{LaggingReplica, LineFault},
+    },
 };
-use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
-use serde_json::json;
 
 use super::{
     Script, TestResource, over, patient, rest, said, saying, scene, under,

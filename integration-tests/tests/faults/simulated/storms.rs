@@ -1,17 +1,11 @@
 //! Many events, many primaries.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Gate, Said};
+use integration_tests::prelude::*;
 use operator_core::{
-    ObjectKey,
     bench::{Effect, Input, Machine, MachineConfig, Outcome, Uid},
     environment::Now,
     observe::Cause,
-    testing::faults::Faults,
 };
-use serde_json::json;
 
 use super::{Script, TestResource, over, owner, rest, said, scene, under};
 

@@ -1,23 +1,16 @@
 //! What becomes of runs and writes when a term ends: by a loss, by a pause, by a stop.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Context as _, Result};
 use http::{Method, Request};
-use integration_tests::{Gate, Said, Scene, TestObject, config_map, eventually, said};
+use integration_tests::prelude::*;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::{api::PostParams, client::Body};
+use kube::client::Body;
 use operator_core::{
     client::TransportHook,
     controller::IntoController,
     operator::{Leadership, LostLeadership, Stopped},
-    testing::{
-        TestOperator,
-        faults::{Fault, Faults, Match, Rule, StatusAnswer, Verb},
-    },
+    testing::faults::{Fault, Match},
 };
-use parking_lot::Mutex;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::sync::mpsc;
 
 use super::{
     Script, TestResource, keeper, life::writes, live_until, over, over_with_its_maps, owner, rest, saying,

@@ -1,21 +1,10 @@
 //! What is written after a lease was stolen, and what a callback that stalls holds up.
 
-use std::{
-    sync::{Arc, Mutex as BlockingMutex, mpsc},
-    time::Duration,
-};
+use std::sync::{Mutex as BlockingMutex, mpsc};
 
-use anyhow::{Context as _, Result};
-use integration_tests::TestResource;
-use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
-use kube::api::{DeleteParams, Patch, PatchParams};
-use operator_core::{
-    operator::{LostLeadership, Stopped},
-    testing::TestOperator,
-};
-use parking_lot::Mutex;
-use serde_json::json;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use k8s_openapi::api::coordination::v1::Lease;
+use operator_core::operator::{LostLeadership, Stopped};
 
 use super::{
     leases::{restless, until_lost},

@@ -1,19 +1,7 @@
 //! User code that is slow, or panics.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-use anyhow::{Result, ensure};
-use integration_tests::{Gate, Said, value_of, wanted};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::PostParams};
-use operator_core::{
-    InformerEventSource, ObjectKey, Workflow,
-    metrics::{Metrics, Recorded},
-    testing::{TestOperator, faults::Faults},
-};
-use parking_lot::Mutex;
-use serde_json::json;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use operator_core::metrics::{Metrics, Recorded};
 
 use super::{Script, TestResource, over, owner, patient, rest, said, saying, scene, under};
 

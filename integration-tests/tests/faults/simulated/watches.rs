@@ -1,18 +1,11 @@
 //! Lists and watches that break, lag, lie or fall silent.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Relist, Said, Script, counted_maps, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{DeleteParams, Patch, PatchParams};
+use integration_tests::prelude::*;
 use operator_core::{
-    UpdateControl, environment::Environment, metrics::Metrics, metrics::Recorded, node,
-    testing::TestOperator, testing::faults::End, testing::faults::Faults, testing::faults::LineFault,
-    testing::faults::Match, testing::faults::Rule, testing::faults::Verb,
+    environment::Environment,
+    metrics::{Metrics, Recorded},
+    testing::faults::{End, LineFault, Match},
 };
-use serde_json::json;
-use tokio::time::Instant;
 
 use super::{
     TestResource, keeper,

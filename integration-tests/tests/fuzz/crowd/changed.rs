@@ -8,10 +8,7 @@
 //! The real server serves what a definition says a moment after it has been written. So each change also changes the
 //! default of a field, and a dry run in each version asks for it until both servers serve the same one.
 
-use std::time::Duration;
-
-use integration_tests::Random;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::{
     Ask, Both, Sort,

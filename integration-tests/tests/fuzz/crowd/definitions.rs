@@ -1,7 +1,6 @@
 //! Random definitions, how they change, and objects of them.
 
-use integration_tests::Random;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::Ask;
 

@@ -1,7 +1,6 @@
 //! Lists, their selectors and pages, and deletions of collections.
 
-use integration_tests::Random;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::{
     Ask, Both, SOON, Sort,

@@ -1,8 +1,6 @@
 //! What a server has said in a story: what marks stand for, and what an answer is without the server's own names.
 
-use std::collections::BTreeMap;
-
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use crate::compare::{Answer, plain};
 

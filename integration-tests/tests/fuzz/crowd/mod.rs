@@ -19,10 +19,8 @@ mod rights;
 mod subjects;
 mod telling;
 
-use std::{collections::BTreeSet, time::Duration};
-
 use futures::StreamExt;
-use integration_tests::Random;
+use integration_tests::prelude::*;
 use operator_core::testing::seed_of_the_day;
 
 use self::{

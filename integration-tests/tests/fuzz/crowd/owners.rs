@@ -2,11 +2,8 @@
 //!
 //! The real one's controllers act later, so after each write both are listed until they agree.
 
-use std::time::Duration;
-
-use integration_tests::Random;
-use operator_core::testing::{ControlPlane, Controllers, Part, TestCluster};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use operator_core::testing::{ControlPlane, Controllers, Part};
 
 use super::{Ask, Both, Sort, tell_all};
 use crate::{definitions, prepare_in_process_with};

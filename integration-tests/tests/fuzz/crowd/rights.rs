@@ -1,7 +1,6 @@
 //! What others than the administrator may do, and in which words they are refused.
 
-use integration_tests::Random;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::{Ask, Both, SOON, Sort, tell_all};
 use crate::prepare_in_process;

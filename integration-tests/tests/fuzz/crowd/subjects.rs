@@ -1,7 +1,6 @@
 //! What stories about lists are about, and by what they select.
 
-use integration_tests::Random;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 /// What a story is about: plural, path of the group, kind, whether it has namespaces, its body, and field selectors.
 pub(super) struct Subject(

@@ -1,9 +1,7 @@
 //! A story about many objects, told to two servers, and made shorter if they disagree.
 
-use std::{collections::BTreeMap, time::Duration};
-
-use kube::Client;
-use tokio::time::{Instant, sleep};
+use integration_tests::prelude::*;
+use tokio::time::sleep;
 
 use super::{ask::Ask, memory::Memory};
 use crate::{

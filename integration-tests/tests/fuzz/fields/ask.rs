@@ -2,9 +2,8 @@
 
 use futures::{StreamExt, TryStreamExt};
 use http::Request;
-use kube::Client;
+use integration_tests::prelude::*;
 use operator_core::testing::{Controllers, InProcessServer};
-use serde_json::{Value, json};
 
 use super::{
     bases::Kind,

@@ -1,6 +1,6 @@
 //! The kinds whose fields are tried, with valid objects of each.
 
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 /// A kind, and where it is served.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Valid values of types that can't be made of their required fields alone.
 
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 /// What another field of the same struct must be.
 pub(super) enum Companion {

@@ -1,8 +1,8 @@
 //! How many of the real server's refusals are also ours, and which fields lack some.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+use std::{fmt::Write as _, path::Path};
 
-use serde_json::Value;
+use integration_tests::prelude::*;
 
 use super::{
     ask::{Asked, PANICS, Way},

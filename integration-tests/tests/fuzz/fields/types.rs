@@ -1,9 +1,8 @@
 //! The recorded types of Kubernetes, as far as the fuzz of fields needs them.
 
-use std::collections::BTreeMap;
-
+use integration_tests::prelude::*;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::samples;
 

@@ -1,6 +1,6 @@
 //! Every field of an object, each with a valid object that has what is around it.
 
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::{
     samples::{self, Companion},

@@ -1,6 +1,6 @@
 //! Values that are wrong for a type, or only others.
 
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::{samples, types::Type};
 

@@ -68,9 +68,9 @@ struct Plain;
     children::html,
     children::html, //~ `children::html` is two nodes of this workflow
     web(aftr(children::html)), //~ unknown key `aftr`; did you mean `after`?
-    children::service(after(html)), //~ `html` is no node of this workflow; did you mean `children::html`?
+    children::service(after(html)), //~ `html` isn't a node of this workflow; did you mean `children::html`?
     of_team::<u8>(after("web")), //~ `after` takes nodes as they are written in this attribute
-    of_team::<u16>(after(of_team::<u32>)), //~ `of_team::<u32>` is no node of this workflow; did you mean //~ `of_team::<u8>` and `of_team::<u16>` are both called `of_team`
+    of_team::<u16>(after(of_team::<u32>)), //~ `of_team::<u32>` isn't a node of this workflow; did you mean //~ `of_team::<u8>` and `of_team::<u16>` are both called `of_team`
     |page: &WebPage| children::html(page), //~ a closure has no name: give it one, `map = |page: &WebPage| …`
     Records(self.0.clone()), //~ a value with state has no name: give it one, `records = Records …`
     "web", //~ a node is a function, given by its path

@@ -17,9 +17,9 @@ fn is_open(_: &Pod) -> bool {
 }
 
 #[derive(ControllerConfiguration)]
-#[controller(nam = "pods", max_reconciliation_interval = "ten hours", retry(multiplier = true))] //~ did you mean `name`? //~ `ten hours` is no duration //~ `multiplier` takes a number
+#[controller(nam = "pods", max_reconciliation_interval = "ten hours", retry(multiplier = true))] //~ did you mean `name`? //~ `ten hours` isn't a duration //~ `multiplier` takes a number
 #[workflow(
-    map(after(mpa)), //~ `mpa` is no node of this workflow; did you mean `map`?
+    map(after(mpa)), //~ `mpa` isn't a node of this workflow; did you mean `map`?
     first(after(second), redy(is_open)) = map, //~ did you mean `ready`?
     second(after(first)) = map, //~ in a cycle: first -> second -> first
     third(ready(|pod| true)) = map, //~ a closure needs the types of its arguments

@@ -40,8 +40,8 @@ impl Handlers {
         self.followers.read().len()
     }
 
-    pub(super) fn seen(&self, informer: &str, key: &ObjectKey) {
-        self.follow(informer, |follower| follower.seen(key));
+    pub(super) fn seen(&self, informer: &str, key: &ObjectKey, uid: &str) {
+        self.follow(informer, |follower| follower.seen(key, uid));
     }
 
     pub(super) fn gone(&self, informer: &str, key: &ObjectKey) {
@@ -95,7 +95,9 @@ impl Engine {
     pub(in crate::cache) fn also_tell(&self, follower: Arc<dyn Follower>) {
         let _in_order = self.state.lock();
         for key in self.store.shown_keys() {
-            guarded(&self.name, || follower.seen(&key));
+            let stored = self.store.shown(&key);
+            let uid = stored.as_ref().and_then(|stored| stored.uid()).unwrap_or_default();
+            guarded(&self.name, || follower.seen(&key, uid));
         }
         self.handlers.add(follower);
     }

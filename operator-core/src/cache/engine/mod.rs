@@ -339,7 +339,7 @@ impl Engine {
             self.indexers.remove(key, old, &values);
         }
         // Before the change causes a run: what others keep about the object is in order then.
-        self.handlers.seen(&self.name, key);
+        self.handlers.seen(&self.name, key, new.uid().unwrap_or_default());
         if outdated {
             self.handlers.on_outdated(&self.name, key);
         }

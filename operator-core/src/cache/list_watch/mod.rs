@@ -39,7 +39,6 @@ pub(in crate::cache) mod feed;
 pub(in crate::cache) mod fetch;
 #[cfg(test)]
 mod fsm_tests;
-pub(in crate::cache) mod live;
 
 pub(crate) use backoff::LONGEST_RETRY_AFTER;
 pub(super) use decode::Identity;

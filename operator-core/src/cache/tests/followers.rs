@@ -39,7 +39,7 @@ impl Noting {
 }
 
 impl Follower for Arc<Noting> {
-    fn seen(&self, key: &ObjectKey) {
+    fn seen(&self, key: &ObjectKey, _: &str) {
         let read = self.engine.upgrade().and_then(|engine| engine.get(key));
         let version = read.and_then(|kept| kept.version().map(str::to_owned));
         self.told.lock().push(format!("+{}@{}", key.name(), version.unwrap_or_default()));
@@ -64,7 +64,7 @@ impl ChangeHandler<ConfigMap> for Panics {
 }
 
 impl Follower for Panics {
-    fn seen(&self, _key: &ObjectKey) {
+    fn seen(&self, _key: &ObjectKey, _: &str) {
         panic!("user code");
     }
 

@@ -92,19 +92,6 @@ impl Answer {
             None => self.object.version(),
         }
     }
-
-    /// Whether the object is marked for deletion.
-    pub(crate) fn is_of_marked(&self) -> bool {
-        match &self.kept {
-            Some(kept) => kept.is_marked(),
-            None => self.object.meta().deletion_timestamp.is_some(),
-        }
-    }
-
-    /// Whether the object is still in use.
-    pub(crate) fn has_finalizers(&self) -> bool {
-        self.object.meta().finalizers.as_ref().is_some_and(|finalizers| !finalizers.is_empty())
-    }
 }
 
 impl View {

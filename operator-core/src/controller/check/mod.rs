@@ -5,43 +5,28 @@ mod sources;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use super::{
     Mistake,
-    names::{check_field_manager, check_finalizer, check_name, check_retired_field_manager},
+    draft::Draft,
+    names::{check_field_manager, check_finalizer, check_name},
+    settings::Settings,
 };
 use crate::{
     cache::Contradiction,
     dependent,
-    event_source::{RustType, SourceContents, WatchScope},
+    event_source::{SourceContents, WatchScope},
     resource::ResourceType,
 };
 
 /// The declaration, as far as it can contradict itself.
-#[derive(Debug)]
 pub(super) struct Facts<'d> {
     pub(super) name: &'d str,
     pub(super) field_manager: &'d str,
-    pub(super) retired_field_managers: &'d BTreeSet<String>,
-    /// The one that was given, if one was.
-    pub(super) finalizer: Option<&'d str>,
-    pub(super) primary: RustType,
-    pub(super) primary_kind: &'d ResourceType,
-    pub(super) scope: &'d WatchScope,
-    /// What is wrong with how the primaries are followed.
-    pub(super) contradictions: Vec<Contradiction>,
-    pub(super) max_concurrent: usize,
-    pub(super) reconcile_timeout: Option<Duration>,
-    pub(super) max_interval: Option<Duration>,
-    /// The share by which regular delays are spread, if one was given.
-    pub(super) spread: Option<f64>,
-    /// Whether the reconciler is called for all events.
-    pub(super) all_events: bool,
-    pub(super) has_workflow: bool,
+    pub(super) draft: &'d Draft,
     pub(super) has_cleaner: bool,
     pub(super) sources: &'d [Source],
-    pub(super) nodes: &'d [Node],
 }
 
 /// An event source, declared on the controller or provided by a dependent.
@@ -78,18 +63,20 @@ impl Node {
 
 /// All mistakes, in the order of the declaration.
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
-    let mut mistakes = Vec::new();
+    let (mut mistakes, settings) = (Vec::new(), &facts.draft.settings);
     mistakes.extend(check_name(facts.name));
     // By default it is the name, which is wrong once.
     if facts.field_manager != facts.name {
         mistakes.extend(check_field_manager(facts.field_manager));
     }
-    mistakes.extend(facts.retired_field_managers.iter().filter_map(|name| check_retired_field_manager(name)));
-    mistakes.extend(facts.finalizer.and_then(check_finalizer));
-    mistakes.extend(numbers(facts));
+    mistakes.extend(facts.draft.finalizer.as_deref().and_then(check_finalizer));
+    mistakes.extend(numbers(settings));
     mistakes.extend(all_events(facts));
     mistakes.extend(
-        facts.contradictions.iter().map(|Contradiction([what, why, write])| Mistake::new(what, why, write)),
+        settings
+            .contradictions()
+            .iter()
+            .map(|Contradiction([what, why, write])| Mistake::new(what, why, write)),
     );
     mistakes.extend(sources::check(facts));
     mistakes.extend(nodes::check(facts));
@@ -97,12 +84,12 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
 }
 
 /// Settings that would keep every run from starting, or from ending successfully.
-fn numbers(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
-    let none = facts.max_concurrent == 0;
-    let at_once = facts.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
-    let for_ever = facts.max_interval.is_some_and(|interval| interval.is_zero());
-    let too_wide = facts.spread.filter(|spread| !(0.0..=0.5).contains(spread));
-    let nowhere = matches!(facts.scope, WatchScope::Namespaces(namespaces) if namespaces.is_empty());
+fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
+    let none = settings.machine.max_concurrent == 0;
+    let at_once = settings.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
+    let for_ever = settings.machine.max_reconciliation_interval.is_some_and(|interval| interval.is_zero());
+    let too_wide = settings.spread.filter(|spread| !(0.0..=0.5).contains(spread));
+    let nowhere = matches!(settings.scope(), WatchScope::Namespaces(namespaces) if namespaces.is_empty());
     let mistakes = [
         none.then(|| {
             Mistake::new(
@@ -152,14 +139,15 @@ fn all_events(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
             format!("`.trigger_on_all_events(true)` left out, or {fix}"),
         )
     };
-    let cleaner = (facts.all_events && facts.has_cleaner).then(|| {
+    let all_events = facts.draft.settings.all_events;
+    let cleaner = (all_events && facts.has_cleaner).then(|| {
         beside(
             "a cleaner",
             "`reconcile` is called for marked and deleted primaries then, and `cleanup` never would be",
             "no `.with_cleaner()` (`with_cleaner = false` in a derive): what has to be undone is undone in `reconcile`",
         )
     });
-    let workflow = (facts.all_events && facts.has_workflow).then(|| {
+    let workflow = (all_events && facts.draft.settings.workflow.is_some()).then(|| {
         beside(
             "a workflow",
             "a workflow makes what a primary wants, and cleans up with a finalizer of the framework, while `reconcile` is called for marked and deleted primaries",

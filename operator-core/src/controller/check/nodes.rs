@@ -7,13 +7,12 @@ use crate::{
 };
 
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
-    let alone = facts.nodes.iter().flat_map(|node| {
+    let alone = facts.draft.nodes.iter().flat_map(|node| {
         [unsound(node), unowned(node, facts), leaked(node, facts), unseen(node, facts)].into_iter().flatten()
     });
-    let pairs =
-        facts.nodes.iter().enumerate().flat_map(move |(at, node)| {
-            facts.nodes[at + 1..].iter().filter_map(move |other| fight(node, other))
-        });
+    let pairs = facts.draft.nodes.iter().enumerate().flat_map(move |(at, node)| {
+        facts.draft.nodes[at + 1..].iter().filter_map(move |other| fight(node, other))
+    });
     alone.chain(pairs)
 }
 
@@ -27,8 +26,8 @@ fn unsound(node: &Node) -> Option<Mistake> {
 fn unowned(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
     let kind = &makes(node)?.kind;
     let owned = node.declaration.capabilities.is_garbage_collected();
-    (owned && facts.primary_kind.is_namespaced() && !kind.is_namespaced()).then(|| {
-        let (name, kind, primary) = (&node.name, kind.kind(), facts.primary_kind.kind());
+    (owned && facts.draft.settings.primary_type.is_namespaced() && !kind.is_namespaced()).then(|| {
+        let (name, kind, primary) = (&node.name, kind.kind(), facts.draft.settings.primary_type.kind());
         Mistake::new(
             format!("node `{name}` is a `{kind}`, which has no namespace, and is to be garbage collected"),
             format!("a `{primary}` is in a namespace, and can't own an object without one"),

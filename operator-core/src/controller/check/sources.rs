@@ -5,7 +5,7 @@ use crate::{cache::Contradiction, dependent::Reading, event_source::SourceConten
 
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
     let foreign = facts.sources.iter().filter_map(|source| of_another_primary(source, facts));
-    let readings = facts.nodes.iter().flat_map(|node| {
+    let readings = facts.draft.nodes.iter().flat_map(|node| {
         node.declaration.reads.iter().filter_map(|reading| unread(&node.name, reading, facts))
     });
     let contradictions = facts.sources.iter().flat_map(|source| {
@@ -19,7 +19,7 @@ pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> +
 /// A source that queries another system for primaries of another type would never be queried.
 fn of_another_primary(source: &Source, facts: &Facts<'_>) -> Option<Mistake> {
     let SourceContents::Resources { primary: Some(other), .. } = &source.contents else { return None };
-    let (other, own) = (*other, facts.primary);
+    let (other, own) = (*other, facts.draft.settings.of);
     (other != own).then(|| {
         let (name, other, own) = (&source.name, other.name(), own.name());
         Mistake::new(

@@ -17,16 +17,16 @@ fn set<T>(value: T) -> Option<Setting<T>> {
     Some(Setting::new(value, "here"))
 }
 
-fn configured(builder: ControllerBuilder<Pods>, settings: &ControllerSettings) -> Declaration {
+fn configured(builder: ControllerBuilder<Pods>, settings: &ControllerSettings) -> Controller {
     let mut controller = builder.build().expect("it is sound");
     let mut mistakes = Vec::new();
     controller.configure(settings, &mut mistakes);
     assert_eq!(mistakes, []);
-    *controller.0
+    controller
 }
 
 #[test]
-fn a_declared_name_that_is_replaced_is_retired() {
+fn names_from_outside_replace_the_declared_ones() {
     let settings = ControllerSettings {
         finalizer: set("outside.example.com/pods".to_owned()),
         field_manager: set("outside".to_owned()),
@@ -36,13 +36,6 @@ fn a_declared_name_that_is_replaced_is_retired() {
     let declaration = configured(builder, &settings);
     assert_eq!(declaration.finalizer.as_deref(), Some("outside.example.com/pods"));
     assert_eq!(&*declaration.field_manager, "outside");
-    assert_eq!(*declaration.retired_managers, ["code", "pods"].map(str::to_owned));
-    let retired = format!("{:?}", declaration.retired_finalizers);
-    assert!(retired.contains("code.example.com/pods") && !retired.contains("outside"), "{retired}");
-    // The default one may be another controller's: only where this one has added it is it taken off.
-    let retired = configured(pods(), &settings).retired_finalizers;
-    let expected = "RetiredFinalizers { named: {}, default: Some(\"pods.core.operator-core.io/finalizer\") }";
-    assert_eq!(format!("{retired:?}"), expected);
 }
 
 #[test]
@@ -65,21 +58,14 @@ fn all_events_are_for_a_reconciler_without_a_cleaner() {
     let settings = ControllerSettings { all_events: set(true), ..ControllerSettings::default() };
     let declaration = configured(Controller::builder(Pods), &settings);
     assert!(declaration.settings.all_events);
-    let retired = "RetiredFinalizers { named: {}, default: None }";
-    assert_eq!(
-        format!("{:?}", declaration.retired_finalizers),
-        retired,
-        "the default one may be the reconciler's own"
-    );
     let (mut cleaning, mut mistakes) = (pods().build().expect("it is sound"), Vec::new());
     cleaning.configure(&settings, &mut mistakes);
     assert_eq!(mistakes.len(), 1, "{mistakes:?}");
-    assert!(!cleaning.0.settings.all_events);
+    assert!(!cleaning.settings.all_events);
     let declared = Controller::builder(Pods).trigger_on_all_events(true);
     let settings = ControllerSettings { all_events: set(false), ..ControllerSettings::default() };
     let declaration = configured(declared, &settings);
     assert!(!declaration.settings.all_events);
-    assert!(format!("{:?}", declaration.retired_finalizers).contains("Some"), "the default one is nobody's");
 }
 
 #[test]

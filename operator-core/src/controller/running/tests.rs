@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{
+    event_source::NoPrimaries,
     observe::Observer,
     processor::{MachineConfig, Outcome, Run, RunExecutor},
 };
@@ -58,15 +59,23 @@ fn start(sources: Vec<Arc<dyn EventSource>>, observers: Observers) -> RunningCon
     let environment = Environment::real();
     let (processor, processing) =
         Processor::new(MachineConfig::default(), environment.clone(), observers.clone(), Arc::from("web"));
-    RunningController::start(
-        Arc::from("web"),
-        (sources, Arc::default()),
-        (WatchScope::All, ResourceType::of::<k8s_openapi::api::core::v1::Pod>()),
-        (processor, processing.run(Arc::new(NoRuns)).boxed()),
-        &environment,
+    let parts = Parts {
+        name: Arc::from("web"),
+        primary_type: ResourceType::of::<k8s_openapi::api::core::v1::Pod>(),
+        primaries: Arc::new(NoPrimaries),
+        scopes: Arc::default(),
+        sources,
+        conditional: Arc::default(),
+        processor,
+        environment,
         observers,
-        Start::default(),
-    )
+        events: None,
+        term: None,
+        cache_sync_timeout: None,
+        as_a_whole: false,
+        has_begun: AtomicBool::new(false),
+    };
+    RunningController::start(parts, WatchScope::All, processing.run(Arc::new(NoRuns)).boxed())
 }
 
 #[tokio::test(start_paused = true)]

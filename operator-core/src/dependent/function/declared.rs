@@ -7,7 +7,7 @@ use crate::{
     dependent::{
         AnyDependent, Declaration,
         ask::Ask,
-        object::{Managed, Settings, Several, Single},
+        object::{Managed, ObjectEngine, Settings},
     },
     resource::KubeObject,
 };
@@ -37,8 +37,5 @@ pub(crate) fn declare<K: KubeObject, P: KubeObject>(
 
 fn any(name: Arc<str>, managed: Managed, several: bool, judged: Judged, ask: Box<dyn Ask>) -> AnyDependent {
     let declaration = Declaration { several, judged: Some(judged), ..managed.declaration() };
-    match several {
-        false => AnyDependent::new(name, declaration, Single::new(ask, managed)),
-        true => AnyDependent::new(name, declaration, Several::new(ask, managed)),
-    }
+    AnyDependent::new(name, declaration, ObjectEngine::new(ask, managed, several))
 }

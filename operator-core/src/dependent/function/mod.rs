@@ -6,7 +6,7 @@
 //!        ├─ PrimaryIs: Page is the workflow's primary     ─┐
 //!        ├─ Args: what comes after it can be taken         ├─ each with words of its own where that isn't so
 //!        ├─ Wanted: Option<Deployment> says what should be ─┘
-//!        └─ Call ──▶ one small object ──▶ Ask ──▶ Single or Several: what is compiled for a function ends there
+//!        └─ Call ──▶ one small object ──▶ Ask ──▶ ObjectEngine: what is compiled for a function ends there
 //! ```
 //!
 //! # Guarantees

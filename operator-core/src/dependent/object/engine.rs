@@ -1,6 +1,13 @@
-//! A dependent in the cluster, as the engine calls it.
+//! A dependent in the cluster, as the engine calls it: a node with one object at most is a node with several, of which
+//! there is one.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use futures::FutureExt;
 
@@ -11,116 +18,190 @@ use crate::{
         ask::{Ask, Drafts, Question},
         erased::{Answer, Deleted, Pruning},
         function::{Usual, Want},
+        items::{Items, Work},
     },
     reconciler::{AnyContext, BoxError},
     resource::{AnyObject, ObjectKey},
     results::{Operation, ReconcileResult, Secondary},
 };
 
-/// One object for each primary.
-pub(in crate::dependent) struct Single {
+/// The objects of one kind that a node has for each primary.
+pub(in crate::dependent) struct ObjectEngine {
     question: Question,
     managed: Managed,
+    /// Whether there may be any number of them, including none. Otherwise there is one, whose name may be left to the
+    /// node.
+    several: bool,
 }
 
-impl Single {
-    /// One that may want nothing, and leave the name to its node.
-    pub(in crate::dependent) fn new(ask: Box<dyn Ask>, managed: Managed) -> Self {
-        Self { question: Question::new(ask), managed }
+/// Objects in the order of their keys.
+type ByKey = Vec<(ObjectKey, AnyObject)>;
+
+impl ObjectEngine {
+    pub(in crate::dependent) fn new(ask: Box<dyn Ask>, managed: Managed, several: bool) -> Self {
+        Self { question: Question::new(ask), managed, several }
     }
 
     /// What is wanted, computed once.
-    async fn wanted(&self, own: &OfPrimary<'_>) -> Result<Arc<Want<AnyObject>>, BoxError> {
+    async fn wanted(&self, own: &OfPrimary<'_>) -> Result<Arc<Want<ByKey>>, BoxError> {
         self.question.answer(own.asked, |drafts| self.finished(own, drafts)).await
     }
 
-    fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<AnyObject, BoxError> {
-        let mut draft = drafts.only().ok_or_else(|| Error::NothingDesired.boxed())?;
-        own.completed(&mut *draft, true).map_err(Error::boxed)?;
-        own.marked(draft).map_err(Error::boxed)
-    }
-
-    async fn desired(&self, own: &OfPrimary<'_>) -> Result<AnyObject, BoxError> {
-        let wanted = self.wanted(own).await?;
-        // The workflow calls only a dependent that wants something.
-        wanted.wanted().cloned().ok_or_else(|| Error::NothingDesired.boxed())
-    }
-
-    /// The object that is only read.
-    async fn found(&self, asked: Asked<'_>) -> Result<Option<AnyObject>, BoxError> {
-        let sought = self.question.sought(asked).await?;
-        let Some(sought) = sought.wanted() else { return Ok(None) };
-        let primary = ObjectKey::in_meta(asked.primary.meta());
-        let key = sought.key(self.managed.kind.is_namespaced(), &primary);
-        self.managed.hold(asked, &key).await.map_err(Error::boxed)?;
-        let found = match key {
-            Some(key) => self.managed.found(&key, asked),
-            None => self.only_one(asked.context),
+    fn finished(&self, own: &OfPrimary<'_>, drafts: Drafts) -> Result<ByKey, BoxError> {
+        let drafts = match self.several {
+            true => drafts.all(),
+            false => vec![drafts.only().ok_or_else(|| Error::NothingDesired.boxed())?],
         };
-        found.map_err(Error::boxed)
-    }
-
-    /// The primary's one object of the kind, if none is named.
-    fn only_one(&self, context: &AnyContext) -> Result<Option<AnyObject>, Error> {
-        let mut all = self.managed.all_found(context)?.into_iter();
-        match (all.next(), all.next()) {
-            (only, None) => Ok(only),
-            (_, Some(_)) => {
-                let (kind, primary) = (self.managed.kind.clone(), context.primary_key().clone());
-                Err(Error::Ambiguous { kind, primary })
-            }
+        let mut desired = Vec::with_capacity(drafts.len());
+        for mut draft in drafts {
+            own.completed(&mut *draft, !self.several).map_err(Error::boxed)?;
+            let object = own.marked(draft).map_err(Error::boxed)?;
+            desired.push((ObjectKey::in_meta(object.meta()), object));
         }
+        desired.sort_by(|(one, _), (other, _)| one.cmp(other));
+        if let Some([(key, _), ..]) = desired.windows(2).find(|two| two[0].0 == two[1].0) {
+            return Err(Error::DesiredTwice { kind: self.managed.kind.clone(), key: key.clone() }.boxed());
+        }
+        Ok(desired)
     }
 
-    fn result(&self, done: Option<(Operation, AnyObject)>) -> ReconcileResult {
-        done.map_or_else(ReconcileResult::nothing, |(operation, object)| {
-            ReconcileResult::of(operation, self.managed.secondary(object))
-        })
+    /// What is only read.
+    async fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
+        let sought = self.question.sought(asked).await?;
+        let Some(sought) = sought.wanted() else { return Ok(Vec::new()) };
+        let primary = ObjectKey::in_meta(asked.primary.meta());
+        let key = sought.key(self.managed.kind.is_namespaced(), &primary).filter(|_| !self.several);
+        self.managed.hold(asked, &key).await.map_err(Error::boxed)?;
+        if let Some(key) = key {
+            return self.managed.found(&key, asked).map(Vec::from_iter).map_err(Error::boxed);
+        }
+        let mut found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
+        if self.several {
+            found.retain(|object| sought.selects.as_ref().is_none_or(|selects| selects(&**object)));
+        } else if found.len() > 1 {
+            return Err(Error::Ambiguous { kind: self.managed.kind.clone(), primary }.boxed());
+        }
+        Ok(found)
     }
 
-    async fn bring_about(&self, asked: Asked<'_>) -> Result<ReconcileResult, BoxError> {
-        let (managed, own) = (&self.managed, self.managed.of_primary(asked).map_err(Error::boxed)?);
-        let key = ObjectKey::in_meta(self.desired(&own).await?.meta());
-        managed.hold(asked, [&key]).await.map_err(Error::boxed)?;
-        let actual = own.there(&key).map_err(Error::boxed)?;
-        let jobs = match own.makes_jobs() {
-            true => own.jobs([self.desired(&own).await?]).await.map_err(Error::boxed)?,
-            false => Jobs::default(),
-        };
-        let is_over = actual.is_none() && jobs.is_over(&key);
-        let done = match actual {
-            None if is_over => None,
-            Some(actual) if !managed.capabilities.can_update() && own.may_write(&*actual) => {
-                Some((Operation::Matched, actual))
-            }
-            None if !managed.capabilities.can_create() => None,
-            actual => {
-                let desired = self.desired(&own).await?;
-                own.bring_about(&*desired, actual).await.map_err(Error::boxed)?
-            }
-        };
+    /// Removes what isn't wanted any more, and brings about what is.
+    async fn bring_all_about(&self, asked: Asked<'_>) -> Result<ReconcileResult, BoxError> {
+        let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+        let wanted = self.wanted(&own).await?;
+        // The workflow calls only a dependent that wants something, be it none.
+        let desired = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
+        self.managed.hold(asked, desired.iter().map(|(key, _)| key)).await.map_err(Error::boxed)?;
+        let objects = desired.iter().map(|(_, object)| AnyObject::clone(object));
+        let jobs = own.jobs(objects).await.map_err(Error::boxed)?;
+        let (mut items, over) = (Items::default(), AtomicUsize::new(0));
+        let may_remove = self.managed.capabilities.can_delete();
+        if self.several && may_remove {
+            let mut unwanted = own.removable().map_err(Error::boxed)?;
+            unwanted.retain(|object| {
+                let key = ObjectKey::in_meta(object.meta());
+                desired.binary_search_by(|(wanted, _)| wanted.cmp(&key)).is_err()
+            });
+            items.work(self.removals(&own, unwanted, false)).await;
+        }
+        let work = desired.iter().map(|(key, object)| {
+            (self.label(key), self.bring_about(&own, key, object, &jobs, &over).boxed())
+        });
+        items.work(work).await;
+        own.remember(&jobs).await.map_err(Error::boxed)?;
+        let (result, over) = (items.finish()?, over.into_inner());
+        if self.several {
+            return Ok(result.desiring(desired.len()).over(over));
+        }
+        // The one that is wanted first, so that the name changes without a time in which there is neither.
+        let exists = !result.operations().is_empty() || over > 0;
+        if let Some((key, _)) = desired.first().filter(|_| exists && may_remove) {
+            own.remove_all_but(key).await.map_err(Error::boxed)?;
+        }
+        Ok(result.over(over))
+    }
+
+    /// Creates or changes one object, as far as the dependent may.
+    async fn bring_about(
+        &self,
+        own: &OfPrimary<'_>,
+        key: &ObjectKey,
+        desired: &AnyObject,
+        jobs: &Jobs,
+        over: &AtomicUsize,
+    ) -> Result<Option<(Operation, Secondary)>, BoxError> {
+        let actual = own.there(key).map_err(Error::boxed)?;
+        if actual.is_none() && jobs.is_over(key) {
+            over.fetch_add(1, Ordering::Relaxed);
+            return Ok(None);
+        }
+        let done = own.bring_about(&**desired, actual).await.map_err(Error::boxed)?;
         if let Some((_, object)) = &done {
             jobs.see(object);
         }
-        own.remember(&jobs).await.map_err(Error::boxed)?;
-        // The one that is wanted first, so that the name changes without a time in which there is neither.
-        if (done.is_some() || is_over) && managed.capabilities.can_delete() {
-            own.remove_all_but(&key).await.map_err(Error::boxed)?;
+        Ok(done.map(|(operation, object)| (operation, self.managed.secondary(object))))
+    }
+
+    /// What is needed to remove these.
+    fn removals<'r>(
+        &'r self,
+        own: &'r OfPrimary<'r>,
+        objects: impl IntoIterator<Item = AnyObject> + Send + 'r,
+        is_awaited: bool,
+    ) -> impl Iterator<Item = (Option<String>, Work<'r>)> + 'r {
+        objects.into_iter().map(move |object| {
+            let label = self.label(&ObjectKey::in_meta(object.meta()));
+            let removal = async move {
+                let removed = match is_awaited {
+                    true => own.remove_and_note(&object).await,
+                    false => own.remove(&object).await.map(drop),
+                };
+                removed.map_err(Error::boxed)?;
+                Ok(Some((Operation::Deleted, self.managed.secondary(object))))
+            };
+            (label, removal.boxed())
+        })
+    }
+
+    /// What an object is called in errors; the only one of its node isn't.
+    fn label(&self, key: &ObjectKey) -> Option<String> {
+        self.several.then(|| key.to_string())
+    }
+
+    /// What there is: what was made, and what is wanted and may be written.
+    async fn actual(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
+        // What is wanted may not have been asked yet, and isn't where the objects only have to go.
+        let wanted = self.question.known::<ByKey>(asked);
+        let wanted = wanted.as_ref().and_then(|wanted| wanted.wanted());
+        let keys = || wanted.into_iter().flatten().map(|(key, _)| key);
+        self.managed.hold(asked, keys()).await.map_err(Error::boxed)?;
+        let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+        let mut actual = match wanted {
+            // One of another name isn't the one that is wanted.
+            Some(_) if !self.several => Vec::new(),
+            _ => own.removable().map_err(Error::boxed)?,
+        };
+        let made: BTreeSet<_> = actual.iter().map(|object| ObjectKey::in_meta(object.meta())).collect();
+        for key in keys().filter(|key| !made.contains(key)) {
+            actual.extend(own.actual(key).map_err(Error::boxed)?);
         }
-        Ok(self.result(done).over(usize::from(is_over)))
+        if actual.len() > made.len() && !made.is_empty() {
+            actual.sort_by_cached_key(|object| ObjectKey::in_meta(object.meta()));
+        }
+        Ok(actual)
     }
 }
 
-impl Engine for Single {
+impl Engine for ObjectEngine {
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
             if self.managed.is_read_only() {
-                let found = self.found(asked).await?;
-                return Ok(self.result(found.map(|found| (Operation::Matched, found))));
+                let found = self.found(asked).await?.into_iter();
+                let found = found.map(|object| (Operation::Matched, self.managed.secondary(object)));
+                return Ok(ReconcileResult::aggregated(found.collect()));
             }
             match self.question.own() {
-                Some(own) => own.reconcile(asked, Usual::new(self.bring_about(asked).boxed())).await,
-                None => self.bring_about(asked).await,
+                Some(own) => own.reconcile(asked, Usual::new(self.bring_all_about(asked).boxed())).await,
+                None => self.bring_all_about(asked).await,
             }
         }
         .boxed()
@@ -145,33 +226,21 @@ impl Engine for Single {
                 return Ok(Deleted::NOTHING);
             }
             self.managed.hold(asked, None).await.map_err(Error::boxed)?;
-            let all = own.all_removable().map_err(Error::boxed)?;
-            for object in &all {
-                own.remove_and_note(object).await.map_err(Error::boxed)?;
-            }
-            let deletion =
-                if all.is_empty() && !own.awaits_some() { Deletion::Gone } else { Deletion::Asked };
-            Ok(Deleted { found: all.len(), deletion })
+            let made = own.all_removable().map_err(Error::boxed)?;
+            let is_gone = made.is_empty() && !own.awaits_some();
+            let deletion = if is_gone { Deletion::Gone } else { Deletion::Asked };
+            let mut items = Items::default();
+            items.work(self.removals(&own, made, true)).await;
+            Ok(Deleted { found: items.deleted()?, deletion })
         }
         .boxed()
     }
 
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
-            let found = if self.managed.is_read_only() {
-                self.found(asked).await?.into_iter().collect()
-            } else {
-                let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-                // What is wanted may not have been asked yet, and isn't where the object only has to go.
-                let wanted = self.question.known::<AnyObject>(asked);
-                let wanted = wanted.as_ref().and_then(|wanted| wanted.wanted());
-                let key = wanted.map(|desired| ObjectKey::in_meta(desired.meta()));
-                self.managed.hold(asked, &key).await.map_err(Error::boxed)?;
-                let found = match wanted {
-                    Some(desired) => own.actual(&ObjectKey::in_meta(desired.meta())).map(Vec::from_iter),
-                    None => own.removable(),
-                };
-                found.map_err(Error::boxed)?
+            let found = match self.managed.is_read_only() {
+                true => self.found(asked).await?,
+                false => self.actual(asked).await?,
             };
             Ok(found.into_iter().map(|object| self.managed.secondary(object)).collect())
         }

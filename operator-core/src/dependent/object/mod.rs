@@ -1,25 +1,192 @@
-//! Dependents that are objects in the cluster.
+//! Dependents that are objects in the cluster: the objects of one primary, as one node sees them, and which of them it may
+//! write.
+//!
+//! ```text
+//! key ────────────▶ informer ─▶ there? ─▶ whose? ─▶ may be written, or an error that says whose it is
+//! owner's label ──▶ index ────▶ all ────▶ whose? ─▶ what the node may remove                            (remove)
+//! ```
 
-mod adoption;
 mod engine;
-mod inherit;
 mod jobs;
 mod marks;
-mod of_primary;
 mod remove;
-mod retired;
 mod settings;
-mod several;
 mod source;
 mod write;
 
-pub use adoption::Adoption;
-pub(in crate::dependent) use engine::Single;
-pub(in crate::dependent) use jobs::Jobs;
+pub use crate::results::Adoption;
+pub(in crate::dependent) use engine::ObjectEngine;
+use jobs::Jobs;
 pub(crate) use jobs::forget_departed;
-pub(in crate::dependent) use of_primary::OfPrimary;
-pub(crate) use retired::retired;
+pub(crate) use remove::retired;
 pub(in crate::dependent) use settings::Managed;
 pub(crate) use settings::{Judge, Settings, settings};
-pub(in crate::dependent) use several::Several;
 pub(crate) use source::SourceChoice;
+
+use std::sync::Arc;
+
+use crate::{
+    cache::Kept,
+    dependent::{Asked, Error},
+    event_source::OWNER_INDEX,
+    resource::{AnyObject, Cluster, Marks, Object, ObjectKey, Whose, label_value},
+};
+
+/// The objects of one primary that a node writes.
+pub(in crate::dependent) struct OfPrimary<'r> {
+    managed: &'r Managed,
+    asked: Asked<'r>,
+    marks: Marks<'r>,
+}
+
+impl Managed {
+    /// Its objects for the primary in question.
+    pub(in crate::dependent) fn of_primary<'r>(&'r self, asked: Asked<'r>) -> Result<OfPrimary<'r>, Error> {
+        let shared = asked.context.shared();
+        let owner = ObjectKey::in_meta(asked.primary.meta());
+        let Some(uid) = asked.primary.meta().uid.as_deref() else { return Err(Error::NoUid(owner)) };
+        let node = label_value(asked.node);
+        let marks = Marks {
+            of: &shared.marks,
+            beside: !shared.marks.has_node(&node),
+            node,
+            owner_value: label_value(uid),
+            owner,
+            owner_type: asked.context.primary_type(),
+            uid,
+            kind: &self.kind,
+            annotations: &self.annotations,
+            field_manager: &shared.writer.field_manager,
+        };
+        Ok(OfPrimary { managed: self, asked, marks })
+    }
+}
+
+impl OfPrimary<'_> {
+    /// Whether the node's objects are applied: as it says, or else as the operator does.
+    fn applies(&self) -> bool {
+        let Managed { use_ssa, kind, .. } = self.managed;
+        use_ssa.unwrap_or_else(|| self.asked.context.shared().workflows.applies(kind))
+    }
+
+    /// The object known under that key, whatever its owner.
+    pub(in crate::dependent) fn there(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+        Ok(self.managed.followed(key, self.asked.context)?.informer().lazy(key))
+    }
+
+    /// The object known under that key, if the node may write it.
+    pub(in crate::dependent) fn actual(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+        Ok(self.there(key)?.filter(|object| self.may_write(&**object)))
+    }
+
+    /// What the node has made and may remove, in the order of keys.
+    fn removable(&self) -> Result<Vec<AnyObject>, Error> {
+        self.with_its_label(&|_, _| true, |object| self.is_removable(object))
+    }
+
+    /// The same if everything has to be removed: fails while there may be some in a namespace that the source hasn't
+    /// seen yet.
+    fn all_removable(&self) -> Result<Vec<AnyObject>, Error> {
+        let source = self.managed.source(self.asked.context)?;
+        let own = self.marks.owner.namespace().filter(|_| self.managed.capabilities.is_garbage_collected());
+        // What has an owner reference is where its owner is.
+        let may_hide = |namespace: Option<&str>| own.is_none() || namespace.is_none() || namespace == own;
+        let mut collections = source.informer().collections();
+        let hidden = collections.find(|(namespace, synced, _)| !synced && may_hide(namespace.as_deref()));
+        if let Some((namespace, ..)) = hidden {
+            let (kind, source_name) = (self.managed.kind.clone(), Arc::clone(&self.managed.source.name));
+            let key = ObjectKey::new(Cluster::local(), namespace.as_deref(), "*");
+            return Err(Error::NotSynced { kind, key, source_name });
+        }
+        self.removable()
+    }
+
+    /// Whether the node may remove the object.
+    fn is_removable(&self, object: &dyn Object) -> bool {
+        self.marks.whose(object.meta(), false) == Whose::Mine { removable: true }
+    }
+
+    /// The objects with the primary's label for which `is` is true, in the order of keys; `may_be` is a first check
+    /// without decoding.
+    fn with_its_label(
+        &self,
+        may_be: &dyn Fn(&ObjectKey, &Kept) -> bool,
+        is: impl Fn(&dyn Object) -> bool,
+    ) -> Result<Vec<AnyObject>, Error> {
+        let source = self.managed.source(self.asked.context)?;
+        let mut all = source.informer().lazy_by_index(OWNER_INDEX, &self.marks.owner_value, may_be);
+        all.retain(|object| is(&**object));
+        Ok(all)
+    }
+}
+
+impl OfPrimary<'_> {
+    /// The owner of an object that the node wants.
+    fn whose_wanted(&self, object: &dyn Object) -> Whose {
+        self.marks.whose(object.meta(), true)
+    }
+
+    /// Whether an object that the node wants is already its own.
+    fn is_mine(&self, object: &dyn Object) -> bool {
+        matches!(self.whose_wanted(object), Whose::Mine { .. })
+    }
+
+    /// Whether the node may write an object that it wants.
+    fn may_write(&self, object: &dyn Object) -> bool {
+        match self.whose_wanted(object) {
+            Whose::Mine { .. } | Whose::Orphan | Whose::OfFormerNode => true,
+            Whose::Going => false,
+            Whose::Nobodys => self.managed.adoption != Adoption::Never,
+            Whose::Foreign => self.managed.adoption == Adoption::Always,
+        }
+    }
+
+    /// Why the node may not write an object that it wants.
+    fn refusal(&self, object: &dyn Object) -> Error {
+        let (kind, key) = (self.managed.kind.clone(), ObjectKey::in_meta(object.meta()));
+        match self.whose_wanted(object) {
+            Whose::Going => Error::Going { kind, key },
+            Whose::Nobodys => {
+                let (owner, advice) = (self.says(object), Adoption::IfUnowned);
+                Error::Conflict { kind, key, owner, advice }
+            }
+            Whose::Mine { .. } | Whose::Orphan | Whose::OfFormerNode | Whose::Foreign => {
+                let (owner, advice) = (self.says(object), Adoption::Always);
+                Error::Conflict { kind, key, owner, advice }
+            }
+        }
+    }
+
+    /// The owner of the object, as far as it is known.
+    fn says(&self, object: &dyn Object) -> String {
+        let meta = object.meta();
+        let owners = meta.owner_references.iter().flatten();
+        let mut owners: Vec<_> =
+            owners.map(|owner| format!("{} {} (uid {})", owner.kind, owner.name, owner.uid)).collect();
+        if !owners.is_empty() {
+            let owners = match owners.pop() {
+                Some(last) if owners.is_empty() => last,
+                last => [owners.join(", "), last.unwrap_or_default()].join(" and "),
+            };
+            return match self.marks.marked_by(meta) {
+                Some(by) => format!("it is owned by {owners}, and its labels say that {by} has made it"),
+                None => format!("it is owned by {owners}"),
+            };
+        }
+        if let Some(by) = self.marks.marked_by(meta) {
+            return format!("its labels say that {by} has made it");
+        }
+        let primary_type = self.asked.context.primary_type();
+        if let Some(primary) = self.managed.annotations.primary_in(meta, primary_type) {
+            return format!("its annotations say that it belongs to {primary_type} {primary}");
+        }
+        let mut managers: Vec<_> =
+            meta.managed_fields.iter().flatten().filter_map(|entry| entry.manager.as_deref()).collect();
+        managers.sort_unstable();
+        managers.dedup();
+        match managers[..] {
+            [] => "it names no owner".to_owned(),
+            _ => format!("it names no owner, and was written by {}", managers.join(", ")),
+        }
+    }
+}

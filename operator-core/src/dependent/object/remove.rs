@@ -1,13 +1,23 @@
 //! Removes what a node has made. Only the marks decide what that is: neither `desired` nor a mapper is called.
 
-use super::{OfPrimary, settings::Managed};
+use std::collections::BTreeMap;
+
+use futures::FutureExt;
+
+use super::{
+    OfPrimary,
+    settings::{Managed, Settings},
+};
 use crate::{
     cache::Kept,
-    dependent::{Asked, Error},
+    dependent::{
+        AnyDependent, Asked, Capabilities, Engine, Error,
+        erased::{Answer, Deleted, Pruning},
+    },
     operations::{Removed, live},
     reconciler::BoxError,
-    resource::{AnyObject, Object, ObjectKey, ResourceType},
-    results::Secondary,
+    resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, label_value},
+    results::{Leaving, ReconcileResult, Secondary},
 };
 
 impl Managed {
@@ -38,10 +48,8 @@ impl OfPrimary<'_> {
         let removed = self.remove(object).await?;
         if let (Removed::Going, Some(uid)) = (removed, object.meta().uid.clone()) {
             let (context, node) = (self.asked.context, self.asked.node);
-            let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
-            leaving.note((primary, node), ObjectKey::in_meta(object.meta()), uid, || {
-                context.primary().is_some()
-            });
+            let key = ObjectKey::in_meta(object.meta());
+            context.scope().change(|leaving: &mut Leaving| leaving.note(node, key, uid));
         }
         Ok(())
     }
@@ -51,9 +59,8 @@ impl OfPrimary<'_> {
     /// gone.
     async fn hidden(&self) -> Result<Vec<AnyObject>, Error> {
         let context = self.asked.context;
-        let (leaving, primary) = (&context.shared().workflows.leaving, context.primary_key());
         let mut hidden = Vec::new();
-        for (key, uid) in leaving.of(primary, self.asked.node) {
+        for (key, uid) in self.leaving() {
             let source = self.managed.source(context)?;
             let live = live(&context.shared().writer, source.informer(), &key).await?;
             hidden.extend(live.filter(|live| live.meta().uid.as_ref() == Some(&uid)));
@@ -66,8 +73,12 @@ impl OfPrimary<'_> {
 
     /// Whether something was deleted and isn't gone yet.
     pub(in crate::dependent) fn awaits_some(&self) -> bool {
-        let context = self.asked.context;
-        !context.shared().workflows.leaving.of(context.primary_key(), self.asked.node).is_empty()
+        !self.leaving().is_empty()
+    }
+
+    fn leaving(&self) -> BTreeMap<ObjectKey, String> {
+        let of = |leaving: &mut Leaving| leaving.of(self.asked.node);
+        self.asked.context.scope().look(of).unwrap_or_default()
     }
 
     /// Removes what the node has made for the primary under other names than this one.
@@ -135,4 +146,40 @@ fn holds_data(kind: &ResourceType) -> bool {
         (kind.group(), kind.kind()),
         ("", "PersistentVolumeClaim" | "Namespace") | ("apiextensions.k8s.io", "CustomResourceDefinition")
     )
+}
+
+/// The leftovers of a node that the controller no longer has, of a kind that no other node writes.
+struct FormerNode(Managed);
+
+/// Declares that there was a node of that name, whose objects were of type `K`.
+pub(crate) fn retired<K: KubeObject>(name: &str, dynamic: &K::DynamicType) -> AnyDependent {
+    let mut settings = Settings::<K>::new(name.into());
+    settings.capabilities = Capabilities { deletes: true, ..Capabilities::READ_ONLY };
+    let managed = settings.finish(dynamic.clone());
+    AnyDependent::new(name, managed.declaration(), FormerNode(managed))
+}
+
+impl Engine for FormerNode {
+    fn reconcile<'r>(&'r self, _: Asked<'r>) -> Answer<'r, ReconcileResult> {
+        async { Ok(ReconcileResult::nothing()) }.boxed()
+    }
+
+    fn delete<'r>(&'r self, _: Asked<'r>) -> Answer<'r, Deleted> {
+        async { Ok(Deleted::NOTHING) }.boxed()
+    }
+
+    fn secondaries<'r>(&'r self, _: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
+        async { Ok(Vec::new()) }.boxed()
+    }
+
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
+        async move {
+            let node = label_value(asked.node);
+            let mut of_primary = self.0.of_primary(asked).map_err(Error::boxed)?;
+            // It was declared, when there was such a node.
+            of_primary.marks.beside = false;
+            of_primary.prune(Some(&node), pruning.data).await.map_err(Error::boxed)
+        }
+        .boxed()
+    }
 }

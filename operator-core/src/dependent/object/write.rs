@@ -4,7 +4,6 @@
 //! actual? ─ none ──▶ create, refused where it exists ──409, or no answer──▶ live? ─ none ─▶ error: the next run looks again
 //!    │                                                                       ├─ may be written ─▶ it is the actual one now
 //!    ├──▶ may be written? ─ no ─────────────────────────────────────────────▶├─ is going ───────▶ Error::Going
-//!    ├──▶ applied by a retired field manager of ours? ─ yes ─▶ inherit: it is ours from now on
 //!    └──▶ matches? ─ no ─▶ update, refused where it is another one ─────────▶└─ others' ────────▶ Error::Conflict
 //!                               └─ refused as invalid ─▶ unblock: what others have put in the way, what can't be changed
 //! ```
@@ -23,7 +22,7 @@ use crate::{
 };
 
 /// The number of states of an object that are tried in one run.
-pub(super) const ATTEMPTS: u32 = 3;
+const ATTEMPTS: u32 = 3;
 
 impl OfPrimary<'_> {
     /// Creates or changes the object, as far as the dependent may; `None` if nothing exists, and nothing may be
@@ -44,7 +43,6 @@ impl OfPrimary<'_> {
             actual = self.look(&writer).await?.map(|live| writer.remember(live));
         }
         loop {
-            actual = self.inherited(&writer, actual).await?;
             let (result, operation) = match &actual {
                 None if !self.managed.capabilities.can_create() => return Ok(None),
                 None => (context.permitted(self.create(&writer)).await, Operation::Created),
@@ -118,7 +116,7 @@ impl OfPrimary<'_> {
         live: &dyn Object,
         refused: operations::Error,
     ) -> Result<PutBack, operations::Error> {
-        match DependentWriter::is_cured_anew(&refused) {
+        match refused.is_immutable() {
             _ if !self.is_mine(live) => Err(refused),
             true if self.managed.recreates && self.is_removable(live) => {
                 writer.delete_to_recreate(live, refused).await

@@ -18,7 +18,7 @@ use super::{
     looks::Look,
     memory::Memory,
     object::IdObject,
-    source::Forgets,
+    source::RecordSource,
 };
 use crate::{
     dependent::{
@@ -160,9 +160,9 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
             _ => None,
         };
         let name_of_source = Arc::from(format!("{name} records"));
-        let forgets = Forgets { name: name_of_source, memory: Arc::clone(&memory), pushes };
+        let source = RecordSource { name: name_of_source, memory: Arc::clone(&memory), pushes };
         let kept = ids.declaration();
-        let sources = [DependentSource::own(Arc::new(forgets)), system.source()].into_iter().chain(polling);
+        let sources = [DependentSource::own(Arc::new(source)), system.source()].into_iter().chain(polling);
         let sources = sources.chain(kept.event_sources.iter().cloned());
         let declaration = Declaration {
             capabilities: Capabilities {

@@ -23,7 +23,7 @@ use crate::{
         items::{Items, Work},
     },
     reconciler::{AnyContext, BoxError, Context, MemoKey},
-    resource::{KubeObject, ObjectKey},
+    resource::KubeObject,
     results::{ReconcileResult, Secondary},
 };
 
@@ -92,8 +92,7 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
         if !several::<E, P>() {
             return BTreeSet::from([String::new()]);
         }
-        let run = asked.context.run();
-        let mut keys = self.memory.keys((&run.key, run.uid.as_str()));
+        let mut keys = self.memory.keys(asked.context.scope());
         keys.extend(start.ids.keys().chain(start.notes.keys(asked.node)).cloned());
         keys
     }
@@ -140,10 +139,6 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
 }
 
 impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
-    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.memory.leftovers(exists)
-    }
-
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
         async move {
             let (primary, _) = asked.typed::<P>()?;
@@ -179,18 +174,16 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
             let (primary, _) = asked.typed::<P>()?;
-            let run = asked.context.run();
-            let owner = (&run.key, run.uid.as_str());
-            let lives = || asked.context.primary().is_some();
-            let mut seen = self.memory.seen(owner);
+            let scope = asked.context.scope();
+            let mut seen = self.memory.seen(scope);
             // What no run has looked at yet is looked at now.
             for (key, id) in self.ids.written(&primary, asked)? {
-                if seen.contains_key(&key) || self.memory.of(owner, &key, lives, |known| known.settled) {
+                if seen.contains_key(&key) || self.memory.of(scope, &key, |known| known.settled) {
                     continue;
                 }
                 if let Some(found) = self.external.observe(&id).await? {
                     let found = Arc::new(found);
-                    self.memory.of(owner, &key, lives, |known| known.seen = Some(Arc::clone(&found)));
+                    self.memory.of(scope, &key, |known| known.seen = Some(Arc::clone(&found)));
                     seen.insert(key, found);
                 }
             }

@@ -3,22 +3,29 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    marker::PhantomData,
+    sync::{Arc, Weak},
 };
 
 use parking_lot::Mutex;
 
 use super::step::Doubt;
-use crate::{environment::Now, event_source::PrimaryFollower, resource::ObjectKey};
+use crate::{
+    environment::Now,
+    event_source::{PrimaryScope, PrimaryScopes, ScopeSlot},
+    resource::ObjectKey,
+};
 
-/// The records of all primaries of a controller, by the primaries' keys.
-pub(super) struct Memory<R>(Mutex<BTreeMap<ObjectKey, Records<R>>>);
-
-/// Those of one primary, of this uid.
-struct Records<R> {
-    uid: String,
-    by_key: BTreeMap<String, Known<R>>,
+/// The records of one node. What is known of them is kept with their primaries.
+pub(super) struct Memory<R> {
+    slot: ScopeSlot,
+    /// Those of the controller that runs.
+    scopes: Mutex<Weak<PrimaryScopes>>,
+    of: PhantomData<fn() -> R>,
 }
+
+/// Those of one primary, by their keys.
+type Records<R> = BTreeMap<String, Known<R>>;
 
 /// One record.
 pub(super) struct Known<R> {
@@ -49,7 +56,7 @@ pub(super) struct Found {
 
 impl<R> Default for Memory<R> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self { slot: ScopeSlot::unique(), scopes: Mutex::default(), of: PhantomData }
     }
 }
 
@@ -91,105 +98,70 @@ impl<R> Known<R> {
     }
 }
 
-impl<R> Memory<R> {
-    /// Has `read` look at what is known of a record, and change it. `lives` is called to check that this incarnation of the
-    /// primary still exists: what a run adds that outlives its primary would never be removed, and would hide what is known of
-    /// the one that has taken its name.
+impl<R: Send + Sync + 'static> Memory<R> {
+    /// The controller starts, with these scopes.
+    pub(super) fn begin(&self, scopes: &Arc<PrimaryScopes>) {
+        *self.scopes.lock() = Arc::downgrade(scopes);
+    }
+
+    /// Has `read` look at what is known of a record, and change it. Nothing is known for a run that has outlived its
+    /// primary.
     pub(super) fn of<T>(
         &self,
-        (primary, uid): (&ObjectKey, &str),
+        scope: PrimaryScope<'_>,
         key: &str,
-        lives: impl FnOnce() -> bool,
         read: impl FnOnce(&mut Known<R>) -> T,
     ) -> T {
-        let mut all = self.0.lock();
-        let is_known = all.get(primary).is_some_and(|records| records.uid == uid);
-        if !is_known {
-            if !lives() {
-                return read(&mut Known::default());
-            }
-            all.insert(primary.clone(), Records::of(uid));
-        }
-        let records = all.entry(primary.clone()).or_insert_with(|| Records::of(uid));
-        read(records.by_key.entry(key.to_owned()).or_default())
+        scope
+            .slot(self.slot)
+            .change_anyway(|records: &mut Records<R>| read(records.entry(key.to_owned()).or_default()))
     }
 
     /// Nothing is known of a record any more.
-    pub(super) fn forget(&self, (primary, uid): (&ObjectKey, &str), key: &str) {
-        if let Some(records) = self.0.lock().get_mut(primary).filter(|records| records.uid == uid) {
-            records.by_key.remove(key);
-        }
+    pub(super) fn forget(&self, scope: PrimaryScope<'_>, key: &str) {
+        scope.slot(self.slot).look(|records: &mut Records<R>| records.remove(key));
     }
 
     /// The keys of a primary's records.
-    pub(super) fn keys(&self, (primary, uid): (&ObjectKey, &str)) -> BTreeSet<String> {
-        let all = self.0.lock();
-        let records = all.get(primary).filter(|records| records.uid == uid);
-        records.into_iter().flat_map(|records| records.by_key.keys().cloned()).collect()
+    pub(super) fn keys(&self, scope: PrimaryScope<'_>) -> BTreeSet<String> {
+        scope
+            .slot(self.slot)
+            .look(|records: &mut Records<R>| records.keys().cloned().collect())
+            .unwrap_or_default()
     }
 
     /// What the other system has shown last of a primary's records, by key.
-    pub(super) fn seen(&self, (primary, uid): (&ObjectKey, &str)) -> BTreeMap<String, Arc<R>> {
-        let all = self.0.lock();
-        let records = all.get(primary).filter(|records| records.uid == uid);
-        let records = records.into_iter().flat_map(|records| &records.by_key);
-        records.filter_map(|(key, known)| Some((key.clone(), Arc::clone(known.seen.as_ref()?)))).collect()
-    }
-
-    /// The same for whatever incarnation is known.
-    pub(super) fn seen_of(&self, primary: &ObjectKey) -> Vec<Arc<R>> {
-        let all = self.0.lock();
-        let records = all.get(primary).into_iter().flat_map(|records| records.by_key.values());
-        records.filter_map(|known| known.seen.clone()).collect()
+    pub(super) fn seen(&self, scope: PrimaryScope<'_>) -> BTreeMap<String, Arc<R>> {
+        let seen = |records: &mut Records<R>| {
+            let seen = records.iter().filter_map(|(key, known)| Some((key.clone(), known.seen.clone()?)));
+            seen.collect()
+        };
+        scope.slot(self.slot).look(seen).unwrap_or_default()
     }
 
     /// The record with this id has changed. Returns its primary.
     ///
     /// Looks at all: a push is rare beside what it costs the other system.
     pub(super) fn stale(&self, id: &str) -> Option<ObjectKey> {
-        let mut all = self.0.lock();
-        let mut of_all = all
-            .iter_mut()
-            .flat_map(|(primary, records)| records.by_key.values_mut().map(move |known| (primary, known)));
-        let (primary, known) = of_all.find(|(_, known)| known.by.as_deref() == Some(id))?;
-        known.stale = true;
-        Some(primary.clone())
+        let scopes = self.scopes.lock().upgrade()?;
+        scopes.find(self.slot, |primary, records: &mut Records<R>| {
+            records.values_mut().find(|known| known.by.as_deref() == Some(id))?.stale = true;
+            Some(primary.clone())
+        })
     }
 
     /// The ids by which a primary's records were seen.
     pub(super) fn ids(&self, primary: &ObjectKey) -> Vec<String> {
-        let all = self.0.lock();
-        let records = all.get(primary).into_iter().flat_map(|records| records.by_key.values());
-        records.filter_map(|known| known.by.clone()).collect()
-    }
-
-    /// A new start of the controller knows nothing.
-    pub(super) fn clear(&self) {
-        let all = std::mem::take(&mut *self.0.lock());
-        drop(all);
-    }
-
-    /// The number of primaries that don't exist and have entries.
-    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.0.lock().keys().filter(|primary| !exists(primary)).count()
-    }
-}
-
-impl<R> Records<R> {
-    fn of(uid: &str) -> Self {
-        Self { uid: uid.to_owned(), by_key: BTreeMap::new() }
-    }
-}
-
-impl<R: Send + Sync> PrimaryFollower for Memory<R> {
-    fn primary_gone(&self, primary: &ObjectKey) {
-        self.0.lock().remove(primary);
+        let Some(scopes) = self.scopes.lock().upgrade() else { return Vec::new() };
+        let ids = |records: &mut Records<R>| records.values().filter_map(|known| known.by.clone()).collect();
+        scopes.of(primary).slot(self.slot).look(ids).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resource::Uid;
 
     fn known(id: &str, before: Option<&str>) -> Known<()> {
         let found = Found { id: id.to_owned(), before: before.map(str::to_owned) };
@@ -210,21 +182,20 @@ mod tests {
 
     #[test]
     fn what_is_known_is_of_one_incarnation_and_goes_with_it() {
-        let (memory, key) = (Memory::<()>::default(), ObjectKey::namespaced("shop", "one"));
-        memory.of((&key, "u"), "", || true, |known| known.unanswered = true);
-        assert!(memory.of((&key, "u"), "", || true, |known| known.unanswered));
-        assert!(memory.keys((&key, "v")).is_empty());
-        memory.of((&key, "t"), "", || false, |known| known.unanswered = true);
-        assert!(
-            memory.of((&key, "u"), "", || true, |known| known.unanswered),
-            "a run of an earlier one changes nothing"
-        );
-        assert!(!memory.of((&key, "v"), "", || true, |known| known.unanswered));
-        assert_eq!(memory.leftovers(&|_| false), 1);
-        memory.primary_gone(&key);
-        assert_eq!(memory.leftovers(&|_| false), 0);
-        memory.of((&key, "v"), "", || false, |known| known.unanswered = true);
-        assert_eq!(memory.leftovers(&|_| false), 0, "a run that outlives its primary leaves nothing");
+        let (scopes, key) = (PrimaryScopes::default(), ObjectKey::namespaced("shop", "one"));
+        let [memory, other] = [(); 2].map(|()| Memory::<()>::default());
+        let uids = ["t", "u", "v"].map(Uid::new);
+        let [t, u, v] = uids.each_ref().map(|uid| scopes.of_incarnation(&key, uid));
+        let unanswered = |known: &mut Known<()>| std::mem::replace(&mut known.unanswered, true);
+        scopes.seen(&key, "u");
+        assert!(!memory.of(u, "", unanswered) && memory.of(u, "", unanswered));
+        assert!(memory.keys(v).is_empty() && other.keys(u).is_empty());
+        assert!(!memory.of(t, "", unanswered), "a run of an earlier one knows nothing, and changes nothing");
+        assert_eq!(memory.keys(u).len(), 1);
+        scopes.seen(&key, "v");
+        assert!(!memory.of(v, "", unanswered));
+        scopes.gone(&key);
+        assert!(!memory.of(v, "", unanswered) && memory.keys(v).is_empty(), "nor does one that outlives it");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::{
     },
     observe::with_sources,
     reconciler::{BoxError, Context},
-    resource::{KubeObject, ObjectKey},
+    resource::KubeObject,
     results::Operation,
 };
 
@@ -60,8 +60,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         let open = start.notes.get(asked.node, key).filter(|note| note.is_open(written));
         let is_forgotten = open.is_some() && open.map(|note| &note.begun) == start.forgotten.as_ref();
         let follows = of.ids.follow();
-        let lives = || context.any().primary().is_some();
-        let (id, doubt, gone) = of.memory.of((context.primary_key(), uid), key, lives, |known| {
+        let (id, doubt, gone) = of.memory.of(context.any().scope(), key, |known| {
             known.unanswered &= !is_forgotten;
             let doubt = known.doubt(several::<E, P>(), open.is_some() && !is_forgotten);
             (known.id(written), doubt, known.gone.clone())
@@ -112,12 +111,8 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         }
     }
 
-    fn owner(&self) -> (&'r ObjectKey, &'r str) {
-        (self.context.primary_key(), self.context.any().run().uid.as_str())
-    }
-
     fn known<T>(&self, read: impl FnOnce(&mut Known<E::Resource>) -> T) -> T {
-        self.of.memory.of(self.owner(), self.key, || self.context.any().primary().is_some(), read)
+        self.of.memory.of(self.context.any().scope(), self.key, read)
     }
 
     fn id(&self) -> String {
@@ -130,8 +125,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
 
     /// The record as the other system's limits know it.
     fn record(&self) -> Record<'_> {
-        let controller = &self.context.any().shared().controller;
-        Record { controller, primary: self.context.primary_key(), token: self.token.as_str() }
+        Record { scope: self.context.any().scope(), token: self.token.as_str() }
     }
 
     /// Calls the other system, once its limits allow it. Not counted among what dependents do at the same time: who waits
@@ -357,7 +351,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
             self.known(|known| known.settled = true);
             // As long as its id is written, or an attempt is noted, a further run asks again, and need not wait again.
             if self.facts.several && self.facts.id.is_none() && !self.has_note {
-                self.of.memory.forget(self.owner(), self.key);
+                self.of.memory.forget(self.context.any().scope(), self.key);
             }
         }
         let operation = self.operation;

@@ -1,10 +1,7 @@
-//! The event source of a node's records: it forgets what is kept about a primary that is gone, and wakes those whose
+//! The event source of a node's records: it shows other nodes what runs have seen of them, and wakes the primaries whose
 //! records the other system says to have changed.
 
-use std::{
-    fmt,
-    sync::{Arc, Weak},
-};
+use std::{fmt, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 use parking_lot::Mutex;
@@ -12,7 +9,7 @@ use parking_lot::Mutex;
 use super::memory::Memory;
 use crate::{
     event_source::{
-        Error, EventSource, ExternalStore, PrimaryFollower, SourceContents, SourceDeclaration, SourceEvents,
+        Error, EventSource, ExternalStore, PrimaryScopes, SourceContents, SourceDeclaration, SourceEvents,
         Sources, Wiring,
     },
     observe::SourceIndex,
@@ -59,14 +56,14 @@ impl fmt::Debug for Pushes {
     }
 }
 
-/// Follows the primaries, and forgets what is kept about those that are gone.
-pub(super) struct Forgets<R> {
+/// The source, as the node declares it.
+pub(super) struct RecordSource<R> {
     pub(super) name: Arc<str>,
     pub(super) memory: Arc<Memory<R>>,
     pub(super) pushes: Option<Pushes>,
 }
 
-impl<R: Send + Sync + 'static> SourceDeclaration for Forgets<R> {
+impl<R: Send + Sync + 'static> SourceDeclaration for RecordSource<R> {
     fn name(&self) -> String {
         self.name.to_string()
     }
@@ -76,26 +73,22 @@ impl<R: Send + Sync + 'static> SourceDeclaration for Forgets<R> {
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
-        self.memory.clear();
-        let follower = Arc::clone(&self.memory) as Arc<dyn PrimaryFollower>;
-        let follower: Weak<dyn PrimaryFollower> = Arc::downgrade(&follower);
-        wiring.primaries.follow(follower);
-        let (memory, primaries) = (Arc::downgrade(&self.memory), Arc::clone(&wiring.primaries));
-        wiring.environment.keeps(format!("{}/{}, its records", wiring.controller, self.name), move || {
-            let exists = |primary: &ObjectKey| primaries.contains(primary);
-            Some(memory.upgrade()?.leftovers(&exists))
-        });
+        self.memory.begin(&wiring.scopes);
         if let Some(pushes) = &self.pushes {
             let memory = Arc::downgrade(&self.memory);
             let stale = Arc::new(move |id: &str| memory.upgrade()?.stale(id));
             *pushes.0.lock() = Some(Pushed { stale, events: wiring.events(index, &self.name) });
         }
-        let known = Arc::new(Known { name: Arc::clone(&self.name), memory: Arc::clone(&self.memory) });
+        let known = Arc::new(Known {
+            name: Arc::clone(&self.name),
+            memory: Arc::clone(&self.memory),
+            scopes: Arc::clone(&wiring.scopes),
+        });
         sources.add_external::<R>(Arc::new(Quiet(Arc::clone(&self.name))), known);
     }
 }
 
-impl<R> fmt::Debug for Forgets<R> {
+impl<R> fmt::Debug for RecordSource<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Records").field("name", &self.name).finish_non_exhaustive()
     }
@@ -105,15 +98,16 @@ impl<R> fmt::Debug for Forgets<R> {
 struct Known<R> {
     name: Arc<str>,
     memory: Arc<Memory<R>>,
+    scopes: Arc<PrimaryScopes>,
 }
 
-impl<R: Send + Sync> ExternalStore<R> for Known<R> {
+impl<R: Send + Sync + 'static> ExternalStore<R> for Known<R> {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn get(&self, primary: &ObjectKey) -> Vec<Arc<R>> {
-        self.memory.seen_of(primary)
+        self.memory.seen(self.scopes.of(primary)).into_values().collect()
     }
 
     fn fetch_now<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>> {

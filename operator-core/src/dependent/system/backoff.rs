@@ -6,12 +6,11 @@
 //! - A change that is answered ends the pauses. A read that is answered ends only those of reads: what fails each time is the
 //!   change, after a read that goes well.
 //! - A failure long after the pause of the last one counts as the first.
-//! - Nothing is kept about a primary after [`Backoff::forget`].
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::{CallKind, Record, circuit::Outcome};
-use crate::{environment::Now, resource::ObjectKey};
+use super::{CallKind, circuit::Outcome};
+use crate::environment::Now;
 
 /// The first pause of a record.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -27,13 +26,9 @@ pub(super) struct Paused {
     pub(super) last: Arc<str>,
 }
 
-/// The records of one system whose last call failed.
+/// The records of one primary in one system whose last call failed, by their tokens.
 #[derive(Debug, Default)]
-pub(super) struct Backoff {
-    controllers: BTreeMap<Box<str>, ByPrimary>,
-}
-
-type ByPrimary = BTreeMap<ObjectKey, BTreeMap<Box<str>, Pause>>;
+pub(super) struct Backoff(BTreeMap<Box<str>, Pause>);
 
 #[derive(Debug)]
 struct Pause {
@@ -45,26 +40,19 @@ struct Pause {
 
 impl Backoff {
     /// Whether the record may be called.
-    pub(super) fn check(&self, record: Record<'_>, now: Now) -> Result<(), Paused> {
-        match self.get(record) {
+    pub(super) fn check(&self, record: &str, now: Now) -> Result<(), Paused> {
+        match self.0.get(record) {
             Some(pause) if now < pause.paused.again => Err(pause.paused.clone()),
             _ => Ok(()),
         }
     }
 
     /// A call of the record has ended; `why` says what went wrong.
-    pub(super) fn end(
-        &mut self,
-        record: Record<'_>,
-        kind: CallKind,
-        outcome: Outcome,
-        why: &Arc<str>,
-        now: Now,
-    ) {
-        let before = self.get(record);
+    pub(super) fn end(&mut self, record: &str, kind: CallKind, outcome: Outcome, why: &Arc<str>, now: Now) {
+        let before = self.0.get(record);
         if outcome == Outcome::Answered {
             if before.is_some_and(|pause| kind.changes() || !pause.of_change) {
-                self.remove(record);
+                self.0.remove(record);
             }
             return;
         }
@@ -75,49 +63,19 @@ impl Backoff {
             Outcome::Refused | Outcome::Answered => 1,
         };
         let paused = Paused { again: now + delay(failures), last: Arc::clone(why) };
-        let pause = Pause { failures, paused, of_change };
-        let Record { controller, primary, token } = record;
-        let primaries = self.controllers.entry(controller.into()).or_default();
-        primaries.entry(primary.clone()).or_default().insert(token.into(), pause);
+        self.0.insert(record.into(), Pause { failures, paused, of_change });
     }
 
-    fn get(&self, record: Record<'_>) -> Option<&Pause> {
-        self.controllers.get(record.controller)?.get(record.primary)?.get(record.token)
-    }
-
-    fn remove(&mut self, record: Record<'_>) {
-        let Some(primaries) = self.controllers.get_mut(record.controller) else { return };
-        let Some(records) = primaries.get_mut(record.primary) else { return };
-        records.remove(record.token);
-        if records.is_empty() {
-            self.forget(record.controller, record.primary);
-        }
-    }
-
-    /// Forgets a primary.
-    pub(super) fn forget(&mut self, controller: &str, primary: &ObjectKey) {
-        let Some(primaries) = self.controllers.get_mut(controller) else { return };
-        primaries.remove(primary);
-        if primaries.is_empty() {
-            self.controllers.remove(controller);
-        }
-    }
-
-    /// Forgets all primaries of a controller.
-    pub(super) fn forget_all(&mut self, controller: &str) {
-        self.controllers.remove(controller);
-    }
-
-    /// The number of primaries of a controller that don't exist and have entries.
-    pub(super) fn leftovers(&self, controller: &str, exists: impl Fn(&ObjectKey) -> bool) -> usize {
-        let primaries = self.controllers.get(controller).into_iter().flat_map(BTreeMap::keys);
-        primaries.filter(|primary| !exists(primary)).count()
+    /// The number of records of which something is kept.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Whether nothing is kept.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
-        self.controllers.is_empty()
+        self.0.is_empty()
     }
 }
 

@@ -2,15 +2,13 @@
 
 use std::fmt;
 
-use crate::{dependent::Error, reconciler::BoxError, resource::ObjectKey};
+use crate::{dependent::Error, event_source::PrimaryScope, reconciler::BoxError};
 
 /// Which record is called, and for whom.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'r> {
-    /// The controller's name.
-    pub(crate) controller: &'r str,
-    /// The primary.
-    pub(crate) primary: &'r ObjectKey,
+    /// The primary's.
+    pub(crate) scope: PrimaryScope<'r>,
     /// The record's token, or anything else that is only its own.
     pub(crate) token: &'r str,
 }

@@ -18,7 +18,7 @@
 //! - The deadline of a call counts from its beginning, not from when it began to wait.
 //! - A call that is dropped gives its permit back, and counts as one without an answer.
 //! - While the system is down, calls fail at once, also those that wait for a permit when it goes down. Other nodes go on.
-//! - Nothing is kept about a primary that is gone, nor about those of a controller that has stopped.
+//! - The pauses of records are kept with their primary, and go with it.
 //!
 //! # Assumptions
 //! - A call can be dropped at any await; what it has asked for may be done all the same.
@@ -46,7 +46,7 @@ use super::{DependentSource, Error};
 use crate::{
     environment::{Clock, Now, WallClock},
     error::Permanent,
-    event_source::Primaries,
+    event_source::ScopeSlot,
     observe::{SourceHealth, error_chain, with_sources},
     reconciler::BoxError,
 };
@@ -54,7 +54,6 @@ use crate::{
 use backoff::{Backoff, Paused};
 pub(crate) use call::{CallError, CallKind, Record};
 use circuit::{Circuit, Down, Outcome, Ticket};
-use source::Users;
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 const DEFAULT_CALLS_AT_ONCE: usize = 16;
@@ -87,16 +86,11 @@ struct Shared {
     permits: Semaphore,
     /// Starts with the first call: a system is declared before there is an operator, and may be used by several.
     clock: OnceLock<Clock>,
-    state: Mutex<State>,
+    circuit: Mutex<Circuit>,
+    /// Of what is kept with primaries.
+    slot: ScopeSlot,
     /// It went down, is still down, or is back.
     changed: Notify,
-}
-
-#[derive(Default)]
-struct State {
-    circuit: Circuit,
-    backoff: Backoff,
-    users: Users,
 }
 
 impl System {
@@ -109,8 +103,11 @@ impl System {
 
     fn with(name: Arc<str>, deadline: Duration, calls_at_once: usize) -> Self {
         let permits = Semaphore::new(calls_at_once.clamp(1, Semaphore::MAX_PERMITS));
-        let (clock, state, changed) = (OnceLock::new(), Mutex::default(), Notify::new());
-        Self { deadline, shared: Arc::new(Shared { name, permits, clock, state, changed }) }
+        let (clock, circuit, changed) = (OnceLock::new(), Mutex::default(), Notify::new());
+        Self {
+            deadline,
+            shared: Arc::new(Shared { name, permits, clock, circuit, slot: ScopeSlot::unique(), changed }),
+        }
     }
 
     /// How long a call may take before it counts as failed. It belongs to this handle and to what is cloned from it, so that
@@ -127,8 +124,7 @@ impl System {
         Self::with(Arc::clone(&self.shared.name), self.deadline, calls)
     }
 
-    /// The event source that tells its health, and forgets primaries that are gone. Each node that uses the system declares it;
-    /// it triggers nothing.
+    /// The event source that tells its health. Each node that uses the system declares it; it triggers nothing.
     pub(crate) fn source(&self) -> DependentSource {
         DependentSource::shared(Arc::new(source::Health(self.clone())))
     }
@@ -139,8 +135,15 @@ impl System {
     /// [`CallError::NotCalled`], with the reason, and the time of the next call.
     pub(crate) fn check(&self, record: Record<'_>, wall: &dyn WallClock) -> Result<(), CallError> {
         let now = self.now();
-        let checked = self.shared.state.lock().check(record, now);
+        let checked = self.obstacle(record, now);
         checked.map_err(|obstacle| self.not_called(obstacle, now, wall))
+    }
+
+    fn obstacle(&self, record: Record<'_>, now: Now) -> Result<(), Obstacle> {
+        // What is down is the better reason.
+        self.shared.circuit.lock().check(now).map_err(Obstacle::Down)?;
+        let check = |backoff: &mut Backoff| backoff.check(record.token, now);
+        record.scope.slot(self.shared.slot).look(check).unwrap_or(Ok(())).map_err(Obstacle::Paused)
     }
 
     /// Makes a call, if the limits allow it. `is_refusal` says of an error whether the system has said no; an error
@@ -192,8 +195,8 @@ impl System {
         wall: &dyn WallClock,
     ) -> Result<InProgress<'c>, CallError> {
         let now = self.now();
-        let begun = self.shared.state.lock().begin(record, now);
-        match begun {
+        let begin = || self.shared.circuit.lock().begin(now).map_err(Obstacle::Down);
+        match self.obstacle(record, now).and_then(|()| begin()) {
             Ok(ticket) => {
                 let token = record.token;
                 Ok(InProgress { system: self, record: Some(record), token, kind, ticket, ended: false })
@@ -212,10 +215,10 @@ impl System {
         call: impl Future<Output = Result<T, BoxError>>,
     ) -> Result<T, BoxError> {
         let is_down = |_| format!("system `{}` is down", self.shared.name);
-        self.shared.state.lock().circuit.check(self.now()).map_err(is_down)?;
+        self.shared.circuit.lock().check(self.now()).map_err(is_down)?;
         // It is never closed.
         let _permit = self.shared.permits.acquire().await.ok();
-        let ticket = self.shared.state.lock().circuit.begin(self.now()).map_err(is_down)?;
+        let ticket = self.shared.circuit.lock().begin(self.now()).map_err(is_down)?;
         let kind = CallKind::Observe;
         let in_progress = InProgress { system: self, record: None, token, kind, ticket, ended: false };
         let Ok(answer) = tokio::time::timeout(self.deadline, call).await else {
@@ -246,7 +249,7 @@ impl System {
     /// Whether it is down, and when that has to be looked at again although nothing was called.
     fn told(&self, wall: &dyn WallClock) -> (SourceHealth, Option<Now>) {
         let now = self.now();
-        let Some((down, until)) = self.shared.state.lock().circuit.down(now) else {
+        let Some((down, until)) = self.shared.circuit.lock().down(now) else {
             return (SourceHealth::Healthy, None);
         };
         let Down { since, failures, last, again } = down;
@@ -281,19 +284,6 @@ enum Obstacle {
     Down(Down),
 }
 
-impl State {
-    fn check(&self, record: Record<'_>, now: Now) -> Result<(), Obstacle> {
-        // What is down is the better reason.
-        self.circuit.check(now).map_err(Obstacle::Down)?;
-        self.backoff.check(record, now).map_err(Obstacle::Paused)
-    }
-
-    fn begin(&mut self, record: Record<'_>, now: Now) -> Result<Ticket, Obstacle> {
-        self.check(record, now)?;
-        self.circuit.begin(now).map_err(Obstacle::Down)
-    }
-}
-
 /// A call that has begun. One that is dropped has no answer.
 struct InProgress<'c> {
     system: &'c System,
@@ -318,22 +308,16 @@ impl InProgress<'_> {
             Outcome::Answered => Arc::default(),
             Outcome::Refused | Outcome::Failed => format!("{}: {why}", kind.as_str()).into(),
         };
-        let (changed, primaries) = {
-            let State { circuit, backoff, users } = &mut *system.shared.state.lock();
-            if let Some(record) = record {
-                backoff.end(*record, *kind, outcome, &why, now);
-            }
-            let primaries = record.map(|record| users.of(record.controller)).unwrap_or_default();
-            (circuit.end(ticket, token, outcome, &why, now), primaries)
-        };
-        if changed {
-            system.shared.changed.notify_waiters();
+        if let Some(Record { scope, token }) = record {
+            let scope = scope.slot(system.shared.slot);
+            let end = |backoff: &mut Backoff| backoff.end(token, *kind, outcome, &why, now);
+            match outcome {
+                Outcome::Answered => scope.look(end),
+                Outcome::Refused | Outcome::Failed => scope.change(end),
+            };
         }
-        let Some(record) = record else { return };
-        // Looked at last, and without the lock: a primary that goes after this is forgotten when that is told.
-        let is_gone = |all: &Arc<dyn Primaries>| all.get(record.primary).is_none();
-        if outcome != Outcome::Answered && !primaries.is_empty() && primaries.iter().all(is_gone) {
-            system.shared.state.lock().backoff.forget(record.controller, record.primary);
+        if system.shared.circuit.lock().end(ticket, token, outcome, &why, now) {
+            system.shared.changed.notify_waiters();
         }
     }
 }

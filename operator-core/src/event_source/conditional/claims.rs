@@ -70,15 +70,6 @@ impl Claims {
         }
     }
 
-    /// The number of claims of primaries that don't exist.
-    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        let waiting = match &self.phase {
-            Phase::Syncing { waiting, .. } => waiting.iter().filter(|primary| !exists(primary)).count(),
-            Phase::Stopped | Phase::Synced => 0,
-        };
-        waiting + self.active.keys().filter(|primary| !exists(primary)).count()
-    }
-
     /// Whether any primary needs it.
     pub(super) fn is_needed(&self) -> bool {
         self.pinned || !self.active.is_empty()

@@ -11,9 +11,8 @@ use parking_lot::{Mutex, RwLock};
 
 use super::slot::Slot;
 use crate::{
-    event_source::{Error, PrimarySource, SourceContents, SourceDeclaration, Sources, WatchScope, Wiring},
+    event_source::{Error, PrimaryScope, SourceContents, SourceDeclaration, Sources, WatchScope, Wiring},
     observe::{Observation, SourceIndex},
-    resource::ObjectKey,
 };
 
 /// Those of one controller.
@@ -61,7 +60,7 @@ impl Late {
         let index = SourceIndex(free.next().unwrap_or(u8::MAX));
         let mut wiring = wiring.clone();
         wiring.scope = scope.clone().unwrap_or(wiring.scope);
-        let slot = Arc::new(Slot::new(declaration, index, wiring));
+        let slot = Slot::new(declaration, index, wiring);
         slots.all = slots.all.iter().cloned().chain([Arc::clone(&slot)]).collect();
         Some(slot)
     }
@@ -101,9 +100,8 @@ impl Late {
 #[derive(Clone, Copy)]
 pub struct EventSources<'c> {
     pub(crate) sources: &'c Sources,
-    pub(crate) primaries: &'c PrimarySource,
-    /// The primary of the run.
-    pub(crate) primary: &'c ObjectKey,
+    /// That of the run's primary.
+    pub(crate) scope: PrimaryScope<'c>,
 }
 
 impl EventSources<'_> {
@@ -127,13 +125,12 @@ impl EventSources<'_> {
         {
             return Err(taken("for another kind"));
         }
-        let exists = || self.primaries.informer().contains(self.primary);
         // A run that outlives its primary must not have anything wait for it.
-        if !exists() {
+        if !self.scope.exists() {
             return Ok(false);
         }
         let slot = conditional.late.slot(Arc::new(source));
-        Ok(slot.is_some_and(|slot| slot.pin(self.primary, exists)))
+        Ok(slot.is_some_and(|slot| slot.pin(self.scope)))
     }
 
     /// Removes an event source that a run has added: it causes no event any more, and can't be read. Returns whether

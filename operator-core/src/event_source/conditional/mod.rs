@@ -18,9 +18,6 @@
 //!   controller's namespaces separately; each start begins with nothing.
 //! - A source that a run has added runs until one removes it, and triggers all primaries that it concerns.
 //! - Each call changes everything or nothing, so a run that is dropped leaves nothing half-registered.
-//!
-//! # Assumptions
-//! - The caller reports that a primary is gone after the cache of primaries has forgotten it.
 
 mod claims;
 mod late;
@@ -31,7 +28,7 @@ use std::{fmt, sync::Arc};
 use futures::FutureExt;
 
 use super::{
-    EventSource, PrimaryFollower, SourceContents, SourceDeclaration, SourcePart, Sources, WatchScope, Wiring,
+    EventSource, PrimaryScope, SourceContents, SourceDeclaration, SourcePart, Sources, WatchScope, Wiring,
 };
 use crate::{
     cache,
@@ -59,7 +56,7 @@ impl ConditionalSources {
         index: SourceIndex,
         wiring: Wiring,
     ) {
-        self.slots.push(Arc::new(Slot::new(declaration, index, wiring)));
+        self.slots.push(Slot::new(declaration, index, wiring));
     }
 
     /// Lets runs add further ones, whose positions begin with `first`.
@@ -92,19 +89,18 @@ impl ConditionalSources {
     /// A node is active for a primary: its source runs from now on. Returns what the run has to wait for; the primary
     /// is triggered then. A source that is not conditional always exists.
     ///
-    /// `exists` returns whether the primary still exists: a run that outlives its primary must not claim anything,
-    /// because the claim would never be released.
+    /// The claim is held in the primary's scope: a run that outlives its primary claims nothing.
     pub(crate) fn claim(
         &self,
         source: &str,
-        primary: &ObjectKey,
+        scope: PrimaryScope<'_>,
         claimant: Claimant,
-        exists: impl Fn() -> bool,
     ) -> Result<(), String> {
         let Some(slot) = self.slot(source) else { return Ok(()) };
-        if slot.claim(primary, claimant, exists) {
+        if slot.claim(scope, claimant) {
             return Ok(());
         }
+        let primary = scope.primary();
         // Not under the slot's lock: a source tells of changes under a lock of its own, and asks the slot then.
         let sources = slot.sources();
         let parts = sources.iter().flat_map(|sources| sources.all()).flat_map(|source| source.parts());
@@ -129,11 +125,6 @@ impl ConditionalSources {
         if let Some(slot) = self.slot(source) {
             slot.release(primary, claimant);
         }
-    }
-
-    /// The number of claims of primaries that don't exist.
-    pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.each().map(|slot| slot.leftovers(exists)).sum()
     }
 
     /// Those that a run of this primary can read.
@@ -182,15 +173,6 @@ impl ConditionalSources {
 
     fn slot(&self, source: &str) -> Option<&Arc<Slot>> {
         self.slots.iter().find(|slot| slot.name() == source)
-    }
-}
-
-/// Releases what a primary that is gone has claimed.
-impl PrimaryFollower for ConditionalSources {
-    fn primary_gone(&self, primary: &ObjectKey) {
-        for slot in self.each() {
-            slot.primary_gone(primary);
-        }
     }
 }
 

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     event_source::{
-        Divisions, EventSink, Opening, Opens, PrimaryChange, SourceContents, SourceDeclaration, Sources,
-        WatchScope, Wiring, run_and_tell,
+        Divisions, EventSink, Opening, Opens, PrimaryChange, PrimaryScope, ScopeSlot, SourceContents,
+        SourceDeclaration, Sources, WatchScope, Wiring, run_and_tell,
     },
     observe::{Cause, SourceIndex},
     resource::{Departed, ObjectKey},
@@ -25,6 +25,20 @@ pub(super) struct Slot {
     index: SourceIndex,
     wiring: Wiring,
     state: Arc<Mutex<State>>,
+    /// Where the primaries that need it hold on to their claims.
+    claimed: ScopeSlot,
+}
+
+/// What a primary has claimed, in its scope: it is taken back when the primary goes.
+#[derive(Default)]
+struct Claimed(Weak<Slot>, Option<ObjectKey>);
+
+impl Drop for Claimed {
+    fn drop(&mut self) {
+        if let (Some(slot), Some(primary)) = (self.0.upgrade(), &self.1) {
+            slot.change(|claims| claims.gone(primary));
+        }
+    }
 }
 
 /// Its lock may be taken while a source, or that of the primaries, holds its own; so no source is called under it.
@@ -56,11 +70,17 @@ impl Drop for Running {
 }
 
 impl Slot {
-    pub(super) fn new(declaration: Arc<dyn SourceDeclaration>, index: SourceIndex, wiring: Wiring) -> Self {
-        let state = Arc::new(Mutex::new(State::default()));
-        let (sink, of) = (Arc::clone(&wiring.sink), Arc::downgrade(&state));
-        let wiring = Wiring { sink: Arc::new(Concerned { sink, of }), ..wiring };
-        Self { name: declaration.name(), declaration, index, wiring, state }
+    pub(super) fn new(
+        declaration: Arc<dyn SourceDeclaration>,
+        index: SourceIndex,
+        wiring: Wiring,
+    ) -> Arc<Self> {
+        Arc::new_cyclic(|of| {
+            let concerned = Concerned { sink: Arc::clone(&wiring.sink), of: Weak::clone(of) };
+            let wiring = Wiring { sink: Arc::new(concerned), ..wiring };
+            let (name, state, claimed) = (declaration.name(), Arc::default(), ScopeSlot::unique());
+            Self { name, declaration, index, wiring, state, claimed }
+        })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -80,21 +100,30 @@ impl Slot {
     }
 
     /// Returns whether everything has been seen; otherwise the primary is triggered when it has been.
-    pub(super) fn claim(&self, primary: &ObjectKey, claimant: Claimant, exists: impl Fn() -> bool) -> bool {
-        self.need(primary, exists, |claims| claims.claim(primary, claimant))
+    pub(super) fn claim(self: &Arc<Self>, scope: PrimaryScope<'_>, claimant: Claimant) -> bool {
+        self.need(scope, |claims| claims.claim(scope.primary(), claimant))
     }
 
     /// The same for all primaries, until it is closed.
-    pub(super) fn pin(&self, primary: &ObjectKey, exists: impl Fn() -> bool) -> bool {
-        self.need(primary, exists, Claims::pin)
+    pub(super) fn pin(self: &Arc<Self>, scope: PrimaryScope<'_>) -> bool {
+        self.need(scope, Claims::pin)
     }
 
-    fn need(&self, primary: &ObjectKey, exists: impl Fn() -> bool, change: impl Fn(&mut Claims)) -> bool {
+    /// Lets the end of the primary take back what it claims from now on. Returns false if it is gone.
+    fn ends_with(self: &Arc<Self>, scope: PrimaryScope<'_>) -> bool {
+        let claimed = |claimed: &mut Claimed| {
+            claimed.0 = Arc::downgrade(self);
+            claimed.1.get_or_insert_with(|| scope.primary().clone());
+        };
+        scope.slot(self.claimed).change(claimed).is_some()
+    }
+
+    fn need(self: &Arc<Self>, scope: PrimaryScope<'_>, change: impl Fn(&mut Claims)) -> bool {
         let mut built = None;
         loop {
             let mut state = self.state.lock();
-            // Asked under the lock: a primary that goes later takes its claims back under the same lock.
-            if state.closed || !exists() {
+            // Under the lock: a primary that goes later takes its claims back under the same lock.
+            if state.closed || !self.ends_with(scope) {
                 return false;
             }
             if state.running.is_none() {
@@ -114,7 +143,7 @@ impl Slot {
                 }
             }
             change(&mut state.claims);
-            return state.claims.is_synced_or_waits(primary);
+            return state.claims.is_synced_or_waits(scope.primary());
         }
     }
 
@@ -204,14 +233,6 @@ impl Slot {
         self.change(|claims| claims.release(primary, claimant));
     }
 
-    pub(super) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.state.lock().claims.leftovers(exists)
-    }
-
-    pub(super) fn primary_gone(&self, primary: &ObjectKey) {
-        self.change(|claims| claims.gone(primary));
-    }
-
     /// Takes claims back, and stops the source if none is left.
     fn change(&self, change: impl FnOnce(&mut Claims)) {
         let mut state = self.state.lock();
@@ -253,6 +274,8 @@ impl Slot {
         let running = state.running.take();
         drop(state);
         drop(running);
+        // A primary may outlive many sources that runs add and remove.
+        self.wiring.scopes.clear(self.claimed);
     }
 }
 
@@ -260,7 +283,7 @@ impl Slot {
 /// concerns are triggered once, at its end.
 struct Concerned {
     sink: Arc<dyn EventSink>,
-    of: Weak<Mutex<State>>,
+    of: Weak<Slot>,
 }
 
 impl EventSink for Concerned {
@@ -275,8 +298,12 @@ impl EventSink for Concerned {
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
         let Some(of) = self.of.upgrade() else { return };
         // Under the lock, so that one that was closed causes nothing any more. The processor only takes note.
-        let mut state = of.lock();
-        if state.claims.wakes(primary) {
+        let mut state = of.state.lock();
+        let may_wait = || of.ends_with(of.wiring.scopes.of(primary));
+        if state.claims.concerns(primary)
+            && (state.claims.is_synced_for(primary) || may_wait())
+            && state.claims.wakes(primary)
+        {
             self.sink.related_changed(primary, cause);
         }
     }

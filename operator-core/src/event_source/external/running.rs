@@ -67,4 +67,8 @@ where
     fn health(&self) -> SourceHealth {
         self.resources.health()
     }
+
+    fn leftovers(&self) -> usize {
+        self.resources.leftovers()
+    }
 }

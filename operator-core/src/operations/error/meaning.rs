@@ -3,9 +3,30 @@
 use std::time::Duration;
 
 use kube::core::Status;
+use serde::de::Error as _;
 
 use super::Error;
-use crate::{cache::LONGEST_RETRY_AFTER, client::is_end_of, operations::send::request::Verb};
+use crate::{
+    cache::LONGEST_RETRY_AFTER,
+    client::is_end_of,
+    resource::{MASKED, ResourceType},
+};
+
+/// What was tried, if it was a patch.
+pub(in crate::operations) const PATCH: &str = "patch";
+
+/// What the server says instead of a text that can't be shown.
+const IMMUTABLE: &str = "field is immutable";
+
+/// What the server says about fields that can't be changed once they are set; the texts differ between kinds.
+const IMMUTABLE_WORDS: [&str; 6] = [
+    "immutable",
+    "may not change once set",
+    "may not change fields other than",
+    "cannot change roleRef",
+    "updates to statefulset spec for fields other than",
+    "updates to parameters are forbidden",
+];
 
 impl Error {
     /// Whether the same write may succeed later. An unanswered one counts as such: a run reads the state again before
@@ -14,9 +35,7 @@ impl Error {
     pub fn is_retryable(&self) -> bool {
         match self {
             // A test of a patch fails without a cause: the object has another state by now.
-            Self::Refused { verb, status, .. } if status.code == 422 && !has_causes(status) => {
-                *verb == Verb::JsonPatch.as_str()
-            }
+            Self::Refused { verb, status, .. } if status.code == 422 && !has_causes(status) => *verb == PATCH,
             Self::Refused { status, .. } => !matches!(status.code, 400 | 405 | 413 | 415 | 422),
             Self::Unanswered { .. }
             | Self::NotServed { .. }
@@ -101,11 +120,19 @@ impl Error {
         matches!(self, Self::Gone { .. })
     }
 
-    /// Whether a write of this type was refused only because the object has changed: a conflict, or a failed test of a
-    /// JSON patch, for which the server names no cause, unlike for an invalid object.
-    pub(in crate::operations) fn is_outdated(&self, verb: Verb) -> bool {
+    /// Whether a write was refused only because the object has changed: a conflict, or a failed test of a JSON patch, for
+    /// which the server names no cause, unlike for an invalid object.
+    pub(in crate::operations) fn is_outdated(&self) -> bool {
+        let Self::Refused { verb, status, .. } = self else { return false };
+        status.code == 409 || (*verb == PATCH && status.code == 422 && !has_causes(status))
+    }
+
+    /// Whether a refusal cites only fields that can't be changed in an existing object: a new object may have them as
+    /// desired.
+    pub(crate) fn is_immutable(&self) -> bool {
         let Self::Refused { status, .. } = self else { return false };
-        status.code == 409 || (verb == Verb::JsonPatch && status.code == 422 && !has_causes(status))
+        let mut causes = status.details.iter().flat_map(|details| &details.causes);
+        status.code == 422 && has_causes(status) && causes.all(|cause| says_immutable(&cause.message))
     }
 
     /// The code of the server's refusal.
@@ -128,9 +155,36 @@ pub(crate) const fn is_servers(code: u16) -> bool {
     matches!(code, 403 | 429) || code >= 500
 }
 
+/// Whether the message of a cause says that a field can't be changed. What it repeats of the object comes first and may be anything, so only the
+/// end of the message counts.
+pub(in crate::operations) fn says_immutable(message: &str) -> bool {
+    // What differs may follow in further lines.
+    let line = message.lines().next().unwrap_or_default();
+    let end = line.rsplit(": ").next().unwrap_or(line);
+    IMMUTABLE_WORDS.iter().any(|words| end.contains(words))
+}
+
+/// The server's refusal without what it may repeat of the object: validation messages contain the invalid value.
+pub(super) fn masked_status(kind: &ResourceType, mut status: Box<Status>) -> Box<Status> {
+    if kind.is_sensitive() {
+        MASKED.clone_into(&mut status.message);
+        for cause in status.details.iter_mut().flat_map(|details| &mut details.causes) {
+            // Which of them can't be changed is no value.
+            let shown = if says_immutable(&cause.message) { IMMUTABLE } else { MASKED };
+            shown.clone_into(&mut cause.message);
+        }
+    }
+    status
+}
+
+/// The decoder's error without what it may repeat of the object.
+pub(in crate::operations) fn masked(kind: &ResourceType, error: serde_json::Error) -> serde_json::Error {
+    if kind.is_sensitive() { serde_json::Error::custom(MASKED) } else { error }
+}
+
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::core::v1::ConfigMap;
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
     use serde_json::json;
 
     use super::*;
@@ -144,8 +198,12 @@ mod tests {
     }
 
     fn refused(status: serde_json::Value) -> Error {
+        refused_to(PATCH, status)
+    }
+
+    fn refused_to(verb: &'static str, status: serde_json::Value) -> Error {
         let status = serde_json::from_value(status).expect("a status");
-        Error::refused("patch", kind(), ObjectKey::namespaced("shop", "one"), Box::new(status))
+        Error::refused(verb, kind(), ObjectKey::namespaced("shop", "one"), Box::new(status))
     }
 
     #[test]
@@ -192,11 +250,61 @@ mod tests {
     #[test]
     fn a_failed_test_is_told_from_an_invalid_object() {
         let invalid = json!({ "causes": [{ "reason": "FieldValueInvalid", "field": "spec" }] });
-        assert!(refused(json!({ "code": 422 })).is_outdated(Verb::JsonPatch));
+        assert!(refused(json!({ "code": 422 })).is_outdated());
         assert!(refused(json!({ "code": 422 })).is_retryable(), "the object may have another state later");
         assert!(!refused(json!({ "code": 422, "details": invalid })).is_retryable());
-        assert!(!refused(json!({ "code": 422 })).is_outdated(Verb::Apply));
-        assert!(!refused(json!({ "code": 422, "details": invalid })).is_outdated(Verb::JsonPatch));
-        assert!(refused(json!({ "code": 409 })).is_outdated(Verb::Apply));
+        assert!(!refused_to("apply", json!({ "code": 422 })).is_outdated());
+        assert!(!refused(json!({ "code": 422, "details": invalid })).is_outdated());
+        assert!(refused(json!({ "code": 409 })).is_outdated());
+    }
+
+    fn shown(kind: &ResourceType) -> String {
+        let refusal = Status::failure("Invalid value: \"hunter2\"", "Invalid").boxed();
+        let undecodable = serde_json::from_str::<u8>("\"hunter2\"").expect_err("a string is no number");
+        format!("{:?} {}", masked_status(kind, refusal), masked(kind, undecodable))
+    }
+
+    #[test]
+    fn values_of_secrets_are_not_shown() {
+        assert!(shown(&ResourceType::of::<ConfigMap>()).contains("hunter2"));
+        assert!(!shown(&ResourceType::of::<Secret>()).contains("hunter2"));
+    }
+
+    #[test]
+    fn each_kind_has_its_own_words() {
+        for words in [
+            "Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable",
+            "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template' are forbidden",
+            "Forbidden: spec is immutable after creation except resources.requests for bound claims\n@@ -1,6 +1,6 @@\n {",
+            "Forbidden: field is immutable when `immutable` is set",
+            "Invalid value: {\"Kind\":\"Role\"}: cannot change roleRef",
+            "Forbidden: pod updates may not change fields other than `spec.containers[*].image`\n@@ -6,7 +6,7 @@",
+            "Invalid value: [\"10.0.0.77\"]: may not change once set",
+            "Invalid value: \"string\": Value is immutable",
+        ] {
+            assert!(says_immutable(words), "{words}");
+        }
+        for words in [
+            "Duplicate value: \"http\"",
+            "Invalid value: \"immutable: yes\": must be a number",
+            "Required value",
+            "Invalid value: \"x\": must be one\nfield is immutable",
+            "",
+        ] {
+            assert!(!says_immutable(words), "{words}");
+        }
+    }
+
+    /// Another object would be refused as well.
+    #[test]
+    fn a_refusal_for_other_reasons_too_is_not_cured_by_another_object() {
+        let with = |messages: &[&str]| {
+            let causes: Vec<_> =
+                messages.iter().map(|message| json!({ "field": "spec", "message": message })).collect();
+            refused(json!({ "code": 422, "details": { "causes": causes } })).is_immutable()
+        };
+        assert!(with(&["a: field is immutable", "b: field is immutable"]));
+        assert!(!with(&["a: field is immutable", "Required value"]));
+        assert!(!with(&[]));
     }
 }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use kube::core::Status;
 use serde::de::Error as _;
 
-use super::send::mask;
 use crate::{
-    cache::{self, Unopened, WhyUnopened},
+    cache::{self, Unopened, Unread, WhyUnopened, WhyUnread},
     client::{Closed, is_not_served},
     observe::with_sources,
     resource::{ObjectKey, ResourceType},
 };
 
 pub(crate) use meaning::is_servers;
+pub(super) use meaning::{PATCH, masked, says_immutable};
 
 /// An error of this module. Its text never contains a value of a Secret.
 #[derive(Debug, thiserror::Error)]
@@ -296,7 +296,7 @@ impl Error {
         if status.code == 403 && causes().any(|cause| cause.reason == "NamespaceTerminating") {
             return Self::NamespaceTerminating { kind, key };
         }
-        let status = mask::status(&kind, status);
+        let status = meaning::masked_status(&kind, status);
         // A creation's 404 names the namespace that is missing.
         if is_not_served(&status) {
             return Self::NotServed { verb, kind, key, message: status.message };
@@ -317,7 +317,7 @@ impl Error {
     }
 
     pub(super) fn undecodable(kind: ResourceType, key: ObjectKey, source: serde_json::Error) -> Self {
-        let source = mask::json(&kind, source);
+        let source = masked(&kind, source);
         Self::Undecodable { kind, key, source }
     }
 }
@@ -327,6 +327,19 @@ impl From<Unopened> for Error {
         match why {
             WhyUnopened::Undecodable(error) => Self::undecodable(kind, key, serde_json::Error::custom(error)),
             WhyUnopened::NotHeld => Self::NotHeld { kind, key },
+        }
+    }
+}
+
+/// A read past all caches.
+impl From<Unread> for Error {
+    fn from(Unread { kind, key, why }: Unread) -> Self {
+        const VERB: &str = "get";
+        match why {
+            WhyUnread::InvalidName => Self::InvalidName { kind, key },
+            WhyUnread::Unanswered(source) => Self::unanswered(VERB, kind, key, source),
+            WhyUnread::Refused(status) => Self::refused(VERB, kind, key, status),
+            WhyUnread::NoObject(source) => Self::undecodable(kind, key, source),
         }
     }
 }

@@ -8,18 +8,17 @@ use tokio::task::JoinHandle;
 
 use super::{
     note::{Known, Note, Reporter},
-    spam::Quotas,
+    spam::EventQuota,
 };
 use crate::{
     cache::read_live,
-    event_source::{Primaries, PrimaryFollower},
+    event_source::PrimaryScopes,
     observe::{EventOutcome, Observation},
     operations::{
-        Error, Writer,
+        error::Error,
         send::{
             body,
-            live::unread,
-            request::{Verb, WriteRequest},
+            request::{Verb, WriteRequest, Writer},
         },
     },
     resource::{Access, ObjectKey, ResourceType, ResourceVersion},
@@ -43,7 +42,7 @@ pub(crate) fn access() -> Access {
 /// Writes the Events of one controller.
 pub(crate) struct Recorder {
     writer: Writer,
-    primaries: Arc<dyn Primaries>,
+    scopes: Arc<PrimaryScopes>,
     kind: ResourceType,
     /// Whether the controller says that it writes any.
     declared: bool,
@@ -52,7 +51,8 @@ pub(crate) struct Recorder {
 
 #[derive(Debug, Default)]
 struct State {
-    quotas: Quotas,
+    /// That of all primaries that are gone, together.
+    gone: EventQuota,
     queue: VecDeque<Note>,
     /// Writes what is in the queue, and ends when it is empty.
     task: Option<JoinHandle<()>>,
@@ -64,24 +64,24 @@ struct State {
 }
 
 impl Recorder {
-    pub(crate) fn new(writer: Writer, primaries: Arc<dyn Primaries>, declared: bool) -> Arc<Self> {
+    pub(crate) fn new(writer: Writer, scopes: Arc<PrimaryScopes>, declared: bool) -> Arc<Self> {
         let kind = ResourceType::of::<Event>();
-        Arc::new(Self { writer, primaries, kind, declared, state: Mutex::default() })
+        Arc::new(Self { writer, scopes, kind, declared, state: Mutex::default() })
     }
 
     /// Takes an Event, to be written soon, unless its primary has had too many.
     pub(super) fn record(self: &Arc<Self>, note: Note) {
         let (primary, now) = (&note.about.key, self.writer.environment.now());
         let mut state = self.state.lock();
-        // Within the lock: what is kept about a primary that goes afterwards is dropped when that is told.
-        let exists = self.primaries.get(primary).is_some();
+        let own = |quota: &mut EventQuota| quota.take(now);
+        let passes = self.scopes.of(primary).change(own);
         if !self.declared && !mem::replace(&mut state.told, true) {
             tracing::warn!(
                 controller = &*self.writer.controller,
                 "the controller writes Events and doesn't say so, so its `access()` lacks the rights for them; declare `.records_events(true)`"
             );
         }
-        let dropped = if !state.quotas.take(primary, exists, now) {
+        let dropped = if !passes.unwrap_or_else(|| state.gone.take(now)) {
             Some(EventOutcome::Suppressed)
         } else if state.queue.len() >= MOST_WAITING {
             Some(EventOutcome::Overflowed)
@@ -110,11 +110,6 @@ impl Recorder {
         if tokio::time::timeout(timeout, &mut task).await.is_err() {
             task.abort();
         }
-    }
-
-    /// The number of primaries that don't exist, and for which something is kept.
-    pub(crate) fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.state.lock().quotas.leftovers(exists)
     }
 
     async fn work(self: Arc<Self>) {
@@ -176,7 +171,7 @@ impl Recorder {
     /// The Event of that name.
     async fn known(&self, place: &ObjectKey) -> Result<Option<Known>, Error> {
         let read = read_live(&self.writer.clients.reads, &self.kind, place, "application/json").await;
-        let Some(found) = read.map_err(|error| unread(error, &self.kind, place))? else { return Ok(None) };
+        let Some(found) = read? else { return Ok(None) };
         let known = serde_json::from_str(found.get());
         known.map(Some).map_err(|source| Error::undecodable(self.kind.clone(), place.clone(), source))
     }
@@ -202,12 +197,6 @@ impl Recorder {
             reason: &note.reason,
             outcome,
         });
-    }
-}
-
-impl PrimaryFollower for Recorder {
-    fn primary_gone(&self, primary: &ObjectKey) {
-        self.state.lock().quotas.forget(primary);
     }
 }
 

@@ -1,9 +1,194 @@
-//! What others have done to an object of ours, and what is done about it: an apply that is refused, an object without
-//! its owner, an object that has to go.
+//! What others have done to a dependent's object, so that our apply is refused as invalid: what is in its way is replaced by
+//! ours, or the object is deleted to be created again.
+//!
+//! ```text
+//! apply ──422──▶ live object, whole ──▶ drift ── nothing to do ──▶ the refusal, and whose fields it cites
+//!                                         │
+//!                                         ▼
+//!                  JSON patch, tests uid and version ── another version ──▶ overtaken: everything is decided again
+//!                                         │
+//!                                         ▼
+//!                  our `Update` folded into our `Apply`, tests uid and version; once more from the live object where overtaken
+//!                                         │
+//!                                         ▼
+//!                  the apply once more ──422──▶ the refusal, and whose fields they were
+//! ```
 
-pub(super) mod drift;
-pub(super) mod put_back;
-pub(super) mod removal;
-pub(super) mod retired;
+mod drift;
+#[cfg(test)]
+mod tests;
 
-mod owning;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
+use serde_json::Value;
+
+use self::drift::{drift, folded};
+use super::{
+    dependent::{DependentWriter, Removed},
+    error::Error,
+    send::{
+        body,
+        request::{Verb, WriteRequest},
+    },
+};
+use crate::resource::{AnyObject, Object, ResourceVersion};
+
+/// The number of states of an object that are tried for a fold.
+const ATTEMPTS: u32 = 3;
+
+/// The outcome of a write that had been refused as invalid.
+#[derive(Debug)]
+pub(crate) enum PutBack {
+    /// What was in the way is gone, and the object is as desired.
+    Applied(AnyObject),
+    /// It was deleted, to be created again.
+    Deleted,
+    /// Someone else has written the object in the meantime, so it has to be read once more.
+    Overtaken,
+}
+
+impl DependentWriter<'_> {
+    /// Restores what others have changed so that our apply was `refused` as invalid, and applies again. `live` is the
+    /// object on the server, with the managed fields of all.
+    pub(crate) async fn put_back(&self, live: &dyn Object, refused: Error) -> Result<PutBack, Error> {
+        let Error::Refused { status, .. } = &refused else { return Err(refused) };
+        let managed = live.meta().managed_fields.as_deref().unwrap_or_default();
+        let plain = body::plain(live, self.kind())?;
+        let drift = drift(self.body()?, &plain, managed, self.field_manager(), status);
+        let theirs = drift.theirs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        if drift.operations.is_empty() {
+            return Err(refused.in_the_way(theirs));
+        }
+        let meta = live.meta();
+        let (uid, version) = (meta.uid.as_deref(), meta.resource_version.as_deref());
+        let patched = match self.patch(drift.operations, uid, version).await {
+            Err(error) if error.is_outdated() => return Ok(PutBack::Overtaken),
+            Err(error) if error.code() == Some(422) => return Err(refused.in_the_way(theirs)),
+            patched => patched?,
+        };
+        tracing::warn!(
+            kind = %self.kind(), object = %self.key(), %theirs,
+            "the apply was refused because of what others have written; it was put back"
+        );
+        self.fold(managed, patched, uid).await?;
+        match self.apply(live).await {
+            Err(error) if error.code() == Some(422) => Err(error.in_the_way(theirs)),
+            applied => applied.map(PutBack::Applied),
+        }
+    }
+
+    /// Makes what the patch has written a part of what we apply, so that a later apply can remove it. Controllers react
+    /// to the patch within milliseconds, so this may take some attempts; if all are overtaken, the fields stay ours
+    /// twice, and a later apply that is blocked by this is restored then.
+    async fn fold(
+        &self,
+        before: &[ManagedFieldsEntry],
+        patched: Patched,
+        uid: Option<&str>,
+    ) -> Result<(), Error> {
+        let (mut state, us, api_version) = (patched, self.field_manager(), self.kind().api_version());
+        for _ in 0..ATTEMPTS {
+            let Some(fold) = folded(before, &state.managed, us, us, &api_version) else {
+                break;
+            };
+            match self.patch(fold, uid, state.version.as_deref()).await {
+                Err(error) if error.is_outdated() => {}
+                folded => return folded.map(drop),
+            }
+            match self.live().await?.filter(|live| live.uid() == uid) {
+                Some(live) => state = Patched::in_meta(live.meta()),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes `live`, whose fields can't be changed according to `refused`, so that it can be created again.
+    pub(crate) async fn delete_to_recreate(
+        &self,
+        live: &dyn Object,
+        refused: Error,
+    ) -> Result<PutBack, Error> {
+        let going = || Error::Going { kind: self.kind().clone(), key: self.key().clone() };
+        let meta = live.meta();
+        if meta.deletion_timestamp.is_some() {
+            return Err(going());
+        }
+        let (Some(uid), Some(version)) = (&meta.uid, &meta.resource_version) else { return Err(refused) };
+        let write = WriteRequest::deletion(self.kind(), self.key(), Some(uid), Some(version));
+        let answer = match self.target.run.send(&write).await {
+            Err(error) if error.is_conflict() => return Ok(PutBack::Overtaken),
+            Err(error) if error.is_not_found() => return Ok(PutBack::Deleted),
+            answer => answer?,
+        };
+        tracing::warn!(
+            kind = %self.kind(), object = %self.key(), reason = %refused,
+            "deleted, to be created again: it can't be changed as desired"
+        );
+        match Removed::answered(&answer) {
+            Removed::Going => Err(going()),
+            Removed::Gone => Ok(PutBack::Deleted),
+        }
+    }
+
+    /// A JSON patch of this very state of the object, whose echo is filtered.
+    async fn patch(
+        &self,
+        operations: Vec<Value>,
+        uid: Option<&str>,
+        version: Option<&str>,
+    ) -> Result<Patched, Error> {
+        let mut body = body::bound_to(uid, version);
+        body.extend(operations);
+        let write = WriteRequest {
+            verb: Verb::JsonPatch,
+            kind: self.kind(),
+            key: self.key(),
+            subresource: None,
+            body: body::bytes(&Value::Array(body)),
+            base: version.and_then(ResourceVersion::parse),
+        };
+        let window = self.target.begin(self.key());
+        let answer = self.target.run.send(&write).await?;
+        // Those of others are left out of what caches hold.
+        let patched = Patched::of(&answer);
+        window.wrote(self.target.understand(&write, &answer)?);
+        Ok(patched)
+    }
+}
+
+/// The managed fields of an object, from an answer.
+#[derive(Default)]
+struct Patched {
+    version: Option<String>,
+    managed: Vec<ManagedFieldsEntry>,
+}
+
+impl Patched {
+    fn of(answer: &[u8]) -> Self {
+        #[derive(serde::Deserialize)]
+        struct Object {
+            metadata: ObjectMeta,
+        }
+        let object = serde_json::from_slice::<Object>(answer).ok();
+        object.map(|object| Self::in_meta(&object.metadata)).unwrap_or_default()
+    }
+
+    fn in_meta(meta: &ObjectMeta) -> Self {
+        Self {
+            version: meta.resource_version.clone(),
+            managed: meta.managed_fields.clone().unwrap_or_default(),
+        }
+    }
+}
+
+impl Error {
+    /// The refusal, with what others have written at the place that it cites.
+    fn in_the_way(self, theirs: String) -> Self {
+        if theirs.is_empty() { self } else { Self::InTheWay { refused: Box::new(self), theirs } }
+    }
+
+    /// The refusal, with advice if it cites fields that can't be changed.
+    pub(crate) fn unless_recreated(self) -> Self {
+        Self::Immutable { refused: Box::new(self) }
+    }
+}

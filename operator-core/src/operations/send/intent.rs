@@ -1,30 +1,55 @@
-//! What has to be written, before it is decided how.
+//! What has to be written, and how it is checked.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{body, locked::Locked, request::Verb, text::Text};
+pub(in crate::operations) use super::body::Part;
+use super::{
+    body::{self, Locked, Text},
+    request::Verb,
+};
 use crate::operations::{
-    Error, WriteMode,
+    error::Error,
     matcher::{Match, matches_merged, matches_owned_fields, matches_replaced_status, matches_replacement},
 };
 use crate::resource::{Object, ObjectKey, ResourceType};
 
-/// The part of an object that is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::operations) enum Part {
-    Object,
-    Status,
+/// How a write is checked before it is sent, and what happens to its watch event. JOSDK: `ResourceOperations.Options`.
+///
+/// By default, an apply and both kinds of patch use [`MatchAndFilter`](Self::MatchAndFilter), and a replacement
+/// [`FilterWithOptimisticLocking`](Self::FilterWithOptimisticLocking). A creation is filtered in every mode except
+/// [`CacheOnly`](Self::CacheOnly), and never matched.
+///
+/// Any filtered write is locked to a version, so that filtering can't hide anyone else's change; the modes differ in
+/// which version that is, and in what a conflict leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WriteMode {
+    /// Sends nothing if the cached object is as desired. Otherwise the write is locked to the cached version, and its
+    /// watch event triggers no run. After a conflict it is repeated, so only a replacement fails with it. JOSDK:
+    /// `matchAndFilter`.
+    MatchAndFilter,
+    /// The same, but locked to the version that the caller started from, which the desired object must contain. A
+    /// conflict is an error: the caller has to read the object again. JOSDK: `filterWithOptimisticLocking`.
+    FilterWithOptimisticLocking,
+    /// Always sends, without a lock. From then on reads return the answer; the watch event counts like any other change
+    /// and triggers the primary. JOSDK: `cacheOnly`.
+    CacheOnly,
+    /// Always sends, and filters the echo: for callers that have compared the states themselves. JOSDK:
+    /// `forceFilterEvents`.
+    ForceFilter,
 }
 
-impl Part {
-    pub(in crate::operations) const fn subresource(self) -> Option<&'static str> {
-        match self {
-            Self::Object => None,
-            Self::Status => Some("status"),
-        }
+impl WriteMode {
+    /// Whether the desired state is compared with the known one first.
+    pub(in crate::operations) const fn matches(self) -> bool {
+        matches!(self, Self::MatchAndFilter | Self::FilterWithOptimisticLocking)
+    }
+
+    /// Whether the echo is filtered.
+    pub(in crate::operations) const fn filters(self) -> bool {
+        !matches!(self, Self::CacheOnly)
     }
 }
 
@@ -107,13 +132,7 @@ impl Intent {
         }
     }
 
-    /// A JSON patch of these operations, which count in the state that the write is locked to.
-    pub(in crate::operations) fn operations(part: Part, key: ObjectKey, operations: Vec<Value>) -> Self {
-        let content = Content::Operations { operations, same_lists: Vec::new() };
-        Self { verb: Verb::JsonPatch, part, key, content, uid: None, given: None }
-    }
-
-    /// The same for the object with this uid and no other.
+    /// The same write, of the object with this uid and no other.
     pub(in crate::operations) fn upon(mut self, uid: Option<&str>) -> Self {
         self.uid = uid.map(str::to_owned);
         self

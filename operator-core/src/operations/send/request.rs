@@ -8,9 +8,11 @@ use http::{Method, Request, StatusCode, header};
 use kube::client::Body;
 
 use super::body;
-use crate::operations::{Error, plan::Mode};
+use crate::operations::{
+    error::{Error, PATCH},
+    plan::Mode,
+};
 use crate::{
-    cache::Answer,
     client::{Clients, exchange},
     environment::Environment,
     observe::{Observation, Observers, WriteEffect},
@@ -40,7 +42,7 @@ impl Verb {
             Self::Create => "create",
             Self::Apply => "apply",
             Self::Update => "update",
-            Self::JsonPatch | Self::MergePatch => "patch",
+            Self::JsonPatch | Self::MergePatch => PATCH,
             Self::Delete => "delete",
         }
     }
@@ -82,8 +84,6 @@ pub(crate) struct Writer {
     pub(crate) clients: Clients,
     pub(crate) controller: Arc<str>,
     pub(crate) field_manager: Arc<str>,
-    /// The field managers that earlier versions of the controller have used.
-    pub(crate) retired_managers: Arc<[String]>,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
     /// Whether writes are sent, or only planned.
@@ -100,40 +100,16 @@ impl Writer {
         primary: &'r ObjectKey,
         write: &'r WriteRequest<'_>,
     ) -> BoxFuture<'r, Result<Bytes, Error>> {
-        let take = |answer: Bytes| (Stored::read(&answer), Ok(answer));
-        self.send_and_tell(primary, write, take).boxed()
+        self.send_and_tell(primary, write).boxed()
     }
 
-    /// The same, with the answer as `understand` interprets it.
-    pub(in crate::operations) fn send_and_understand<'r>(
-        &'r self,
-        primary: &'r ObjectKey,
-        write: &'r WriteRequest<'_>,
-        understand: impl Fn(&[u8]) -> Result<Answer, Error> + Send + 'r,
-    ) -> BoxFuture<'r, Result<Answer, Error>> {
-        let take = move |answer: Bytes| {
-            let understood = understand(&answer);
-            let stored = understood.as_ref().map_or_else(|_| Stored::read(&answer), Stored::of);
-            (stored, understood)
-        };
-        self.send_and_tell(primary, write, take).boxed()
-    }
-
-    async fn send_and_tell<T>(
-        &self,
-        primary: &ObjectKey,
-        write: &WriteRequest<'_>,
-        take: impl FnOnce(Bytes) -> (Stored, Result<T, Error>),
-    ) -> Result<T, Error> {
+    async fn send_and_tell(&self, primary: &ObjectKey, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         let started = self.environment.now();
         let answered = self.answered(write).await;
         let took = self.environment.now() - started;
         let text;
         let (effect, result) = match answered {
-            Ok((code, answer)) => {
-                let (stored, result) = take(answer);
-                (effect(write, code, &stored), result)
-            }
+            Ok((code, answer)) => (effect(write, code, &Stored::read(&answer)), Ok(answer)),
             Err(error) => {
                 text = error.to_string();
                 (WriteEffect::Failed { error: &text }, Err(error))
@@ -203,12 +179,6 @@ impl Writer {
             .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))
     }
 
-    /// The field managers whose entries caches keep.
-    pub(crate) fn own_managers(&self) -> Vec<&str> {
-        let retired = self.retired_managers.iter().map(String::as_str);
-        std::iter::once(&*self.field_manager).chain(retired).collect()
-    }
-
     /// `option` is added to the parameters of a JSON patch.
     fn request(&self, write: &WriteRequest<'_>, option: &str) -> Result<Request<Body>, Error> {
         let collection = write.kind.collection_path(write.key.namespace());
@@ -262,31 +232,26 @@ struct Stored {
 }
 
 impl Stored {
-    fn of(answer: &Answer) -> Self {
-        let version = answer.version().and_then(ResourceVersion::parse);
-        Self { version, goes: answer.is_of_marked() && !answer.has_finalizers() }
-    }
-
-    /// The same for an answer that nothing else reads.
     fn read(answer: &[u8]) -> Self {
         #[derive(serde::Deserialize)]
-        struct Versioned {
-            metadata: Metadata,
+        struct Versioned<'a> {
+            #[serde(borrow)]
+            metadata: Metadata<'a>,
         }
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Metadata {
-            resource_version: Option<String>,
+        struct Metadata<'a> {
+            resource_version: Option<&'a str>,
             deletion_timestamp: Option<serde::de::IgnoredAny>,
-            #[serde(default)]
-            finalizers: Vec<serde::de::IgnoredAny>,
+            finalizers: Option<Vec<serde::de::IgnoredAny>>,
         }
-        let Ok(Versioned { metadata }) = serde_json::from_slice::<Versioned>(answer) else {
+        let Ok(Versioned { metadata }) = serde_json::from_slice::<Versioned<'_>>(answer) else {
             return Self { version: None, goes: false };
         };
         Self {
-            version: metadata.resource_version.as_deref().and_then(ResourceVersion::parse),
-            goes: metadata.deletion_timestamp.is_some() && metadata.finalizers.is_empty(),
+            version: metadata.resource_version.and_then(ResourceVersion::parse),
+            goes: metadata.deletion_timestamp.is_some()
+                && metadata.finalizers.is_none_or(|left| left.is_empty()),
         }
     }
 }
@@ -303,20 +268,16 @@ fn effect(write: &WriteRequest<'_>, code: StatusCode, stored: &Stored) -> WriteE
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use k8s_openapi::api::core::v1::ConfigMap;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::cache::tests::known::view;
 
     proptest! {
         #![proptest_config(crate::properties::daily())]
 
         #[test]
-        fn an_answer_that_is_read_once_says_the_same(
+        fn an_answer_shows_what_is_stored(
             marked: bool,
             finalizers in prop_oneof![Just(Value::Null), Just(json!([])), Just(json!(["theirs"]))],
             version in prop::option::of("[1-9][0-9]{0,3}"),
@@ -325,15 +286,9 @@ mod tests {
             if marked {
                 answer["metadata"]["deletionTimestamp"] = json!("2026-11-21T12:00:00Z");
             }
-            if !finalizers.is_null() {
-                answer["metadata"]["finalizers"] = finalizers;
-            }
-            let text = answer.to_string();
-            let read = Stored::read(text.as_bytes());
-            let understood = Stored::of(&Arc::new(view::<ConfigMap>()).answer(&text).unwrap());
-            prop_assert_eq!(&read.version, &understood.version);
-            prop_assert_eq!(read.goes, understood.goes);
-            prop_assert_eq!(read.version.is_some(), answer["metadata"]["resourceVersion"].is_string());
+            answer["metadata"]["finalizers"] = finalizers;
+            let read = Stored::read(answer.to_string().as_bytes());
+            prop_assert_eq!(read.version, version.as_deref().and_then(ResourceVersion::parse));
             let goes = marked && answer["metadata"]["finalizers"].as_array().is_none_or(Vec::is_empty);
             prop_assert_eq!(read.goes, goes);
         }

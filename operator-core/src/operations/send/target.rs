@@ -1,16 +1,22 @@
-//! The target of writes of one type of object: which informer gets their answers, and whether they carry a uid.
+//! The target of writes of one type of object: which informer gets their answers, and whether they carry a uid; and the run
+//! that makes them.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use bytes::Bytes;
-use futures::FutureExt;
+use futures::{FutureExt, future::BoxFuture};
+use parking_lot::Mutex;
 use serde::de::Error as _;
 
-use super::{live::live, request::WriteRequest};
-use crate::operations::{Error, Findings, ResourceOperations, Writer};
+use super::request::{WriteRequest, Writer};
 use crate::{
-    cache::{Answer, AnyInformer, AnyWrite, HeldObjects},
+    cache::{Answer, AnyInformer, AnyWrite, HeldObjects, read_live},
+    environment::Now,
     event_source::{AnySecondary, PrimarySource, RustType, SecondaryWrite, Sources},
+    operations::error::Error,
     resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
 
@@ -21,6 +27,8 @@ pub(crate) struct WritingRun<'c> {
     pub(crate) key: &'c ObjectKey,
     /// Its incarnation.
     pub(crate) uid: &'c str,
+    /// Whether the run has begun with a primary that is being deleted: a clean-up.
+    pub(crate) is_cleanup: bool,
     /// The controller's finalizer, if it uses one.
     pub(crate) finalizer: Option<&'c str>,
     /// The annotation of the primary that records its Jobs: the framework's, not the reconciler's.
@@ -40,11 +48,7 @@ impl WritingRun<'_> {
     /// Sends a write, once, and records what its error says about the primary.
     pub(in crate::operations) async fn send(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         let sent = self.writer.send(self.key, write).await;
-        sent.inspect_err(|error| self.take(error))
-    }
-
-    fn take(&self, error: &Error) {
-        self.findings.take(error, self.key, self.writer.environment.now());
+        sent.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
     }
 }
 
@@ -185,9 +189,7 @@ impl<'c> Target<'c> {
 
     /// Sends a write, once, and reads the object in its answer.
     pub(in crate::operations) async fn send_once(&self, write: &WriteRequest<'_>) -> Result<Answer, Error> {
-        let understand = |answer: &[u8]| self.understand(write, answer);
-        let sent = self.run.writer.send_and_understand(self.run.key, write, understand).await;
-        sent.inspect_err(|error| self.run.take(error))
+        self.understand(write, &self.run.send(write).await?)
     }
 
     /// The object in an answer, in the form that caches keep.
@@ -283,15 +285,80 @@ impl<'c> Target<'c> {
     }
 }
 
-impl<'c> ResourceOperations<'c> {
-    /// The target of `object`, which a bounded event source holds in full from then on.
-    pub(in crate::operations) async fn held(
-        &self,
-        of: RustType,
-        object: &dyn Object,
-    ) -> Result<(Target<'c>, ObjectKey), Error> {
-        let (target, key) = self.target(of, object)?;
-        target.hold(&key).await?;
-        Ok((target, key))
+/// What the writes of one run have found out about its primary; it is read when the run has ended. Kept separately from
+/// their errors, because user code may wrap an error, return another one instead, or none.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    gone: AtomicBool,
+    going: AtomicBool,
+    namespace_ends: AtomicBool,
+    not_before: Mutex<Option<Now>>,
+}
+
+impl Findings {
+    /// Takes from a write's error what it says about the run's `primary`.
+    fn take(&self, error: &Error, primary: &ObjectKey, now: Now) {
+        if let Some(asked) = error.retry_after() {
+            let mut not_before = self.not_before.lock();
+            *not_before = (*not_before).max(Some(now + asked));
+        }
+        if let Error::NamespaceTerminating { key, .. } = error
+            && key.namespace() == primary.namespace()
+        {
+            self.namespace_ends.store(true, Ordering::Relaxed);
+        }
     }
+
+    /// The primary was found gone or replaced.
+    pub(crate) fn note_gone(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the primary is gone or replaced.
+    pub(crate) fn primary_is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    /// The primary was found to be in deletion, which its run didn't know.
+    pub(super) fn note_going(&self) {
+        self.going.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the primary is being deleted, which its run didn't know.
+    pub(crate) fn primary_is_going(&self) -> bool {
+        self.going.load(Ordering::Relaxed)
+    }
+
+    /// Whether the primary's own namespace is being terminated, so that the primary is about to be removed as well.
+    pub(crate) fn namespace_ends(&self) -> bool {
+        self.namespace_ends.load(Ordering::Relaxed)
+    }
+
+    /// When the server is ready for another request, if it has refused a write for now.
+    pub(crate) fn not_before(&self) -> Option<Now> {
+        *self.not_before.lock()
+    }
+}
+
+/// The live object, past all caches, complete, including the managed fields of others. `None` if it doesn't exist. Used
+/// if the answer to a write, or the lack of one, leaves open what exists now.
+///
+/// Boxed, as in `Writer::send`.
+pub(crate) fn live<'r>(
+    writer: &'r Writer,
+    informer: &'r AnyInformer,
+    key: &'r ObjectKey,
+) -> BoxFuture<'r, Result<Option<AnyObject>, Error>> {
+    look(writer, informer, key).boxed()
+}
+
+async fn look(writer: &Writer, informer: &AnyInformer, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+    let kind = informer.resource_type();
+    let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
+    let Some(object) = read? else { return Ok(None) };
+    // None of the object's values is repeated, whatever its kind.
+    let whole = informer.view().whole(object.get());
+    whole
+        .map(Some)
+        .map_err(|words| Error::undecodable(kind.clone(), key.clone(), serde_json::Error::custom(words)))
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! # Guarantees
-//! - The listener is bound before the controllers start, so that the operator doesn't start if the port is taken, and
+//! - The listener is bound before the controllers start: the operator doesn't start if the port is taken, and
 //!   it is closed when `stop` returns. While runs are drained it answers: alive, and not ready.
 //! - Probes read what is known anyway. They neither wait for the event path nor send anything through it.
 //! - All connections live in one task, and end with it.

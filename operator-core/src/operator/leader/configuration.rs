@@ -53,7 +53,7 @@ pub(super) struct Callbacks {
 type Callback = dyn Fn() + Send + Sync;
 type LeaderCallback = dyn Fn(&str) + Send + Sync;
 
-/// What is wrong with an election's declaration, or prevents an operator from taking part.
+/// A mistake in an election's declaration, or the reason why an operator can't take part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaderElectionError {
@@ -64,7 +64,7 @@ pub enum LeaderElectionError {
     InvalidLeaseName(String),
     /// The leader could not be identified.
     #[error(
-        "the identity of a leader is empty; give one that no other replica has, or leave `.identity(…)` out"
+        "the identity of a leader is empty; set one that no other replica has, or leave `.identity(…)` out"
     )]
     EmptyIdentity,
     /// A leader would go on when others could have replaced it, or give up at the first failure.
@@ -81,7 +81,7 @@ pub enum LeaderElectionError {
         retry_period: Duration,
     },
     /// Neither the declaration nor the cluster's configuration names the namespace of the lease.
-    #[error("no namespace is known for the lease; name one with `.namespace(…)` in the leader election")]
+    #[error("the namespace of the lease is unknown; set one with `.namespace(…)` in the leader election")]
     NoNamespace,
     /// The operator's account lacks rights.
     #[error(

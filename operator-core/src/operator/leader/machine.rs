@@ -27,7 +27,7 @@
 //!   deadline of another.
 //! - The lease isn't deleted at the same moment as a replica starts that has never seen it; nor is it deleted again
 //!   within two retry periods of its creation.
-//! - A lease is no fence at the server: a write that was sent within the term may arrive after it. The time between
+//! - A lease isn't a fence at the server: a write that was sent within the term may arrive after it. The time between
 //!   renew deadline and lease duration is for such writes.
 
 use std::time::Duration;
@@ -85,7 +85,7 @@ pub(super) struct Machine {
     respected: Option<Duration>,
     /// Until then another replica may believe that it holds the lease.
     held_until: Now,
-    /// Whether a write can be based on what is known.
+    /// Whether a write can be based on the known lease.
     is_current: bool,
     /// When the next request is due.
     due: Now,

@@ -12,7 +12,7 @@
 //! # Guarantees
 //! - Nothing is written before this replica is the leader, or after its term: the fence below all clients checks the
 //!   clock at each write. That doesn't depend on this task, which may not have been polled for a minute.
-//! - A standby's event sources run, so that its caches are warm when it begins to lead.
+//! - A standby's event sources run: its caches are filled when it begins to lead.
 //! - Requests about the lease go through a separate client, each with a deadline, without retry and budget.
 //! - A stop releases the lease after the last run has ended by itself, even a lease that was taken by a write whose
 //!   answer never came; if a run had to be dropped, the lease expires instead, because a write of that run may still be

@@ -21,11 +21,11 @@ pub struct MachineConfig {
     pub rate_limiter: Option<Arc<dyn RateLimiter>>,
     /// The longest time between the end of a run and the next one; ten hours by default, `None` for no such runs.
     pub max_reconciliation_interval: Option<Duration>,
-    /// The share by which the maximum interval is randomly shortened and a reschedule lengthened, so that what began
-    /// together doesn't stay together; a tenth by default, 0 for exact delays.
+    /// The share by which the maximum interval is randomly shortened and a reschedule lengthened, so runs that
+    /// began together don't stay together; a tenth by default, 0 for exact delays.
     pub spread: f64,
-    /// The randomness for that, and for the delays after failures of the server, so that what failed together isn't
-    /// retried together; `None`, the default, spreads nothing.
+    /// The randomness for that, and for the delays after failures of the server, which spreads the retries of runs that
+    /// failed together; `None`, the default, spreads nothing.
     pub jitter: Option<Jitter>,
 }
 

@@ -105,7 +105,7 @@ impl Core {
         record.place = Place::Waiting(self.timers.set(key.clone(), kind, delay, now));
     }
 
-    /// Sets the timer of a requested run: never too early, as somebody counts on what has happened by then.
+    /// Sets the timer of a requested run: never too early, because the caller relies on the full delay.
     pub(super) fn wait_for_reschedule(
         &mut self,
         key: &ObjectKey,

@@ -38,8 +38,8 @@ pub enum Input {
         key: ObjectKey,
         /// The uid of the object that is gone.
         uid: Uid,
-        /// What is known of it, if a run has to see that it is gone. It is then known until that run has ended well, or
-        /// no attempt is left, unless no runs of it are started now.
+        /// The last known state of the object, if a run has to see the deletion. The primary is then known until that run
+        /// has succeeded, or no attempt is left, unless no runs of it are started now.
         last: Option<Arc<Departed>>,
     },
     /// Something that a primary depends on has changed: a secondary, a poll, a push. Ignored if the primary is unknown.

@@ -41,11 +41,11 @@
 //!   time.
 //! - An object that replaces another of its name starts with fresh retry and rate state, and never runs at the same
 //!   time.
-//! - An end that a run has to see is seen by one that starts after it, before any run of a successor, and is retried as
-//!   other runs are. No other run is told of it.
+//! - A deletion that has to be reported is reported to exactly one run, which starts after it and before any run for a new
+//!   object of the same name, and is retried like other runs.
 //! - First in, first out; objects found in the initial list that have not been changed since yield to all others, but
 //!   get at least every fifth place.
-//! - Nothing is kept about a primary that is gone. An event that joins what is already pending allocates nothing and
+//! - No state is kept about a primary that is gone. An event that joins a pending one allocates nothing and
 //!   needs one lookup in the map of primaries.
 //! - Effects are a function of inputs and moments; the order of a hash map never has an effect.
 //!

@@ -13,9 +13,9 @@ pub(super) const FOREGROUND_IN_A_ROW: u32 = 4;
 
 /// Two queues, each first in, first out.
 ///
-/// The foreground holds the primaries that were created, changed, marked for deletion or deleted, and goes first, so that a user's change
-/// doesn't wait behind ten thousand objects that have probably not changed while the operator was down. The background gets
-/// every fifth place, so that it is never starved.
+/// The foreground holds the primaries that were created, changed, marked for deletion or deleted, and goes first: a user's
+/// change doesn't wait behind ten thousand objects that have probably not changed while the operator was down. The
+/// background gets every fifth place, and is never starved.
 ///
 /// A primary that is triggered by a secondary or a timer is in the background, behind the initial list. If many
 /// primaries share a secondary, each of their first runs may change it and trigger all the others: in this way a second

@@ -32,7 +32,9 @@ use super::{AnyContext, Data};
 use crate::resource::{AnyObject, KubeObject};
 use crate::{
     reconciler::ManagedWorkflow,
-    results::{NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowError, WorkflowResult},
+    results::{
+        LatestResults, NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowError, WorkflowResult,
+    },
 };
 use conditions::Verdict;
 
@@ -137,8 +139,8 @@ impl<P: KubeObject> Run<P> {
     /// declarations. Empty before the first run, and after a restart of the operator.
     #[must_use]
     pub fn latest(&self) -> Vec<NodeStatus> {
-        let context = &self.any.context;
-        context.shared().workflows.latest.of(context.primary_key())
+        let latest = |latest: &mut LatestResults| latest.nodes();
+        self.any.context.scope().look(latest).unwrap_or_default()
     }
 
     /// The nodes that wait: they aren't ready, can't start yet, wait for another node, or wait to be deleted. Each

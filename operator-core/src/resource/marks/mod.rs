@@ -20,15 +20,13 @@
 mod controller;
 mod done;
 mod names;
-mod nodes;
 mod value;
 mod whose;
 #[cfg(test)]
 mod whose_tests;
 
-pub(crate) use controller::ControllerMarks;
+pub(crate) use controller::{ControllerMarks, Nodes};
 pub(crate) use done::{DoneBy, DoneJobs, fingerprint, has_succeeded, is_job};
 pub use names::MarkNames;
-pub(crate) use nodes::Nodes;
 pub(crate) use value::{digits, label_value};
 pub(crate) use whose::{Marks, Whose};

@@ -126,7 +126,7 @@ impl MarkNames {
         &self.done_jobs
     }
 
-    /// The key of the annotation of a primary that notes the creates of records in other systems that were begun.
+    /// The key of the annotation of a primary that notes the started creates of records in other systems.
     #[must_use]
     pub fn attempts(&self) -> &str {
         &self.attempts

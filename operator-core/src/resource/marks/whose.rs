@@ -30,7 +30,7 @@ pub(crate) enum Whose {
     Foreign,
 }
 
-/// The marks that one node puts on what it writes for one primary, and by which it recognises these objects.
+/// The marks that one node puts on its objects for one primary, and by which it recognises these objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks<'a> {
     pub(crate) of: &'a ControllerMarks,
@@ -99,7 +99,7 @@ impl Marks<'_> {
             (Some(_), Some(node), Some(_)) if is_our_controller && node == self.node => {
                 if self.is_of_earlier_incarnation(meta) { Whose::Orphan } else { Whose::Foreign }
             }
-            (None, None, None) => self.of_the_unmarked(meta, wanted),
+            (None, None, None) => self.of_the_unlabelled(meta, wanted),
             _ => Whose::Foreign,
         }
     }
@@ -131,8 +131,8 @@ impl Marks<'_> {
         Some(format!("node `{node}` of controller `{controller}`, for the primary with uid {owner},"))
     }
 
-    /// For objects that were written before there were marks: annotations show the owner, or nothing does.
-    fn of_the_unmarked(&self, meta: &ObjectMeta, wanted: bool) -> Whose {
+    /// Of an object that lost its labels, or never had any: its mapping annotations name the owner, or nothing does.
+    fn of_the_unlabelled(&self, meta: &ObjectMeta, wanted: bool) -> Whose {
         match self.annotations.primary_in(meta, self.owner_type) {
             Some(primary) if primary == self.owner && wanted && self.has_written(meta) => {
                 Whose::Mine { removable: false }

@@ -40,7 +40,7 @@ use crate::{
     controller::{Controller, ControllerBuilder, IntoController},
     environment::Now,
     event_source::Resources,
-    reconciler::{Expectations, Reconciler},
+    reconciler::{Expected, Reconciler},
     resource::{KubeObject, ResourceType},
     results::NodeKey,
     workflow::declare::reference::NodeRef,
@@ -89,7 +89,7 @@ struct Made {
 }
 
 /// What the reconciler of an earlier run waits for, the moment at which that run ended, and its time of day.
-type Carried = (Arc<Expectations>, Now, Timestamp);
+type Carried = (Expected, Now, Timestamp);
 
 /// Where the primary is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,9 @@ use crate::{
     controller::Controller,
     dependent::complete,
     operations::plan::{Moment, has_generation, made_by},
-    resource::{Cluster, MappingAnnotations, Marks, ObjectKey, ResourceType, label_value, owner_in},
+    resource::{
+        Cluster, MappingAnnotations, MarkNames, Marks, ObjectKey, ResourceType, label_value, owner_in,
+    },
 };
 
 /// The primary of a run.
@@ -90,7 +92,7 @@ pub(super) fn marked(made: Made, controller: &Controller, primary: &Primary, wor
     complete(&mut meta, kind.is_namespaced(), &primary.key, node, true)
         .unwrap_or_else(|why| panic!("a {} of node `{node}`: {why}", kind.kind()));
     let (of, owner_type, annotations) =
-        (controller.marks(), controller.resource_type(), MappingAnnotations::default());
+        (controller.marks(MarkNames::default()), controller.resource_type(), MappingAnnotations::default());
     match owner_in(&primary.meta, owner_type).filter(|_| is_owned) {
         Some(reference) => {
             let owners = meta.owner_references.get_or_insert_default();

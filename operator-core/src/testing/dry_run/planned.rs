@@ -17,7 +17,7 @@ use crate::{
     operations::Verb,
     reconciler::{AnyContext, AnyRun, Run},
     resource::{KubeObject, ObjectKey, ResourceType},
-    results::{NodeState, NodeStatus},
+    results::{LatestResults, NodeState, NodeStatus},
     workflow::declare::reference::NodeRef,
 };
 
@@ -47,7 +47,7 @@ pub(super) struct End {
 
 impl End {
     fn carried(&self) -> Carried {
-        (Arc::clone(&self.context.shared().expectations), self.ended, self.now)
+        (self.context.expected(), self.ended, self.now)
     }
 }
 
@@ -212,7 +212,7 @@ impl<P: KubeObject> Planned<P> {
     }
 
     fn nodes(&self) -> Vec<NodeStatus> {
-        self.end.context.shared().workflows.latest.of(&self.end.key)
+        self.end.context.scope().look(|latest: &mut LatestResults| latest.nodes()).unwrap_or_default()
     }
 
     fn named(&self, write: &Write) -> String {

@@ -24,7 +24,7 @@ use crate::{
     event_source::{Discovery, Given, Sharing},
     observe::{Observation, Observer, Observers, RunEnd},
     operations::{Mode, plan::Planner},
-    reconciler::{AnyRun, DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings},
+    reconciler::{AnyRun, DEFAULT_MAX_CONCURRENT_DEPENDENTS, Expected, WorkflowSurroundings},
     resource::{Departed, KubeObject, MarkNames, ObjectKey, ResourceType, Uid},
 };
 
@@ -144,9 +144,10 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         mode: Mode::Plan(Arc::clone(&world) as Arc<dyn Planner>),
         given: Some(Arc::clone(&world) as Arc<dyn Given>),
     });
-    if let Some((others, then, before)) = expected {
+    if let Some((expected, then, before)) = expected {
         let passed = Duration::try_from(now.duration_since(before)).unwrap_or_default();
-        wired.dispatcher.shared.expectations.inherit(&others, then, passed);
+        let later = |kept: &mut Expected| *kept = expected.later(then, passed);
+        wired.dispatcher.shared.scopes.of(&key).change(later);
     }
     // What the status function is told of the run.
     let told: Arc<Mutex<Option<Arc<AnyRun>>>> = Arc::default();

@@ -39,7 +39,7 @@ use crate::{
     environment::Now,
     observe::Observation,
     reconciler::{AnyContext, ManagedWorkflow, Parted, Unfinished},
-    resource::{AnyObject, ObjectKey},
+    resource::AnyObject,
     results::{NodeKey, NodeState, Secondary, WorkflowError, WorkflowResult},
 };
 
@@ -356,9 +356,5 @@ impl ManagedWorkflow for AnyWorkflow {
 
     fn node_name(&self, key: &NodeKey) -> Option<&str> {
         self.0.names.get(key).map(|name| &**name)
-    }
-
-    fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
-        self.0.nodes.iter().map(|node| node.dependent.leftovers(exists)).sum()
     }
 }

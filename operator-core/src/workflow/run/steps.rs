@@ -12,7 +12,7 @@ use crate::{
     event_source::Claimant,
     observe::error_chain,
     reconciler::BoxError,
-    results::{ConditionKind, HoldCode, Panicked, Secondary, Verdict},
+    results::{ConditionKind, HoldCode, Leaving, Panicked, Secondary, Verdict},
     workflow::{
         Cluster, NodeId,
         conditions::{
@@ -165,8 +165,8 @@ impl Run<'_> {
         }
         let gone = self.ask(ConditionKind::Gone, node, node.deleted.as_ref(), record).await?;
         if gone {
-            let leaving = &self.context.shared().workflows.leaving;
-            leaving.forget(self.context.primary_key(), node.dependent.name());
+            let forget = |leaving: &mut Leaving| leaving.forget(node.dependent.name());
+            self.context.scope().look(forget);
         }
         Ok(if gone { Removed::Gone } else { Removed::NotYet })
     }
@@ -226,11 +226,10 @@ impl Run<'_> {
             self.release(id, node);
             return Ok(Activity::Inactive);
         }
-        let (sources, primary) = (self.context.shared().sources.conditional(), self.context.primary_key());
-        let exists = || self.context.primary().is_some();
+        let (sources, scope) = (self.context.shared().sources.conditional(), self.context.scope());
         // All of them, so that they are listed at the same time.
         let waits = node.sources.iter().fold(None, |waits, source| {
-            let claimed = sources.claim(source, primary, self.claimant(id), exists);
+            let claimed = sources.claim(source, scope, self.claimant(id));
             waits.or(claimed.err())
         });
         let Some(reason) = waits else { return Ok(Activity::Active) };

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    Part, cache, go_build,
+    Part, attempt, cache, go_build,
     modules::{CLUSTER, KWOK, Module, PROMETHEUS, SUPERVISE},
 };
 use crate::error::Error;
@@ -61,10 +61,10 @@ impl Assets {
     /// Finds the binaries of the given parts, and builds them if necessary.
     ///
     /// Blocks: a build takes about five minutes. It reports its progress on stderr. If several processes need the same
-    /// binary, one builds and the others wait.
+    /// binary, one builds and the others wait. A build that has failed is tried again by the next `cargo test` only.
     ///
     /// # Errors
-    /// If a folder lacks a binary, there is no Go to build with, or the build fails.
+    /// If a folder lacks a binary, there is no Go to build with, or the build fails or has failed in this test run.
     pub fn locate(parts: &[Part]) -> Result<Self, Error> {
         match Source::from_env()? {
             Source::Existing => Err(Error::NotOurs),
@@ -77,8 +77,9 @@ impl Assets {
             Source::Existing => return Err(Error::NotOurs),
             Source::Folder(folder) => Self { kwok: folder.clone(), folder, ours: false },
             Source::Cache(cache) => {
+                let run = attempt::this_run();
                 let built = |module: &Module| {
-                    cache::ensure(&cache, module, |folder| go_build::build(module, folder, None))
+                    cache::ensure(&cache, module, &run, |folder| go_build::build(module, folder, None))
                 };
                 let folder = built(&CLUSTER)?;
                 let kwok = if parts.contains(&Part::Kwok) { built(&KWOK)? } else { folder.clone() };
@@ -147,7 +148,8 @@ impl Assets {
 
 /// Builds it in `cache`, if it isn't there, with the `go` of `path`, by default the process's.
 fn prometheus_in(cache: &Path, path: Option<&OsString>) -> Result<PathBuf, Error> {
-    let built = cache::ensure(cache, &PROMETHEUS, |folder| go_build::build(&PROMETHEUS, folder, path));
+    let build = |folder: &Path| go_build::build(&PROMETHEUS, folder, path);
+    let built = cache::ensure(cache, &PROMETHEUS, &attempt::this_run(), build);
     let folder = built.map_err(|error| match error {
         // The other ways to a control plane lead to no Prometheus.
         Error::NoGo { wanted } => Error::NoGoFor { what: PROMETHEUS.what, wanted },

@@ -21,7 +21,7 @@ use super::{
     modules::{AUDIT_POLICY, NODE, STAGES},
     part::Layout,
     process::Supervisor,
-    ready,
+    progress, ready,
 };
 use crate::{
     certs::{self, Authority},
@@ -229,6 +229,24 @@ impl ControlPlaneBuilder {
         let text = kubeconfig("control-plane", layout.port, &ca, "admin", &admin)?;
         write(&folder.join("kubeconfig"), &text)?;
         Ok(text)
+    }
+
+    /// The same for a control plane that several tests share: if it doesn't start, the reason is written to stderr, once
+    /// and in full, and the error, which each of the tests is told, is one line.
+    ///
+    /// # Errors
+    /// [`Error::NotStarted`], for the reasons of [`start`](Self::start).
+    pub async fn start_shared(self) -> Result<ControlPlane, Error> {
+        self.start().await.map_err(|error| {
+            let mut reason = error.to_string();
+            let mut source = std::error::Error::source(&error);
+            while let Some(cause) = source {
+                reason = format!("{reason}: {cause}");
+                source = cause.source();
+            }
+            progress::say(&format!("the shared control plane did not start: {reason}"));
+            Error::NotStarted { why: reason.lines().next().unwrap_or_default().to_owned() }
+        })
     }
 
     /// Starts the parts one after another, each when what it needs is available: otherwise they would give up or wait

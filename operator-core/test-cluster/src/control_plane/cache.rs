@@ -6,12 +6,14 @@
 //!   kwok-v0.8.0-linux-x86_64-<hash>/             kwok
 //!   prometheus-v0.316.0-linux-x86_64-<hash>/     prometheus
 //!   <key>.lock                                   held while one process builds
+//!   <key>.failed                                 why the last build has failed, and in which test run
 //! ```
 //!
 //! # Guarantees
 //! - A folder under its final name is complete: it is built under another name and then renamed.
 //! - Two processes never build the same key at once; the second waits and finds what the first has built.
 //! - A process that dies while it builds leaves the lock free.
+//! - A build that has failed isn't tried again in the same test run.
 //!
 //! # Assumptions
 //! - The cache folder is on one file system, whose locks work between its users.
@@ -21,14 +23,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{modules::Module, progress};
+use super::{attempt::Attempt, modules::Module, progress};
 use crate::error::Error;
 use crate::files::make_folder;
 
-/// The folder of the module's binary; `build` fills it if it doesn't exist. Blocks for as long as that takes.
+/// The folder of the module's binary; `build` fills it if it doesn't exist, and if it hasn't failed in the test run `run`
+/// already. Blocks for as long as that takes.
 pub(super) fn ensure(
     cache: &Path,
     module: &Module,
+    run: &str,
     build: impl FnOnce(&Path) -> Result<(), Error>,
 ) -> Result<PathBuf, Error> {
     let key = module.key();
@@ -42,6 +46,14 @@ pub(super) fn ensure(
     if folder.is_dir() {
         return Ok(folder);
     }
+    let attempt = Attempt::of(cache, module, run);
+    attempt.check(module)?;
+    let built = fill(cache, &folder, build);
+    attempt.ended(built.as_ref().err());
+    built.map(|()| folder)
+}
+
+fn fill(cache: &Path, folder: &Path, build: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
     let unfinished = tempfile::Builder::new()
         .prefix("unfinished-")
         .tempdir_in(cache)
@@ -49,8 +61,7 @@ pub(super) fn ensure(
     let content = unfinished.path().join("content");
     make_folder(&content)?;
     build(&content)?;
-    std::fs::rename(&content, &folder).map_err(Error::io(format!("make {}", folder.display())))?;
-    Ok(folder)
+    std::fs::rename(&content, folder).map_err(Error::io(format!("make {}", folder.display())))
 }
 
 /// Waits until this process has the lock. It is released when the file is closed, however that happens.
@@ -92,7 +103,7 @@ mod tests {
         // Locks belong to an open file, so two threads stand for two processes.
         let ensure_one = || {
             together.wait();
-            ensure(cache.path(), &CLUSTER, |folder| {
+            ensure(cache.path(), &CLUSTER, "a run", |folder| {
                 builds.fetch_add(1, Ordering::SeqCst);
                 fake(folder)
             })
@@ -108,16 +119,25 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_build_leaves_nothing_and_the_next_one_builds() {
+    fn a_failed_build_leaves_its_reason_and_is_tried_again_by_the_next_run() {
         let cache = tempfile::tempdir().unwrap();
-        let failed = ensure(cache.path(), &CLUSTER, |folder| {
-            fake(folder)?;
-            Err(Error::Ended)
-        });
-        assert!(matches!(failed, Err(Error::Ended)));
+        let fails = |run: &str| {
+            let failed = |folder: &Path| {
+                fake(folder)?;
+                Err(Error::Ended)
+            };
+            ensure(cache.path(), &CLUSTER, run, failed).unwrap_err()
+        };
+        assert!(matches!(fails("first"), Error::Ended));
         assert!(!cache.path().join(CLUSTER.key()).exists());
+        let Error::NotBuilt { note, .. } = fails("first") else {
+            panic!("it is tried again in the same run")
+        };
+        assert_eq!(std::fs::read_to_string(&note).unwrap(), "first\nthe control plane has ended\n");
+        assert!(matches!(fails("second"), Error::Ended));
+
+        assert!(ensure(cache.path(), &CLUSTER, "third", fake).unwrap().join("etcd").exists());
         let left = std::fs::read_dir(cache.path()).unwrap().count();
-        assert_eq!(left, 1, "only the lock stays");
-        assert!(ensure(cache.path(), &CLUSTER, fake).unwrap().join("etcd").exists());
+        assert_eq!(left, 2, "the lock and the binaries");
     }
 }

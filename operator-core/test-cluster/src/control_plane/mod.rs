@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use kube::Client;
 
 mod assets;
+mod attempt;
 mod builder;
 mod cache;
 mod go_build;

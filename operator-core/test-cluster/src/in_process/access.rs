@@ -11,15 +11,17 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::{
+    api::Reply,
     audit::verb,
     failure::Failure,
-    identity::{AUTHENTICATED, AUTHENTICATION, User},
+    identity::{AUTHENTICATED, AUTHENTICATION, User, may_impersonate},
+    paths::{authorize_path, decide_path},
     read::json as json_bytes,
     request::{Request, Route, Target},
     rights::wrong_question,
     selector::Selector,
-    state::{Reply, State},
-    store::{Path, Resource},
+    store::{Path, Resource, Store},
+    write::check_names,
 };
 
 /// The group of access reviews, which are answered and never stored.
@@ -45,139 +47,141 @@ pub(super) struct Decision {
     pub(super) reason: String,
 }
 
-impl State {
-    /// Refuses a request that the user is not allowed to make.
-    pub(super) fn authorize(&self, request: &Request) -> Result<(), Failure> {
-        self.may_impersonate(request)?;
-        if request.user.is_administrator() {
-            return Ok(());
-        }
-        let Route::Objects(target) = &request.route else { return self.authorize_path(request) };
-        let action = Action::of(request, target);
-        if action.is_about_oneself() && request.user.all_groups().iter().any(|group| group == AUTHENTICATED) {
-            return Ok(());
-        }
-        let decision = self.decide(&request.user, &action);
-        if !decision.allowed {
-            return Err(action.refused(&request.user, &decision));
-        }
-        Ok(())
+/// Refuses a request that the user is not allowed to make.
+pub(super) fn authorize(store: &Store, request: &Request) -> Result<(), Failure> {
+    may_impersonate(store, request)?;
+    if request.user.is_administrator() {
+        return Ok(());
     }
-
-    /// POST of an access review.
-    pub(super) fn review(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
-        let own = match (target.version.as_str(), target.plural.as_str()) {
-            ("v1", "selfsubjectaccessreviews") => true,
-            ("v1", "subjectaccessreviews" | "localsubjectaccessreviews") => false,
-            ("v1", other) => return Err(Failure::not_modelled(format_args!("{other}.{REVIEWS}"))),
-            _ => return Err(Failure::no_resource()),
-        };
-        if request.method != Method::POST || target.name.is_some() {
-            return Err(Failure::method());
-        }
-        let mut review: Value = serde_json::from_slice(&request.body)
-            .map_err(|error| Failure::bad_request(format!("the object provided is unrecognized: {error}")))?;
-        let kind = match target.plural.as_str() {
-            "selfsubjectaccessreviews" => "SelfSubjectAccessReview",
-            "subjectaccessreviews" => "SubjectAccessReview",
-            _ => "LocalSubjectAccessReview",
-        };
-        let unknown = drop_unknown(&mut review["spec"], own);
-        self.check_names(request, (kind, &target.version), unknown)?;
-        let spec = &review["spec"];
-        let causes = wrong_question(spec, own, target.namespace.as_deref());
-        if !causes.is_empty() {
-            return Err(Failure::question(REVIEWS, &causes));
-        }
-        let text = |field: &str| spec["resourceAttributes"][field].as_str().unwrap_or_default().to_owned();
-        let action = Action {
-            verb: text("verb"),
-            group: text("group"),
-            resource: text("resource"),
-            subresource: text("subresource"),
-            namespace: text("namespace"),
-            name: text("name"),
-        };
-        let groups = spec["groups"].as_array().into_iter().flatten();
-        let user = User {
-            name: Some(spec["user"].as_str().unwrap_or_default().to_owned()),
-            groups: groups.filter_map(Value::as_str).map(str::to_owned).collect(),
-            is_complete: true,
-            ..User::default()
-        };
-        let user = if own { &request.user } else { &user };
-        let path = |field: &str| spec["nonResourceAttributes"][field].as_str().unwrap_or_default();
-        let decision = if spec["resourceAttributes"].is_null() {
-            self.decide_path(user, path("verb"), path("path"))
-        } else {
-            self.decide(user, &action)
-        };
-        review["apiVersion"] = format!("{REVIEWS}/v1").into();
-        review["kind"] = kind.into();
-        if review["metadata"].is_null() {
-            review["metadata"] = json!({});
-        }
-        if let Some(namespace) = &target.namespace {
-            review["metadata"]["namespace"] = namespace.clone().into();
-        }
-        review["status"] = json!({ "allowed": decision.allowed });
-        if !decision.reason.is_empty() {
-            review["status"]["reason"] = decision.reason.into();
-        }
-        Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
+    let Route::Objects(target) = &request.route else { return authorize_path(store, request) };
+    let action = Action::of(request, target);
+    if action.is_about_oneself() && request.user.all_groups().iter().any(|group| group == AUTHENTICATED) {
+        return Ok(());
     }
+    let decision = decide(store, &request.user, &action);
+    if !decision.allowed {
+        return Err(action.refused(&request.user, &decision));
+    }
+    Ok(())
+}
 
-    pub(super) fn decide(&self, user: &User, action: &Action) -> Decision {
-        if user.is_administrator() {
-            return Decision { allowed: true, reason: String::new() };
+/// POST of an access review.
+pub(super) fn review(
+    store: &Store,
+    warnings: &mut Vec<String>,
+    request: &Request,
+    target: &Target,
+) -> Result<Reply, Failure> {
+    let own = match (target.version.as_str(), target.plural.as_str()) {
+        ("v1", "selfsubjectaccessreviews") => true,
+        ("v1", "subjectaccessreviews" | "localsubjectaccessreviews") => false,
+        ("v1", other) => return Err(Failure::not_modelled(format_args!("{other}.{REVIEWS}"))),
+        _ => return Err(Failure::no_resource()),
+    };
+    if request.method != Method::POST || target.name.is_some() {
+        return Err(Failure::method());
+    }
+    let mut review: Value = serde_json::from_slice(&request.body)
+        .map_err(|error| Failure::bad_request(format!("the object provided is unrecognized: {error}")))?;
+    let kind = match target.plural.as_str() {
+        "selfsubjectaccessreviews" => "SelfSubjectAccessReview",
+        "subjectaccessreviews" => "SubjectAccessReview",
+        _ => "LocalSubjectAccessReview",
+    };
+    let unknown = drop_unknown(&mut review["spec"], own);
+    check_names(warnings, request, (kind, &target.version), unknown)?;
+    let spec = &review["spec"];
+    let causes = wrong_question(spec, own, target.namespace.as_deref());
+    if !causes.is_empty() {
+        return Err(Failure::question(REVIEWS, &causes));
+    }
+    let text = |field: &str| spec["resourceAttributes"][field].as_str().unwrap_or_default().to_owned();
+    let action = Action {
+        verb: text("verb"),
+        group: text("group"),
+        resource: text("resource"),
+        subresource: text("subresource"),
+        namespace: text("namespace"),
+        name: text("name"),
+    };
+    let groups = spec["groups"].as_array().into_iter().flatten();
+    let user = User {
+        name: Some(spec["user"].as_str().unwrap_or_default().to_owned()),
+        groups: groups.filter_map(Value::as_str).map(str::to_owned).collect(),
+        is_complete: true,
+        ..User::default()
+    };
+    let user = if own { &request.user } else { &user };
+    let path = |field: &str| spec["nonResourceAttributes"][field].as_str().unwrap_or_default();
+    let decision = if spec["resourceAttributes"].is_null() {
+        decide_path(store, user, path("verb"), path("path"))
+    } else {
+        decide(store, user, &action)
+    };
+    review["apiVersion"] = format!("{REVIEWS}/v1").into();
+    review["kind"] = kind.into();
+    if review["metadata"].is_null() {
+        review["metadata"] = json!({});
+    }
+    if let Some(namespace) = &target.namespace {
+        review["metadata"]["namespace"] = namespace.clone().into();
+    }
+    review["status"] = json!({ "allowed": decision.allowed });
+    if !decision.reason.is_empty() {
+        review["status"]["reason"] = decision.reason.into();
+    }
+    Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
+}
+
+pub(super) fn decide(store: &Store, user: &User, action: &Action) -> Decision {
+    if user.is_administrator() {
+        return Decision { allowed: true, reason: String::new() };
+    }
+    let (name, groups) = (user.name.as_deref().unwrap_or_default(), user.all_groups());
+    let mut missing = Vec::new();
+    let in_namespace = Some(action.namespace.as_str()).filter(|namespace| !namespace.is_empty());
+    for (plural, kind, namespace) in
+        [("clusterrolebindings", "ClusterRoleBinding", None), ("rolebindings", "RoleBinding", in_namespace)]
+    {
+        if plural == "rolebindings" && namespace.is_none() {
+            continue;
         }
-        let (name, groups) = (user.name.as_deref().unwrap_or_default(), user.all_groups());
-        let mut missing = Vec::new();
-        let in_namespace = Some(action.namespace.as_str()).filter(|namespace| !namespace.is_empty());
-        for (plural, kind, namespace) in [
-            ("clusterrolebindings", "ClusterRoleBinding", None),
-            ("rolebindings", "RoleBinding", in_namespace),
-        ] {
-            if plural == "rolebindings" && namespace.is_none() {
+        for (path, binding) in store.list(&rbac(plural), namespace) {
+            let subjects = binding["subjects"].as_array().into_iter().flatten();
+            let Some(subject) =
+                subjects.into_iter().find(|subject| is_subject(subject, path.namespace(), name, &groups))
+            else {
                 continue;
-            }
-            for (path, binding) in self.store.list(&rbac(plural), namespace) {
-                let subjects = binding["subjects"].as_array().into_iter().flatten();
-                let Some(subject) =
-                    subjects.into_iter().find(|subject| is_subject(subject, path.namespace(), name, &groups))
-                else {
-                    continue;
-                };
-                let Some(rules) = self.rules(binding, path.namespace()) else {
-                    let role = missing_role(binding);
-                    if !missing.contains(&role) {
-                        missing.push(role);
-                    }
-                    continue;
-                };
-                if rules.iter().any(|rule| action.is_allowed_by(rule)) {
-                    return Decision { allowed: true, reason: allowed_by(kind, path, binding, subject) };
+            };
+            let Some(rules) = rules_of(store, binding, path.namespace()) else {
+                let role = missing_role(binding);
+                if !missing.contains(&role) {
+                    missing.push(role);
                 }
+                continue;
+            };
+            if rules.iter().any(|rule| action.is_allowed_by(rule)) {
+                return Decision { allowed: true, reason: allowed_by(kind, path, binding, subject) };
             }
         }
-        let reason = match &missing[..] {
-            [] => String::new(),
-            [one] => format!("RBAC: {one}"),
-            several => format!("RBAC: [{}]", several.join(", ")),
-        };
-        Decision { allowed: false, reason }
     }
+    let reason = match &missing[..] {
+        [] => String::new(),
+        [one] => format!("RBAC: {one}"),
+        several => format!("RBAC: [{}]", several.join(", ")),
+    };
+    Decision { allowed: false, reason }
+}
 
-    /// The rules of the role that a binding names; `None` if there is no such role.
-    pub(super) fn rules(&self, binding: &Value, namespace: Option<&str>) -> Option<Vec<Value>> {
-        let name = binding["roleRef"]["name"].as_str()?;
-        let (plural, namespace) = match binding["roleRef"]["kind"].as_str()? {
-            "ClusterRole" => ("clusterroles", None),
-            _ => ("roles", namespace),
-        };
-        let role = self.store.get(&rbac(plural), &Path::new(namespace, name))?;
-        Some(role["rules"].as_array().cloned().unwrap_or_default())
-    }
+/// The rules of the role that a binding names; `None` if there is no such role.
+pub(super) fn rules_of(store: &Store, binding: &Value, namespace: Option<&str>) -> Option<Vec<Value>> {
+    let name = binding["roleRef"]["name"].as_str()?;
+    let (plural, namespace) = match binding["roleRef"]["kind"].as_str()? {
+        "ClusterRole" => ("clusterroles", None),
+        _ => ("roles", namespace),
+    };
+    let role = store.get(&rbac(plural), &Path::new(namespace, name))?;
+    Some(role["rules"].as_array().cloned().unwrap_or_default())
 }
 
 /// Drops the fields that a question doesn't have, and tells them.
@@ -272,7 +276,7 @@ impl Action {
 }
 
 pub(super) fn rbac(plural: &str) -> Resource {
-    Resource { group: RBAC.to_owned(), plural: plural.to_owned() }
+    Resource::new(RBAC, plural)
 }
 
 pub(super) fn is_subject(subject: &Value, namespace: Option<&str>, user: &str, groups: &[String]) -> bool {

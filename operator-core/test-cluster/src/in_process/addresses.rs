@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use super::{
     failure::Failure,
     kinds::Kind,
-    state::State,
-    store::{Path, Resource},
+    store::{Path, Resource, Store},
     values,
 };
 
@@ -15,10 +14,18 @@ const ADDRESSES: u32 = 65_534;
 /// The ports of nodes.
 const PORTS: std::ops::Range<u32> = 30_000..32_768;
 
-impl State {
+/// What has been given out so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Addresses {
+    addresses: u32,
+    ports: u32,
+}
+
+impl Addresses {
     /// Gives a Service what it needs and doesn't have yet. `old` is what there was before a change.
     pub(super) fn allocate(
         &mut self,
+        store: &Store,
         kind_of: &Kind,
         service: &mut Value,
         old: Option<&Value>,
@@ -38,9 +45,9 @@ impl State {
             service["metadata"]["name"].as_str().unwrap_or_default(),
         );
         let address = service["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned();
-        let others = |pointer: &str, value: &Value| self.is_taken(&own, pointer, value);
+        let others = |pointer: &str, value: &Value| is_taken(store, &own, pointer, value);
         if address.is_empty() {
-            let mut count = self.counters.addresses;
+            let mut count = self.addresses;
             let address = loop {
                 count += 1;
                 if count > ADDRESSES {
@@ -53,7 +60,7 @@ impl State {
             };
             service["spec"]["clusterIPs"] = json!([address]);
             service["spec"]["clusterIP"] = address;
-            self.counters.addresses = count;
+            self.addresses = count;
         } else if address != "None" && before["clusterIP"] != service["spec"]["clusterIP"] {
             let taken = others("/spec/clusterIP", &address.clone().into());
             let wrong = values::wrong_address(&service["spec"], &address, taken);
@@ -85,19 +92,17 @@ impl State {
     }
 
     fn next_port(&mut self) -> Result<u32, Failure> {
-        let next = PORTS.start + self.counters.ports;
+        let next = PORTS.start + self.ports;
         if next >= PORTS.end {
             return Err(Failure::not_modelled("more ports of nodes than there are"));
         }
-        self.counters.ports += 1;
+        self.ports += 1;
         Ok(next)
     }
+}
 
-    /// Whether another Service has a value.
-    fn is_taken(&self, own: &Path, pointer: &str, value: &Value) -> bool {
-        let services = Resource { group: String::new(), plural: "services".to_owned() };
-        self.store
-            .list(&services, None)
-            .any(|(path, service)| path != own && service.pointer(pointer) == Some(value))
-    }
+/// Whether another Service has a value.
+fn is_taken(store: &Store, own: &Path, pointer: &str, value: &Value) -> bool {
+    let services = Resource::new("", "services");
+    store.list(&services, None).any(|(path, service)| path != own && service.pointer(pointer) == Some(value))
 }

@@ -3,22 +3,23 @@
 use serde_json::{Value, json};
 
 use super::{
-    definitions::definitions,
-    discovery::{entries, priority},
+    api::Reply,
+    definitions::definition,
+    discovery::{Discovery, entries, priority},
     kinds::Kind,
     read::json,
     request::Route,
-    state::{Reply, State},
+    store::Store,
 };
 
 /// The type of the answer; clients look at it to see that they got what they wanted.
 const TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-impl State {
+impl Discovery {
     /// The core group, or all others, with everything in them.
-    pub(super) fn discover_together(&self, route: &Route) -> Reply {
+    pub(super) fn discover_together(&self, store: &Store, route: &Route) -> Reply {
         let groups = if *route == Route::CoreVersions { vec![String::new()] } else { self.groups() };
-        let items: Vec<Value> = groups.iter().map(|group| self.group_together(group)).collect();
+        let items: Vec<Value> = groups.iter().map(|group| self.group_together(store, group)).collect();
         let list = json!({
             "kind": "APIGroupDiscoveryList",
             "apiVersion": "apidiscovery.k8s.io/v2",
@@ -28,8 +29,8 @@ impl State {
         Reply::Typed(TYPE, json(&list))
     }
 
-    fn group_together(&self, group: &str) -> Value {
-        let of_group = || self.kinds.iter().filter(|kind| kind.group == group);
+    fn group_together(&self, store: &Store, group: &str) -> Value {
+        let of_group = || self.iter().filter(|kind| kind.group == group);
         let mut versions: Vec<&str> = of_group().map(|kind| kind.version.as_str()).collect();
         versions.sort_by_key(|version| std::cmp::Reverse(priority(version)));
         versions.dedup();
@@ -38,7 +39,7 @@ impl State {
             .map(|version| {
                 let kinds = of_group().filter(|kind| kind.version == version);
                 let resources: Vec<Value> =
-                    kinds.map(|kind| together(kind, &self.entries_of(kind))).collect();
+                    kinds.map(|kind| together(kind, &self.entries_of(store, kind))).collect();
                 json!({ "version": version, "resources": resources, "freshness": "Current" })
             })
             .collect();
@@ -47,9 +48,9 @@ impl State {
     }
 
     /// The entries of a kind and its subresources in the discovery of its version.
-    pub(super) fn entries_of(&self, kind: &Kind) -> Vec<Value> {
+    pub(super) fn entries_of(&self, store: &Store, kind: &Kind) -> Vec<Value> {
         let mut entries = entries(kind);
-        let categories = self.categories(kind);
+        let categories = self.categories(store, kind);
         if !categories.is_empty() {
             entries[0]["categories"] = categories.into();
         }
@@ -57,10 +58,9 @@ impl State {
     }
 
     /// The groups of kinds that a kind belongs to, as in `kubectl get all`.
-    fn categories(&self, kind: &Kind) -> Vec<Value> {
+    fn categories(&self, store: &Store, kind: &Kind) -> Vec<Value> {
         if kind.is_custom() {
-            let definition = self.store.get(&definitions(), &Self::definition_of(&kind.resource()));
-            let names = definition.map(|definition| &definition["spec"]["names"]["categories"]);
+            let names = definition(store, kind).map(|definition| &definition["spec"]["names"]["categories"]);
             return names.and_then(Value::as_array).cloned().unwrap_or_default();
         }
         match (kind.group.as_str(), kind.plural.as_str()) {

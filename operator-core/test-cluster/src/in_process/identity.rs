@@ -4,17 +4,20 @@
 //!  certificate, token ─▶ sender ─▶ Impersonate-* headers? ─▶ may the sender impersonate each part? ─▶ user
 //! ```
 
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
 use super::{
-    access::Action,
+    access::{Action, decide},
+    api::Reply,
     failure::Failure,
+    paths::require_path,
     read::json as json_bytes,
     request::{Request, Route, Target},
-    state::{Reply, State},
+    store::Store,
 };
 
 /// The group of reviews of users, which are answered and never stored.
@@ -196,78 +199,76 @@ fn account(user: &str) -> Option<(&str, &str)> {
         .filter(|(namespace, name)| !namespace.is_empty() && !name.is_empty())
 }
 
-impl State {
-    /// Refuses a request in somebody else's name that its sender may not send.
-    pub(super) fn may_impersonate(&self, request: &Request) -> Result<(), Failure> {
-        let Some(sender) = &request.sender else { return Ok(()) };
-        if request.user.name.is_none() {
-            let message = format!("requested {} without impersonating a user name", request.user.as_go());
-            return Err(Failure::bad_request(message));
-        }
-        if sender.is_administrator() {
-            return Ok(());
-        }
-        let mut first = None;
-        for way in Way::to(&request.user) {
-            match self.may_impersonate_by(request, sender, way) {
-                Ok(()) => return Ok(()),
-                Err(failure) => first = first.or(Some(failure)),
-            }
-        }
-        first.map_or(Ok(()), Err)
+/// Refuses a request in somebody else's name that its sender may not send.
+pub(super) fn may_impersonate(store: &Store, request: &Request) -> Result<(), Failure> {
+    let Some(sender) = &request.sender else { return Ok(()) };
+    if request.user.name.is_none() {
+        let message = format!("requested {} without impersonating a user name", request.user.as_go());
+        return Err(Failure::bad_request(message));
     }
+    if sender.is_administrator() {
+        return Ok(());
+    }
+    let mut first = None;
+    for way in Way::to(&request.user) {
+        match may_impersonate_by(store, request, sender, way) {
+            Ok(()) => return Ok(()),
+            Err(failure) => first = first.or(Some(failure)),
+        }
+    }
+    first.map_or(Ok(()), Err)
+}
 
-    fn may_impersonate_by(&self, request: &Request, sender: &User, way: Way) -> Result<(), Failure> {
-        if way != Way::Legacy {
-            let prefix = format!("impersonate-on:{}:", way.name());
-            match &request.route {
-                Route::Objects(target) => {
-                    let mut action = Action::of(request, target);
-                    action.verb.insert_str(0, &prefix);
-                    self.require(sender, &action)?;
-                }
-                _ => self.require_path(sender, &prefix, request)?,
+fn may_impersonate_by(store: &Store, request: &Request, sender: &User, way: Way) -> Result<(), Failure> {
+    if way != Way::Legacy {
+        let prefix = format!("impersonate-on:{}:", way.name());
+        match &request.route {
+            Route::Objects(target) => {
+                let mut action = Action::of(request, target);
+                action.verb.insert_str(0, &prefix);
+                require(store, sender, &action)?;
             }
+            _ => require_path(store, sender, &prefix, request)?,
         }
-        request.user.parts(way).iter().try_for_each(|part| self.require(sender, part))
     }
+    request.user.parts(way).iter().try_for_each(|part| require(store, sender, part))
+}
 
-    /// Refuses what a user may not do.
-    fn require(&self, user: &User, action: &Action) -> Result<(), Failure> {
-        let decision = self.decide(user, action);
-        if decision.allowed { Ok(()) } else { Err(action.refused(user, &decision)) }
-    }
+/// Refuses what a user may not do.
+fn require(store: &Store, user: &User, action: &Action) -> Result<(), Failure> {
+    let decision = decide(store, user, action);
+    if decision.allowed { Ok(()) } else { Err(action.refused(user, &decision)) }
+}
 
-    /// POST of a review of the user who sends it.
-    pub(super) fn review_self(&self, request: &Request, target: &Target) -> Result<Reply, Failure> {
-        match (target.version.as_str(), target.plural.as_str()) {
-            ("v1", "selfsubjectreviews") => {}
-            ("v1", other) => {
-                return Err(Failure::not_modelled(format_args!("{other}.{AUTHENTICATION}")));
-            }
-            _ => return Err(Failure::no_resource()),
+/// POST of a review of the user who sends it.
+pub(super) fn review_self(now: Timestamp, request: &Request, target: &Target) -> Result<Reply, Failure> {
+    match (target.version.as_str(), target.plural.as_str()) {
+        ("v1", "selfsubjectreviews") => {}
+        ("v1", other) => {
+            return Err(Failure::not_modelled(format_args!("{other}.{AUTHENTICATION}")));
         }
-        if request.method != http::Method::POST || target.name.is_some() {
-            return Err(Failure::method());
-        }
-        let user = &request.user;
-        let mut info = json!({
-            "username": user.name.as_deref().unwrap_or(super::audit::ADMIN),
-            "groups": user.all_groups(),
-        });
-        if !user.uid.is_empty() {
-            info["uid"] = user.uid.clone().into();
-        }
-        if !user.extra.is_empty() {
-            info["extra"] = json!(user.extra);
-        }
-        let now = self.now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        let review = json!({
-            "kind": "SelfSubjectReview",
-            "apiVersion": format!("{AUTHENTICATION}/v1"),
-            "metadata": { "creationTimestamp": Value::from(now) },
-            "status": { "userInfo": info },
-        });
-        Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
+        _ => return Err(Failure::no_resource()),
     }
+    if request.method != http::Method::POST || target.name.is_some() {
+        return Err(Failure::method());
+    }
+    let user = &request.user;
+    let mut info = json!({
+        "username": user.name.as_deref().unwrap_or(super::audit::ADMIN),
+        "groups": user.all_groups(),
+    });
+    if !user.uid.is_empty() {
+        info["uid"] = user.uid.clone().into();
+    }
+    if !user.extra.is_empty() {
+        info["extra"] = json!(user.extra);
+    }
+    let now = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let review = json!({
+        "kind": "SelfSubjectReview",
+        "apiVersion": format!("{AUTHENTICATION}/v1"),
+        "metadata": { "creationTimestamp": Value::from(now) },
+        "status": { "userInfo": info },
+    });
+    Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
 }

@@ -1,12 +1,16 @@
 //! An API server inside the process: for tests without Go, and for simulations.
 //!
 //! ```text
-//!  request ──▶ server: paths, verbs, lists, watches, Status errors
-//!                 │                      │
-//!                 ▼                      ▼
-//!              fields                  store
-//!   apply, managed fields, defaults    objects, one resourceVersion, event log
+//!  request ─▶ service ─▶ State ─┬─▶ ApiServer ─┬─ Discovery: the kinds that are served
+//!                               │              ├─ Rights: who asks, tokens    (roles and bindings are in the store)
+//!                               │              ├─ Admission, Addresses: what the server adds by itself
+//!                               │              ├─ `fields`: apply, managed fields, defaults
+//!                               │              └─ Store: objects, one resourceVersion, event log
+//!                               └─▶ ControllerManager: what has changed ─▶ queue ─▶ writes, as any others
 //! ```
+//!
+//! Each part owns what it knows, and the others use its methods. What concerns several parts, as a write does, is a
+//! function that takes the `ApiServer`.
 //!
 //! # Guarantees
 //! - What it doesn't do it answers with 501 and the feature's name; it never does something only almost correctly.
@@ -17,7 +21,9 @@ mod access;
 mod addresses;
 mod admission;
 mod aggregated;
+mod api;
 mod audit;
+mod back_door;
 mod budgets;
 mod cel;
 mod collector;
@@ -31,7 +37,6 @@ mod fields;
 mod go;
 mod identity;
 mod kinds;
-mod lenient;
 mod list_options;
 mod listen;
 mod namespaces;
@@ -43,6 +48,7 @@ mod request;
 mod rights;
 mod selector;
 mod service;
+mod settings;
 mod sizes;
 mod state;
 mod steps;
@@ -95,7 +101,7 @@ struct Shared {
 impl Shared {
     fn new(clock: Clock, state: State) -> Self {
         Self {
-            since: Mutex::new((Instant::now(), state.steps.moment)),
+            since: Mutex::new((Instant::now(), state.controllers.moment())),
             state: Mutex::new(state),
             watchers: Mutex::default(),
             opened: AtomicU64::new(0),
@@ -114,8 +120,8 @@ impl Shared {
     /// Continues from another state, and obeys what it was told about its controllers.
     fn skip_to(&self, mut state: State) {
         let mut current = self.state.lock();
-        state.steps.obey(&current.steps);
-        *self.since.lock() = (Instant::now(), state.steps.moment);
+        state.controllers.obey(&current.controllers);
+        *self.since.lock() = (Instant::now(), state.controllers.moment());
         *current = state;
     }
 
@@ -123,10 +129,10 @@ impl Shared {
     fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         let now = (self.clock)();
         let mut state = self.state.lock();
-        let before = state.store.version();
+        let before = state.api.store.version();
         state.advance(now, self.moment());
         let done = work(&mut state);
-        let changed = state.store.version() != before;
+        let changed = state.api.store.version() != before;
         drop(state);
         if changed {
             self.wake();

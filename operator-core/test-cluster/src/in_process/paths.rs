@@ -7,50 +7,52 @@ use super::{
     failure::Failure,
     identity::User,
     request::Request,
-    state::State,
-    store::Path,
+    store::{Path, Store},
 };
 
-impl State {
-    /// Refuses a request for a path that the user is not allowed to make.
-    pub(super) fn authorize_path(&self, request: &Request) -> Result<(), Failure> {
-        self.require_path(&request.user, "", request)
-    }
+/// Refuses a request for a path that the user is not allowed to make.
+pub(super) fn authorize_path(store: &Store, request: &Request) -> Result<(), Failure> {
+    require_path(store, &request.user, "", request)
+}
 
-    /// The same for the request's sender, and for a verb with a prefix.
-    pub(super) fn require_path(&self, user: &User, prefix: &str, request: &Request) -> Result<(), Failure> {
-        let path = request.uri.split('?').next().unwrap_or_default();
-        let verb = format!("{prefix}{}", request.method.as_str().to_lowercase());
-        if self.decide_path(user, &verb, path).allowed {
-            return Ok(());
-        }
-        let user = user.name.as_deref().unwrap_or_default();
-        let message = format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\"");
-        Err(Failure::new(403, "Forbidden", message).with(json!({})))
+/// The same for the request's sender, and for a verb with a prefix.
+pub(super) fn require_path(
+    store: &Store,
+    user: &User,
+    prefix: &str,
+    request: &Request,
+) -> Result<(), Failure> {
+    let path = request.uri.split('?').next().unwrap_or_default();
+    let verb = format!("{prefix}{}", request.method.as_str().to_lowercase());
+    if decide_path(store, user, &verb, path).allowed {
+        return Ok(());
     }
+    let user = user.name.as_deref().unwrap_or_default();
+    let message = format!("forbidden: User \"{user}\" cannot {verb} path \"{path}\"");
+    Err(Failure::new(403, "Forbidden", message).with(json!({})))
+}
 
-    /// Whether a user may do this with a path, by the roles of this cluster.
-    pub(super) fn decide_path(&self, user: &User, verb: &str, path: &str) -> Decision {
-        let yes = |reason: String| Decision { allowed: true, reason };
-        if user.is_administrator() {
-            return yes(String::new());
-        }
-        let groups = user.all_groups();
-        let name = user.name.as_deref().unwrap_or_default();
-        for (at, binding) in self.store.list(&rbac("clusterrolebindings"), None) {
-            let mut subjects = binding["subjects"].as_array().into_iter().flatten();
-            let Some(subject) = subjects.find(|subject| is_subject(subject, None, name, &groups)) else {
-                continue;
-            };
-            let role = binding["roleRef"]["name"].as_str().unwrap_or_default();
-            let role = self.store.get(&rbac("clusterroles"), &Path::new(None, role));
-            let mut rules = role.and_then(|role| role["rules"].as_array()).into_iter().flatten();
-            if rules.any(|rule| allows(rule, verb, path)) {
-                return yes(allowed_by("ClusterRoleBinding", at, binding, subject));
-            }
-        }
-        Decision { allowed: false, reason: String::new() }
+/// Whether a user may do this with a path, by the roles of this cluster.
+pub(super) fn decide_path(store: &Store, user: &User, verb: &str, path: &str) -> Decision {
+    let yes = |reason: String| Decision { allowed: true, reason };
+    if user.is_administrator() {
+        return yes(String::new());
     }
+    let groups = user.all_groups();
+    let name = user.name.as_deref().unwrap_or_default();
+    for (at, binding) in store.list(&rbac("clusterrolebindings"), None) {
+        let mut subjects = binding["subjects"].as_array().into_iter().flatten();
+        let Some(subject) = subjects.find(|subject| is_subject(subject, None, name, &groups)) else {
+            continue;
+        };
+        let role = binding["roleRef"]["name"].as_str().unwrap_or_default();
+        let role = store.get(&rbac("clusterroles"), &Path::new(None, role));
+        let mut rules = role.and_then(|role| role["rules"].as_array()).into_iter().flatten();
+        if rules.any(|rule| allows(rule, verb, path)) {
+            return yes(allowed_by("ClusterRoleBinding", at, binding, subject));
+        }
+    }
+    Decision { allowed: false, reason: String::new() }
 }
 
 fn allows(rule: &Value, verb: &str, path: &str) -> bool {

@@ -18,7 +18,7 @@ use std::{
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::{InProcessServer, watch::DEFAULT_TIMEOUT};
+use super::watch::DEFAULT_TIMEOUT;
 
 /// The interval at which a watch sends bookmarks, if it may: the same as in the real server.
 const BOOKMARKS: Duration = Duration::from_secs(60);
@@ -31,6 +31,16 @@ pub(super) struct Pressure {
 }
 
 impl Pressure {
+    /// Refuses the next requests, this many.
+    pub(super) fn refuse(&self, requests: u64) {
+        self.refused.store(requests, Ordering::Relaxed);
+    }
+
+    /// Lets later watches vary by a seed.
+    pub(super) fn vary(&self, seed: u64) {
+        *self.seed.lock() = Some(seed);
+    }
+
     /// Whether a request is refused.
     pub(super) fn refuses(&self) -> bool {
         let one_less = |left: u64| left.checked_sub(1);
@@ -40,21 +50,6 @@ impl Pressure {
     /// How the watch of this number is sent.
     pub(super) fn rhythm(&self, watch: u64) -> Rhythm {
         Rhythm(self.seed.lock().map(|seed| mix(seed ^ mix(watch))))
-    }
-}
-
-impl InProcessServer {
-    /// Refuses the next requests, this many, as the real server does when too many are in flight: with 429 and
-    /// `Retry-After: 1`. Zero ends it.
-    pub fn throttle(&self, requests: u64) {
-        self.shared().pressure.refused.store(requests, Ordering::Relaxed);
-    }
-
-    /// Lets watches that are opened from now on vary by a seed. Those without a timeout of their own end after 30 to 60
-    /// minutes, bookmarks come every 45 to 75 seconds, and an answer's pieces are parts of lines or several lines. As
-    /// long as this isn't called, that is 30 minutes, 60 seconds, and a piece for each line.
-    pub fn vary_watches(&self, seed: u64) {
-        *self.shared().pressure.seed.lock() = Some(seed);
     }
 }
 

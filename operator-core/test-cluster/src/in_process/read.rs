@@ -7,149 +7,146 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{
+    api::Reply,
     failure::Failure,
     kinds::{Kind, events},
     list_options::ListOptions,
     request::{Representation, Request, Target},
     selector::Selector,
-    state::{Reply, State},
-    store::Path,
+    store::{Path, Store},
 };
 
-impl State {
-    /// GET of one object.
-    pub(super) fn get(&self, request: &Request, kind: &Kind, path: &Path) -> Result<Reply, Failure> {
-        if let Some(version) = request.query.get("resourceVersion") {
-            // Events are not in the real server's cache, which has words of its own.
-            if kind.plural != "events" {
-                number(version).map_err(Failure::internal)?;
-            }
-            self.known(version)?;
+/// GET of one object.
+pub(super) fn get(store: &Store, request: &Request, kind: &Kind, path: &Path) -> Result<Reply, Failure> {
+    if let Some(version) = request.query.get("resourceVersion") {
+        // Events are not in the real server's cache, which has words of its own.
+        if kind.plural != "events" {
+            number(version).map_err(Failure::internal)?;
         }
-        let object = self.live(kind, path)?;
-        show(request, kind, &object).map(Reply::ok)
+        known(store, version)?;
     }
+    let object = live(store, kind, path)?;
+    show(request, kind, &object).map(Reply::ok)
+}
 
-    /// The stored object in the form of `kind`'s version, or 404.
-    pub(super) fn live(&self, kind: &Kind, path: &Path) -> Result<Arc<Value>, Failure> {
-        let stored = self.store.get(&kind.resource(), path);
-        let stored = stored.ok_or_else(|| Failure::not_found(kind, path.name()))?;
-        Ok(in_version(kind, stored))
-    }
+/// The stored object in the form of `kind`'s version, or 404.
+pub(super) fn live(store: &Store, kind: &Kind, path: &Path) -> Result<Arc<Value>, Failure> {
+    let stored = store.get(&kind.resource(), path);
+    let stored = stored.ok_or_else(|| Failure::not_found(kind, path.name()))?;
+    Ok(in_version(kind, stored))
+}
 
-    /// GET of a collection.
-    pub(super) fn list(&self, request: &Request, kind: &Kind, target: &Target) -> Result<Reply, Failure> {
-        let Selected { objects, metadata } = self.select(request, kind, target)?;
-        collection(request, kind, &metadata, objects.iter().map(|(_, object)| &**object)).map(Reply::ok)
-    }
+/// GET of a collection.
+pub(super) fn list(store: &Store, request: &Request, kind: &Kind, target: &Target) -> Result<Reply, Failure> {
+    let Selected { objects, metadata } = select(store, request, kind, target)?;
+    collection(request, kind, &metadata, objects.iter().map(|(_, object)| &**object)).map(Reply::ok)
+}
 
-    /// The objects that a list shows.
-    pub(super) fn select(
-        &self,
-        request: &Request,
-        kind: &Kind,
-        target: &Target,
-    ) -> Result<Selected, Failure> {
-        let ListOptions { selector, limit } = ListOptions::read(request, kind, target)?;
-        let namespace = target.namespace.as_deref();
-        let namespace = namespace.or(selector.exact("metadata.namespace").filter(|_| kind.namespaced));
-        // A list of one object by its name has no pages.
-        let single = selector.exact("metadata.name").is_some()
-            && (namespace.is_some() || !kind.namespaced)
-            && request.query.get("continue").is_none();
-        let limit = limit.filter(|_| !single);
-        let from = self.start(request, limit, namespace)?;
-        // Events are not in the real server's cache, which knows no limits.
-        let is_event = kind.plural == "events" && !kind.is_custom();
-        let limit = limit.filter(|_| !from.ignores_limit || is_event);
-        let past;
-        let mut items: Box<dyn Iterator<Item = (&Path, &Arc<Value>)>> = match from.version {
-            // A page of many: nothing is copied for it.
-            Some(version) if self.store.is_unchanged_since(&kind.resource(), version) => {
-                Box::new(self.store.list(&kind.resource(), namespace))
-            }
-            Some(version) => {
-                past =
-                    self.store.list_at(&kind.resource(), version).map_err(|expired| match &from.after {
-                        Some(after) => Failure::expired_page(token(None, after, namespace)),
-                        None => Failure::expired(version, expired),
-                    })?;
-                Box::new(past.iter())
-            }
-            None => Box::new(self.store.list(&kind.resource(), namespace)),
-        };
-        if let Some(after) = &from.after {
-            items = Box::new(items.filter(move |(path, _)| *path > after));
+/// The objects that a list shows.
+pub(super) fn select(
+    store: &Store,
+    request: &Request,
+    kind: &Kind,
+    target: &Target,
+) -> Result<Selected, Failure> {
+    let ListOptions { selector, limit } = ListOptions::read(request, kind, target)?;
+    let namespace = target.namespace.as_deref();
+    let namespace = namespace.or(selector.exact("metadata.namespace").filter(|_| kind.namespaced));
+    // A list of one object by its name has no pages.
+    let single = selector.exact("metadata.name").is_some()
+        && (namespace.is_some() || !kind.namespaced)
+        && request.query.get("continue").is_none();
+    let limit = limit.filter(|_| !single);
+    let from = start(store, request, limit, namespace)?;
+    // Events are not in the real server's cache, which knows no limits.
+    let is_event = kind.plural == "events" && !kind.is_custom();
+    let limit = limit.filter(|_| !from.ignores_limit || is_event);
+    let past;
+    let mut items: Box<dyn Iterator<Item = (&Path, &Arc<Value>)>> = match from.version {
+        // A page of many: nothing is copied for it.
+        Some(version) if store.is_unchanged_since(&kind.resource(), version) => {
+            Box::new(store.list(&kind.resource(), namespace))
         }
-        let mut items =
-            items.filter(|(path, _)| namespace.is_none_or(|namespace| path.namespace() == Some(namespace)));
-        let mut objects = Vec::new();
-        while limit.is_none_or(|limit| objects.len() < limit) {
-            let Some((path, object)) = items.next() else { break };
-            let object = in_version(kind, object);
-            if selector.matches(&object) {
-                objects.push((path.clone(), object));
-            }
+        Some(version) => {
+            past = store.list_at(&kind.resource(), version).map_err(|expired| match &from.after {
+                Some(after) => Failure::expired_page(token(None, after, namespace)),
+                None => Failure::expired(version, expired),
+            })?;
+            Box::new(past.iter())
         }
-        let version = from.version.unwrap_or(self.store.version());
-        let mut metadata = json!({ "resourceVersion": version.to_string() });
-        // A list of metadata never says it.
-        if let Some(shard) = selector.shard().filter(|_| request.representation == Representation::Whole) {
-            metadata["shardInfo"] = json!({ "selector": shard.text() });
-        }
-        // There may be more, whether they are selected or not.
-        let rest = items.count();
-        match objects.last() {
-            Some((last, _)) if rest > 0 => {
-                metadata["continue"] = token(Some(version), last, namespace).into();
-                if selector.is_empty() {
-                    metadata["remainingItemCount"] = rest.into();
-                }
-            }
-            _ if kind.is_custom() && request.representation == Representation::Whole => {
-                metadata["continue"] = "".into();
-            }
-            _ => {}
-        }
-        Ok(Selected { objects, metadata })
+        None => Box::new(store.list(&kind.resource(), namespace)),
+    };
+    if let Some(after) = &from.after {
+        items = Box::new(items.filter(move |(path, _)| *path > after));
     }
+    let mut items =
+        items.filter(|(path, _)| namespace.is_none_or(|namespace| path.namespace() == Some(namespace)));
+    let mut objects = Vec::new();
+    while limit.is_none_or(|limit| objects.len() < limit) {
+        let Some((path, object)) = items.next() else { break };
+        let object = in_version(kind, object);
+        if selector.matches(&object) {
+            objects.push((path.clone(), object));
+        }
+    }
+    let version = from.version.unwrap_or(store.version());
+    let mut metadata = json!({ "resourceVersion": version.to_string() });
+    // A list of metadata never says it.
+    if let Some(shard) = selector.shard().filter(|_| request.representation == Representation::Whole) {
+        metadata["shardInfo"] = json!({ "selector": shard.text() });
+    }
+    // There may be more, whether they are selected or not.
+    let rest = items.count();
+    match objects.last() {
+        Some((last, _)) if rest > 0 => {
+            metadata["continue"] = token(Some(version), last, namespace).into();
+            if selector.is_empty() {
+                metadata["remainingItemCount"] = rest.into();
+            }
+        }
+        _ if kind.is_custom() && request.representation == Representation::Whole => {
+            metadata["continue"] = "".into();
+        }
+        _ => {}
+    }
+    Ok(Selected { objects, metadata })
+}
 
-    /// The version that a list shows, and the object after which it starts.
-    fn start(
-        &self,
-        request: &Request,
-        limit: Option<usize>,
-        namespace: Option<&str>,
-    ) -> Result<Start, Failure> {
-        let query = &request.query;
-        let (wanted, matching) = (query.get("resourceVersion"), query.get("resourceVersionMatch"));
-        if let Some(page) = query.get("continue") {
-            if wanted.is_some_and(|version| version != "0") {
-                let message = "specifying resource version is not allowed when using continue";
-                return Err(Failure::bad_request(message));
-            }
-            let (version, after) = read_token(page, namespace)
-                .ok_or_else(|| Failure::bad_request("invalid continue token: continue key is not valid"))?;
-            return Ok(Start { version, after: Some(after), ignores_limit: wanted.is_some() });
+/// The version that a list shows, and the object after which it starts.
+fn start(
+    store: &Store,
+    request: &Request,
+    limit: Option<usize>,
+    namespace: Option<&str>,
+) -> Result<Start, Failure> {
+    let query = &request.query;
+    let (wanted, matching) = (query.get("resourceVersion"), query.get("resourceVersionMatch"));
+    if let Some(page) = query.get("continue") {
+        if wanted.is_some_and(|version| version != "0") {
+            let message = "specifying resource version is not allowed when using continue";
+            return Err(Failure::bad_request(message));
         }
-        let Some(wanted) = wanted else { return Ok(Start::default()) };
-        let version = self.known(wanted)?;
-        let exact = match matching {
-            None => limit.is_some() && version > 0,
-            Some(other) => other == "Exact",
-        };
-        Ok(Start { version: exact.then_some(version), after: None, ignores_limit: version == 0 })
+        let (version, after) = read_token(page, namespace)
+            .ok_or_else(|| Failure::bad_request("invalid continue token: continue key is not valid"))?;
+        return Ok(Start { version, after: Some(after), ignores_limit: wanted.is_some() });
     }
+    let Some(wanted) = wanted else { return Ok(Start::default()) };
+    let version = known(store, wanted)?;
+    let exact = match matching {
+        None => limit.is_some() && version > 0,
+        Some(other) => other == "Exact",
+    };
+    Ok(Start { version: exact.then_some(version), after: None, ignores_limit: version == 0 })
+}
 
-    /// Reads a version that must have been reached already.
-    fn known(&self, version: &str) -> Result<u64, Failure> {
-        let wrong = |why| Failure::bad_request(format!("invalid resource version: {why}"));
-        let parsed = number(version).map_err(wrong)?;
-        if parsed > self.store.version() {
-            return Err(Failure::too_large(parsed, self.store.version()));
-        }
-        Ok(parsed)
+/// Reads a version that must have been reached already.
+fn known(store: &Store, version: &str) -> Result<u64, Failure> {
+    let wrong = |why| Failure::bad_request(format!("invalid resource version: {why}"));
+    let parsed = number(version).map_err(wrong)?;
+    if parsed > store.version() {
+        return Err(Failure::too_large(parsed, store.version()));
     }
+    Ok(parsed)
 }
 
 /// A version as a number.

@@ -14,18 +14,22 @@ use jiff::Timestamp;
 use kube::{
     Client, Config,
     client::{Body, ConfigExt},
+    discovery::{ApiResource, Scope},
 };
+use serde::Serialize;
 use serde_json::Value;
 use tower::{BoxError, Layer, Service};
 
 use super::{
-    Clock, Shared, audit,
+    Clock, Shared,
+    api::Reply,
+    audit, back_door,
     controllers::Controllers,
     failure::Failure,
     identity::User,
     read,
     request::Request,
-    state::{Reply, State},
+    state::State,
     store::{Path, Resource},
     stream::WatchStream,
     warnings,
@@ -47,7 +51,7 @@ impl Snapshot {
     /// The `resourceVersion` of the newest change, which counts the changes.
     #[must_use]
     pub fn resource_version(&self) -> u64 {
-        self.0.store.version()
+        self.0.api.store.version()
     }
 }
 
@@ -64,7 +68,7 @@ pub struct InProcessServer {
 
 impl fmt::Debug for InProcessServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = self.shared.state.lock().store.version();
+        let version = self.shared.state.lock().api.store.version();
         f.debug_struct("InProcessServer").field("resource_version", &version).finish_non_exhaustive()
     }
 }
@@ -141,13 +145,8 @@ impl InProcessServer {
     }
 
     /// Lets the controllers take one step, if they work [`Controllers::Stepwise`]; returns whether there was one.
-    #[expect(clippy::must_use_candidate, reason = "whoever steps a given number of times needs no answer")]
     pub fn step(&self) -> bool {
-        self.shared.with(|state| {
-            let stepped = state.controllers == Controllers::Stepwise && state.step();
-            state.settle();
-            stepped
-        })
+        self.shared.with(State::step)
     }
 
     /// The calls that were answered so far, oldest first, like [`ControlPlane::audit`](crate::ControlPlane::audit): a
@@ -178,21 +177,43 @@ impl InProcessServer {
         namespace: Option<&str>,
         name: &str,
     ) -> Option<Arc<Value>> {
-        let resource = Resource { group: group.to_owned(), plural: plural.to_owned() };
-        self.shared.with(|state| state.store.get(&resource, &Path::new(namespace, name)).cloned())
+        let resource = Resource::new(group, plural);
+        self.shared.with(|state| state.api.store.get(&resource, &Path::new(namespace, name)).cloned())
+    }
+
+    /// Serves a custom kind without its definition: with a status subresource, and objects of any content. Nothing
+    /// changes if the kind is served already.
+    ///
+    /// A definition of the kind that is created later takes its place.
+    pub fn serve(&self, kind: &ApiResource, scope: &Scope) {
+        self.shared.with(|state| back_door::serve(&mut state.api.discovery, kind, scope));
+    }
+
+    /// Stores an object as it is: it isn't validated, admitted or completed, it may have a status, managed fields and
+    /// a time of deletion, and no controller looks at it. It replaces an object of the same name. Watches see it.
+    ///
+    /// A missing uid or `resourceVersion` is added. Later changes get greater versions than the object has. Returns the
+    /// object as it is stored.
+    ///
+    /// # Errors
+    /// If the object can't be written as JSON, its kind isn't served, or its name or namespace is missing.
+    pub fn store(&self, object: &impl Serialize) -> Result<Arc<Value>, Error> {
+        let what = || "an object for the in-process server".to_owned();
+        let object = serde_json::to_value(object).map_err(|source| Error::Json { what: what(), source })?;
+        self.shared.with(|state| back_door::store(&mut state.api, object))
     }
 
     /// Forgets all versions before the newest, as etcd does from time to time: lists and watches of older ones are
     /// answered with 410.
     pub fn compact(&self) {
-        self.shared.state.lock().store.compact();
+        self.shared.state.lock().api.store.compact();
         self.shared.wake();
     }
 
     /// The `resourceVersion` of the newest change, which counts the changes.
     #[must_use]
     pub fn resource_version(&self) -> u64 {
-        self.shared.with(|state| state.store.version())
+        self.shared.with(|state| state.api.store.version())
     }
 
     /// Everything that the server knows now, to start again from there. The audit log is not included.
@@ -248,24 +269,15 @@ impl InProcessServer {
         answer
     }
 
-    /// What all clones share.
-    pub(super) fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
     /// The user of a service account's token, if it is valid.
     pub(super) fn user_of(&self, token: &str) -> Option<User> {
-        let user = |state: &mut State| state.tokens.user(&state.store, token, &[], state.now);
+        let user = |State { api, .. }: &mut State| api.rights.tokens.user(&api.store, token, &[], api.now);
         self.shared.with(user).map(|(user, _)| user)
     }
 
     /// The answer, and what it warns of.
     fn reply(&self, request: &Request) -> (Result<Reply, Failure>, Vec<String>) {
-        self.shared.with(|state| {
-            state.warnings.clear();
-            let reply = state.answer(request);
-            (reply, std::mem::take(&mut state.warnings))
-        })
+        self.shared.with(|state| state.answer(request))
     }
 }
 

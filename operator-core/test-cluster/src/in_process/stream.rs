@@ -69,9 +69,9 @@ impl WatchStream {
         self.shared.with(|_| ());
         let state = self.shared.state.lock();
         if let Some(table) = &mut self.watch.filter.table {
-            table.now = state.now;
+            table.now = state.api.now;
         }
-        match state.store.after(self.watch.after) {
+        match state.api.store.after(self.watch.after) {
             Ok(events) => {
                 for event in events {
                     self.lines.extend(self.watch.filter.event(event));
@@ -85,12 +85,12 @@ impl WatchStream {
                 return;
             }
         }
-        self.is_over = !state.kinds.serves(&self.watch.filter.kind);
+        self.is_over = !state.api.discovery.serves(&self.watch.filter.kind);
         if self.lines.is_empty() && !self.is_over {
             // Still under the lock, so that no write can come in between.
             self.shared.register(self.id, cx.waker());
             let until = |due: Duration| due.saturating_sub(self.shared.moment());
-            self.step = state.next_due().map(|due| Box::pin(sleep(until(due))));
+            self.step = state.controllers.next_work().map(|due| Box::pin(sleep(until(due))));
         }
     }
 }

@@ -7,13 +7,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
+    api::Reply,
     failure::Failure,
     kinds::Kind,
     read::{MetadataOnly, in_version, list_option, selector},
     request::{Representation, Request, Target},
     selector::Selector,
-    state::{Reply, State},
-    store::{Event, Resource},
+    store::{Event, Resource, Store},
     tables::Table,
 };
 
@@ -46,83 +46,82 @@ pub(super) struct Filter {
     named: bool,
 }
 
-impl State {
-    /// GET with `watch`.
-    pub(super) fn watch(
-        &self,
-        request: &Request,
-        kind: &Arc<Kind>,
-        target: &Target,
-    ) -> Result<Reply, Failure> {
-        let query = &request.query;
-        let initial = query.flag("sendInitialEvents");
-        let forbidden = |field, message| Err(list_option(field, "FieldValueForbidden", message));
-        match (query.get("resourceVersionMatch"), initial) {
-            (None, Some(_)) => {
-                let message =
-                    "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-                return forbidden("resourceVersionMatch", message);
-            }
-            (Some(_), None) => {
-                let message = "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-                return forbidden("resourceVersionMatch", message);
-            }
-            (Some(other), Some(_)) if other != "NotOlderThan" => {
-                let message =
-                    "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-                return forbidden("resourceVersionMatch", message);
-            }
-            _ => {}
+/// GET with `watch`.
+pub(super) fn watch(
+    store: &Store,
+    request: &Request,
+    kind: &Arc<Kind>,
+    target: &Target,
+) -> Result<Reply, Failure> {
+    let query = &request.query;
+    let initial = query.flag("sendInitialEvents");
+    let forbidden = |field, message| Err(list_option(field, "FieldValueForbidden", message));
+    match (query.get("resourceVersionMatch"), initial) {
+        (None, Some(_)) => {
+            let message =
+                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            return forbidden("resourceVersionMatch", message);
         }
-        let version = query.get("resourceVersion").unwrap_or("0");
-        let version: u64 = version.parse().map_err(|_| {
-            Failure::internal(format!(
-                "resourceVersion: Invalid value: \"{version}\": strconv.ParseUint: parsing \"{version}\": invalid syntax"
-            ))
-        })?;
-        let timeout = query.get("timeoutSeconds").map(str::parse::<u64>).transpose();
-        let timeout = timeout.map_err(|error| Failure::bad_request(error.to_string()))?;
-        let filter = Filter {
-            kind: Arc::clone(kind),
-            resource: kind.resource(),
-            namespace: target.namespace.clone(),
-            selector: selector(request, kind, target)?,
-            metadata_only: request.representation != Representation::Whole,
-            table: None,
-            named: false,
-        };
-        let bookmarks = query.is_true("allowWatchBookmarks");
-        let current = self.store.version();
-        let mut start = WatchStart {
-            lines: Vec::new(),
-            after: version,
-            bookmarks,
-            timeout: timeout.filter(|timeout| *timeout > 0).unwrap_or(DEFAULT_TIMEOUT),
-            filter,
-        };
-        // Without a version, a watch begins with all there is.
-        if initial == Some(true) || (initial.is_none() && version == 0) {
-            if version > current {
-                return Err(Failure::too_large(version, current));
-            }
-            start.lines = self.existing(&mut start.filter);
-            if bookmarks && initial.is_some() {
-                start.lines.push(start.filter.bookmark(current, true));
-            }
-            start.after = current;
-        } else if version == 0 {
-            start.after = current;
+        (Some(_), None) => {
+            let message =
+                "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+            return forbidden("resourceVersionMatch", message);
         }
-        Ok(Reply::Watch(Box::new(start)))
+        (Some(other), Some(_)) if other != "NotOlderThan" => {
+            let message =
+                "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+            return forbidden("resourceVersionMatch", message);
+        }
+        _ => {}
     }
+    let version = query.get("resourceVersion").unwrap_or("0");
+    let version: u64 = version.parse().map_err(|_| {
+        Failure::internal(format!(
+            "resourceVersion: Invalid value: \"{version}\": strconv.ParseUint: parsing \"{version}\": invalid syntax"
+        ))
+    })?;
+    let timeout = query.get("timeoutSeconds").map(str::parse::<u64>).transpose();
+    let timeout = timeout.map_err(|error| Failure::bad_request(error.to_string()))?;
+    let filter = Filter {
+        kind: Arc::clone(kind),
+        resource: kind.resource(),
+        namespace: target.namespace.clone(),
+        selector: selector(request, kind, target)?,
+        metadata_only: request.representation != Representation::Whole,
+        table: None,
+        named: false,
+    };
+    let bookmarks = query.is_true("allowWatchBookmarks");
+    let current = store.version();
+    let mut start = WatchStart {
+        lines: Vec::new(),
+        after: version,
+        bookmarks,
+        timeout: timeout.filter(|timeout| *timeout > 0).unwrap_or(DEFAULT_TIMEOUT),
+        filter,
+    };
+    // Without a version, a watch begins with all there is.
+    if initial == Some(true) || (initial.is_none() && version == 0) {
+        if version > current {
+            return Err(Failure::too_large(version, current));
+        }
+        start.lines = existing(store, &mut start.filter);
+        if bookmarks && initial.is_some() {
+            start.lines.push(start.filter.bookmark(current, true));
+        }
+        start.after = current;
+    } else if version == 0 {
+        start.after = current;
+    }
+    Ok(Reply::Watch(Box::new(start)))
+}
 
-    /// All objects as lines that add them.
-    fn existing(&self, filter: &mut Filter) -> Vec<Bytes> {
-        let objects = self.store.list(&filter.resource, filter.namespace.as_deref());
-        let objects = objects.map(|(_, object)| in_version(&filter.kind, object));
-        let selected: Vec<_> = objects.filter(|object| filter.selector.matches(object)).collect();
-        selected.iter().map(|object| filter.line("ADDED", object)).collect()
-    }
+/// All objects as lines that add them.
+fn existing(store: &Store, filter: &mut Filter) -> Vec<Bytes> {
+    let objects = store.list(&filter.resource, filter.namespace.as_deref());
+    let objects = objects.map(|(_, object)| in_version(&filter.kind, object));
+    let selected: Vec<_> = objects.filter(|object| filter.selector.matches(object)).collect();
+    selected.iter().map(|object| filter.line("ADDED", object)).collect()
 }
 
 impl Filter {

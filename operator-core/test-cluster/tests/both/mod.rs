@@ -4,7 +4,6 @@
 
 mod accounts;
 mod admission;
-mod costs;
 mod events;
 mod quota;
 mod rights;

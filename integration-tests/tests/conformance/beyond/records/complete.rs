@@ -1,12 +1,11 @@
 //! What other nodes have made in the cluster is part of a record.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, eventually, words_in};
-use k8s_openapi::{ByteString, api::core::v1::Secret};
+use integration_tests::prelude::*;
+use k8s_openapi::ByteString;
 use operator_core::{
-    BoxError, Context, Workflow,
+    Context,
     dependent::{Deletion, External, Records, Token},
-    testing::{OtherSystem, operator_test},
+    testing::OtherSystem,
 };
 
 /// A word, followed by what is in a Secret.

@@ -1,24 +1,8 @@
 //! The operator dies while it calls the other system, or before it has written what came of it. The next one leaves one record,
 //! or none; `docs/src/records.md` has the table.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{EachWord, TestResource, Word, eventually, words_in};
-use kube::api::{Patch, PatchParams};
-use operator_core::{
-    Workflow,
-    dependent::Records,
-    testing::{
-        TestOperator,
-        faults::{Faults, Rule},
-        operator_test,
-    },
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::Records;
 
 use super::Play;
 
@@ -248,7 +232,7 @@ async fn a_deletion_during_the_life_of_the_primary_is_finished_after_a_crash() -
         play.scene.create("one", &found.value("first")).await?;
         play.until(&["first"]).await?;
         operator.settled().await?;
-        play.scene.patch("one", json!({ "spec": { "value": "" } })).await?;
+        play.set("").await?;
         play.until(&[]).await?;
         drop(operator);
         assert!(play.is_kept().await?, "{found:?}: the id goes after the record");
@@ -269,8 +253,7 @@ async fn a_deletion_during_the_life_of_the_primary_is_finished_after_a_crash() -
 async fn a_deletion_that_takes_time_is_waited_for_after_a_crash() -> Result<()> {
     let play = ByToken.play("crash-slow").await?;
     play.system.deletes_in(Duration::from_secs(5));
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     play.until(&["first"]).await?;
     operator.settled().await?;
     play.scene.delete("one").await?;

@@ -1,15 +1,7 @@
 //! Creates without an answer, with and without a restart of the operator.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{EachWord, Word, words_in};
-use kube::{
-    ResourceExt as _,
-    api::{Patch, PatchParams},
-};
-use operator_core::{GenericRetry, Workflow, dependent::Records, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::Records;
 
 use super::Play;
 
@@ -19,8 +11,7 @@ async fn a_create_without_an_answer_is_searched_for_before_it_is_repeated() -> R
     play.scene.failures.expect("the connection to the other system broke");
     play.scene.failures.expect("is not called for this record before");
     play.system.lose_answers(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     assert_eq!(play.until_id().await?, "id-1");
     operator.settled().await?;
     assert_eq!(play.system.records().len(), 1);
@@ -37,8 +28,7 @@ async fn after_a_crash_a_searchable_record_is_found_by_its_token() -> Result<()>
     assert_eq!(play.until_id().await?, "id-1");
     operator.settled().await?;
     assert_eq!(play.system.records().len(), 1);
-    play.scene.delete("one").await?;
-    play.until_gone().await?;
+    play.ends().await?;
     assert_eq!(words_in(&play.system), [""; 0]);
     operator.stop().await;
     Ok(())
@@ -56,7 +46,7 @@ async fn after_a_crash_a_record_that_cannot_be_searched_for_waits_until_a_person
     assert!(begun.starts_with("20"), "{begun}");
     let id = Patch::Merge(json!({ "status": { "recordId": "id-1" } }));
     play.scene.resources.patch_status("one", &PatchParams::default(), &id).await?;
-    play.scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    play.set("second").await?;
     play.until(&["second"]).await?;
     assert_eq!(play.system.records().len(), 1);
     operator.stop().await;
@@ -98,7 +88,7 @@ async fn one_of_several_whose_create_had_no_answer_is_found_even_if_it_is_not_wa
 {
     let play = Play::several("records-crash").await?;
     play.dies_in_create("a=1", &["1"]).await?;
-    play.scene.patch("one", json!({ "spec": { "value": "b=2" } })).await?;
+    play.set("b=2").await?;
     let operator = play.start().await?;
     play.until(&["2"]).await?;
     operator.settled().await?;
@@ -114,8 +104,7 @@ async fn a_refused_create_leaves_no_doubt() -> Result<()> {
     play.scene.failures.expect("the other system refuses it: too many");
     play.scene.failures.expect("is not called for this record before");
     play.system.refuse(1, "create", "too many");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     assert_eq!(play.until_id().await?, "id-1");
     operator.stop().await;
     Ok(())
@@ -126,14 +115,13 @@ async fn a_refused_create_leaves_no_doubt() -> Result<()> {
 async fn a_record_that_is_wanted_again_is_noted_too() -> Result<()> {
     let play = Play::unsearchable("record-again").await?;
     play.scene.failures.expect("had no answer, and the other system can't be searched");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     play.until_id().await?;
-    play.scene.patch("one", json!({ "spec": { "value": "" } })).await?;
+    play.set("").await?;
     play.until(&[]).await?;
     operator.settled().await?;
     play.system.never_answer(1, "create");
-    play.scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    play.set("second").await?;
     play.until(&["second"]).await?;
     drop(operator);
     let operator = play.start().await?;
@@ -184,30 +172,22 @@ async fn what_shows_late_that_it_is_gone_does_not_keep_its_primary() -> Result<(
     play.scene.failures.expect("the other system refuses it: not now");
     play.scene.failures.allow("but may do so within");
     play.scene.failures.allow("is not called for this record before");
-    let operator = play.start().await?;
-    play.scene.create("one", "a=1 b=2 c=3").await?;
+    let operator = play.start_with("a=1 b=2 c=3").await?;
     play.until(&["1", "2", "3"]).await?;
     operator.settled().await?;
     play.system.refuse(1, "delete", "not now");
-    play.scene.delete("one").await?;
-    play.until_gone().await?;
+    play.ends().await?;
     operator.stop().await;
     Ok(())
 }
 
 #[operator_test]
 async fn what_is_shown_late_is_not_made_twice() -> Result<()> {
-    let play = Play::of("record-lag", |system| {
-        let record = Records::new(Word::new(system)).id_in_status("recordId");
-        let record = record.shows_within(Duration::from_secs(5)).named("word");
-        Ok(Workflow::builder().nodes((record,)).build()?)
-    })
-    .await?;
+    let play = Play::one_with("record-lag", |record| record.shows_within(Duration::from_secs(5))).await?;
     play.scene.failures.expect("but may do so within");
     play.scene.failures.allow("is not called for this record before");
     play.system.shows_after(Duration::from_secs(2)).never_answer(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     play.until(&["first"]).await?;
     drop(operator);
     let operator = play.start().await?;
@@ -220,12 +200,8 @@ async fn what_is_shown_late_is_not_made_twice() -> Result<()> {
 /// How long it may take until something is shown counts from its create, and not from the first look, which came before that.
 #[operator_test]
 async fn what_is_created_after_a_wait_may_be_shown_as_late_as_anything() -> Result<()> {
-    let play = Play::of("record-lag-again", |system| {
-        let record = Records::new(Word::new(system)).id_in_status("recordId");
-        let record = record.shows_within(Duration::from_secs(4)).named("word");
-        Ok(Workflow::builder().nodes((record,)).build()?)
-    })
-    .await?;
+    let play =
+        Play::one_with("record-lag-again", |record| record.shows_within(Duration::from_secs(4))).await?;
     play.scene.failures.expect("but may do so within");
     play.scene.failures.expect("the connection to the other system broke");
     play.scene.failures.allow("is not called for this record before");

@@ -1,7 +1,8 @@
 //! Records in a dry run: the other system is the one that the controller was given, and nothing is written to the cluster.
 
-use integration_tests::{Script, TestObject as _, TestResource, Word, Words, words_in};
-use operator_core::{Workflow, dependent::Records, testing::OtherSystem};
+use integration_tests::TestObject as _;
+use integration_tests::prelude::*;
+use operator_core::{dependent::Records, testing::OtherSystem};
 
 #[test]
 fn a_dry_run_plans_how_the_id_and_the_note_are_written() {

@@ -1,30 +1,14 @@
 //! Where ids are kept, and who may write there.
 
-use std::{
-    collections::BTreeSet,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
-
-use anyhow::Result;
-use integration_tests::{EachWord, TestResource, TestStatus, Word, eventually};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{
-    ResourceExt as _,
-    api::{Patch, PatchParams},
-};
-use operator_core::{Workflow, dependent::Records, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::Records;
 
 use super::Play;
 
 #[operator_test]
 async fn the_id_is_written_by_a_field_manager_of_its_own() -> Result<()> {
     let play = Play::one("record-manager").await?;
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     play.until_id().await?;
     let one = play.scene.resources.get("one").await?;
     let managers: BTreeSet<&str> =
@@ -55,7 +39,7 @@ async fn no_status_function_can_drop_the_id() -> Result<()> {
         let id = play.until_id().await?;
         for (value, repeat) in [("second", true), ("third", false), ("fourth", true)] {
             repeats.store(repeat, Ordering::Relaxed);
-            play.scene.patch("one", json!({ "spec": { "value": value } })).await?;
+            play.set(value).await?;
             eventually("the status", async || {
                 let status = play.scene.resources.get("one").await?.status.unwrap_or_default();
                 Ok(status.message.is_some_and(|message| message.starts_with(value)).then_some(()))
@@ -92,12 +76,11 @@ async fn a_status_that_sets_another_id_is_refused() -> Result<()> {
 #[operator_test]
 async fn an_id_that_somebody_drops_is_written_again() -> Result<()> {
     let play = Play::one("record-dropped-id").await?;
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     let id = play.until_id().await?;
     let drop_it = Patch::Merge(json!({ "status": { "recordId": null } }));
     play.scene.resources.patch_status("one", &PatchParams::default(), &drop_it).await?;
-    play.scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    play.set("second").await?;
     play.until(&["second"]).await?;
     assert_eq!(play.until_id().await?, id);
     assert_eq!(play.system.records().len(), 1);
@@ -116,17 +99,15 @@ async fn an_id_that_follows_from_the_primary_is_kept_nowhere() -> Result<()> {
     play.scene.failures.allow("the connection to the other system broke");
     play.scene.failures.allow("is not called for this record before");
     play.system.lose_answers(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     play.until(&["first"]).await?;
     operator.settled().await?;
-    play.scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    play.set("second").await?;
     play.until(&["second"]).await?;
     let one = play.scene.resources.get("one").await?;
     assert_eq!(one.annotations().get("operator-core.io/attempts"), None);
     assert_eq!(play.id().await?, None);
-    play.scene.delete("one").await?;
-    play.until_gone().await?;
+    play.ends().await?;
     assert_eq!(play.system.records().len(), 1);
     operator.stop().await;
     Ok(())
@@ -177,12 +158,11 @@ async fn ids_may_be_kept_in_an_object_of_the_cluster() -> Result<()> {
         assert_eq!(ids, if several { vec!["a", "b"] } else { vec!["id"] });
         drop(operator);
         let operator = play.start().await?;
-        play.scene.patch("one", json!({ "spec": { "value": second } })).await?;
+        play.set(second).await?;
         play.until(&["3"]).await?;
         operator.settled().await?;
         assert_eq!(play.system.records().len(), if several { 2 } else { 1 }, "{name}");
-        play.scene.delete("one").await?;
-        play.until_gone().await?;
+        play.ends().await?;
         play.until(&[]).await?;
         operator.stop().await;
     }

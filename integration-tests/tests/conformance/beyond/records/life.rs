@@ -1,24 +1,14 @@
 //! The life of records: made, changed, made anew, deleted.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Word, words_in};
-use operator_core::{
-    Workflow,
-    dependent::{Pushes, Records},
-    testing::operator_test,
-};
-
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::{Pushes, Records};
 
 use super::Play;
 
 #[operator_test]
 async fn a_record_is_made_with_its_token_changed_and_deleted_with_its_primary() -> Result<()> {
     let play = Play::one("record-life").await?;
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     play.until(&["first"]).await?;
     operator.settled().await?;
     assert_eq!(play.id().await?.as_deref(), Some("id-1"));
@@ -26,10 +16,9 @@ async fn a_record_is_made_with_its_token_changed_and_deleted_with_its_primary() 
     assert_eq!(play.system.made_for(&token), 1);
     assert_eq!(play.system.calls(), [format!("find {token}"), format!("create {token}")]);
 
-    play.scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+    play.set("second").await?;
     play.until(&["second"]).await?;
-    play.scene.delete("one").await?;
-    play.until_gone().await?;
+    play.ends().await?;
     assert_eq!(words_in(&play.system), [""; 0]);
     assert_eq!(play.system.records().len(), 1, "nothing else was ever made");
     operator.stop().await;
@@ -39,14 +28,13 @@ async fn a_record_is_made_with_its_token_changed_and_deleted_with_its_primary() 
 #[operator_test]
 async fn a_record_that_is_not_wanted_any_more_goes_and_its_id_too() -> Result<()> {
     let play = Play::one("record-unwanted").await?;
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     play.until_id().await?;
-    play.scene.patch("one", json!({ "spec": { "value": "" } })).await?;
+    play.set("").await?;
     play.until(&[]).await?;
     operator.settled().await?;
     assert_eq!(play.id().await?, None);
-    play.scene.patch("one", json!({ "spec": { "value": "again" } })).await?;
+    play.set("again").await?;
     play.until(&["again"]).await?;
     assert_eq!(play.until_id().await?, "id-2");
     operator.stop().await;
@@ -56,20 +44,18 @@ async fn a_record_that_is_not_wanted_any_more_goes_and_its_id_too() -> Result<()
 #[operator_test]
 async fn several_records_follow_what_is_wanted_each_with_its_id() -> Result<()> {
     let play = Play::several("records-several").await?;
-    let operator = play.start().await?;
-    play.scene.create("one", "a=1 b=2 c=3").await?;
+    let operator = play.start_with("a=1 b=2 c=3").await?;
     play.until(&["1", "2", "3"]).await?;
     operator.settled().await?;
     let ids = play.scene.resources.get("one").await?.status.context("a status")?.record_ids;
     assert_eq!(ids.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
-    play.scene.patch("one", json!({ "spec": { "value": "b=2 c=4 d=5" } })).await?;
+    play.set("b=2 c=4 d=5").await?;
     play.until(&["2", "4", "5"]).await?;
     operator.settled().await?;
     let left = play.scene.resources.get("one").await?.status.context("a status")?.record_ids;
     assert_eq!(left.keys().collect::<Vec<_>>(), ["b", "c", "d"]);
     assert_eq!((&left["b"], &left["c"]), (&ids["b"], &ids["c"]), "what stays has its id");
-    play.scene.delete("one").await?;
-    play.until_gone().await?;
+    play.ends().await?;
     assert_eq!(words_in(&play.system), [""; 0]);
     assert_eq!(play.system.records().len(), 4);
     operator.stop().await;
@@ -80,8 +66,7 @@ async fn several_records_follow_what_is_wanted_each_with_its_id() -> Result<()> 
 async fn a_deletion_that_takes_time_keeps_the_primary_until_the_record_is_gone() -> Result<()> {
     let play = Play::one("record-slow").await?;
     play.system.deletes_in(Duration::from_secs(3));
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     play.until_id().await?;
     play.scene.delete("one").await?;
     operator.settled().await?;
@@ -99,14 +84,8 @@ async fn a_deletion_that_takes_time_keeps_the_primary_until_the_record_is_gone()
 
 #[operator_test]
 async fn a_record_that_others_delete_is_made_again_and_one_that_they_change_is_changed_back() -> Result<()> {
-    let play = Play::of("record-meddled", |system| {
-        let record = Records::new(Word::new(system)).id_in_status("recordId");
-        let record = record.polled(Duration::from_secs(1)).named("word");
-        Ok(Workflow::builder().nodes((record,)).build()?)
-    })
-    .await?;
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let play = Play::one_with("record-meddled", |record| record.polled(Duration::from_secs(1))).await?;
+    let operator = play.start_with("first").await?;
     let id = play.until_id().await?;
     assert!(play.system.meddle(&id, Some("theirs".to_owned())));
     play.until(&["first"]).await?;
@@ -119,12 +98,8 @@ async fn a_record_that_others_delete_is_made_again_and_one_that_they_change_is_c
 
 #[operator_test]
 async fn what_is_polled_together_is_listed_once_for_all_primaries() -> Result<()> {
-    let play = Play::of("records-together", |system| {
-        let record = Records::new(Word::new(system)).id_in_status("recordId");
-        let record = record.polled_together(Duration::from_secs(10)).named("word");
-        Ok(Workflow::builder().nodes((record,)).build()?)
-    })
-    .await?;
+    let play =
+        Play::one_with("records-together", |record| record.polled_together(Duration::from_secs(10))).await?;
     let operator = play.start().await?;
     for name in ["one", "two", "three"] {
         play.scene.create(name, name).await?;
@@ -148,8 +123,7 @@ async fn a_record_is_looked_at_when_the_other_system_says_that_it_has_changed() 
         Ok(Workflow::builder().nodes((record.pushed_by(&pushes).named("word"),)).build()?)
     })
     .await?;
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     let id = play.until_id().await?;
     operator.settled().await?;
     assert!(play.system.meddle(&id, Some("theirs".to_owned())));

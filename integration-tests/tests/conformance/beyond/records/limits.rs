@@ -1,15 +1,7 @@
 //! The limits of another system: what is slow or down holds up nobody else, and is told.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{TestResource, Word, Words, eventually};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{
-    Workflow,
-    dependent::{Records, System},
-    testing::operator_test,
-};
+use integration_tests::prelude::*;
+use operator_core::dependent::{Records, System};
 
 use super::Play;
 
@@ -89,8 +81,7 @@ async fn a_call_that_is_not_answered_in_time_is_searched_for_like_one_whose_answ
     play.scene.failures.expect("system `dns` has not answered `create` in 1s");
     play.scene.failures.allow("is not called for this record before");
     play.system.never_answer(1, "create");
-    let operator = play.start().await?;
-    play.scene.create("one", "first").await?;
+    let operator = play.start_with("first").await?;
     assert_eq!(play.until_id().await?, "id-1");
     operator.settled().await?;
     assert_eq!(play.system.records().len(), 1);

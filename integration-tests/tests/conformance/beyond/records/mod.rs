@@ -11,16 +11,8 @@ mod secret;
 mod several;
 mod wrong;
 
-use anyhow::{Context as _, Result};
-use integration_tests::{EachWord, Scene, Script, TestResource, Word, Words, eventually, words_in};
-use kube::ResourceExt as _;
-use operator_core::{
-    GenericRetry, Workflow,
-    dependent::Records,
-    testing::{OtherSystem, TestOperator},
-};
-use serde_json::{Value, json};
-use std::time::Duration;
+use integration_tests::prelude::*;
+use operator_core::{dependent::Records, testing::OtherSystem};
 
 /// A scene with an operator that manages records.
 struct Play {
@@ -48,6 +40,18 @@ impl Play {
         Self::of(name, |system| one(Word::unsearchable(system))).await
     }
 
+    /// One record, in a system that can be searched, with these settings.
+    async fn one_with(
+        name: &str,
+        settings: impl FnOnce(Records<Word, TestResource>) -> Records<Word, TestResource>,
+    ) -> Result<Self> {
+        Self::of(name, |system| {
+            let record = settings(Records::new(Word::new(system)).id_in_status("recordId"));
+            Ok(Workflow::builder().nodes((record.named("word"),)).build()?)
+        })
+        .await
+    }
+
     /// Several records.
     async fn several(name: &str) -> Result<Self> {
         Self::of(name, |system| {
@@ -61,6 +65,24 @@ impl Play {
         let retry = GenericRetry::default().with_initial_interval(Duration::from_millis(10))?;
         let controller = self.scene.controller(&self.script).retry(retry).workflow(&self.workflow);
         self.scene.start(controller).await
+    }
+
+    /// Starts an operator, and creates `one`.
+    async fn start_with(&self, value: &str) -> Result<TestOperator> {
+        let operator = self.start().await?;
+        self.scene.create("one", value).await?;
+        Ok(operator)
+    }
+
+    async fn set(&self, value: &str) -> Result<()> {
+        self.scene.patch("one", json!({ "spec": { "value": value } })).await?;
+        Ok(())
+    }
+
+    /// Deletes the primary, and waits for its end.
+    async fn ends(&self) -> Result<()> {
+        self.scene.delete("one").await?;
+        self.until_gone().await
     }
 
     /// An operator dies while it waits for the answer to its first create, which makes these words.

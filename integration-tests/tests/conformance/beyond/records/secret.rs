@@ -1,15 +1,12 @@
 //! A secret that the other system gives goes into a Secret, and nowhere else.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{LogText, Scene, Script, TestResource, TestStatus, eventually};
-use k8s_openapi::{ByteString, api::core::v1::Secret};
+use integration_tests::prelude::*;
+use k8s_openapi::ByteString;
 use operator_core::{
-    BoxError, Context, Run, Workflow,
+    Context, Run,
     dependent::{Deletion, External, Records, Token},
     metrics::{Metrics, Recorded},
-    testing::{OtherSystem, TestOperator, operator_test},
+    testing::OtherSystem,
     the,
 };
 

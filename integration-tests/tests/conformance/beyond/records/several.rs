@@ -1,15 +1,7 @@
 //! Several records of a primary: what is done to each of them in a run.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Outcomes, TestResource, eventually, looking_on, node_of, words_in};
-use operator_core::{
-    GenericRetry,
-    testing::{TestOperator, operator_test},
-    workflow::Operation::{self, Created, Deleted, Matched, Updated},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::workflow::Operation::{self, Created, Deleted, Matched, Updated};
 
 use super::Play;
 
@@ -40,12 +32,12 @@ async fn each_run_tells_what_was_done_to_each_record() -> Result<()> {
     play.until(&["1", "3", "4"]).await?;
     operator.settled().await?;
     assert_eq!(done(&outcomes)?, all([("b", Created), ("c", Created), ("d", Created)]));
-    play.scene.patch("one", json!({ "spec": { "value": "a=1 b=2 c=3" } })).await?;
+    play.set("a=1 b=2 c=3").await?;
     play.until(&["1", "2", "3"]).await?;
     operator.settled().await?;
     assert_eq!(done(&outcomes)?, all([("a", Created), ("b", Updated), ("c", Matched), ("d", Deleted)]));
     // Another order is no other state.
-    play.scene.patch("one", json!({ "spec": { "value": "c=3 b=2 a=1" } })).await?;
+    play.set("c=3 b=2 a=1").await?;
     operator.settled().await?;
     assert_eq!(done(&outcomes)?, all([("a", Matched), ("b", Matched), ("c", Matched)]));
     operator.stop().await;
@@ -57,8 +49,7 @@ async fn one_that_fails_stops_no_other_and_is_named() -> Result<()> {
     let play = Play::several("records-one-fails").await?;
     play.scene.failures.expect("1 of 2 items failed: ");
     play.system.refuse(1, "create", "there is no such number");
-    let operator = play.start().await?;
-    play.scene.create("one", "a=1 b=2").await?;
+    let operator = play.start_with("a=1 b=2").await?;
     eventually("a failed run", async || {
         Ok((play.scene.failures.seen("there is no such number") > 0).then_some(()))
     })
@@ -72,8 +63,7 @@ async fn one_that_fails_stops_no_other_and_is_named() -> Result<()> {
 #[operator_test]
 async fn several_are_gone_when_the_last_one_is() -> Result<()> {
     let play = Play::several("records-gone").await?;
-    let operator = play.start().await?;
-    play.scene.create("one", "a=1 b=2").await?;
+    let operator = play.start_with("a=1 b=2").await?;
     play.until(&["1", "2"]).await?;
     operator.settled().await?;
     play.system.deletes_in(Duration::from_secs(3600));

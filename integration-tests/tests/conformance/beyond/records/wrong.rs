@@ -1,8 +1,7 @@
 //! What is declared, or answered, wrongly: nothing is created.
 
-use anyhow::{Context as _, Result};
-use integration_tests::{Word, eventually};
-use operator_core::{Workflow, dependent::Records, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::dependent::Records;
 
 use super::Play;
 
@@ -18,8 +17,7 @@ async fn a_field_that_the_server_drops_or_refuses_is_found_before_anything_is_cr
         })
         .await?;
         play.scene.failures.expect(words);
-        let operator = play.start().await?;
-        play.scene.create("one", "first").await?;
+        let operator = play.start_with("first").await?;
         eventually("a failed run", async || Ok((play.scene.failures.seen(words) > 0).then_some(()))).await?;
         assert!(play.system.records().is_empty());
         operator.stop().await;
@@ -105,8 +103,7 @@ async fn a_record_that_was_made_twice_for_one_token_is_told() -> Result<()> {
 async fn a_key_that_is_wanted_twice_is_refused() -> Result<()> {
     let play = Play::several("records-twice").await?;
     play.scene.failures.expect("wants two records with the key `a`");
-    let operator = play.start().await?;
-    play.scene.create("one", "a=1 a=2").await?;
+    let operator = play.start_with("a=1 a=2").await?;
     eventually("a failed run", async || Ok((play.scene.failures.seen("the key `a`") > 0).then_some(())))
         .await?;
     assert!(play.system.records().is_empty());

@@ -1,8 +1,8 @@
 //! The example of the book.
 
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource as Site, TestStatus as SiteStatus};
-use operator_core::{Controller, ControllerBuilder, Run, Workflow, testing::operator_test};
+use integration_tests::prelude::*;
+use integration_tests::{TestResource as Site, TestStatus as SiteStatus};
+use operator_core::Run;
 
 use super::{three, told_now};
 

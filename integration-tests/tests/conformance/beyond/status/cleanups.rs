@@ -1,10 +1,7 @@
 //! The status while a clean-up waits.
 
-use std::time::Duration;
-
-use anyhow::{Result, bail};
-use integration_tests::{Child, Scene, Script, TestResource, TestStatus};
-use operator_core::{Removal, Run, Workflow, testing::operator_test};
+use integration_tests::prelude::*;
+use operator_core::Run;
 
 use super::{retries, status, told, told_now};
 

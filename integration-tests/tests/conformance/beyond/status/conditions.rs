@@ -1,18 +1,10 @@
 //! The times of conditions, and those of others.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
-};
+use std::sync::atomic::AtomicI64;
 
-use anyhow::{Result, bail};
-use integration_tests::{Scene, Script, TestResource};
+use integration_tests::prelude::*;
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
-use operator_core::{
-    environment::WallClock,
-    testing::{TestOperator, operator_test},
-};
-use serde_json::json;
+use operator_core::environment::WallClock;
 
 use super::{retries, status};
 

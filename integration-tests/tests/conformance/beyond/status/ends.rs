@@ -1,11 +1,8 @@
 //! The status at each end of a run.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Result, anyhow};
-use integration_tests::{Child, Elsewhere, Scene, Script, TestResource, TestStatus};
-use operator_core::{Controller, GenericRetry, Run, Want, Wire as _, Workflow, testing::operator_test, the};
-use serde_json::json;
+use anyhow::anyhow;
+use integration_tests::prelude::*;
+use operator_core::{Run, Want, Wire as _, the};
 
 use super::{first, last, not_odd, picky, retries, status, three, told, told_now};
 

@@ -1,14 +1,7 @@
 //! A status function that is wrong, and what else it is told.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, TestStatus, said};
-use operator_core::{Permanent, Run, UpdateControl, testing::operator_test};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Permanent, Run};
 
 use super::{retries, status};
 

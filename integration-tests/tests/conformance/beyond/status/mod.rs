@@ -8,12 +8,8 @@ mod mistakes;
 mod values;
 mod writes;
 
-use std::time::Duration;
-
-use anyhow::Result;
-use integration_tests::{Scene, TestResource, TestStatus, map_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{BoxError, GenericRetry, Run, Verdict, Wire as _, Workflow};
+use integration_tests::prelude::*;
+use operator_core::{Run, Verdict, Wire as _};
 
 /// What the conditions of a status say: type, status, reason and message of each.
 fn told(one: &TestResource) -> Vec<String> {

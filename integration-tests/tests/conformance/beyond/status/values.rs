@@ -1,29 +1,12 @@
 //! What a status shows of a node's resources is no older than what the run says of the node.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, TestStatus, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams},
-};
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, Condition, Context, ObjectKey, Run, UpdateControl, Verdict, Wire as _, Workflow,
+    Condition, Context, Run, Verdict, Wire as _,
     dependent::{Deletion, External, Records, Token},
     resource::KubeObject,
-    testing::operator_test,
     the,
 };
-use parking_lot::Mutex;
-use serde_json::json;
 
 use super::first;
 

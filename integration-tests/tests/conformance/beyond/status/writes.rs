@@ -1,22 +1,8 @@
 //! How the status is written, and when it is not.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
-use integration_tests::{Child, Scene, Script, TestResource, TestStatus, eventually, said};
-use k8s_openapi::api::core::v1::{ConfigMap, Service, ServiceStatus};
-use kube::api::{Patch, PatchParams, PostParams};
-use operator_core::{
-    ControllerBuilder, Run, UpdateControl, Workflow,
-    testing::{TestOperator, operator_test},
-};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::ServiceStatus;
+use operator_core::Run;
 
 use super::status;
 

@@ -1,17 +1,9 @@
 //! What is remembered beside something else: a Job that fails, another controller.
 
-use std::{collections::BTreeSet, time::Duration};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, TestObject, TestResource, TestStatus};
+use anyhow::Result;
+use integration_tests::prelude::*;
 use k8s_openapi::api::batch::v1::Job;
-use kube::api::{DeleteParams, PostParams};
-use operator_core::{
-    ControllerBuilder, GenericRetry,
-    controller::NoReconciler,
-    prelude::*,
-    testing::{TestOperator, operator_test},
-};
+use operator_core::{controller::NoReconciler, prelude::*};
 
 use super::{annotation, app, batches, job, remove, succeed};
 use crate::functions::done;

@@ -2,22 +2,10 @@
 
 mod beside;
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, entries_of, eventually, fresh};
-use k8s_openapi::{
-    api::{batch::v1::Job, core::v1::ConfigMap},
-    jiff::Timestamp,
-};
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, Patch, PatchParams},
-};
-use operator_core::{
-    ControllerBuilder, UpdateControl, controller::NoReconciler, prelude::*, testing::operator_test,
-};
-use serde_json::{Value, json};
+use anyhow::Result;
+use integration_tests::prelude::*;
+use k8s_openapi::{api::batch::v1::Job, jiff::Timestamp};
+use operator_core::{controller::NoReconciler, prelude::*};
 
 use super::{a_map, done, says};
 

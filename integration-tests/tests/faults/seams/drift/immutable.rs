@@ -1,18 +1,12 @@
 //! What can't be changed in an object that exists.
 
-use anyhow::{Context as _, Result};
 use futures::FutureExt;
-use integration_tests::{LogCapture, Scene, TestResource, eventually, from_json, meta_of, wanted};
+use integration_tests::prelude::*;
 use k8s_openapi::{
     NamespaceResourceScope,
-    api::{
-        apps::v1::{Deployment, StatefulSet},
-        batch::v1::Job,
-    },
+    api::{apps::v1::StatefulSet, batch::v1::Job},
 };
-use kube::{Resource, ResourceExt};
-use operator_core::{resource::KubeObject, testing::operator_test};
-use serde_json::{Value, json};
+use operator_core::resource::KubeObject;
 use tracing::Level;
 
 use super::{edit, edited, requests, scene, started};

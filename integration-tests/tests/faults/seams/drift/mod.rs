@@ -1,4 +1,4 @@
-//! Somebody changes what an apply can't undo (issue 13, section 4). Only a real server validates what it merges.
+//! Somebody changes what an apply can't undo. Only a real server validates what it merges.
 //!
 //! Each test judges the requests about the dependent one by one, by what they are: an apply, a JSON patch, and their answers.
 
@@ -8,28 +8,13 @@ mod ours;
 mod ports;
 mod races;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
-
-use anyhow::{Context as _, Result};
 use futures::future::BoxFuture;
 use http::{Method, Request, header::CONTENT_TYPE};
-use integration_tests::{Scene, Script, TestResource, cluster_with, workflow_of_one};
-use k8s_openapi::{NamespaceResourceScope, api::core::v1::Service};
-use kube::{
-    Api, Resource,
-    api::{Patch, PatchParams},
-};
+use integration_tests::prelude::*;
+use k8s_openapi::NamespaceResourceScope;
 use operator_core::{
-    client::TransportHook,
-    resource::KubeObject,
-    testing::{Profile, TestOperator},
-    workflow::declare::IntoNode,
+    client::TransportHook, resource::KubeObject, testing::Profile, workflow::declare::IntoNode,
 };
-use parking_lot::Mutex;
-use serde_json::Value;
 
 /// What is done about a refused apply.
 const PUT_BACK: [&str; 5] = ["apply 422", "get 200", "json patch 200", "json patch 200", "apply 200"];

@@ -1,10 +1,6 @@
-//! What others add to a workload stays as long as it is in nobody's way.
+//! What others add to a workload stays as long as the server takes the list that it is in.
 
-use anyhow::Result;
-use integration_tests::{TestResource, from_json, meta_of, wanted};
-use k8s_openapi::api::apps::v1::Deployment;
-use operator_core::testing::operator_test;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::{PUT_BACK, edit, requests, scene, started};
 

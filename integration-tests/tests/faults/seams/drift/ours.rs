@@ -1,10 +1,6 @@
 //! What can't be put back: the error says whose it is, and nothing of others is touched.
 
-use anyhow::Result;
-use integration_tests::{TestResource, from_json, meta_of, wanted};
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::Service};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{edit, ports, requests, said, scene, service, started};
 
@@ -60,7 +56,7 @@ async fn a_mistake_of_ours_costs_nobody_anything() -> Result<()> {
 #[operator_test(real = "a control plane")]
 async fn a_second_refusal_says_whose_the_fields_were() -> Result<()> {
     let scene = scene().await?;
-    scene.failures.expect("what others have written there: spec.ports[0] (kubectl-edit)");
+    scene.failures.expect("what others have written there: spec.ports (kubectl-edit)");
     let odd = |primary: &TestResource| {
         let mut service = service(primary);
         if let Some(spec) = service.spec.as_mut().filter(|_| primary.spec.value.ends_with("odd")) {

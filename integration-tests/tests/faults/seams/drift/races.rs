@@ -1,15 +1,7 @@
 //! Somebody writes in the very moment in which something is put back: what they see then is decided anew.
 
-use anyhow::Result;
 use futures::FutureExt;
-use integration_tests::{Script, wanted, workflow_of_one};
-use k8s_openapi::api::core::v1::Service;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::testing::operator_test;
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{edit, edited, ports, requests, said, scene, service, started};
 
@@ -37,7 +29,7 @@ async fn what_is_put_back_is_bound_to_the_version_that_was_seen() -> Result<()> 
         "apply 200",
     ];
     assert_eq!(requests(&operator, &made).await?, expected);
-    assert_eq!(ports(&scene).await?, said("theirs:70 http:80"));
+    assert_eq!(ports(&scene).await?, said("http:80"));
     Ok(())
 }
 

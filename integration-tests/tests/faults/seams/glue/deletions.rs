@@ -1,24 +1,8 @@
 //! Deletions: of this very object, until it is done, and once.
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{Child, Scene, Script, TestObject, TestResource, config_map, once_before};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Resource,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    Removal, UpdateControl, Workflow,
-    testing::{
-        TestOperator,
-        faults::{Faults, Rule, StatusAnswer, Verb},
-    },
-    workflow::conditions::ResourceDeleted,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::workflow::conditions::ResourceDeleted;
 
 use super::{calm, gone_after, pass, scene, uid_of, under};
 

@@ -1,23 +1,12 @@
 //! What a run begins with, and what of it outlives a failure.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::{Result, anyhow};
-use integration_tests::{Child, Said, Script, TestResource, map_of, said, wish, workflow_of_one};
-use kube::ResourceExt;
+use anyhow::anyhow;
+use integration_tests::prelude::*;
 use operator_core::{
-    Context, Removal, UpdateControl, Workflow, node, observe::Observation, observe::Observer,
-    observe::RunEnd, testing::TestOperator, testing::faults::Fault, testing::faults::Faults,
-    testing::faults::Rule, testing::faults::StatusAnswer, testing::faults::Verb,
+    Context,
+    observe::{Observation, Observer, RunEnd},
+    testing::faults::Fault,
 };
-use parking_lot::Mutex;
-use serde_json::json;
 
 use super::{calm, gone_after, message, pass, scene, under};
 

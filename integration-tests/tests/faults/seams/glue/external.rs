@@ -1,19 +1,9 @@
 //! Sources outside the cluster: a poll that failed is made again, and what own writes left behind isn't.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Script, TestResource};
+use integration_tests::prelude::*;
 use operator_core::{
-    CachingInboundEventSource, PerResourcePollingEventSource, UpdateControl, event_source::ExternalResource,
+    CachingInboundEventSource, PerResourcePollingEventSource, event_source::ExternalResource,
 };
-use parking_lot::Mutex;
 
 use super::{calm, pass, scene, under};
 

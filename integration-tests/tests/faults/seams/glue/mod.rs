@@ -9,11 +9,8 @@ mod own_writes;
 mod relations;
 mod terms;
 
-use std::time::Duration;
-
-use anyhow::Result;
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::testing::faults::{Faults, LineFault, Rule};
+use integration_tests::prelude::*;
+use operator_core::testing::faults::LineFault;
 
 use super::{Scene, gone_after, message, pass, scene, under};
 

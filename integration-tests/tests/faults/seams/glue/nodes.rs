@@ -1,18 +1,11 @@
 //! What a run of a workflow tells: of all that failed, of what stood still, of what each condition said.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{
-    Child, Script, TestResource, config_map, counted_maps, looking_on, map_of, node_of, value_of, wish,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, Context, GenericRetry, Node, One, UpdateControl, Verdict, Want, Workflow, node,
-    observe::Observation, observe::Observer, testing::TestOperator, workflow::Activation, workflow::Cluster,
-    workflow::ConditionKind, workflow::NodeState, workflow::Operation,
+    Context, Node, One, Verdict, Want,
+    observe::{Observation, Observer},
+    workflow::{Activation, Cluster, ConditionKind, NodeState, Operation},
 };
-use parking_lot::Mutex;
 
 use super::{calm, pass, scene, under};
 

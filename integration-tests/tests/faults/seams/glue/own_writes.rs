@@ -1,12 +1,7 @@
 //! What a run has written is there for the next one, however late the watch is.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Script, TestObject, TestResource, config_map, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use operator_core::{UpdateControl, operations::WriteMode, testing::faults::Faults};
-use parking_lot::Mutex;
+use integration_tests::prelude::*;
+use operator_core::operations::WriteMode;
 
 use super::{late, pass, scene, under};
 

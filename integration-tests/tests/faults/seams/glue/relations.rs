@@ -1,14 +1,6 @@
 //! Whom a change of a secondary concerns, where nobody has related the two before.
 
-use anyhow::Result;
-use integration_tests::{Script, TestResource};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
-use operator_core::{InformerEventSource, ObjectKey};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{Scene, calm, pass, scene, under};
 

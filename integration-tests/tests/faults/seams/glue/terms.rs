@@ -1,24 +1,8 @@
 //! The end of a term: what a replica does that hears of it before its time is over.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, config_map};
-use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
-use kube::{
-    Api, ResourceExt,
-    api::{Patch, PatchParams},
-};
-use operator_core::{
-    UpdateControl,
-    operator::{LostLeadership, Stopped},
-    testing::TestOperator,
-};
-use serde_json::json;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use k8s_openapi::api::coordination::v1::Lease;
+use operator_core::operator::{LostLeadership, Stopped};
 
 use super::{pass, scene};
 use crate::replica::{LEASE, declared, election, lease, until_leading};

@@ -1,13 +1,7 @@
 //! A bulk dependent deletes what it has made, and nothing that a mapper shows it.
 
-use anyhow::Result;
-use integration_tests::{Script, TestResource, counted_maps, meta_of, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::api::PostParams;
-use operator_core::{
-    InformerEventSource, ObjectKey, Workflow, controller::IntoController, node, testing::faults::Faults,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::controller::IntoController;
 
 use super::{pass, saying, scene, under};
 
@@ -50,17 +44,17 @@ async fn a_user_s_secret_survives(wants_one: bool) -> Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s1_a_bulk_that_wants_nothing_leaves_the_secret_that_the_spec_names() -> Result<()> {
+async fn a_bulk_that_wants_nothing_leaves_the_secret_that_the_spec_names() -> Result<()> {
     a_user_s_secret_survives(false).await
 }
 
 #[tokio::test(start_paused = true)]
-async fn s1_a_bulk_that_wants_another_secret_leaves_the_secret_that_the_spec_names() -> Result<()> {
+async fn a_bulk_that_wants_another_secret_leaves_the_secret_that_the_spec_names() -> Result<()> {
     a_user_s_secret_survives(true).await
 }
 
 #[tokio::test(start_paused = true)]
-async fn s2_a_declared_source_is_never_silently_taken_for_a_node_that_writes() -> Result<()> {
+async fn a_declared_source_is_never_silently_taken_for_a_node_that_writes() -> Result<()> {
     let workflow = workflow_of_one(own)?;
     let mapped = Script::<TestResource>::idle()
         .controller()
@@ -72,7 +66,7 @@ async fn s2_a_declared_source_is_never_silently_taken_for_a_node_that_writes() -
 }
 
 #[tokio::test(start_paused = true)]
-async fn s1_a_bulk_leaves_a_map_that_a_user_has_given_the_primary_as_owner() -> Result<()> {
+async fn a_bulk_leaves_a_map_that_a_user_has_given_the_primary_as_owner() -> Result<()> {
     let scene = scene().await?;
     let workflow = workflow_of_one(node(counted_maps))?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;
@@ -90,7 +84,7 @@ async fn s1_a_bulk_leaves_a_map_that_a_user_has_given_the_primary_as_owner() -> 
 }
 
 #[tokio::test(start_paused = true)]
-async fn s1_a_bulk_and_a_single_of_one_kind_do_not_fight() -> Result<()> {
+async fn a_bulk_and_a_single_of_one_kind_do_not_fight() -> Result<()> {
     let scene = scene().await?;
     let workflow = Workflow::builder().nodes((counted_maps, wanted_map("single"))).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&saying(), &workflow)).await?;

@@ -1,19 +1,7 @@
 //! What was deleted and takes its time, and meanwhile loses the label by which its informer shows it.
 
-use anyhow::Result;
-use integration_tests::{Child, Script};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api,
-    api::{Patch, PatchParams},
-};
-use operator_core::{
-    Workflow,
-    resource::MarkNames,
-    testing::{ObjectRequest, TestOperator, faults::Faults},
-    workflow::conditions::ResourceDeleted,
-};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use operator_core::{resource::MarkNames, testing::ObjectRequest, workflow::conditions::ResourceDeleted};
 
 use super::{Scene, gone_after, pass, scene, under};
 use crate::seams::TestResource;

@@ -1,19 +1,8 @@
 //! A primary that is made anew: what was made for it before it was.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Scene, TestResource, accepted, eventually, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams, PropagationPolicy},
-};
-use operator_core::testing::{
-    faults::{Faults, LineFault, Rule, Verb},
-    operator_test,
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use kube::api::PropagationPolicy;
+use operator_core::testing::faults::LineFault;
 use tokio::sync::Notify;
 
 use super::{marks, pass, saying, scene, under};
@@ -101,6 +90,44 @@ async fn what_is_orphaned_while_it_is_written_gets_no_owner_back() -> Result<()>
         let written = accepted(&operator.settled().await?);
         assert!(written.iter().all(|write| !write.contains("configmaps")), "{written:?}");
         assert_eq!(scene.values().await?, [("one-a".to_owned(), "first".to_owned())].into());
+    }
+    Ok(())
+}
+
+/// The same if the run's conflict comes after its cache has seen the deletion, and the primary still exists: what another
+/// finalizer holds. The run has begun as one of a primary that stays.
+#[operator_test]
+async fn what_was_orphaned_gets_no_owner_back_if_the_deletion_is_seen_during_the_run() -> Result<()> {
+    for (use_ssa, write) in [(true, Rule::on(Verb::Apply).nth(3)), (false, Rule::on(Verb::Update).nth(1))] {
+        let scene = Scene::new("marks-orphan-seen").await?;
+        let workflow = workflow_of_one(wanted_map("a").use_ssa(use_ssa))?;
+        let (on_its_way, seen) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (tells, waits) = (Arc::clone(&on_its_way), Arc::clone(&seen));
+        let held = write.resource("configmaps").meanwhile(move |_| {
+            let waits = Arc::clone(&waits);
+            tells.notify_one();
+            async move { waits.notified().await }
+        });
+        let operator = under(&Faults::new([held]), &scene, scene.managed(&saying(), &workflow)).await?;
+        scene.create("one", "first").await?;
+        scene.create("two", "first").await?;
+        scene.until_values([("one-a", "first"), ("two-a", "first")]).await?;
+        scene.patch("one", json!({ "metadata": { "finalizers": ["example.com/hold"] } })).await?;
+        operator.settled().await?;
+        the_collector_knows_all(&scene).await?;
+        scene.patch("one", json!({ "spec": { "value": "second" } })).await?;
+        on_its_way.notified().await;
+        delete_and_orphan(&scene).await?;
+        // A change that is seen after the deletion, since both are of one watch.
+        scene.patch("two", json!({ "spec": { "value": "second" } })).await?;
+        scene.until_values([("one-a", "first"), ("two-a", "second")]).await?;
+        seen.notify_one();
+        let written = accepted(&operator.settled().await?);
+        assert!(written.iter().all(|write| !write.contains("one-a")), "{written:?}");
+        let child = scene.api::<ConfigMap>().get("one-a").await?;
+        assert_eq!(child.metadata.owner_references, None);
+        scene.patch("one", json!({ "metadata": { "finalizers": null } })).await?;
+        scene.until_gone("one").await?;
     }
     Ok(())
 }

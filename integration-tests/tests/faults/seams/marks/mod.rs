@@ -1,10 +1,9 @@
-//! Whose an object is (api.md S1, S2, S9; issue "marks"): nothing foreign is touched, and nothing of ours is forgotten.
+//! Whose an object is: nothing foreign is touched, and nothing of ours is forgotten.
 
 mod bulks;
 mod departing;
 mod digest;
 mod incarnations;
-mod managers;
 mod optional;
 mod removal;
 mod renamed;
@@ -13,10 +12,7 @@ mod stripped;
 mod whose;
 mod worlds;
 
-use anyhow::Result;
-use integration_tests::Scene;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{ResourceExt, api::PostParams};
+use integration_tests::prelude::*;
 use operator_core::resource::MarkNames;
 
 use super::{gone_after, message, pass, saying, scene, under};

@@ -1,8 +1,6 @@
 //! What is not to be there is found by its marks: nobody is asked what it would look like.
 
-use anyhow::Result;
-use integration_tests::{LogCapture, TestResource, map_of};
-use operator_core::{Workflow, node, testing::faults::Faults};
+use integration_tests::prelude::*;
 use tracing::Level;
 
 use super::{gone_after, message, pass, saying, scene, under};
@@ -17,7 +15,7 @@ fn optional(owned: bool) -> Result<Workflow<TestResource>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn s9_an_optional_dependent_that_was_never_wanted_fails_no_run() -> Result<()> {
+async fn an_optional_dependent_that_was_never_wanted_fails_no_run() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
     let controller = scene.managed(&saying(), &optional(true)?);
@@ -36,7 +34,7 @@ async fn s9_an_optional_dependent_that_was_never_wanted_fails_no_run() -> Result
 }
 
 #[tokio::test(start_paused = true)]
-async fn s9_the_same_dependent_does_not_keep_a_primary_from_going() -> Result<()> {
+async fn the_same_dependent_does_not_keep_a_primary_from_going() -> Result<()> {
     let scene = scene().await?;
     let controller = scene.managed(&saying(), &optional(false)?);
     let _operator = under(&Faults::none(), &scene, controller).await?;
@@ -49,7 +47,7 @@ async fn s9_the_same_dependent_does_not_keep_a_primary_from_going() -> Result<()
 }
 
 #[tokio::test(start_paused = true)]
-async fn s9_an_optional_dependent_that_is_switched_off_goes() -> Result<()> {
+async fn an_optional_dependent_that_is_switched_off_goes() -> Result<()> {
     let scene = scene().await?;
     let controller = scene.managed(&saying(), &optional(true)?);
     let operator = under(&Faults::none(), &scene, controller).await?;

@@ -1,14 +1,7 @@
 //! A removal is bound to the state that was judged.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use anyhow::Result;
 use http::Method;
-use integration_tests::{Scene, before_the_first, counted_maps, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{node, testing::operator_test};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::saying;
 

@@ -1,17 +1,7 @@
 //! The informer that nodes share shows what the controller's nodes have written, and nothing else.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Patch, PatchParams};
-use operator_core::{
-    Context, UpdateControl,
-    testing::{ObjectRequest, faults::Faults, operator_test},
-};
-use parking_lot::Mutex;
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::{Context, testing::ObjectRequest};
 
 use super::{pass, saying, scene, somebodys_map, under};
 

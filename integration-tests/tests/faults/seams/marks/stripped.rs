@@ -1,19 +1,7 @@
 //! Somebody takes marks away, puts wrong ones on, or makes copies.
 
-use anyhow::Result;
-use integration_tests::{Scene, TestResource, counted_maps, wanted_map, workflow_of_one};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    Node, One,
-    dependent::matcher::Matcher,
-    node,
-    testing::{faults::Faults, operator_test},
-};
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use operator_core::{Node, One, dependent::matcher::Matcher};
 
 use super::{marks, pass, saying, scene, under};
 

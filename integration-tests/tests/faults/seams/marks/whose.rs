@@ -1,20 +1,7 @@
 //! What is taken over, and what is not.
 
-use anyhow::Result;
-use integration_tests::{
-    Scene, Script, TestResource, from_json, map_of, meta_of, wanted, wanted_map, workflow_of_one,
-};
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
-use kube::{
-    Resource, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
-};
-use operator_core::{
-    ControllerBuilder, OperatorBuilder,
-    dependent::Adoption,
-    testing::{faults::Faults, operator_test},
-};
-use serde_json::json;
+use integration_tests::prelude::*;
+use operator_core::dependent::Adoption;
 
 use super::{marks, pass, saying, scene, somebodys_map, under};
 
@@ -128,9 +115,9 @@ async fn what_is_another_node_s_is_named() -> Result<()> {
     Ok(())
 }
 
-/// Written by an earlier version of the library: owner reference and field manager, or annotations, and no marks.
+/// Owner reference or mapping annotations, and our field manager, as under another prefix of the marks.
 #[tokio::test(start_paused = true)]
-async fn what_was_written_before_there_were_marks_is_taken_over_once() -> Result<()> {
+async fn what_is_ours_without_marks_gets_them_once() -> Result<()> {
     for owned in [true, false] {
         let scene = scene().await?;
         let one = scene.create("one", "first").await?;

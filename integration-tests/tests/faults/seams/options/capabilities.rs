@@ -1,17 +1,8 @@
 //! What dependents may do: create only, read only, and of several objects those that are theirs.
 
-use anyhow::Result;
-use integration_tests::{
-    Child, Scene, TestResource, looking_on, map_of, node_of, untyped_map, wanted_map, workflow_of_one,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Resource, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-    core::{ApiResource, DynamicObject},
-};
-use operator_core::{BoxError, Workflow, dependent::Read, node, testing::TestOperator};
-use serde_json::json;
+use integration_tests::prelude::*;
+use kube::core::{ApiResource, DynamicObject};
+use operator_core::dependent::Read;
 
 use super::{calm, gone_after, pass, scene, under};
 

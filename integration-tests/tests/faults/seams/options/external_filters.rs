@@ -1,14 +1,10 @@
 //! The filters of sources outside the cluster: what doesn't pass wakes nobody, and is known all the same.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource};
+use integration_tests::prelude::*;
 use operator_core::{
-    CachingInboundEventSource, ObjectKey, PerResourcePollingEventSource, PollingEventSource, UpdateControl,
+    CachingInboundEventSource, PerResourcePollingEventSource, PollingEventSource,
     event_source::{ExternalResource, SourceDeclaration},
 };
-use parking_lot::Mutex;
 
 use super::{calm, pass, scene, under};
 

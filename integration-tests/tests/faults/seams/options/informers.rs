@@ -1,22 +1,13 @@
 //! An informer that asks for metadata only.
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{Scene, TestResource};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-    core::PartialObjectMeta,
-};
+use integration_tests::prelude::*;
+use kube::core::PartialObjectMeta;
 use operator_core::{
     ResourceType,
     cache::{Change, ChangeHandler, ChangeKind, Informer, InformerConfig},
     client::{Clients, TransportHook},
     environment::Environment,
 };
-use parking_lot::Mutex;
-use serde_json::json;
 
 use super::{pass, scene};
 

@@ -1,20 +1,10 @@
 //! A rate limiter of the user's own.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use anyhow::Result;
-use integration_tests::Script;
+use integration_tests::prelude::*;
 use operator_core::{
     environment::Now,
     processor::{Admission, KeyLimit, RateLimiter},
 };
-use tokio::time::Instant;
 
 use super::{calm, pass, scene, seconds, under};
 

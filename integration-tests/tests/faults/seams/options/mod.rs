@@ -10,11 +10,7 @@ mod results;
 mod retries;
 mod secondary_filters;
 
-use std::time::Duration;
-
-use integration_tests::RunRecord;
-use operator_core::testing::faults::Faults;
-use tokio::time::Instant;
+use integration_tests::prelude::*;
 
 use super::{TestResource, gone_after, message, pass, scene, under};
 

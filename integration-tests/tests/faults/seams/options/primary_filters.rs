@@ -1,8 +1,6 @@
 //! The filters of primaries.
 
-use anyhow::Result;
-use integration_tests::{Script, TestResource};
-use serde_json::json;
+use integration_tests::prelude::*;
 
 use super::{calm, pass, scene, under};
 

@@ -1,14 +1,10 @@
 //! What a run reads of its own primary, and what a source of the user's own says of itself.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Gate, LogCapture, Script, TestResource};
+use integration_tests::prelude::*;
 use operator_core::{
-    FunctionEventSource, UpdateControl,
+    FunctionEventSource,
     observe::{Observation, Observer, SourceHealth},
 };
-use parking_lot::Mutex;
 use tracing::Level;
 
 use super::{calm, pass, scene, under};

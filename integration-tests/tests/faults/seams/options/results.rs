@@ -1,13 +1,8 @@
 //! What the nodes of a workflow came to last, and its picture.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::Result;
-use integration_tests::{Child, Script, Switch, TestResource};
+use integration_tests::prelude::*;
 use jiff::Timestamp;
-use operator_core::{UpdateControl, Workflow, environment::WallClock, testing::TestOperator};
-use parking_lot::Mutex;
-use tokio::time::Instant;
+use operator_core::environment::WallClock;
 
 use super::{pass, scene};
 

@@ -1,17 +1,12 @@
 //! Errors that say that they are not to be retried, failures that a run deals with, and a retry of the user's own.
 
-use std::{sync::Arc, time::Duration};
-
-use anyhow::{Result, anyhow};
-use integration_tests::{RunRecord, Said, Script, TestStatus, said};
+use anyhow::anyhow;
+use integration_tests::prelude::*;
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, Permanent, Reconciler, Removal, Run, UpdateControl,
+    Cleaner, Context, Permanent, Reconciler, Run,
     environment::Now,
     processor::{Retry, RetryState},
-    testing::faults::{Faults, Rule, StatusAnswer},
 };
-use parking_lot::Mutex;
-use tokio::time::Instant;
 
 use super::{TestResource, calm, gone_after, message, pass, scene, seconds, under};
 

@@ -1,17 +1,7 @@
 //! The filters of secondaries: what doesn't pass wakes nobody, and is known all the same.
 
-use std::sync::Arc;
-
-use anyhow::Result;
-use integration_tests::{Scene, Script, TestResource, value_of};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
-use operator_core::{InformerEventSource, ObjectKey, UpdateControl, resource::MappingAnnotations};
-use parking_lot::Mutex;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
+use operator_core::resource::MappingAnnotations;
 
 use super::{calm, pass, scene, under};
 

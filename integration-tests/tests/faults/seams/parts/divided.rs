@@ -1,9 +1,7 @@
 //! Sources that follow the same namespaces as the controller, one by one.
 
-use anyhow::{Context as _, Result};
-use integration_tests::LateTestResource;
-use kube::{CustomResourceExt, api::DeleteParams};
-use operator_core::{InformerEventSource, ObjectKey, observe::Cause};
+use integration_tests::prelude::*;
+use operator_core::observe::Cause;
 
 use super::{
     super::{message, pass},

@@ -1,12 +1,8 @@
 //! What happens after the start: a right that is lost, a replica that begins to lead, sources that start later, and pushes that
 //! came before.
 
-use anyhow::Result;
-use integration_tests::{Said, Switch, wanted_map};
-use operator_core::{
-    CachingInboundEventSource, ObjectKey, Workflow, event_source::ExternalResource,
-    testing::faults::LineFault,
-};
+use integration_tests::prelude::*;
+use operator_core::{CachingInboundEventSource, event_source::ExternalResource, testing::faults::LineFault};
 
 use super::{
     super::{message, pass},

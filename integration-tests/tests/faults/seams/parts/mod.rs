@@ -7,31 +7,11 @@ mod other_scopes;
 mod ready;
 mod strict;
 
-use std::sync::Arc;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{
-    RecordedRun, Said, Scene, Script, TestObject, TestResource,
-    rights::{managed_maps, primaries},
-    said, values_in,
-};
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api,
-    api::{Patch, PatchParams, PostParams},
-};
+use integration_tests::prelude::*;
+use integration_tests::rights::{managed_maps, primaries};
 use operator_core::{
-    ControllerBuilder, OperatorBuilder,
-    environment::Environment,
-    event_source::HeldBack,
-    observe::SourceHealth,
-    operator::UnhealthySource,
-    testing::{
-        TestOperator,
-        faults::{Faults, Rule, StatusAnswer, Verb},
-    },
+    environment::Environment, event_source::HeldBack, observe::SourceHealth, operator::UnhealthySource,
 };
-use serde_json::{Value, json};
 
 use super::super::simulated::{saying, two_maps};
 

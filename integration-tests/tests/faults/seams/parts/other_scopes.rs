@@ -1,12 +1,9 @@
 //! Sources that follow something else than the controller's namespaces: nobody knows whom they concern.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use anyhow::Result;
 use futures::{FutureExt, future::BoxFuture};
-use integration_tests::{map_of, wanted, workflow_of_one};
+use integration_tests::prelude::*;
 use operator_core::{
-    InformerEventSource, WatchScope,
+    WatchScope,
     event_source::{EventSource, SourceDeclaration, Sources, Wiring},
     observe::SourceIndex,
 };

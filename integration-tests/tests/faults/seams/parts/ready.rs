@@ -1,10 +1,6 @@
 //! What `/readyz` says.
 
-use std::time::Duration;
-
-use anyhow::{Context as _, Result};
-use integration_tests::{TestStatus, chain_of, eventually};
-use operator_core::testing::operator_test;
+use integration_tests::prelude::*;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,

@@ -1,19 +1,15 @@
 //! A start that fails where something is missing, and what is told of sources that stop.
 
-use std::{panic, time::Duration};
+use std::panic;
 
-use anyhow::Result;
 use futures::{FutureExt, future::BoxFuture};
-use integration_tests::chain_of;
+use integration_tests::prelude::*;
 use operator_core::{
     Error,
     event_source::{EventSource, SourceDeclaration, Sources, Wiring},
     observe::SourceIndex,
     operator::{Leadership, Stopped, StoppedSource},
-    testing::operator_test,
 };
-use parking_lot::Mutex;
-use tokio::time::Instant;
 
 use super::{super::pass, *};
 use crate::replica::{election, lease};

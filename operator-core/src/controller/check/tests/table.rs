@@ -66,7 +66,6 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ("a name with capitals", pods().name("WebPages")),
         ("an empty name", pods().name("")),
         ("a field manager", pods().field_manager("web pages")),
-        ("a retired field manager", pods().retired_field_managers([""])),
         ("a finalizer", pods().finalizer("finalizer")),
         ("no run at all", pods().max_concurrent_reconciles(0)),
         ("no time", pods().reconcile_timeout(Duration::ZERO)),

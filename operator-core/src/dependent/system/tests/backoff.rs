@@ -7,61 +7,46 @@ use proptest::prelude::*;
 use crate::{
     dependent::system::{
         CallKind::{self, Create, Delete, Find, Observe, Update},
-        Record,
         backoff::{Backoff, LONGEST_PAUSE},
         circuit::Outcome::{self, Answered, Failed, Refused},
     },
     environment::Now,
-    resource::ObjectKey,
 };
 
 const fn at(seconds: u64) -> Now {
     Now::at(Duration::from_secs(seconds))
 }
 
-fn zone(name: &str) -> ObjectKey {
-    ObjectKey::namespaced("shop", name)
-}
-
-fn of<'r>(primary: &'r ObjectKey, token: &'r str) -> Record<'r> {
-    Record { controller: "zones", primary, token }
-}
-
-fn end(backoff: &mut Backoff, record: Record<'_>, kind: CallKind, outcome: Outcome, now: Now) {
+fn end(backoff: &mut Backoff, record: &str, kind: CallKind, outcome: Outcome, now: Now) {
     backoff.end(record, kind, outcome, &Arc::from("create: no route"), now);
 }
 
 /// How long the record waits.
-fn pause(backoff: &Backoff, record: Record<'_>, now: Now) -> u64 {
+fn pause(backoff: &Backoff, record: &str, now: Now) -> u64 {
     backoff.check(record, now).err().map_or(0, |paused| paused.again.since(now).as_secs())
 }
 
 #[test]
 fn the_pauses_of_a_record_grow_and_are_its_own() {
-    let (a, b) = (zone("a"), zone("b"));
     let mut backoff = Backoff::default();
     let (mut now, mut pauses) = (at(0), Vec::new());
     for _ in 0..9 {
-        end(&mut backoff, of(&a, "a/record"), Create, Failed, now);
-        pauses.push(pause(&backoff, of(&a, "a/record"), now));
+        end(&mut backoff, "a/record", Create, Failed, now);
+        pauses.push(pause(&backoff, "a/record", now));
         now = now + Duration::from_secs(*pauses.last().unwrap());
-        assert_eq!(pause(&backoff, of(&a, "a/record"), now), 0);
+        assert_eq!(pause(&backoff, "a/record", now), 0);
     }
     assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 120, 120]);
-    end(&mut backoff, of(&a, "a/record"), Create, Failed, now);
-    for other in [of(&a, "a/other"), of(&b, "b/record")] {
-        assert_eq!(pause(&backoff, other, now), 0);
-    }
-    let elsewhere = Record { controller: "sites", ..of(&a, "a/record") };
-    assert_eq!(pause(&backoff, elsewhere, now), 0);
-    end(&mut backoff, of(&a, "a/record"), Create, Answered, now);
+    end(&mut backoff, "a/record", Create, Failed, now);
+    assert_eq!(pause(&backoff, "a/other", now), 0);
+    end(&mut backoff, "a/record", Create, Answered, now);
     assert!(backoff.is_empty());
 }
 
 #[test]
 fn a_read_that_goes_well_does_not_end_the_pauses_of_a_change_that_never_does() {
-    let (a, mut backoff) = (zone("a"), Backoff::default());
-    let record = of(&a, "a/record");
+    let mut backoff = Backoff::default();
+    let record = "a/record";
     let mut pauses = Vec::new();
     for second in [0, 10, 20] {
         end(&mut backoff, record, Observe, Answered, at(second));
@@ -82,8 +67,8 @@ fn a_read_that_goes_well_does_not_end_the_pauses_of_a_change_that_never_does() {
 
 #[test]
 fn a_refusal_waits_as_long_as_a_first_failure() {
-    let (a, mut backoff) = (zone("a"), Backoff::default());
-    let record = of(&a, "a/record");
+    let mut backoff = Backoff::default();
+    let record = "a/record";
     for second in [0, 10, 20] {
         end(&mut backoff, record, Create, Failed, at(second));
     }
@@ -96,27 +81,11 @@ fn a_refusal_waits_as_long_as_a_first_failure() {
 
 #[test]
 fn a_failure_long_after_the_last_is_the_first_again() {
-    let (a, mut backoff) = (zone("a"), Backoff::default());
-    let record = of(&a, "a/record");
+    let mut backoff = Backoff::default();
+    let record = "a/record";
     end(&mut backoff, record, Create, Failed, at(0));
     end(&mut backoff, record, Create, Failed, at(1) + LONGEST_PAUSE);
     assert_eq!(pause(&backoff, record, at(1) + LONGEST_PAUSE), 1);
-}
-
-#[test]
-fn what_is_gone_is_forgotten() {
-    let (a, b) = (zone("a"), zone("b"));
-    let mut backoff = Backoff::default();
-    for record in [of(&a, "a/record"), of(&a, "a/other"), of(&b, "b/record")] {
-        end(&mut backoff, record, Create, Failed, at(0));
-    }
-    assert_eq!(backoff.leftovers("zones", |primary| *primary == b), 1);
-    assert_eq!(backoff.leftovers("sites", |_| false), 0);
-    backoff.forget("zones", &a);
-    assert_eq!(backoff.leftovers("zones", |primary| *primary == b), 0);
-    assert_eq!(pause(&backoff, of(&b, "b/record"), at(0)), 1);
-    backoff.forget_all("zones");
-    assert!(backoff.is_empty());
 }
 
 const KINDS: [CallKind; 5] = [Observe, Find, Create, Update, Delete];
@@ -134,8 +103,7 @@ proptest! {
         let mut failed = std::collections::BTreeSet::new();
         for (name, outcome, kind, seconds) in steps {
             now = now + Duration::from_secs(seconds);
-            let (primary, token) = (zone(&name.to_string()), format!("{name}/record"));
-            let record = of(&primary, &token);
+            let record = &*format!("{name}/record");
             let outcome = [Answered, Refused, Failed][usize::from(outcome)];
             end(&mut backoff, record, KINDS[kind], outcome, now);
             if outcome == Answered {
@@ -148,12 +116,11 @@ proptest! {
                 let again = backoff.check(record, now).expect_err("it has failed just now").again;
                 prop_assert!(again.since(now) <= LONGEST_PAUSE);
             }
-            let kept = backoff.leftovers("zones", |_| false);
+            let kept = backoff.len();
             prop_assert!(kept <= failed.len(), "{kept} of {failed:?}");
         }
         for name in 0..3u8 {
-            let (primary, token) = (zone(&name.to_string()), format!("{name}/record"));
-            end(&mut backoff, of(&primary, &token), Update, Answered, now);
+            end(&mut backoff, &format!("{name}/record"), Update, Answered, now);
         }
         prop_assert!(backoff.is_empty());
     }

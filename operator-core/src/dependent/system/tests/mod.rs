@@ -10,7 +10,7 @@ use futures::{FutureExt, future::join_all};
 use tokio::time::Instant;
 
 use super::*;
-use world::{Reported, World, Zones, seconds, started, zone};
+use world::{Reported, World, seconds, started, zone};
 
 fn text(error: &CallError) -> String {
     match error {
@@ -144,8 +144,7 @@ async fn a_panic_is_the_callers_and_counts_as_a_failure() {
 #[tokio::test(start_paused = true)]
 async fn a_controller_tells_that_it_is_down_and_that_it_is_back() {
     let (world, reported) = (World::of(System::new("dns")), Arc::<Reported>::default());
-    let zones = Zones::of(&["a", "b", "c", "d", "e"]);
-    let source = started(&world, &zones, &reported);
+    let source = started(&world, &reported);
     let running = tokio::spawn(source.run());
     world.goes_down().await;
     tokio::time::sleep(seconds(2)).await;
@@ -164,7 +163,7 @@ async fn a_controller_tells_that_it_is_down_and_that_it_is_back() {
 #[tokio::test(start_paused = true)]
 async fn an_outage_about_which_no_one_asks_is_not_told_forever() {
     let (world, reported) = (World::of(System::new("dns")), Arc::<Reported>::default());
-    let source = started(&world, &Zones::of(&[]), &reported);
+    let source = started(&world, &reported);
     let running = tokio::spawn(source.run());
     world.goes_down().await;
     tokio::time::sleep(super::circuit::TOLD_FOR + seconds(2)).await;
@@ -175,25 +174,24 @@ async fn an_outage_about_which_no_one_asks_is_not_told_forever() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_kept_about_what_is_gone() {
-    let (world, reported) = (World::of(System::new("dns")), Arc::<Reported>::default());
-    let zones = Zones::of(&["a", "b", "c"]);
-    let source = started(&world, &zones, &reported);
+    let world = World::of(System::new("dns"));
     for name in ["a", "b", "c"] {
         world.fails(name, "no route").await;
     }
-    zones.goes("a");
-    assert_eq!(source.leftovers(), 0);
-    // One whose primary goes while it is in progress, and is told of before the call ends.
+    for name in ["a", "c"] {
+        world.scopes.gone(&zone(name));
+    }
+    assert!(!world.is_empty());
+    // One whose primary goes while it is in progress.
     tokio::time::sleep(seconds(1)).await;
     let goes = async {
         tokio::time::sleep(seconds(1)).await;
-        zones.goes("b");
-        assert_eq!(world.system.shared.state.lock().backoff.leftovers("zones", |key| *key != zone("b")), 0);
+        world.scopes.gone(&zone("b"));
     };
     let (call, ()) = futures::join!(tokio::time::timeout(seconds(2), world.takes("b", seconds(9))), goes);
     assert!(call.is_err());
-    assert_eq!(source.leftovers(), 0);
-    assert!(!world.is_empty());
-    drop(source);
-    assert!(world.is_empty(), "the controller has stopped");
+    assert!(world.is_empty());
+    // Its successor isn't paused.
+    world.scopes.seen(&zone("b"), "another");
+    assert!(world.takes("b", seconds(0)).await.is_ok());
 }

@@ -1,11 +1,9 @@
 //! A controller's primaries, a clock on the wall, and calls that tell when they are made.
 
 use std::{
-    any::Any,
-    collections::BTreeSet,
     future::Future,
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -16,11 +14,11 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::{
-    dependent::system::{CallError, CallKind, Record, System},
+    dependent::system::{Backoff, CallError, CallKind, Record, System},
     environment::WallClock,
     error::BoxError,
     event_source::{
-        EventSource, Primaries, PrimaryFollower, Sources, Wiring,
+        EventSource, PrimaryScopes, Sources, Wiring,
         test_wiring::{Recorder, wiring},
     },
     observe::{Observation, Observer, Observers, SourceHealth, SourceIndex},
@@ -51,12 +49,18 @@ impl WallClock for Wall {
 pub(super) struct World {
     pub(super) system: System,
     pub(super) wall: Arc<Wall>,
+    /// Of the primaries `a` to `h`.
+    pub(super) scopes: Arc<PrimaryScopes>,
     made: Arc<AtomicUsize>,
 }
 
 impl World {
     pub(super) fn of(system: System) -> Self {
-        Self { system, wall: Arc::new(Wall(Instant::now())), made: Arc::default() }
+        let scopes = Arc::<PrimaryScopes>::default();
+        for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+            scopes.seen(&zone(name), name);
+        }
+        Self { system, wall: Arc::new(Wall(Instant::now())), scopes, made: Arc::default() }
     }
 
     /// How many calls were made.
@@ -71,7 +75,7 @@ impl World {
         call: impl Future<Output = Result<T, BoxError>>,
     ) -> Result<T, CallError> {
         let (primary, token) = (zone(name), format!("{name}/record"));
-        let record = Record { controller: "zones", primary: &primary, token: &token };
+        let record = Record { scope: self.scopes.of(&primary), token: &token };
         let counted = async {
             self.made.fetch_add(1, Ordering::Relaxed);
             call.await
@@ -108,46 +112,8 @@ impl World {
 
     /// Whether nothing is kept about any record.
     pub(super) fn is_empty(&self) -> bool {
-        self.system.shared.state.lock().backoff.is_empty()
-    }
-}
-
-/// The primaries of a controller, which a test decides on.
-#[derive(Default)]
-pub(super) struct Zones {
-    keys: Mutex<BTreeSet<ObjectKey>>,
-    followers: Mutex<Vec<Weak<dyn PrimaryFollower>>>,
-}
-
-impl Zones {
-    pub(super) fn of(names: &[&str]) -> Arc<Self> {
-        let keys = names.iter().map(|name| zone(name)).collect();
-        Arc::new(Self { keys: Mutex::new(keys), followers: Mutex::default() })
-    }
-
-    pub(super) fn goes(&self, name: &str) {
-        self.keys.lock().remove(&zone(name));
-        for follower in self.followers.lock().iter().filter_map(Weak::upgrade) {
-            follower.primary_gone(&zone(name));
-        }
-    }
-}
-
-impl Primaries for Zones {
-    fn keys(&self) -> Vec<ObjectKey> {
-        self.keys.lock().iter().cloned().collect()
-    }
-
-    fn by_index(&self, _: &str, _: &str) -> Vec<ObjectKey> {
-        Vec::new()
-    }
-
-    fn get(&self, key: &ObjectKey) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.keys.lock().get(key).cloned().map(|key| Arc::new(key) as _)
-    }
-
-    fn follow(&self, follower: Weak<dyn PrimaryFollower>) {
-        self.followers.lock().push(follower);
+        let kept = |_: &ObjectKey, backoff: &mut Backoff| (!backoff.is_empty()).then_some(());
+        self.scopes.find(self.system.shared.slot, kept).is_none()
     }
 }
 
@@ -168,11 +134,10 @@ impl Observer for Reported {
 }
 
 /// A controller's start, with the system's event source.
-pub(super) fn started(world: &World, zones: &Arc<Zones>, reported: &Arc<Reported>) -> Arc<dyn EventSource> {
+pub(super) fn started(world: &World, reported: &Arc<Reported>) -> Arc<dyn EventSource> {
     let wiring = wiring(Arc::new(Recorder::default()), &[]);
     let wiring = Wiring {
         controller: Arc::from("zones"),
-        primaries: Arc::clone(zones) as _,
         environment: wiring.environment.clone().with_wall_clock(Arc::clone(&world.wall) as _),
         observers: Observers::new(vec![Arc::clone(reported) as _]),
         ..wiring

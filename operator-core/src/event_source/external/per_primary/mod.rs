@@ -93,13 +93,6 @@ where
         });
         let follower: Arc<dyn PrimaryFollower> = Arc::clone(&built) as _;
         wiring.primaries.follow(Arc::downgrade(&follower));
-        let kept = Arc::downgrade(&built);
-        let name = format!("{}/{}, what is known outside", wiring.controller, fetching.name);
-        wiring.environment.keeps(name, move || {
-            let kept = kept.upgrade()?;
-            let exists = |primary: &ObjectKey| kept.primaries.contains(primary);
-            Some(kept.members.lock().leftovers(&exists))
-        });
         built
     }
 
@@ -195,6 +188,11 @@ where
         if self.polls.is_none() {
             self.ready.wait().await;
         }
+    }
+
+    /// The number of entries about primaries that don't exist.
+    pub(super) fn leftovers(&self) -> usize {
+        self.members.lock().leftovers(&|primary| self.primaries.contains(primary))
     }
 
     pub(super) fn health(&self) -> SourceHealth {

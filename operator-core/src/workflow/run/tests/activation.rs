@@ -5,10 +5,7 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::{
-    event_source::{
-        EventSink, EventSource, PrimaryChange, PrimaryFollower, SourceDeclaration, SourceEvents, Sources,
-        Wiring,
-    },
+    event_source::{EventSink, EventSource, PrimaryChange, SourceDeclaration, SourceEvents, Sources, Wiring},
     observe::{Cause, SourceIndex},
     resource::{Departed, ObjectKey},
 };
@@ -251,8 +248,7 @@ async fn a_primary_that_is_gone_needs_nothing_more() {
     all.reconcile(&primary, &context).await;
     sleep(ROUND_TRIP).await;
     assert_eq!(world.source.running(), 1);
-    let conditional = Arc::clone(world.offline.shared.sources.conditional());
-    conditional.primary_gone(context.primary_key());
+    world.offline.shared.scopes.gone(context.primary_key());
     sleep(ROUND_TRIP).await;
     assert_eq!(world.source.running(), 0);
 
@@ -260,7 +256,7 @@ async fn a_primary_that_is_gone_needs_nothing_more() {
     let ghost = World::new();
     let claimant = crate::event_source::Claimant { workflow: 0, node: 0 };
     let sources = ghost.offline.shared.sources.conditional();
-    let claimed = sources.claim("Route", context.primary_key(), claimant, || false);
+    let claimed = sources.claim("Route", ghost.offline.shared.scopes.of(context.primary_key()), claimant);
     sleep(ROUND_TRIP).await;
     assert!(claimed.is_err());
     assert_eq!(ghost.source.running(), 0);

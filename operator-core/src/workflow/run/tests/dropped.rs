@@ -7,7 +7,7 @@ use super::{
     *,
 };
 use crate::{
-    event_source::{EventSink, PrimaryFollower, SourceDeclaration},
+    event_source::{EventSink, SourceDeclaration},
     reconciler::WorkflowSurroundings,
 };
 
@@ -51,7 +51,7 @@ async fn nothing_is_left_behind() {
         let context = offline.context(&primary);
         let result = polled(all.reconcile(&primary, &context), polls).await;
         // What was claimed stays claimed, as the answer was given; it goes with the primary.
-        offline.shared.sources.conditional().primary_gone(context.primary_key());
+        offline.shared.scopes.gone(context.primary_key());
         sleep(ROUND_TRIP).await;
         assert_eq!(under_way.load(Ordering::SeqCst), 0, "after {polls} polls");
         assert_eq!(workflows.dependents.available_permits(), 2, "after {polls} polls");

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::resource;
+use super::Admission;
 use crate::in_process::{
-    InProcessServer,
-    state::State,
-    store::Path,
+    api::Counters,
+    store::{Path, Resource, Store},
     values::read::{at, count, items, part, text},
 };
 
@@ -19,20 +18,20 @@ const VOLUME: &str = "kube-api-access-";
 const MIRROR: &str = "kubernetes.io/config.mirror";
 const ENFORCED: &str = "kubernetes.io/enforce-mountable-secrets";
 
-impl InProcessServer {
-    /// Gives each new pod an account (`default`, if it names none) and the token of that account, as clusters do; a pod
-    /// whose account doesn't exist is refused with 403. Without it pods stay as they were written, as they do in
-    /// [`ControlPlane`](crate::ControlPlane), unless its builder's `service_accounts` asks for the same.
-    #[must_use]
-    pub fn service_accounts(self) -> Self {
-        self.shared().state.lock().service_accounts = true;
-        self
+impl Admission {
+    /// From now on new pods get an account.
+    pub(in crate::in_process) fn give_accounts(&mut self) {
+        self.service_accounts = true;
     }
-}
 
-impl State {
     /// What the plugin does with a new pod.
-    pub(super) fn give_account(&mut self, path: &Path, pod: &mut Value) -> Result<(), String> {
+    pub(super) fn give_account(
+        &self,
+        store: &Store,
+        counters: &mut Counters,
+        path: &Path,
+        pod: &mut Value,
+    ) -> Result<(), String> {
         if !self.service_accounts {
             return Ok(());
         }
@@ -46,7 +45,7 @@ impl State {
         let name = text(&pod["spec"], "serviceAccountName").to_owned();
         let namespace = path.namespace().unwrap_or_default();
         let account =
-            self.store.get(&resource("", "serviceaccounts"), &Path::new(Some(namespace), &name)).cloned();
+            store.get(&Resource::new("", "serviceaccounts"), &Path::new(Some(namespace), &name)).cloned();
         let account = account.ok_or_else(|| {
             format!(
                 "error looking up service account {namespace}/{name}: serviceaccount \"{name}\" not found"
@@ -54,7 +53,7 @@ impl State {
         })?;
         let automount = |object: &Value| object["automountServiceAccountToken"].as_bool();
         if automount(&pod["spec"]).or(automount(&account)).unwrap_or(true) {
-            self.mount_token(&mut pod["spec"]);
+            mount_token(counters, &mut pod["spec"]);
         }
         if count(&pod["spec"], "imagePullSecrets") == 0 {
             let secrets = items(&account, "imagePullSecrets");
@@ -69,28 +68,28 @@ impl State {
         }
         Ok(())
     }
+}
 
-    /// Adds the volume with the token, and mounts it where nothing else is mounted.
-    fn mount_token(&mut self, spec: &mut Value) {
-        let known = items(spec, "volumes")
-            .map(|(_, volume)| text(volume, "name"))
-            .find(|name| name.starts_with(VOLUME))
-            .map(str::to_owned);
-        let name = known.clone().unwrap_or_else(|| format!("{VOLUME}{}", self.counters.suffix()));
-        let mut mounted = false;
-        for kind in ["initContainers", "containers"] {
-            for container in spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten() {
-                let taken = items(container, "volumeMounts").any(|(_, mount)| mount["mountPath"] == PLACE);
-                if !taken {
-                    let mount = json!({ "mountPath": PLACE, "name": name, "readOnly": true });
-                    append(&mut container["volumeMounts"], mount);
-                    mounted = true;
-                }
+/// Adds the volume with the token, and mounts it where nothing else is mounted.
+fn mount_token(counters: &mut Counters, spec: &mut Value) {
+    let known = items(spec, "volumes")
+        .map(|(_, volume)| text(volume, "name"))
+        .find(|name| name.starts_with(VOLUME))
+        .map(str::to_owned);
+    let name = known.clone().unwrap_or_else(|| format!("{VOLUME}{}", counters.suffix()));
+    let mut mounted = false;
+    for kind in ["initContainers", "containers"] {
+        for container in spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten() {
+            let taken = items(container, "volumeMounts").any(|(_, mount)| mount["mountPath"] == PLACE);
+            if !taken {
+                let mount = json!({ "mountPath": PLACE, "name": name, "readOnly": true });
+                append(&mut container["volumeMounts"], mount);
+                mounted = true;
             }
         }
-        if known.is_none() && mounted {
-            append(&mut spec["volumes"], token_volume(&name));
-        }
+    }
+    if known.is_none() && mounted {
+        append(&mut spec["volumes"], token_volume(&name));
     }
 }
 

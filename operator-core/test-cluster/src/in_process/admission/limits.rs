@@ -6,82 +6,80 @@ use serde_json::{Value, json};
 
 use super::{
     amount::nanos,
-    resource,
     total::{containers, total},
 };
-use crate::in_process::{fields::quality, kinds::Kind, state::State, store::Path};
+use crate::in_process::{
+    fields::quality,
+    kinds::Kind,
+    store::{Path, Resource, Store},
+};
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
-impl State {
-    fn limits<'s>(&'s self, path: &'s Path) -> Vec<&'s Arc<Value>> {
-        self.store.list(&resource("", "limitranges"), path.namespace()).map(|(_, range)| range).collect()
-    }
+fn limits<'s>(store: &'s Store, path: &'s Path) -> Vec<&'s Arc<Value>> {
+    store.list(&Resource::new("", "limitranges"), path.namespace()).map(|(_, range)| range).collect()
+}
 
-    /// Gives containers the limits that they don't set.
-    pub(super) fn default_limits(&self, path: &Path, pod: &mut Value) {
-        for range in self.limits(path) {
-            let mut defaults = [
-                ("requests", "defaultRequest", "request", json!({})),
-                ("limits", "default", "limit", json!({})),
-            ];
-            for limit in each(range).filter(|limit| limit["type"] == "Container") {
-                for (_, field, _, of) in &mut defaults {
-                    for (name, amount) in limit[*field].as_object().into_iter().flatten() {
-                        of[name] = amount.clone();
-                    }
+/// Gives containers the limits that they don't set.
+pub(super) fn default_limits(store: &Store, path: &Path, pod: &mut Value) {
+    for range in limits(store, path) {
+        let mut defaults =
+            [("requests", "defaultRequest", "request", json!({})), ("limits", "default", "limit", json!({}))];
+        for limit in each(range).filter(|limit| limit["type"] == "Container") {
+            for (_, field, _, of) in &mut defaults {
+                for (name, amount) in limit[*field].as_object().into_iter().flatten() {
+                    of[name] = amount.clone();
                 }
-            }
-            let mut said = Vec::new();
-            for (list, what) in [("containers", "container"), ("initContainers", "init container")] {
-                for container in pod["spec"].get_mut(list).and_then(Value::as_array_mut).into_iter().flatten()
-                {
-                    let name = container["name"].as_str().unwrap_or_default().to_owned();
-                    for (field, _, word, of) in &defaults {
-                        let set = fill(&mut container["resources"], field, of);
-                        if !set.is_empty() {
-                            said.push(format!("{} {word} for {what} {name}", set.join(", ")));
-                        }
-                    }
-                }
-            }
-            if !said.is_empty() {
-                let said = format!("LimitRanger plugin set: {}", said.join("; "));
-                pod["metadata"]["annotations"][ANNOTATION] = said.into();
-                pod["status"]["qosClass"] = quality(pod).into();
             }
         }
-    }
-
-    /// Whether a pod or claim asks for no less and no more than is allowed.
-    pub(super) fn within_limits(&self, kind: &Kind, path: &Path, object: &Value) -> Result<(), String> {
-        self.limits(path).into_iter().try_for_each(|range| {
-            let mut wrong = Vec::new();
-            for limit in each(range) {
-                let of_kind = limit["type"].as_str().unwrap_or_default();
-                match (kind.kind.as_str(), of_kind) {
-                    ("Pod", "Container") => {
-                        for container in containers(object) {
-                            check(limit, &container["resources"], &mut wrong);
-                        }
+        let mut said = Vec::new();
+        for (list, what) in [("containers", "container"), ("initContainers", "init container")] {
+            for container in pod["spec"].get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+                let name = container["name"].as_str().unwrap_or_default().to_owned();
+                for (field, _, word, of) in &defaults {
+                    let set = fill(&mut container["resources"], field, of);
+                    if !set.is_empty() {
+                        said.push(format!("{} {word} for {what} {name}", set.join(", ")));
                     }
-                    ("Pod", "Pod") => check(limit, &total(object), &mut wrong),
-                    ("PersistentVolumeClaim", "PersistentVolumeClaim") => {
-                        check_claim(limit, &object["spec"]["resources"]["requests"], &mut wrong);
-                    }
-                    _ => {}
                 }
             }
-            // What is said twice is shown once.
-            let mut known = BTreeSet::new();
-            wrong.retain(|said: &String| known.insert(said.clone()));
-            match wrong.len() {
-                0 => Ok(()),
-                1 => Err(wrong.remove(0)),
-                _ => Err(format!("[{}]", wrong.join(", "))),
-            }
-        })
+        }
+        if !said.is_empty() {
+            let said = format!("LimitRanger plugin set: {}", said.join("; "));
+            pod["metadata"]["annotations"][ANNOTATION] = said.into();
+            pod["status"]["qosClass"] = quality(pod).into();
+        }
     }
+}
+
+/// Whether a pod or claim asks for no less and no more than is allowed.
+pub(super) fn within_limits(store: &Store, kind: &Kind, path: &Path, object: &Value) -> Result<(), String> {
+    limits(store, path).into_iter().try_for_each(|range| {
+        let mut wrong = Vec::new();
+        for limit in each(range) {
+            let of_kind = limit["type"].as_str().unwrap_or_default();
+            match (kind.kind.as_str(), of_kind) {
+                ("Pod", "Container") => {
+                    for container in containers(object) {
+                        check(limit, &container["resources"], &mut wrong);
+                    }
+                }
+                ("Pod", "Pod") => check(limit, &total(object), &mut wrong),
+                ("PersistentVolumeClaim", "PersistentVolumeClaim") => {
+                    check_claim(limit, &object["spec"]["resources"]["requests"], &mut wrong);
+                }
+                _ => {}
+            }
+        }
+        // What is said twice is shown once.
+        let mut known = BTreeSet::new();
+        wrong.retain(|said: &String| known.insert(said.clone()));
+        match wrong.len() {
+            0 => Ok(()),
+            1 => Err(wrong.remove(0)),
+            _ => Err(format!("[{}]", wrong.join(", "))),
+        }
+    })
 }
 
 fn each(range: &Value) -> impl Iterator<Item = &Value> {

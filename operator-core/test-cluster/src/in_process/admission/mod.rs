@@ -25,117 +25,128 @@ mod pods;
 mod quota;
 mod total;
 
+pub(super) use quota::sync_quotas;
+
 use serde_json::Value;
 
 use super::{
+    api::{ApiServer, Counters},
     failure::Failure,
     fields::Endpoint,
     kinds::Kind,
-    state::State,
-    store::{Path, Resource},
+    store::{Path, Store},
 };
 
 /// The namespaces that can't be deleted.
 const IMMORTAL: [&str; 3] = ["default", "kube-public", "kube-system"];
 
-impl State {
+/// What of admission can be turned on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Admission {
+    /// Whether new pods get an account and its token.
+    service_accounts: bool,
+}
+
+impl Admission {
     /// Adds to a new object what the server decides, before its values are checked.
-    pub(super) fn admit(&mut self, kind: &Kind, path: &Path, object: &mut Value) -> Result<(), Failure> {
+    pub(super) fn admit(
+        &self,
+        store: &Store,
+        counters: &mut Counters,
+        kind: &Kind,
+        path: &Path,
+        object: &mut Value,
+    ) -> Result<(), Failure> {
         let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
         match (kind.group.as_str(), kind.kind.as_str()) {
             ("", "Pod") => {
-                self.default_limits(path, object);
-                self.give_account(path, object).map_err(refused)?;
-                self.prioritize(object).map_err(refused)?;
+                limits::default_limits(store, path, object);
+                self.give_account(store, counters, path, object).map_err(refused)?;
+                pods::prioritize(store, object).map_err(refused)?;
                 pods::tolerate(object);
             }
-            ("", "PersistentVolumeClaim") => self.default_storage_class(object),
-            ("networking.k8s.io", "Ingress") => self.default_ingress_class(object),
+            ("", "PersistentVolumeClaim") => classes::default_storage_class(store, object),
+            ("networking.k8s.io", "Ingress") => classes::default_ingress_class(store, object),
             _ => {}
-        }
-        Ok(())
-    }
-
-    /// Adds to a changed object what the server decides, before its values are checked.
-    pub(super) fn add_to_change(&self, kind: &Kind, endpoint: Endpoint, object: &mut Value) {
-        if kind.group.is_empty() && kind.kind == "Pod" && endpoint == Endpoint::Main {
-            pods::tolerate(object);
-        }
-    }
-
-    /// Refuses a new object that is valid, but more than is allowed.
-    pub(super) fn admit_values(
-        &mut self,
-        kind: &Kind,
-        path: &Path,
-        object: &Value,
-        dry_run: bool,
-    ) -> Result<(), Failure> {
-        let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
-        match (kind.group.as_str(), kind.kind.as_str()) {
-            ("", "Pod" | "PersistentVolumeClaim") => {
-                self.within_limits(kind, path, object).map_err(refused)?;
-            }
-            ("scheduling.k8s.io", "PriorityClass") => {
-                self.one_default_priority(path, object).map_err(refused)?
-            }
-            _ => {}
-        }
-        self.charge(kind, path, object, None, dry_run)
-    }
-
-    /// Refuses a change that is valid, but more than is allowed.
-    pub(super) fn admit_change(
-        &mut self,
-        kind: &Kind,
-        path: &Path,
-        (old, object): (&Value, &Value),
-        endpoint: Endpoint,
-        dry_run: bool,
-    ) -> Result<(), Failure> {
-        let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
-        match (kind.group.as_str(), kind.kind.as_str(), endpoint) {
-            ("", "PersistentVolumeClaim", Endpoint::Main) => {
-                if old["metadata"]["deletionTimestamp"].is_null() {
-                    self.within_limits(kind, path, object).map_err(refused)?;
-                }
-                self.may_grow(old, object).map_err(refused)?;
-            }
-            ("scheduling.k8s.io", "PriorityClass", _) => {
-                self.one_default_priority(path, object).map_err(refused)?
-            }
-            _ => {}
-        }
-        self.charge(kind, path, object, Some((old, endpoint)), dry_run)
-    }
-
-    /// Counts a write in the quotas of its namespace, or refuses it. `old` is what is changed, and where.
-    fn charge(
-        &mut self,
-        kind: &Kind,
-        path: &Path,
-        object: &Value,
-        old: Option<(&Value, Endpoint)>,
-        dry_run: bool,
-    ) -> Result<(), Failure> {
-        let used = self.within_quotas(kind, path, object, old);
-        let used = used.map_err(|why| Failure::forbidden(kind, path.name(), &why))?;
-        if !dry_run {
-            self.use_quotas(used);
-        }
-        Ok(())
-    }
-
-    /// Refuses the deletion of what every cluster needs.
-    pub(super) fn admit_deletion(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
-        if kind.is_namespace() && IMMORTAL.contains(&path.name()) {
-            return Err(Failure::forbidden(kind, path.name(), "this namespace may not be deleted"));
         }
         Ok(())
     }
 }
 
-/// Where the objects of a kind are stored.
-fn resource(group: &str, plural: &str) -> Resource {
-    Resource { group: group.to_owned(), plural: plural.to_owned() }
+/// Adds to a changed object what the server decides, before its values are checked.
+pub(super) fn add_to_change(kind: &Kind, endpoint: Endpoint, object: &mut Value) {
+    if kind.group.is_empty() && kind.kind == "Pod" && endpoint == Endpoint::Main {
+        pods::tolerate(object);
+    }
+}
+
+/// Refuses a new object that is valid, but more than is allowed.
+pub(super) fn admit_values(
+    api: &mut ApiServer,
+    kind: &Kind,
+    path: &Path,
+    object: &Value,
+    dry_run: bool,
+) -> Result<(), Failure> {
+    let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
+    match (kind.group.as_str(), kind.kind.as_str()) {
+        ("", "Pod" | "PersistentVolumeClaim") => {
+            limits::within_limits(&api.store, kind, path, object).map_err(refused)?;
+        }
+        ("scheduling.k8s.io", "PriorityClass") => {
+            pods::one_default_priority(&api.store, path, object).map_err(refused)?
+        }
+        _ => {}
+    }
+    charge(api, kind, path, object, None, dry_run)
+}
+
+/// Refuses a change that is valid, but more than is allowed.
+pub(super) fn admit_change(
+    api: &mut ApiServer,
+    kind: &Kind,
+    path: &Path,
+    (old, object): (&Value, &Value),
+    endpoint: Endpoint,
+    dry_run: bool,
+) -> Result<(), Failure> {
+    let refused = |why: String| Failure::forbidden(kind, path.name(), &why);
+    match (kind.group.as_str(), kind.kind.as_str(), endpoint) {
+        ("", "PersistentVolumeClaim", Endpoint::Main) => {
+            if old["metadata"]["deletionTimestamp"].is_null() {
+                limits::within_limits(&api.store, kind, path, object).map_err(refused)?;
+            }
+            classes::may_grow(&api.store, old, object).map_err(refused)?;
+        }
+        ("scheduling.k8s.io", "PriorityClass", _) => {
+            pods::one_default_priority(&api.store, path, object).map_err(refused)?
+        }
+        _ => {}
+    }
+    charge(api, kind, path, object, Some((old, endpoint)), dry_run)
+}
+
+/// Counts a write in the quotas of its namespace, or refuses it. `old` is what is changed, and where.
+fn charge(
+    api: &mut ApiServer,
+    kind: &Kind,
+    path: &Path,
+    object: &Value,
+    old: Option<(&Value, Endpoint)>,
+    dry_run: bool,
+) -> Result<(), Failure> {
+    let used = quota::within_quotas(&api.store, api.now, kind, path, object, old);
+    let used = used.map_err(|why| Failure::forbidden(kind, path.name(), &why))?;
+    if !dry_run {
+        quota::use_quotas(api, used);
+    }
+    Ok(())
+}
+
+/// Refuses the deletion of what every cluster needs.
+pub(super) fn admit_deletion(kind: &Kind, path: &Path) -> Result<(), Failure> {
+    if kind.is_namespace() && IMMORTAL.contains(&path.name()) {
+        return Err(Failure::forbidden(kind, path.name(), "this namespace may not be deleted"));
+    }
+    Ok(())
 }

@@ -2,69 +2,66 @@
 
 use serde_json::{Value, json};
 
-use super::resource;
-use crate::in_process::{state::State, store::Path};
+use crate::in_process::store::{Path, Resource, Store};
 
 const TOLERATED: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 /// Pods leave a node after this many seconds.
 const SECONDS: u64 = 300;
 
-impl State {
-    /// Gives a pod the priority of its class.
-    pub(super) fn prioritize(&self, pod: &mut Value) -> Result<(), String> {
-        let classes = resource("scheduling.k8s.io", "priorityclasses");
-        let name = pod["spec"]["priorityClassName"].as_str().unwrap_or_default().to_owned();
-        let class = if name.is_empty() {
-            let all = self.store.list(&classes, None).map(|(_, class)| class);
-            let default = all.filter(|class| class["globalDefault"] == true);
-            default.min_by_key(|class| class["value"].as_i64()).cloned()
-        } else {
-            let class = self.store.get(&classes, &Path::new(None, &name));
-            Some(class.cloned().ok_or_else(|| format!("no PriorityClass with name {name} was found"))?)
-        };
-        let (value, policy) = match &class {
-            Some(class) => (class["value"].as_i64().unwrap_or_default(), class["preemptionPolicy"].clone()),
-            None => (0, "PreemptLowerPriority".into()),
-        };
-        let spec = &mut pod["spec"];
-        if let Some(given) = spec["priority"].as_i64().filter(|given| *given != value) {
-            return Err(format!(
-                "the integer value of priority ({given}) must not be provided in pod spec; priority admission \
-                 controller computed {value} from the given PriorityClass name"
-            ));
-        }
-        let given = spec["preemptionPolicy"].as_str().unwrap_or_default();
-        if !given.is_empty() && !policy.is_null() && policy != given {
-            return Err(format!(
-                "the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority \
-                 admission controller computed {} from the given PriorityClass name",
-                policy.as_str().unwrap_or_default()
-            ));
-        }
-        if let Some(class) = class {
-            spec["priorityClassName"] = class["metadata"]["name"].clone();
-        }
-        spec["priority"] = value.into();
-        if !policy.is_null() {
-            spec["preemptionPolicy"] = policy;
-        }
-        Ok(())
+/// Gives a pod the priority of its class.
+pub(super) fn prioritize(store: &Store, pod: &mut Value) -> Result<(), String> {
+    let classes = Resource::new("scheduling.k8s.io", "priorityclasses");
+    let name = pod["spec"]["priorityClassName"].as_str().unwrap_or_default().to_owned();
+    let class = if name.is_empty() {
+        let all = store.list(&classes, None).map(|(_, class)| class);
+        let default = all.filter(|class| class["globalDefault"] == true);
+        default.min_by_key(|class| class["value"].as_i64()).cloned()
+    } else {
+        let class = store.get(&classes, &Path::new(None, &name));
+        Some(class.cloned().ok_or_else(|| format!("no PriorityClass with name {name} was found"))?)
+    };
+    let (value, policy) = match &class {
+        Some(class) => (class["value"].as_i64().unwrap_or_default(), class["preemptionPolicy"].clone()),
+        None => (0, "PreemptLowerPriority".into()),
+    };
+    let spec = &mut pod["spec"];
+    if let Some(given) = spec["priority"].as_i64().filter(|given| *given != value) {
+        return Err(format!(
+            "the integer value of priority ({given}) must not be provided in pod spec; priority admission \
+             controller computed {value} from the given PriorityClass name"
+        ));
     }
+    let given = spec["preemptionPolicy"].as_str().unwrap_or_default();
+    if !given.is_empty() && !policy.is_null() && policy != given {
+        return Err(format!(
+            "the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority \
+             admission controller computed {} from the given PriorityClass name",
+            policy.as_str().unwrap_or_default()
+        ));
+    }
+    if let Some(class) = class {
+        spec["priorityClassName"] = class["metadata"]["name"].clone();
+    }
+    spec["priority"] = value.into();
+    if !policy.is_null() {
+        spec["preemptionPolicy"] = policy;
+    }
+    Ok(())
+}
 
-    /// Refuses a second class that is the default.
-    pub(super) fn one_default_priority(&self, path: &Path, class: &Value) -> Result<(), String> {
-        if class["globalDefault"] != true {
-            return Ok(());
-        }
-        let classes = resource("scheduling.k8s.io", "priorityclasses");
-        let mut others = self.store.list(&classes, None);
-        match others.find(|(other, class)| *other != path && class["globalDefault"] == true) {
-            None => Ok(()),
-            Some((other, _)) => Err(format!(
-                "PriorityClass {} is already marked as default. Only one default can exist",
-                other.name()
-            )),
-        }
+/// Refuses a second class that is the default.
+pub(super) fn one_default_priority(store: &Store, path: &Path, class: &Value) -> Result<(), String> {
+    if class["globalDefault"] != true {
+        return Ok(());
+    }
+    let classes = Resource::new("scheduling.k8s.io", "priorityclasses");
+    let mut others = store.list(&classes, None);
+    match others.find(|(other, class)| *other != path && class["globalDefault"] == true) {
+        None => Ok(()),
+        Some((other, _)) => Err(format!(
+            "PriorityClass {} is already marked as default. Only one default can exist",
+            other.name()
+        )),
     }
 }
 

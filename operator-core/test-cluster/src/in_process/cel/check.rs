@@ -1,7 +1,7 @@
 //! Types of an expression's parts: what doesn't fit is reported in the words of Go's checker.
 //!
 //! ```text
-//!  parsed tree ─▶ checked, part by part ─▶ tree with types and the forms of the functions that are called
+//!  parsed tree ─▶ checked, part by part ─▶ tree with types
 //! ```
 
 use cel::common::ast::{self, EntryExpr, IdedExpr, LiteralValue, SourceInfo, operators};
@@ -151,7 +151,7 @@ impl<'c> Checker<'c> {
         let result = match target {
             Type::Map(of) => of.1.clone(),
             Type::Object(object) => match object.fields.get(field) {
-                Some(declared) => declared.of.clone(),
+                Some(declared) => declared.clone(),
                 None => {
                     self.report(id, format!("undefined field '{field}'"));
                     Type::Error
@@ -184,14 +184,12 @@ impl<'c> Checker<'c> {
         }
         let Some(forms) = overloads(&function) else {
             self.report(id, format!("undeclared reference to '{function}' (in container '')"));
-            return (Node::Call { function, target: on, args, forms: Vec::new() }, Type::Error);
+            return (Node::Call { function, target: on, args }, Type::Error);
         };
         let types: Vec<Type> =
             on.iter().map(|on| on.of.clone()).chain(args.iter().map(|arg| arg.of.clone())).collect();
-        match self.resolve(id, &function, forms, on.is_some(), &args, &types) {
-            Some((forms, of)) => (Node::Call { function, target: on, args, forms }, of),
-            None => (Node::Call { function, target: on, args, forms: Vec::new() }, Type::Error),
-        }
+        let of = self.resolve(id, &function, forms, on.is_some(), &args, &types);
+        (Node::Call { function, target: on, args }, of.unwrap_or(Type::Error))
     }
 
     fn resolve(
@@ -202,7 +200,7 @@ impl<'c> Checker<'c> {
         is_member: bool,
         args: &[Expr],
         types: &[Type],
-    ) -> Option<(Vec<&'static str>, Type)> {
+    ) -> Option<Type> {
         if matches!(function, operators::LOGICAL_AND | operators::LOGICAL_OR) {
             let mut fits = true;
             for arg in args {
@@ -212,15 +210,14 @@ impl<'c> Checker<'c> {
                     fits = false;
                 }
             }
-            return fits.then(|| (vec![forms[0].id], Type::Bool));
+            return fits.then_some(Type::Bool);
         }
-        let (mut found, mut result): (Vec<&'static str>, Option<Type>) = (Vec::new(), None);
+        let mut result: Option<Type> = None;
         for form in forms.iter().filter(|form| form.is_member == is_member) {
             let (arguments, of) = self.instance(form);
             if !self.mapping.assign_all(types, &arguments) {
                 continue;
             }
-            found.push(form.id);
             let of = self.known(&of);
             result = Some(match result {
                 None => of,
@@ -235,7 +232,7 @@ impl<'c> Checker<'c> {
             let signature = format!("{target}({})", types.join(", "));
             self.report(id, format!("found no matching overload for '{function}' applied to '{signature}'"));
         }
-        result.map(|of| (found, of))
+        result
     }
 
     /// A form with type variables of its own.

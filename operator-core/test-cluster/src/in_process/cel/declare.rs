@@ -2,20 +2,11 @@
 //!
 //! A field of a schema that says too little about its values has no type, and rules can't use it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, LazyLock},
-};
+use std::sync::{Arc, LazyLock};
 
 use serde_json::{Value, json};
 
-use super::types::{Declared, Object, Type};
-
-/// The largest request.
-const REQUEST: u64 = 3 * 1024 * 1024;
-/// The most bytes of times and durations, with quotation marks.
-const TIME: u64 = 32;
-const DATE: u64 = 12;
+use super::types::{Object, Type};
 
 /// The fields that rules see of each object, whatever its schema says.
 pub(super) static META: LazyLock<Value> = LazyLock::new(|| {
@@ -31,87 +22,44 @@ pub(super) fn flag(schema: &Value, word: &str) -> bool {
 }
 
 /// The type of a schema's values; `is_root` says that they are whole objects.
-pub(in crate::in_process) fn declare(schema: &Value, is_root: bool, name: &str) -> Option<Declared> {
-    let count =
-        |word: &str| schema.get(word).and_then(Value::as_i64).map(|count| count.max(0).unsigned_abs());
-    let simple =
-        |of: Type, least_bytes: u64, most: u64| Some(Declared { of, most, least_bytes, element: None });
+pub(in crate::in_process) fn declare(schema: &Value, is_root: bool, name: &str) -> Option<Type> {
+    let text = |word: &str| schema.get(word).and_then(Value::as_str).unwrap_or_default();
+    let below = |of: &Value, part: &str| {
+        declare(of, flag(of, "x-kubernetes-embedded-resource"), &format!("{name}.{part}"))
+    };
     if flag(schema, "x-kubernetes-int-or-string") {
-        return simple(Type::Dyn, 1, count("maxLength").map_or(REQUEST - 2, |most| most * 4));
+        return Some(Type::Dyn);
     }
-    match if is_root { "object" } else { schema.get("type").and_then(Value::as_str).unwrap_or_default() } {
-        "array" => {
-            let items = schema.get("items")?;
-            let of = declare(items, flag(items, "x-kubernetes-embedded-resource"), &format!("{name}.@idx"))?;
-            let most = count("maxItems").unwrap_or((REQUEST - 2) / (of.least_bytes + 1));
-            Some(Declared {
-                of: Type::list(of.of.clone()),
-                most,
-                least_bytes: 2,
-                element: Some(Arc::new(of)),
-            })
-        }
+    Some(match if is_root { "object" } else { text("type") } {
+        "array" => Type::list(below(schema.get("items")?, "@idx")?),
         "object" => match schema.get("additionalProperties").filter(|others| others.is_object()) {
-            Some(others) => {
-                let of = declare(
-                    others,
-                    flag(others, "x-kubernetes-embedded-resource"),
-                    &format!("{name}.@elem"),
-                )?;
-                let most = count("maxProperties").unwrap_or((REQUEST - 2) / (of.least_bytes + 6));
-                let map = Type::map(Type::String, of.of.clone());
-                Some(Declared { of: map, most, least_bytes: 2, element: Some(Arc::new(of)) })
-            }
-            None => Some(object(schema, is_root, name)),
+            Some(others) => Type::map(Type::String, below(others, "@elem")?),
+            None => object(schema, is_root, name),
         },
-        "string" => match schema.get("format").and_then(Value::as_str).unwrap_or_default() {
-            "byte" => simple(Type::Bytes, 2, count("maxLength").unwrap_or(REQUEST - 2)),
-            "duration" => simple(Type::Duration, 3, TIME),
-            "date" => simple(Type::Timestamp, DATE, DATE),
-            "date-time" => simple(Type::Timestamp, 21, TIME),
-            _ => {
-                let values = schema.get("enum").and_then(Value::as_array).filter(|values| !values.is_empty());
-                let longest = |values: &Vec<Value>| {
-                    values
-                        .iter()
-                        .filter_map(Value::as_str)
-                        .map(|text| text.len() as u64)
-                        .max()
-                        .unwrap_or_default()
-                };
-                let most = count("maxLength").map(|most| most * 4).or_else(|| values.map(longest));
-                simple(Type::String, 2, most.unwrap_or(REQUEST - 2))
-            }
+        "string" => match text("format") {
+            "byte" => Type::Bytes,
+            "duration" => Type::Duration,
+            "date" | "date-time" => Type::Timestamp,
+            _ => Type::String,
         },
-        "boolean" => simple(Type::Bool, 4, 0),
-        "number" => simple(Type::Double, 1, 0),
-        "integer" => simple(Type::Int, 1, 0),
-        _ => None,
-    }
+        "boolean" => Type::Bool,
+        "number" => Type::Double,
+        "integer" => Type::Int,
+        _ => return None,
+    })
 }
 
-fn object(schema: &Value, is_root: bool, name: &str) -> Declared {
-    let required = schema.get("required").and_then(Value::as_array);
-    let required: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+fn object(schema: &Value, is_root: bool, name: &str) -> Type {
     let meta = META.as_object().filter(|_| is_root);
     let own = schema.get("properties").and_then(Value::as_object);
     let own = own.into_iter().flatten().filter(|(name, _)| meta.is_none_or(|meta| !meta.contains_key(*name)));
-    let (mut fields, mut least_bytes) = (BTreeMap::new(), 2);
-    for (field, property) in own.chain(meta.into_iter().flatten()) {
-        let escaped = escape(field);
-        let of = format!("{name}.{}", escaped.as_deref().unwrap_or(field));
-        let Some(declared) = declare(property, flag(property, "x-kubernetes-embedded-resource"), &of) else {
-            continue;
-        };
-        if required.contains(&field.as_str()) && property.get("default").is_none() {
-            least_bytes += field.len() as u64 + declared.least_bytes + 4;
-        }
-        if let Some(escaped) = escaped {
-            fields.insert(escaped, declared);
-        }
-    }
-    let of = Type::Object(Arc::new(Object { name: name.to_owned(), fields }));
-    Declared { of, most: 0, least_bytes, element: None }
+    let fields = own.chain(meta.into_iter().flatten()).filter_map(|(field, property)| {
+        let escaped = escape(field)?;
+        let is_embedded = flag(property, "x-kubernetes-embedded-resource");
+        let of = declare(property, is_embedded, &format!("{name}.{escaped}"))?;
+        Some((escaped, of))
+    });
+    Type::Object(Arc::new(Object { name: name.to_owned(), fields: fields.collect() }))
 }
 
 const RESERVED: [&str; 21] = [

@@ -1,13 +1,12 @@
 //! Evaluates a checked expression.
 //!
 //! # Guarantees
-//! - What is done is counted; an expression that costs too much ends.
+//! - An expression that takes too many steps is ended.
 //! - Maps are gone through in the order of their keys.
 
 use std::{cell::Cell, sync::Arc};
 
 use super::{
-    constant::{IN_CONSTANTS, is_attribute, saved_in_branch, unknown},
     declare::unescape,
     equal::{contains, equal, join},
     functions,
@@ -16,8 +15,8 @@ use super::{
     value::{Error, Key, Object, Result, Val},
 };
 
-/// The most that one expression may cost.
-pub(super) const CALL_LIMIT: i64 = 1_000_000;
+/// The most parts that may be evaluated for one expression; those in a loop count each time.
+const MOST_STEPS: u64 = 3_000_000;
 
 /// The variables of an expression, the innermost first.
 pub(super) struct Scope<'s, 'v> {
@@ -43,73 +42,54 @@ impl<'s, 'v> Scope<'s, 'v> {
     }
 }
 
-/// Counts what is done.
+/// How many steps have been taken.
 #[derive(Debug, Default)]
-pub(super) struct Meter(Cell<i64>);
+pub(super) struct Steps(Cell<u64>);
 
-impl Meter {
-    pub(super) fn add(&self, cost: u64) -> Result<()> {
-        let all = self.0.get().saturating_add(i64::try_from(cost).unwrap_or(i64::MAX));
-        self.0.set(all);
-        if all > CALL_LIMIT { Err(Error::Cost) } else { Ok(()) }
-    }
-
-    /// What comes next costs less.
-    fn save(&self, cost: i64) {
-        self.0.set(self.0.get() - cost);
-    }
-
-    pub(super) fn all(&self) -> u64 {
-        u64::try_from(self.0.get()).unwrap_or_default()
+impl Steps {
+    fn take(&self) -> Result<()> {
+        self.0.set(self.0.get() + 1);
+        if self.0.get() > MOST_STEPS { Err(Error::TooLong) } else { Ok(()) }
     }
 }
 
-pub(super) fn eval<'v>(expr: &Expr, scope: &Scope<'_, 'v>, meter: &Meter) -> Result<Val<'v>> {
+pub(super) fn eval<'v>(expr: &Expr, scope: &Scope<'_, 'v>, steps: &Steps) -> Result<Val<'v>> {
+    steps.take()?;
     match &expr.node {
         Node::Literal(literal) => Ok(literal_value(literal)),
-        Node::Const(of) => eval(of, scope, &Meter::default()),
         Node::Ident(name) => match (scope.find(name), &expr.of) {
             // The name of a type is a constant.
             (None, Type::Meta(Some(of))) => Ok(Val::Type(Arc::new((**of).clone()))),
-            (Some(value), _) => meter.add(1).and_then(|()| value.clone()),
-            (None, _) => {
-                meter.add(1)?;
-                Err(Error::new(format!("no such attribute(s): {name}")))
-            }
+            (Some(value), _) => value.clone(),
+            (None, _) => Err(Error::new(format!("no such attribute(s): {name}"))),
         },
         Node::Select { operand, field, test } => {
-            let of = eval(operand, scope, meter)?;
+            let of = eval(operand, scope, steps)?;
             if *test {
                 return has(&of, field).map(Val::Bool);
             }
             if matches!(of, Val::Optional(None)) {
                 return Ok(of);
             }
-            meter.add(base(operand) + 1)?;
             match of {
                 Val::Optional(Some(value)) => Ok(optional(find(&value, field)).transpose_optional()?),
                 operand => select(&operand, field),
             }
         }
         Node::OptionalSelect { operand, field } => {
-            let of = eval(operand, scope, meter)?;
-            meter.add(base(operand))?;
+            let of = eval(operand, scope, steps)?;
             let found = match &of {
                 Val::Optional(None) => None,
                 Val::Optional(Some(value)) => optional(find(value, field)),
                 of => optional(find(of, field)),
             };
-            // What isn't there costs nothing.
-            meter.add(u64::from(found.is_some()))?;
             found.transpose_optional()
         }
-        Node::Call { function, target, args, .. } => call(function, target.as_deref(), args, scope, meter),
+        Node::Call { function, target, args } => call(function, target.as_deref(), args, scope, steps),
         Node::List(items) => {
-            // It is counted even if an item fails.
-            meter.add(10)?;
             let mut list = Vec::with_capacity(items.len());
             for (item, is_optional) in items {
-                match (eval(item, scope, meter)?, is_optional) {
+                match (eval(item, scope, steps)?, is_optional) {
                     (Val::Optional(None), true) => {}
                     (Val::Optional(Some(value)), true) => list.push((*value).clone()),
                     (value, _) => list.push(value),
@@ -118,11 +98,10 @@ pub(super) fn eval<'v>(expr: &Expr, scope: &Scope<'_, 'v>, meter: &Meter) -> Res
             Ok(Val::list(list))
         }
         Node::Map(entries) => {
-            meter.add(30)?;
             let mut map = std::collections::BTreeMap::new();
             for (key, value, is_optional) in entries {
-                let key = eval(key, scope, meter)?;
-                let value = match (eval(value, scope, meter)?, is_optional) {
+                let key = eval(key, scope, steps)?;
+                let value = match (eval(value, scope, steps)?, is_optional) {
                     (Val::Optional(None), true) => continue,
                     (Val::Optional(Some(value)), true) => (*value).clone(),
                     (value, _) => value,
@@ -133,13 +112,13 @@ pub(super) fn eval<'v>(expr: &Expr, scope: &Scope<'_, 'v>, meter: &Meter) -> Res
             Ok(Val::Map(Arc::new(map)))
         }
         Node::Fold(fold) if fold.is_bind() => {
-            let value = eval(&fold.init, scope, meter);
-            if value == Err(Error::Cost) {
+            let value = eval(&fold.init, scope, steps);
+            if value == Err(Error::TooLong) {
                 return value;
             }
-            eval(&fold.result, &Scope::new(&fold.accumulator, value, Some(scope)), meter)
+            eval(&fold.result, &Scope::new(&fold.accumulator, value, Some(scope)), steps)
         }
-        Node::Fold(fold) => self::fold(fold, scope, meter),
+        Node::Fold(fold) => self::fold(fold, scope, steps),
     }
 }
 
@@ -203,9 +182,9 @@ fn has(value: &Val<'_>, name: &str) -> Result<bool> {
     }
 }
 
-fn fold<'v>(fold: &Fold, scope: &Scope<'_, 'v>, meter: &Meter) -> Result<Val<'v>> {
-    let range = eval(&fold.range, scope, meter)?;
-    let mut accumulated = eval(&fold.init, scope, meter);
+fn fold<'v>(fold: &Fold, scope: &Scope<'_, 'v>, steps: &Steps) -> Result<Val<'v>> {
+    let range = eval(&fold.range, scope, steps)?;
+    let mut accumulated = eval(&fold.init, scope, steps);
     let two = fold.second.is_some();
     let rounds: Vec<(Val<'v>, Result<Val<'v>>)> = match &range {
         Val::List(list) if two => {
@@ -218,7 +197,7 @@ fn fold<'v>(fold: &Fold, scope: &Scope<'_, 'v>, meter: &Meter) -> Result<Val<'v>
     for (first, second) in rounds {
         let goes_on = {
             let inner = Scope::new(&fold.accumulator, accumulated.clone(), Some(scope));
-            eval(&fold.cond, &inner, meter)?
+            eval(&fold.cond, &inner, steps)?
         };
         if !matches!(goes_on, Val::Bool(true)) {
             break;
@@ -226,14 +205,14 @@ fn fold<'v>(fold: &Fold, scope: &Scope<'_, 'v>, meter: &Meter) -> Result<Val<'v>
         let inner = Scope::new(&fold.accumulator, accumulated, Some(scope));
         let inner = Scope::new(&fold.variable, Ok(first), Some(&inner));
         accumulated = match &fold.second {
-            Some(name) => eval(&fold.step, &Scope::new(name, second, Some(&inner)), meter),
-            None => eval(&fold.step, &inner, meter),
+            Some(name) => eval(&fold.step, &Scope::new(name, second, Some(&inner)), steps),
+            None => eval(&fold.step, &inner, steps),
         };
-        if matches!(accumulated, Err(Error::Cost)) {
+        if matches!(accumulated, Err(Error::TooLong)) {
             return accumulated;
         }
     }
-    eval(&fold.result, &Scope::new(&fold.accumulator, accumulated, Some(scope)), meter)
+    eval(&fold.result, &Scope::new(&fold.accumulator, accumulated, Some(scope)), steps)
 }
 
 fn call<'v>(
@@ -241,26 +220,22 @@ fn call<'v>(
     target: Option<&Expr>,
     args: &[Expr],
     scope: &Scope<'_, 'v>,
-    meter: &Meter,
+    steps: &Steps,
 ) -> Result<Val<'v>> {
-    let one = |expr: &Expr| eval(expr, scope, meter);
+    let one = |expr: &Expr| eval(expr, scope, steps);
     match (function, args) {
         ("_&&_", [left, right]) => return both(false, one(left), || one(right)),
         ("_||_", [left, right]) => return both(true, one(left), || one(right)),
         ("_?_:_", [condition, yes, no]) => {
             return match one(condition)? {
-                Val::Bool(value) => {
-                    let branch = if value { yes } else { no };
-                    meter.save(saved_in_branch(branch));
-                    one(branch)
-                }
+                Val::Bool(value) => one(if value { yes } else { no }),
                 _ => Err(Error::overload()),
             };
         }
         ("@not_strictly_false", [arg]) => {
             return match one(arg) {
-                Err(Error::Cost) => Err(Error::Cost),
-                value => meter.add(1).map(|()| Val::Bool(!matches!(value, Ok(Val::Bool(false))))),
+                Err(Error::TooLong) => Err(Error::TooLong),
+                value => Ok(Val::Bool(!matches!(value, Ok(Val::Bool(false))))),
             };
         }
         ("or" | "orValue", [other]) if target.is_some() => {
@@ -272,46 +247,14 @@ fn call<'v>(
                 _ => Err(Error::overload()),
             };
         }
-        (IN_CONSTANTS, [item, list]) => return apply("@in", false, &[one(item)?, one(list)?]),
-        ("_[_]" | "_[?_]", [of, at]) => {
-            let values = [one(of)?, one(at)?];
-            let result = apply(function, false, &values);
-            let absent = matches!(values[0], Val::Optional(None))
-                || function == "_[?_]" && matches!(result, Ok(Val::Optional(None)));
-            // As an index, the look-up of an attribute is saved, as in the branch of a choice.
-            meter.save(saved_in_branch(at));
-            meter.add(base(of) + u64::from(!absent))?;
-            return result;
+        // Nothing is in an empty list, not even what can't be computed.
+        ("@in", [_, list]) if matches!(&list.node, Node::List(items) if items.is_empty()) => {
+            return Ok(Val::Bool(false));
         }
         _ => {}
     }
-    let mut values = Vec::with_capacity(args.len() + 1);
-    let mut failed = None;
-    let count = args.len() + usize::from(target.is_some());
-    for (at, expr) in target.into_iter().chain(args).enumerate() {
-        match one(expr) {
-            Ok(value) => values.push(value),
-            Err(Error::Cost) => return Err(Error::Cost),
-            // Of one or two, all are evaluated, and the call is counted; of more only so far.
-            Err(error) if count > 2 && at + 1 < count => return Err(error),
-            Err(error) => {
-                failed.get_or_insert(error);
-                values.push(unknown());
-            }
-        }
-    }
-    if let Some(error) = failed {
-        meter.add(functions::cost(function, &values, None))?;
-        return Err(error);
-    }
-    let result = apply(function, target.is_some(), &values);
-    meter.add(functions::cost(function, &values, result.as_ref().ok()))?;
-    result
-}
-
-/// What it costs to look something up in what is no attribute.
-fn base(of: &Expr) -> u64 {
-    u64::from(!is_attribute(of))
+    let values = target.into_iter().chain(args).map(one).collect::<Result<Vec<_>>>()?;
+    apply(function, target.is_some(), &values)
 }
 
 /// `&&` and `||`: the one value that decides does so even beside an error.
@@ -322,11 +265,11 @@ fn both<'v>(
 ) -> Result<Val<'v>> {
     match left {
         Ok(Val::Bool(value)) if value == decides => return Ok(Val::Bool(decides)),
-        Err(Error::Cost) => return left,
+        Err(Error::TooLong) => return left,
         _ => {}
     }
     match (left, right()) {
-        (_, Err(Error::Cost)) => Err(Error::Cost),
+        (_, Err(Error::TooLong)) => Err(Error::TooLong),
         (_, Ok(Val::Bool(value))) if value == decides => Ok(Val::Bool(decides)),
         (Err(error), _) | (Ok(Val::Bool(_)), Err(error)) => Err(error),
         (Ok(Val::Bool(_)), Ok(Val::Bool(_))) => Ok(Val::Bool(!decides)),

@@ -1,9 +1,9 @@
 //! Rules in CEL, as definitions have them (`x-kubernetes-validations`), with Kubernetes' libraries. Pure.
 //!
 //! ```text
-//!  text ─▶ parse ─▶ check: types, in Go's words ─▶ estimate: the most that it may cost
+//!  text ─▶ parse ─▶ check: types, in Go's words
 //!                        │
-//!  object ──────────────▶ eval: value, words of Go's errors, cost
+//!  object ──────────────▶ eval: value, words of Go's errors
 //! ```
 //!
 //! # Guarantees
@@ -11,14 +11,12 @@
 //! - The same object gives the same answer: maps have an order, and nothing asks a clock.
 //!
 //! # Assumptions
-//! - Costs are those of the real server, to the unit: of an evaluation, and of the estimate, on which it depends whether
-//!   a definition is refused.
+//! - Costs aren't counted: a rule that is too costly for the real server is accepted here. Only an evaluation that goes on
+//!   and on is ended.
 
 mod check;
-mod constant;
 mod declare;
 mod equal;
-mod estimate;
 mod eval;
 mod functions;
 mod overloads;
@@ -35,22 +33,17 @@ use serde_json::Value;
 
 use self::{
     check::{Checker, Variables},
-    eval::{Meter, Scope, eval},
+    eval::{Scope, Steps, eval},
     tree::{Expr, Literal, Node},
     value::{Error, Val},
 };
-pub(super) use self::{
-    declare::declare,
-    types::{Declared, Type},
-};
+pub(super) use self::{declare::declare, types::Type};
 use crate::in_process::go::{duration, pattern};
 
 /// An expression that fits its schema.
 #[derive(Debug)]
 pub(super) struct Expression {
     tree: Expr,
-    /// The same with its constants, which is evaluated.
-    folded: Expr,
     /// Whether it asks for what was before.
     pub(super) uses_old: bool,
 }
@@ -68,8 +61,8 @@ pub(super) enum Outcome {
 pub(super) enum Failed {
     /// The words of Go's interpreter.
     Said(String),
-    /// It costs more than one expression may.
-    Cost,
+    /// It takes more steps than one expression may.
+    TooLong,
 }
 
 /// The value before an update, as expressions see it.
@@ -82,10 +75,10 @@ pub(super) enum OldSelf<'v> {
 
 impl Expression {
     /// Checks an expression against the type of `self`; the error is Go's.
-    pub(super) fn compile(source: &str, of: &Declared, optional_old: bool) -> Result<Self, String> {
+    pub(super) fn compile(source: &str, of: &Type, optional_old: bool) -> Result<Self, String> {
         let (parsed, info) = parse::parse(source)?;
-        let old = if optional_old { Type::optional(of.of.clone()) } else { of.of.clone() };
-        let variables = Variables(vec![("self", of.of.clone()), ("oldSelf", old)]);
+        let old = if optional_old { Type::optional(of.clone()) } else { of.clone() };
+        let variables = Variables(vec![("self", of.clone()), ("oldSelf", old)]);
         let mut checker = Checker::new(source, &info, &variables);
         let tree = checker.root(parsed);
         if checker.errors.is_empty() {
@@ -94,8 +87,7 @@ impl Expression {
         if !checker.errors.is_empty() {
             return Err(checker.text());
         }
-        let folded = constant::folded(tree.clone());
-        Ok(Self { tree, folded, uses_old: checker.used.iter().any(|name| name == "oldSelf") })
+        Ok(Self { tree, uses_old: checker.used.iter().any(|name| name == "oldSelf") })
     }
 
     /// Whether it is true or false.
@@ -108,36 +100,30 @@ impl Expression {
         matches!(self.tree.of, Type::String)
     }
 
-    /// The most that it may cost.
-    pub(super) fn most_cost(&self, of: &Declared) -> u64 {
-        estimate::most(&self.tree, of)
-    }
-
-    /// Evaluates it, and tells what that has cost.
+    /// Evaluates it.
     pub(super) fn run(
         &self,
         schema: &Value,
         is_root: bool,
         of: &Value,
         old: OldSelf<'_>,
-    ) -> (Result<Outcome, Failed>, u64) {
+    ) -> Result<Outcome, Failed> {
         let open = |value| value::open(value, schema, is_root);
         let old = match old {
             OldSelf::Value(Some(old)) => open(old),
             OldSelf::Value(None) => Err(Error::new("no such attribute(s): oldSelf")),
             OldSelf::Optional(old) => old.map(open).transpose().map(|old| Val::Optional(old.map(Into::into))),
         };
-        let meter = Meter::default();
+        let steps = Steps::default();
         let scope = Scope::new("oldSelf", old, None);
         let scope = Scope::new("self", open(of), Some(&scope));
-        let outcome = match eval(&self.folded, &scope, &meter) {
+        match eval(&self.tree, &scope, &steps) {
             Ok(Val::Bool(value)) => Ok(Outcome::Bool(value)),
             Ok(Val::String(text)) => Ok(Outcome::Text(text.into_owned())),
             Ok(_) => Ok(Outcome::Other),
             Err(Error::Said(why)) => Err(Failed::Said(why)),
-            Err(Error::Cost) => Err(Failed::Cost),
-        };
-        (outcome, meter.all())
+            Err(Error::TooLong) => Err(Failed::TooLong),
+        }
     }
 }
 

@@ -10,8 +10,6 @@ use super::types::{CIDR, FORMAT, IP, OPTIONAL, QUANTITY, SEMVER, Type, URL};
 /// One form of a function.
 #[derive(Debug)]
 pub(super) struct Overload {
-    /// The name by which costs know it.
-    pub(super) id: &'static str,
     /// Whether it is called on its first argument.
     pub(super) is_member: bool,
     pub(super) arguments: Vec<Type>,
@@ -24,8 +22,8 @@ pub(super) fn overloads(function: &str) -> Option<&'static [Overload]> {
     ALL.get(function).map(Vec::as_slice)
 }
 
-/// Each line: the function, then its forms as `id(types)result`; a dot after the name stands for a member. Types are
-/// letters: see [`of_letter`].
+/// Each line: the function, then its forms as `(types)result`; a dot before one stands for a member. Types are letters:
+/// see [`of_letter`].
 const TABLE: &str = include_str!("overloads.txt");
 
 static ALL: LazyLock<BTreeMap<&'static str, Vec<Overload>>> = LazyLock::new(|| {
@@ -40,9 +38,9 @@ static ALL: LazyLock<BTreeMap<&'static str, Vec<Overload>>> = LazyLock::new(|| {
 });
 
 fn form(text: &'static str) -> Option<Overload> {
-    let (id, rest) = text.split_once('(')?;
+    let (dot, rest) = text.split_once('(')?;
     let (arguments, result) = rest.split_once(')')?;
-    let is_member = id.ends_with('.');
+    let is_member = dot == ".";
     let mut letters = arguments.chars();
     let mut types = Vec::new();
     while let Some(of) = read(&mut letters) {
@@ -50,7 +48,7 @@ fn form(text: &'static str) -> Option<Overload> {
     }
     let has_params = arguments.contains(['A', 'B']) || result.contains(['A', 'B']);
     let result = read(&mut result.chars())?;
-    Some(Overload { id: id.trim_end_matches('.'), is_member, arguments: types, result, has_params })
+    Some(Overload { is_member, arguments: types, result, has_params })
 }
 
 fn read(letters: &mut std::str::Chars<'_>) -> Option<Type> {

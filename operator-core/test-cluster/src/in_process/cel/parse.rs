@@ -1,7 +1,7 @@
 //! The text of an expression as a tree, with the macros of Kubernetes expanded.
 //!
 //! The parser is that of the crate `cel`, made from the same grammar as Go's. Its interpreter isn't used: it knows no
-//! types and no costs, and goes through maps in no order.
+//! types, and goes through maps in no order.
 
 use std::sync::LazyLock;
 

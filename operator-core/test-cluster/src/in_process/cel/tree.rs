@@ -26,20 +26,16 @@ pub(super) enum Node {
         operand: Box<Expr>,
         field: String,
     },
-    /// A call, with the forms that fit.
     Call {
         function: String,
         target: Option<Box<Expr>>,
         args: Vec<Expr>,
-        forms: Vec<&'static str>,
     },
     /// Items, each with whether it is optional.
     List(Vec<(Expr, bool)>),
     /// Keys and values, each with whether it is optional.
     Map(Vec<(Expr, Expr, bool)>),
     Fold(Box<Fold>),
-    /// What is the same each time, and costs nothing.
-    Const(Box<Expr>),
 }
 
 /// A value in the text.
@@ -70,11 +66,7 @@ pub(super) struct Fold {
 impl Fold {
     /// Whether the loop is none, but binds a name.
     pub(super) fn is_bind(&self) -> bool {
-        let range = match &self.range.node {
-            Node::Const(range) => &range.node,
-            range => range,
-        };
-        matches!(range, Node::List(items) if items.is_empty())
+        matches!(&self.range.node, Node::List(items) if items.is_empty())
             && matches!(self.cond.node, Node::Literal(Literal::Bool(false)))
             && self.accumulator != super::parse::ACCUMULATOR
     }
@@ -85,7 +77,6 @@ impl Expr {
     pub(super) fn children_mut(&mut self, visit: &mut dyn FnMut(&mut Self)) {
         match &mut self.node {
             Node::Literal(_) | Node::Ident(_) => {}
-            Node::Const(of) => visit(of),
             Node::Select { operand, .. } | Node::OptionalSelect { operand, .. } => visit(operand),
             Node::Call { target, args, .. } => {
                 target.iter_mut().for_each(|target| visit(target));

@@ -1,4 +1,4 @@
-//! The types of expressions, and what a schema says about the sizes of their values.
+//! The types of expressions.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -32,19 +32,7 @@ pub(in crate::in_process) enum Type {
 #[derive(Debug)]
 pub(in crate::in_process) struct Object {
     pub(super) name: String,
-    pub(super) fields: BTreeMap<String, Declared>,
-}
-
-/// A type, with the sizes that its values can have.
-#[derive(Clone, Debug)]
-pub(in crate::in_process) struct Declared {
-    pub(in crate::in_process) of: Type,
-    /// The most items, fields or bytes.
-    pub(super) most: u64,
-    /// The fewest bytes of its JSON.
-    pub(in crate::in_process) least_bytes: u64,
-    /// Of the items of a list or the values of a map.
-    pub(super) element: Option<Arc<Declared>>,
+    pub(super) fields: BTreeMap<String, Type>,
 }
 
 pub(super) const OPTIONAL: &str = "optional_type";
@@ -81,14 +69,6 @@ impl Type {
         match self {
             Self::Opaque(OPTIONAL, of) => of.first(),
             _ => None,
-        }
-    }
-
-    /// Whether all values have the same size.
-    pub(super) fn is_scalar(&self) -> bool {
-        match self {
-            Self::Bool | Self::Double | Self::Duration | Self::Int | Self::Timestamp | Self::Uint => true,
-            _ => self.unwrapped().is_some_and(Self::is_scalar),
         }
     }
 

@@ -74,8 +74,8 @@ pub(super) enum Key {
 pub(super) enum Error {
     /// The words of Go's interpreter.
     Said(String),
-    /// It costs too much.
-    Cost,
+    /// It takes too long.
+    TooLong,
 }
 
 impl Error {

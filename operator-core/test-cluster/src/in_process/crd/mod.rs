@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  definition ─▶ spec: names, versions, columns, subresources
-//!                  └─ schema ─▶ structural? ─▶ defaults ─▶ types and lists ─▶ rules: types and costs
+//!                  └─ schema ─▶ structural? ─▶ defaults ─▶ types and lists ─▶ rules: types
 //! ```
 //!
 //! # Assumptions

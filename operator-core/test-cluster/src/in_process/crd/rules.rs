@@ -1,91 +1,12 @@
-//! The rules of a schema: whether they fit it, and what they cost.
+//! The rules of a schema: whether they fit it.
 
 use serde_json::{Value, json};
 
 use super::{Found, flag, has, items, schema::At, text};
 use crate::in_process::{
-    cel::{Declared, Expression, declare},
+    cel::{Expression, Type, declare},
     fields::field_path,
 };
-
-/// The most that one rule may cost, and all of a schema.
-const EACH: u64 = 10_000_000;
-const ALL: u64 = 100_000_000;
-/// The largest request.
-const REQUEST: u64 = 3 * 1024 * 1024;
-
-/// Where in the schema rules are.
-pub(super) struct Scope<'s> {
-    schema: &'s Value,
-    /// How often the value can be in an object, if that is bounded.
-    count: Option<u64>,
-    is_root: bool,
-}
-
-impl<'s> Scope<'s> {
-    pub(super) fn root(schema: &'s Value) -> Self {
-        Self { schema, count: Some(1), is_root: true }
-    }
-
-    pub(super) fn below(&self, schema: &'s Value) -> Self {
-        let limit = |word: &str| {
-            self.schema.get(word).and_then(Value::as_i64).map(|count| count.max(0).unsigned_abs())
-        };
-        let factor = match text(self.schema, "type") {
-            "object" if has(self.schema, "additionalProperties") => limit("maxProperties"),
-            "array" => limit("maxItems"),
-            _ => Some(1),
-        };
-        let count = self.count.zip(factor).map(|(count, factor)| count.saturating_mul(factor));
-        Self { schema, count, is_root: false }
-    }
-}
-
-/// What all rules of a schema cost together.
-#[derive(Default)]
-pub(super) struct Costs {
-    all: u64,
-    /// The four most expensive ones.
-    largest: Vec<(u64, String)>,
-}
-
-impl Costs {
-    fn add(&mut self, path: String, cost: u64) {
-        self.all = self.all.saturating_add(cost);
-        if cost >= ALL / 100 {
-            self.largest.push((cost, path));
-            self.largest.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
-            self.largest.truncate(4);
-        }
-    }
-
-    pub(super) fn check(&self, path: &str, found: &mut Found) {
-        if self.all <= ALL {
-            return;
-        }
-        for (_, rule) in &self.largest {
-            let why =
-                "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
-            found.forbidden(rule, why);
-        }
-        let name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
-        found.forbidden(path, &too_much(name, self.all, ALL));
-    }
-}
-
-fn too_much(name: &str, cost: u64, limit: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "it is shown with one digit")]
-    let factor = cost as f64 / limit as f64;
-    let factor = match factor {
-        factor if factor > 100.0 => "more than 100x".to_owned(),
-        factor if factor < 1.5 => format!("{factor:.6}x"),
-        factor => format!("{factor:.1}x"),
-    };
-    format!(
-        "{name} exceeds budget by factor of {factor} (try simplifying the rule, or adding maxItems, maxProperties, and \
-         maxLength where arrays, maps, and strings are declared)"
-    )
-}
 
 /// What rules say besides their expressions.
 pub(super) fn words(schema: &Value, path: &str, found: &mut Found) {
@@ -126,20 +47,13 @@ pub(super) fn words(schema: &Value, path: &str, found: &mut Found) {
     }
 }
 
-/// Compiles the rules of a schema, and adds up their costs.
-pub(super) fn check(
-    schema: &Value,
-    path: &str,
-    at: &At,
-    scope: &Scope<'_>,
-    costs: &mut Costs,
-    found: &mut Found,
-) {
+/// Compiles the rules of a schema.
+pub(super) fn check(schema: &Value, path: &str, at: &At, found: &mut Found) {
     if items(schema, "x-kubernetes-validations").next().is_none() {
         return;
     }
     let path = format!("{path}.x-kubernetes-validations");
-    let is_root = scope.is_root || flag(schema, "x-kubernetes-embedded-resource");
+    let is_root = at.is_root || flag(schema, "x-kubernetes-embedded-resource");
     let Some(declared) = declare(schema, is_root, "selfType0") else {
         let why = "Internal error: internal error: failed to construct type information for x-kubernetes-validations \
                    rules: unable to convert structural schema to CEL declarations";
@@ -147,19 +61,11 @@ pub(super) fn check(
         return;
     };
     for (index, rule) in items(schema, "x-kubernetes-validations").enumerate() {
-        one(rule, &format!("{path}[{index}]"), at, scope, &declared, costs, found);
+        one(rule, &format!("{path}[{index}]"), at, &declared, found);
     }
 }
 
-fn one(
-    rule: &Value,
-    path: &str,
-    at: &At,
-    scope: &Scope<'_>,
-    declared: &Declared,
-    costs: &mut Costs,
-    found: &mut Found,
-) {
+fn one(rule: &Value, path: &str, at: &At, declared: &Type, found: &mut Found) {
     let (field, message) = (format!("{path}.rule"), format!("{path}.messageExpression"));
     let optional = flag(rule, "optionalOldSelf");
     let compiled = match Expression::compile(text(rule, "rule"), declared, optional) {
@@ -167,22 +73,10 @@ fn one(
         Ok(_) => return invalid(&field, rule, "cel expression must evaluate to a bool", found),
         Err(why) => return invalid(&field, rule, &format!("compilation failed: {why}"), found),
     };
-    let count = scope.count.unwrap_or(REQUEST / (declared.least_bytes + 1));
-    let cost = compiled.most_cost(declared).saturating_mul(count);
-    if !at.suppressed && cost > EACH {
-        found.forbidden(&field, &too_much("estimated rule cost", cost, EACH));
-    }
-    costs.add(field.clone(), cost);
     let made = text(rule, "messageExpression");
     if !made.is_empty() {
         match Expression::compile(made, declared, optional) {
-            Ok(compiled) if compiled.is_text() => {
-                let cost = compiled.most_cost(declared);
-                if !at.suppressed && cost > EACH {
-                    found.forbidden(&message, &too_much("estimated messageExpression cost", cost, EACH));
-                }
-                costs.add(message, cost);
-            }
+            Ok(compiled) if compiled.is_text() => {}
             Ok(_) => invalid(&message, rule, "messageExpression must evaluate to a string", found),
             Err(why) => {
                 invalid(&message, rule, &format!("messageExpression compilation failed: {why}"), found);

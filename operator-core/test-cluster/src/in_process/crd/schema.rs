@@ -2,16 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    Found, defaults, fields, flag, has, items,
-    rules::{self, Costs, Scope},
-    structural, text,
-};
+use super::{Found, defaults, fields, flag, has, items, rules, structural, text};
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 
-/// Checks the schema of a version; `unchanged` says that an update leaves it as it was.
-pub(super) fn check(version: &Value, path: &str, unchanged: bool, found: &mut Found) {
+/// Checks the schema of a version.
+pub(super) fn check(version: &Value, path: &str, found: &mut Found) {
     let schema = &version["schema"]["openAPIV3Schema"];
     if !schema.is_object() {
         return;
@@ -32,15 +28,10 @@ pub(super) fn check(version: &Value, path: &str, unchanged: bool, found: &mut Fo
         usable = wrong.is_empty();
         own.causes.extend(wrong.causes);
     }
-    let mut costs = Costs::default();
-    let scope = usable.then(|| Scope::root(schema));
     let mut checked = Checked::default();
-    let at =
-        At { inside_meta: false, defaults: None, uncorrelated: None, is_root: true, suppressed: unchanged };
-    node(schema, &path, &at, scope.as_ref(), &mut costs, &mut checked);
+    node(schema, &path, &At { is_root: true, has_rules: usable, ..At::default() }, &mut checked);
     own.causes.extend(checked.schema.causes);
     own.causes.extend(checked.rules.causes);
-    costs.check(&path, &mut own);
     found.causes.extend(own.causes);
 }
 
@@ -59,14 +50,19 @@ pub(super) struct At {
     defaults: Option<String>,
     /// The path from which on old values can't be found.
     pub(super) uncorrelated: Option<String>,
-    is_root: bool,
-    /// Whether costs of single rules don't count.
-    pub(super) suppressed: bool,
+    pub(super) is_root: bool,
+    /// Whether rules count here.
+    has_rules: bool,
 }
 
 impl At {
     fn below(&self) -> Self {
         Self { is_root: false, ..self.clone() }
+    }
+
+    /// Alternatives have no rules.
+    fn alternative(&self) -> Self {
+        Self { has_rules: false, ..self.below() }
     }
 
     fn uncorrelated(mut self, path: &str) -> Self {
@@ -121,14 +117,7 @@ fn at_root(schema: &Value, path: &str, found: &mut Found) {
     }
 }
 
-fn node(
-    schema: &Value,
-    path: &str,
-    at: &At,
-    scope: Option<&Scope<'_>>,
-    costs: &mut Costs,
-    checked: &mut Checked,
-) {
+fn node(schema: &Value, path: &str, at: &At, checked: &mut Checked) {
     if !schema.is_object() {
         return;
     }
@@ -144,8 +133,7 @@ fn node(
         if at.inside_meta {
             below.defaults = Some("inside additionalProperties applying to object metadata".to_owned());
         }
-        let scope = scope.map(|scope| scope.below(others));
-        node(others, &format!("{path}.additionalProperties"), &below, scope.as_ref(), costs, checked);
+        node(others, &format!("{path}.additionalProperties"), &below, checked);
     }
     let map_type = text(schema, "x-kubernetes-map-type");
     for (name, property) in fields(schema, "properties") {
@@ -160,15 +148,14 @@ fn node(
                 below.defaults = Some(format!("in top-level {name}"));
             }
         }
-        let scope = scope.map(|scope| scope.below(property));
-        node(property, &format!("{path}.properties[{name}]"), &below, scope.as_ref(), costs, checked);
+        node(property, &format!("{path}.properties[{name}]"), &below, checked);
     }
     if has(schema, "not") {
-        node(&schema["not"], &format!("{path}.not"), &at.below(), None, costs, checked);
+        node(&schema["not"], &format!("{path}.not"), &at.alternative(), checked);
     }
     for word in ["allOf", "oneOf", "anyOf"] {
         for (index, alternative) in items(schema, word).enumerate() {
-            node(alternative, &format!("{path}.{word}[{index}]"), &at.below(), None, costs, checked);
+            node(alternative, &format!("{path}.{word}[{index}]"), &at.alternative(), checked);
         }
     }
     if let Some(of) = schema.get("items") {
@@ -176,15 +163,12 @@ fn node(
         if text(schema, "x-kubernetes-list-type") != "map" {
             below = below.uncorrelated(path);
         }
-        let scope = scope.map(|scope| scope.below(of));
-        node(of, &format!("{path}.items"), &below, scope.as_ref(), costs, checked);
+        node(of, &format!("{path}.items"), &below, checked);
     }
     lists(schema, path, &mut checked.schema);
     rules::words(schema, path, &mut checked.schema);
-    if checked.schema.causes.len() == before
-        && let Some(scope) = scope
-    {
-        rules::check(schema, path, at, scope, costs, &mut checked.rules);
+    if at.has_rules && checked.schema.causes.len() == before {
+        rules::check(schema, path, at, &mut checked.rules);
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn check(definition: &Value, old: Option<&Value>, found: &mut Found) 
         "Cluster" | "Namespaced" => {}
         other => found.unsupported("spec.scope", &other.into(), &["Cluster", "Namespaced"]),
     }
-    versions(spec, old, found);
+    versions(spec, found);
     conversion(&spec["conversion"], found);
     if spec["preserveUnknownFields"] == true {
         let why = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
@@ -53,7 +53,7 @@ const PARTS: [Part; 4] = [
     Part { field: "selectableFields", whole: "selectableFields" },
 ];
 
-fn versions(spec: &Value, old: Option<&Value>, found: &mut Found) {
+fn versions(spec: &Value, found: &mut Found) {
     let versions: Vec<&Value> = items(spec, "versions").collect();
     let shown = || spec.get("versions").cloned().unwrap_or_else(|| json!([]));
     for (at, version) in versions.iter().enumerate() {
@@ -65,13 +65,7 @@ fn versions(spec: &Value, old: Option<&Value>, found: &mut Found) {
     let same =
         |part: &Part| versions.windows(2).all(|pair| pair[0].get(part.field) == pair[1].get(part.field));
     let check = |part: &Part, version: &Value, path: &str, found: &mut Found| match part.field {
-        "schema" => {
-            let unchanged = old.is_some_and(|old| {
-                let old = items(&old["spec"], "versions").find(|old| old["name"] == version["name"]);
-                old.is_some_and(|old| old["schema"] == version["schema"])
-            });
-            schema::check(version, path, unchanged, found);
-        }
+        "schema" => schema::check(version, path, found),
         "subresources" => scale(&version["subresources"], path, found),
         "additionalPrinterColumns" => columns(version, path, found),
         // They are looked at together with a schema in the same place.

@@ -11,7 +11,7 @@ const PUT_CREATES: u8 = 8;
 const SHOWS_DELETED: u8 = 16;
 
 /// The kinds, in the order of the discovery.
-pub(super) fn all() -> impl Iterator<Item = Kind> {
+pub(in crate::in_process) fn all() -> impl Iterator<Item = Kind> {
     ROWS.iter().map(|Row(group, version, plural, singular, kind, short_names, flags)| {
         let has = |flag: u8| flags & flag != 0;
         let text = |text: &str| text.to_owned();
@@ -82,7 +82,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// Groups of the real server that are entirely missing here.
-pub(super) const MISSING_GROUPS: &[&str] = &[
+pub(in crate::in_process) const MISSING_GROUPS: &[&str] = &[
     "admissionregistration.k8s.io",
     "apiregistration.k8s.io",
     "authentication.k8s.io",
@@ -104,7 +104,7 @@ const MISSING: &[(&str, &[&str])] = &[
 ];
 
 /// Whether the real server has a resource that this one doesn't have.
-pub(super) fn is_missing(group: &str, plural: &str) -> bool {
+pub(in crate::in_process) fn is_missing(group: &str, plural: &str) -> bool {
     let of_group = MISSING.iter().filter(|(missing, _)| *missing == group);
     MISSING_GROUPS.contains(&group)
         || of_group.flat_map(|(_, plurals)| *plurals).any(|missing| *missing == plural)

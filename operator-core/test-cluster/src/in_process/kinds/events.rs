@@ -28,7 +28,7 @@ impl Kind {
 
 /// Where all Events are stored.
 pub(super) fn stored_at() -> Resource {
-    Resource { group: String::new(), plural: "events".to_owned() }
+    Resource::new("", "events")
 }
 
 /// An Event of the core group as one of `events.k8s.io`.

@@ -4,7 +4,7 @@
 //! - The schema of a Kubernetes kind is made when it is first needed; a kind without one can be listed, because it has
 //!   no objects, and is refused when it is written.
 
-mod builtin;
+pub(super) mod builtin;
 pub(super) mod events;
 pub(super) mod storage;
 mod stored;
@@ -19,7 +19,6 @@ use kube::core::GroupVersionKind;
 use super::{
     failure::Failure,
     fields::{Scale, Schema},
-    request::Target,
     store::Resource,
 };
 
@@ -64,8 +63,8 @@ pub(super) struct Behaviour {
 }
 
 impl Kind {
-    /// A kind of Kubernetes whose objects are shown as a subresource of others, and never stored.
-    pub(super) fn of_subresource(group: &str, version: &str, plural: &str, kind: &str) -> Self {
+    /// A namespaced kind without subresources, of which only the names are known.
+    pub(super) fn named(group: &str, version: &str, plural: &str, kind: &str) -> Self {
         Self {
             group: group.to_owned(),
             version: version.to_owned(),
@@ -92,7 +91,7 @@ impl Kind {
         if self.is_new_event() {
             return events::stored_at();
         }
-        Resource { group: self.group.clone(), plural: self.plural.clone() }
+        Resource::new(&self.group, &self.plural)
     }
 
     /// Whether its objects are namespaces.
@@ -175,87 +174,6 @@ fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
 
-fn qualified(name: &str, group: &str) -> String {
+pub(super) fn qualified(name: &str, group: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
-}
-
-/// All served kinds, by group, version and plural.
-#[derive(Clone, Debug)]
-pub(super) struct Kinds(Arc<BTreeMap<(String, String, String), Arc<Kind>>>);
-
-impl Kinds {
-    /// Kubernetes' own.
-    pub(super) fn builtin() -> Self {
-        let mut kinds = Self(Arc::default());
-        builtin::all().for_each(|kind| kinds.serve(kind));
-        kinds
-    }
-
-    /// Serves one more kind, or another form of one.
-    pub(super) fn serve(&mut self, kind: Kind) {
-        let key = (kind.group.clone(), kind.version.clone(), kind.plural.clone());
-        Arc::make_mut(&mut self.0).insert(key, Arc::new(kind));
-    }
-
-    /// Stops serving all versions of a resource.
-    pub(super) fn withdraw(&mut self, resource: &Resource) {
-        let is_other = |kind: &Kind| kind.group != resource.group || kind.plural != resource.plural;
-        Arc::make_mut(&mut self.0).retain(|_, kind| is_other(kind));
-    }
-
-    /// The kind that a request is about.
-    pub(super) fn find(&self, target: &Target) -> Result<Arc<Kind>, Failure> {
-        let is_meant = |kind: &&Arc<Kind>| {
-            kind.plural == target.plural && kind.group == target.group && kind.version == target.version
-        };
-        match self.iter().find(is_meant) {
-            Some(kind) => Ok(Arc::clone(kind)),
-            None if builtin::is_missing(&target.group, &target.plural) => {
-                let what = qualified(&target.plural, &target.group);
-                Err(Failure::not_modelled(format_args!("{what} in version {}", target.version)))
-            }
-            None if self.has_builtin_group(&target.group) => Err(Failure::no_resource()),
-            None => Err(Failure::Page),
-        }
-    }
-
-    /// A kind by `apiVersion` and `kind`, as in owner references.
-    pub(super) fn of_object(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        self.iter().find(|known| known.group == group && known.version == version && known.kind == kind)
-    }
-
-    /// Some version of the resource: all share what is stored.
-    pub(super) fn of_resource(&self, resource: &Resource) -> Option<&Arc<Kind>> {
-        let mut versions =
-            self.iter().filter(|kind| kind.group == resource.group && kind.plural == resource.plural);
-        let first = versions.next()?;
-        let storage = |kind: &&Arc<Kind>| kind.version == kind.storage_version;
-        Some(if storage(&first) { first } else { versions.find(storage).unwrap_or(first) })
-    }
-
-    /// Whether a group has any kind.
-    pub(super) fn has_group(&self, group: &str) -> bool {
-        self.iter().any(|kind| kind.group == group)
-    }
-
-    /// Whether the real server has a group that is entirely missing here.
-    pub(super) fn is_missing_group(group: &str) -> bool {
-        builtin::MISSING_GROUPS.contains(&group)
-    }
-
-    /// Whether a group is one of Kubernetes' own.
-    pub(super) fn has_builtin_group(&self, group: &str) -> bool {
-        self.iter().any(|kind| kind.group == group && !kind.is_custom())
-    }
-
-    /// Whether a kind is still served, in the same form.
-    pub(super) fn serves(&self, kind: &Arc<Kind>) -> bool {
-        self.iter().any(|served| Arc::ptr_eq(served, kind))
-    }
-
-    /// All kinds, by group, version and plural.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
-        self.0.values()
-    }
 }

@@ -37,6 +37,7 @@ use super::{
     audit::ADMIN,
     identity::{MASTERS, User},
     service::InProcessServer,
+    steps::present,
 };
 use crate::{certs::Authority, error::Error, kubeconfig::kubeconfig, virtual_time::is_virtual};
 use connection::Socket;
@@ -98,7 +99,7 @@ impl InProcessServer {
         let authority = Authority::new()?;
         let users = Arc::new(Users::default());
         let acceptor = tls::acceptor(&authority)?;
-        self.change(|state| state.present(authority.certificate()));
+        self.change(|state| present(&mut state.controllers, &mut state.api, authority.certificate()));
         let folder = PrivateFolder::new()?;
         let text = kubeconfig_of(&authority, &users, port, ADMIN, &[MASTERS])?;
         let kubeconfig = folder.write("kubeconfig", &text)?;

@@ -3,19 +3,11 @@
 use serde_json::{Value, json};
 
 use super::SCHEMAS;
-use crate::in_process::{definitions::definitions, kinds::Kind, state::State};
+use crate::in_process::kinds::Kind;
 
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const CONVENTIONS: &str =
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
-
-impl State {
-    /// The definition of a custom kind.
-    pub(in crate::in_process) fn definition(&self, kind: &Kind) -> Option<&Value> {
-        let path = Self::definition_of(&kind.resource());
-        self.store.get(&definitions(), &path).filter(|_| kind.is_custom()).map(|found| &**found)
-    }
-}
 
 /// The name of a custom kind's schema: its group from back to front, version and kind.
 pub(super) fn name_of(kind: &Kind) -> String {

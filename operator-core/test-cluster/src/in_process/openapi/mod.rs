@@ -26,95 +26,89 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    failure::Failure,
-    kinds::Kind,
-    state::{Reply, State},
+    api::Reply, definitions::definition, discovery::Discovery, failure::Failure, kinds::Kind, store::Store,
 };
 
 /// Where references lead.
 const SCHEMAS: &str = "#/components/schemas/";
 
-impl State {
-    /// Answers a request for a path below `/openapi`.
-    pub(super) fn openapi(&self, path: &str) -> Result<Reply, Failure> {
-        match path.split_once('/').unwrap_or((path, "")) {
-            ("v2", "") => Ok(Reply::value(&self.openapi_v2())),
-            ("v3", "") => Ok(Reply::value(&self.openapi_index())),
-            ("v3", document) => match self.openapi_v3(document) {
-                Some(document) => Ok(Reply::value(&document)),
-                None => Err(Failure::Page),
-            },
-            _ => Err(Failure::Page),
+/// Answers a request for a path below `/openapi`.
+pub(super) fn openapi(store: &Store, discovery: &Discovery, path: &str) -> Result<Reply, Failure> {
+    match path.split_once('/').unwrap_or((path, "")) {
+        ("v2", "") => Ok(Reply::value(&openapi_v2(store, discovery))),
+        ("v3", "") => Ok(Reply::value(&openapi_index(store, discovery))),
+        ("v3", document) => match openapi_v3(store, discovery, document) {
+            Some(document) => Ok(Reply::value(&document)),
+            None => Err(Failure::Page),
+        },
+        _ => Err(Failure::Page),
+    }
+}
+
+/// The documents, by their path. Clients keep a document for as long as it has the same hash.
+fn openapi_index(store: &Store, discovery: &Discovery) -> Value {
+    let mut hashes = BTreeMap::<String, DefaultHasher>::new();
+    for kind in discovery.iter() {
+        let hash = hashes.entry(document_of(kind)).or_default();
+        (&kind.plural, kind.definition).hash(hash);
+        if let Some(definition) = definition(store, kind) {
+            definition["metadata"]["uid"].as_str().hash(hash);
         }
     }
+    let paths = hashes.into_iter().map(|(path, hash)| {
+        let address = format!("/openapi/v3/{path}?hash={:016X}", hash.finish());
+        (path, json!({ "serverRelativeURL": address }))
+    });
+    json!({ "paths": paths.collect::<Map<_, _>>() })
+}
 
-    /// The documents, by their path. Clients keep a document for as long as it has the same hash.
-    fn openapi_index(&self) -> Value {
-        let mut hashes = BTreeMap::<String, DefaultHasher>::new();
-        for kind in self.kinds.iter() {
-            let hash = hashes.entry(document_of(kind)).or_default();
-            (&kind.plural, kind.definition).hash(hash);
-            if let Some(definition) = self.definition(kind) {
-                definition["metadata"]["uid"].as_str().hash(hash);
-            }
-        }
-        let paths = hashes.into_iter().map(|(path, hash)| {
-            let address = format!("/openapi/v3/{path}?hash={:016X}", hash.finish());
-            (path, json!({ "serverRelativeURL": address }))
-        });
-        json!({ "paths": paths.collect::<Map<_, _>>() })
-    }
+fn openapi_v3(store: &Store, discovery: &Discovery, document: &str) -> Option<Value> {
+    let kinds: Vec<&Kind> =
+        discovery.iter().filter(|kind| document_of(kind) == document).map(|kind| &**kind).collect();
+    let is_custom = kinds.first()?.is_custom();
+    let info = if is_custom {
+        json!({ "title": "Kubernetes CRD Swagger", "version": "v0.1.0" })
+    } else {
+        json!({ "title": "Kubernetes", "version": "1.36" })
+    };
+    let paths = kinds.iter().flat_map(|kind| paths::of(kind, SCHEMAS)).collect::<Map<_, _>>();
+    let schemas = schemas(store, &kinds);
+    Some(json!({ "openapi": "3.0.0", "info": info, "paths": paths, "components": { "schemas": schemas } }))
+}
 
-    fn openapi_v3(&self, document: &str) -> Option<Value> {
-        let kinds: Vec<&Kind> =
-            self.kinds.iter().filter(|kind| document_of(kind) == document).map(|kind| &**kind).collect();
-        let is_custom = kinds.first()?.is_custom();
-        let info = if is_custom {
-            json!({ "title": "Kubernetes CRD Swagger", "version": "v0.1.0" })
-        } else {
-            json!({ "title": "Kubernetes", "version": "1.36" })
-        };
-        let paths = kinds.iter().flat_map(|kind| paths::of(kind, SCHEMAS)).collect::<Map<_, _>>();
-        let schemas = self.schemas(&kinds);
-        Some(
-            json!({ "openapi": "3.0.0", "info": info, "paths": paths, "components": { "schemas": schemas } }),
-        )
-    }
+fn openapi_v2(store: &Store, discovery: &Discovery) -> Value {
+    let kinds: Vec<&Kind> = discovery.iter().map(|kind| &**kind).collect();
+    let paths = kinds.iter().flat_map(|kind| paths::of(kind, v2::DEFINITIONS)).collect::<Map<_, _>>();
+    v2::document(&paths, schemas(store, &kinds))
+}
 
-    fn openapi_v2(&self) -> Value {
-        let kinds: Vec<&Kind> = self.kinds.iter().map(|kind| &**kind).collect();
-        let paths = kinds.iter().flat_map(|kind| paths::of(kind, v2::DEFINITIONS)).collect::<Map<_, _>>();
-        v2::document(&paths, self.schemas(&kinds))
-    }
-
-    /// The schemas of some kinds, and all that they refer to.
-    fn schemas(&self, kinds: &[&Kind]) -> Map<String, Value> {
-        let mut found = Map::new();
-        let mut wanted = BTreeSet::new();
-        for kind in kinds {
-            match self.definition(kind) {
-                Some(definition) if kind.is_custom() => {
-                    for (name, schema) in custom::schemas(kind, definition) {
-                        references(&schema, &mut wanted);
-                        found.insert(name, schema);
-                    }
-                }
-                _ => {
-                    let name = recorded::name_of(kind);
-                    wanted.extend(name.iter().map(|name| format!("{name}List")));
-                    wanted.extend(name);
+/// The schemas of some kinds, and all that they refer to.
+fn schemas(store: &Store, kinds: &[&Kind]) -> Map<String, Value> {
+    let mut found = Map::new();
+    let mut wanted = BTreeSet::new();
+    for kind in kinds {
+        match definition(store, kind) {
+            Some(definition) if kind.is_custom() => {
+                for (name, schema) in custom::schemas(kind, definition) {
+                    references(&schema, &mut wanted);
+                    found.insert(name, schema);
                 }
             }
-        }
-        wanted.insert("io.k8s.apimachinery.pkg.apis.meta.v1.Patch".to_owned());
-        while let Some(name) = wanted.pop_first() {
-            if let Some(schema) = recorded::schema(&name).filter(|_| !found.contains_key(&name)) {
-                references(schema, &mut wanted);
-                found.insert(name, schema.clone());
+            _ => {
+                let name = recorded::name_of(kind);
+                wanted.extend(name.iter().map(|name| format!("{name}List")));
+                wanted.extend(name);
             }
         }
-        found
     }
+    wanted.insert("io.k8s.apimachinery.pkg.apis.meta.v1.Patch".to_owned());
+    while let Some(name) = wanted.pop_first() {
+        if let Some(schema) = recorded::schema(&name).filter(|_| !found.contains_key(&name)) {
+            references(schema, &mut wanted);
+            found.insert(name, schema.clone());
+        }
+    }
+    found
 }
 
 /// The path of the document with a kind.

@@ -7,34 +7,32 @@ use serde_json::{Value, json};
 use super::RBAC;
 use crate::in_process::{
     access::rbac,
-    state::State,
+    api::ApiServer,
     store::{Path, Resource},
-    write::subresources::selects,
+    write::{apply_own, subresources::selects},
 };
 
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
-impl State {
-    /// Lets roles follow what they aggregate, after a change of one.
-    pub(in crate::in_process) fn sync_roles(&mut self, changed: &Resource) {
-        if changed.plural != "clusterroles" || changed.group != RBAC {
-            return;
-        }
-        let roles = self.store.list(changed, None);
-        let all: Vec<(&Path, &Arc<Value>)> = roles.collect();
-        let rules = all.iter().filter_map(|(path, role)| {
-            let rules = aggregated(role, &all.iter().map(|(_, role)| *role))?;
-            Some(((*path).clone(), rules))
+/// Lets roles follow what they aggregate, after a change of one.
+pub(in crate::in_process) fn sync_roles(api: &mut ApiServer, changed: &Resource) {
+    if changed.plural != "clusterroles" || changed.group != RBAC {
+        return;
+    }
+    let roles = api.store.list(changed, None);
+    let all: Vec<(&Path, &Arc<Value>)> = roles.collect();
+    let rules = all.iter().filter_map(|(path, role)| {
+        let rules = aggregated(role, &all.iter().map(|(_, role)| *role))?;
+        Some(((*path).clone(), rules))
+    });
+    let rules: Vec<_> = rules.collect();
+    let Some(kind) = api.discovery.of_resource(&rbac("clusterroles")).cloned() else { return };
+    for (path, rules) in rules {
+        let applied = json!({
+            "apiVersion": format!("{RBAC}/v1"), "kind": "ClusterRole",
+            "metadata": { "name": path.name() }, "rules": rules,
         });
-        let rules: Vec<_> = rules.collect();
-        let Some(kind) = self.kinds.of_resource(&rbac("clusterroles")).cloned() else { return };
-        for (path, rules) in rules {
-            let applied = json!({
-                "apiVersion": format!("{RBAC}/v1"), "kind": "ClusterRole",
-                "metadata": { "name": path.name() }, "rules": rules,
-            });
-            self.apply_own(&kind, &path, MANAGER, &applied);
-        }
+        apply_own(api, &kind, &path, MANAGER, &applied);
     }
 }
 

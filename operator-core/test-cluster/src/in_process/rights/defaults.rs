@@ -19,8 +19,6 @@ use serde_json::{Value, json};
 use super::{RBAC, aggregate::aggregated, path_of};
 use crate::in_process::{
     access::rbac,
-    controllers::Controllers,
-    state::State,
     store::{Path, Resource},
     write::metadata::time,
 };
@@ -53,15 +51,8 @@ const BOOTSTRAPPING: &str = "kubernetes.io/bootstrapping";
 const AGGREGATE: &str = "rbac.authorization.k8s.io/aggregate-to-";
 const AUTOUPDATE: &str = "rbac.authorization.kubernetes.io/autoupdate";
 
-impl State {
-    /// Gives a new server the roles and bindings that every cluster has.
-    pub(in crate::in_process) fn make_first_rights(&mut self) {
-        let objects = at(self.now, self.controllers != Controllers::Off);
-        self.store.start_with(&objects);
-    }
-}
-
-fn at(now: Timestamp, aggregates: bool) -> Arc<Objects> {
+/// The roles and bindings that every cluster has at its start; `aggregates` says that roles consist of others already.
+pub(in crate::in_process) fn first(now: Timestamp, aggregates: bool) -> Arc<Objects> {
     let now = time(now);
     let mut last = LAST.lock();
     match &*last {
@@ -94,10 +85,7 @@ fn make(now: &str, aggregates: bool) -> Objects {
             }
         }
     }
-    objects.push((
-        Resource { group: SCHEDULING.to_owned(), plural: "priorityclasses".to_owned() },
-        classes(now),
-    ));
+    objects.push((Resource::new(SCHEDULING, "priorityclasses"), classes(now)));
     objects
 }
 

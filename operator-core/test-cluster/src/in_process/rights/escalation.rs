@@ -2,15 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{RBAC, covers::lacking};
+use super::{RBAC, Rights, covers::lacking, rules_for};
 use crate::in_process::{
-    access::Action,
+    access::{Action, decide, rules_of},
     failure::Failure,
     identity::User,
     kinds::Kind,
     request::{Request, Route},
-    state::State,
-    store::Path,
+    store::{Path, Store},
 };
 
 /// Who makes the request that is being answered, and which object its path names.
@@ -31,9 +30,14 @@ impl Asker {
     }
 }
 
-impl State {
+impl Rights {
     /// Refuses an object that its writer may only change, if it isn't there: an apply and a PUT create it, too.
-    pub(in crate::in_process) fn may_create(&self, kind: &Kind, path: &Path) -> Result<(), Failure> {
+    pub(in crate::in_process) fn may_create(
+        &self,
+        store: &Store,
+        kind: &Kind,
+        path: &Path,
+    ) -> Result<(), Failure> {
         let user = &self.asker.user;
         if user.is_administrator() {
             return Ok(());
@@ -47,13 +51,14 @@ impl State {
             namespace: namespace.unwrap_or_default().to_owned(),
             ..Action::default()
         };
-        let decision = self.decide(user, &create);
+        let decision = decide(store, user, &create);
         if decision.allowed { Ok(()) } else { Err(create.refused(user, &decision)) }
     }
 
     /// Refuses a role or binding by which its writer would grant more than they have.
     pub(in crate::in_process) fn may_grant(
         &self,
+        store: &Store,
         kind: &Kind,
         path: &Path,
         before: Option<&Value>,
@@ -66,13 +71,14 @@ impl State {
             return Ok(());
         }
         match kind.plural.as_str() {
-            "roles" | "clusterroles" => self.may_grant_rules(kind, path, before, object),
-            _ => self.may_bind(kind, path, object),
+            "roles" | "clusterroles" => self.may_grant_rules(store, kind, path, before, object),
+            _ => self.may_bind(store, kind, path, object),
         }
     }
 
     fn may_grant_rules(
         &self,
+        store: &Store,
         kind: &Kind,
         path: &Path,
         before: Option<&Value>,
@@ -86,11 +92,11 @@ impl State {
             namespace: path.namespace().unwrap_or_default().to_owned(),
             ..Action::default()
         };
-        if self.decide(&self.asker.user, &escalate).allowed {
+        if decide(store, &self.asker.user, &escalate).allowed {
             return Ok(());
         }
         let rules = object["rules"].as_array().cloned().unwrap_or_default();
-        self.has_all(kind, path, &rules)?;
+        self.has_all(store, kind, path, &rules)?;
         let aggregates = |role: &Value| {
             let selectors = role["aggregationRule"]["clusterRoleSelectors"].as_array();
             selectors.is_some_and(|selectors| !selectors.is_empty())
@@ -100,7 +106,7 @@ impl State {
             json!({ "nonResourceURLs": ["*"], "verbs": ["*"] }),
         ];
         if (aggregates(object) || before.is_some_and(aggregates))
-            && self.has_all(kind, path, &everything).is_err()
+            && self.has_all(store, kind, path, &everything).is_err()
         {
             let why = "must have cluster-admin privileges to use the aggregationRule";
             return Err(Failure::forbidden(kind, path.name(), why));
@@ -108,7 +114,7 @@ impl State {
         Ok(())
     }
 
-    fn may_bind(&self, kind: &Kind, path: &Path, object: &Value) -> Result<(), Failure> {
+    fn may_bind(&self, store: &Store, kind: &Kind, path: &Path, object: &Value) -> Result<(), Failure> {
         let text = |field: &str| object["roleRef"][field].as_str().unwrap_or_default().to_owned();
         let bind = Action {
             verb: "bind".to_owned(),
@@ -118,19 +124,19 @@ impl State {
             namespace: path.namespace().unwrap_or_default().to_owned(),
             ..Action::default()
         };
-        if self.decide(&self.asker.user, &bind).allowed {
+        if decide(store, &self.asker.user, &bind).allowed {
             return Ok(());
         }
-        match self.rules(object, path.namespace()) {
-            Some(rules) => self.has_all(kind, path, &rules),
+        match rules_of(store, object, path.namespace()) {
+            Some(rules) => self.has_all(store, kind, path, &rules),
             // It is told as if the binding weren't there.
             None => Err(Failure::not_found(kind, &text("name"))),
         }
     }
 
-    fn has_all(&self, kind: &Kind, path: &Path, rules: &[Value]) -> Result<(), Failure> {
+    fn has_all(&self, store: &Store, kind: &Kind, path: &Path, rules: &[Value]) -> Result<(), Failure> {
         let user = &self.asker.user;
-        let missing = lacking(&self.rules_for(user, path.namespace()), rules);
+        let missing = lacking(&rules_for(store, user, path.namespace()), rules);
         if missing.is_empty() {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Act, MANAGER, Next,
     pods::{is_over, is_ready},
-    view::{Found, View, items, pods, reference, resource, stays, text},
+    view::{Found, View, items, pods, reference, stays, text},
 };
 use crate::in_process::{
     fields::Endpoint,
@@ -46,11 +46,11 @@ pub(super) fn leftovers(path: &Path) -> Act {
 }
 
 fn endpoints() -> Resource {
-    resource("", "endpoints")
+    Resource::new("", "endpoints")
 }
 
 fn slices() -> Resource {
-    resource("discovery.k8s.io", "endpointslices")
+    Resource::new("discovery.k8s.io", "endpointslices")
 }
 
 fn target(path: &Path, pod: &Value) -> Value {

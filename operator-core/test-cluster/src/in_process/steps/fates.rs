@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::ClusterController;
 use crate::{
     error::Error,
-    in_process::{InProcessServer, selector::Selector, state::State},
+    in_process::{InProcessServer, selector::Selector},
 };
 
 /// What happens to Pods.
@@ -93,8 +92,8 @@ impl Pods<'_> {
     pub fn release(&self, selector: &str) -> Result<(), Error> {
         read(selector)?;
         self.0.change(|state| {
-            state.steps.fates.rules.retain(|(of, _, _)| !selector.is_empty() && of != selector);
-            state.look_at_pods();
+            state.controllers.fates.rules.retain(|(of, _, _)| !selector.is_empty() && of != selector);
+            state.controllers.look_at_pods(&state.api.store);
         });
         Ok(())
     }
@@ -102,8 +101,8 @@ impl Pods<'_> {
     fn add(&self, selector: &str, fate: Fate) -> Result<(), Error> {
         let rule = (selector.to_owned(), read(selector)?, fate);
         self.0.change(|state| {
-            state.steps.fates.rules.push(rule);
-            state.look_at_pods();
+            state.controllers.fates.rules.push(rule);
+            state.controllers.look_at_pods(&state.api.store);
         });
         Ok(())
     }
@@ -120,24 +119,14 @@ pub struct Node<'s>(pub(in crate::in_process) &'s InProcessServer);
 impl Node<'_> {
     /// It takes no more Pods: new ones wait.
     pub fn full(&self) {
-        self.0.change(|state| state.steps.fates.is_full = true);
+        self.0.change(|state| state.controllers.fates.is_full = true);
     }
 
     /// It takes Pods again.
     pub fn release(&self) {
         self.0.change(|state| {
-            state.steps.fates.is_full = false;
-            state.route_node();
+            state.controllers.fates.is_full = false;
+            state.controllers.route_node(&state.api.store);
         });
-    }
-}
-
-impl State {
-    /// The node, or what happens to its Pods, has changed.
-    fn look_at_pods(&mut self) {
-        let pods = super::view::pods();
-        for path in self.store.list(&pods, None).map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            self.look(ClusterController::Node, &pods, &path);
-        }
     }
 }

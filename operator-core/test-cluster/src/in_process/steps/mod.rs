@@ -26,6 +26,7 @@ mod events;
 mod fates;
 mod furnish;
 mod jobs;
+mod manager;
 mod node;
 mod perform;
 mod pods;
@@ -34,7 +35,6 @@ mod replica_sets;
 mod revisions;
 mod route;
 mod run;
-mod server;
 mod stateful_sets;
 mod times;
 mod view;
@@ -46,7 +46,9 @@ use serde_json::Value;
 
 use events::Said;
 pub use fates::{Node, Pods};
-pub(super) use queue::{Pace, Steps};
+pub(super) use furnish::{become_complete, present};
+pub(super) use manager::ControllerManager;
+pub(super) use node::make_node;
 
 use super::{
     controllers::MANAGER,

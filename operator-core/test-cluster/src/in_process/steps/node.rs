@@ -16,15 +16,14 @@ use super::{
     fates::Fate,
     pods::{is_over, is_ready, phase},
     times::{condition, left, parse, set_condition},
-    view::{View, controller, items, number, pods, resource, text},
+    view::{View, controller, items, number, pods, text},
     volumes::{self, Missing},
 };
 use crate::in_process::{
-    controllers::Controllers,
+    api::ApiServer,
     fields::Endpoint,
-    state::State,
-    store::Path,
-    write::{How, finalizers, is_deleting, metadata::time},
+    store::{Path, Resource},
+    write::{How, finalizers, is_deleting, metadata::time, put},
 };
 
 /// The node that exists from the start.
@@ -35,48 +34,43 @@ const KUBELET: &str = "kubelet";
 /// The longest time between two attempts to start a container.
 const LONGEST_BACKOFF: u64 = 300;
 
-impl State {
-    /// Creates the node, where there are controllers at once.
-    pub(in crate::in_process) fn make_node(&mut self) {
-        if matches!(self.controllers, Controllers::Off | Controllers::Stepwise) {
-            return;
-        }
-        let Some(kind) = self.kinds.of_object("v1", "Node").cloned() else { return };
-        let condition = |kind: &str, status: &str, reason: &str, message: &str| {
-            json!({
-                "type": kind, "status": status, "reason": reason, "message": message,
-                "lastHeartbeatTime": time(self.now), "lastTransitionTime": time(self.now),
-            })
-        };
-        let capacity = json!({ "cpu": "1k", "memory": "1Ti", "pods": "10k" });
-        let node = json!({
-            "apiVersion": "v1", "kind": "Node",
-            "metadata": {
-                "name": NODE,
-                "uid": self.counters.uid(),
-                "creationTimestamp": time(self.now),
-                "labels": {
-                    "kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
-                },
+/// Creates the node.
+pub(in crate::in_process) fn make_node(api: &mut ApiServer) {
+    let Some(kind) = api.discovery.of_object("v1", "Node").cloned() else { return };
+    let condition = |kind: &str, status: &str, reason: &str, message: &str| {
+        json!({
+            "type": kind, "status": status, "reason": reason, "message": message,
+            "lastHeartbeatTime": time(api.now), "lastTransitionTime": time(api.now),
+        })
+    };
+    let capacity = json!({ "cpu": "1k", "memory": "1Ti", "pods": "10k" });
+    let node = json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {
+            "name": NODE,
+            "uid": api.counters.uid(),
+            "creationTimestamp": time(api.now),
+            "labels": {
+                "kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
             },
-            "spec": {},
-            "status": {
-                "phase": "Running",
-                "capacity": capacity, "allocatable": capacity,
-                "addresses": [
-                    { "type": "InternalIP", "address": "10.0.0.1" }, { "type": "Hostname", "address": NODE },
-                ],
-                "conditions": [condition("Ready", "True", "KubeletReady", "kubelet is posting ready status")],
-                "daemonEndpoints": { "kubeletEndpoint": { "Port": 0 } },
-                "nodeInfo": {
-                    "architecture": "amd64", "bootID": "", "containerRuntimeVersion": "", "kernelVersion": "",
-                    "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "", "operatingSystem": "linux",
-                    "osImage": "", "systemUUID": "",
-                },
+        },
+        "spec": {},
+        "status": {
+            "phase": "Running",
+            "capacity": capacity, "allocatable": capacity,
+            "addresses": [
+                { "type": "InternalIP", "address": "10.0.0.1" }, { "type": "Hostname", "address": NODE },
+            ],
+            "conditions": [condition("Ready", "True", "KubeletReady", "kubelet is posting ready status")],
+            "daemonEndpoints": { "kubeletEndpoint": { "Port": 0 } },
+            "nodeInfo": {
+                "architecture": "amd64", "bootID": "", "containerRuntimeVersion": "", "kernelVersion": "",
+                "kubeProxyVersion": "", "kubeletVersion": "", "machineID": "", "operatingSystem": "linux",
+                "osImage": "", "systemUUID": "",
             },
-        });
-        self.put_own(&kind, &Path::new(None, NODE), node);
-    }
+        },
+    });
+    put(api, &kind, &Path::new(None, NODE), node);
 }
 
 /// What a Pod without a node needs next.
@@ -116,14 +110,14 @@ pub(super) fn schedule(view: &View<'_>, path: &Path, pod: &Arc<Value>) -> Next {
 
 /// No node will do, because of the Pod itself.
 fn nowhere(view: &View<'_>, why: &str) -> String {
-    let all = view.store.list(&resource("", "nodes"), None).count();
+    let all = view.store.list(&Resource::new("", "nodes"), None).count();
     let of = format!("0/{all} nodes are available");
     format!("{of}: {why}. not found")
 }
 
 /// The node for a Pod, or why there is none.
 fn place(view: &View<'_>, pod: &Value) -> Result<String, String> {
-    let nodes: Vec<_> = view.store.list(&resource("", "nodes"), None).collect();
+    let nodes: Vec<_> = view.store.list(&Resource::new("", "nodes"), None).collect();
     let none = |why: &str| {
         let (of, all) = (format!("0/{} nodes are available", nodes.len()), nodes.len());
         format!(

@@ -7,9 +7,7 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
-
-use super::{ClusterController, events::Recorder, fates::Fates};
+use super::ClusterController;
 use crate::in_process::store::{Path, Resource};
 
 /// One controller's look at one object.
@@ -22,7 +20,7 @@ pub(super) struct Look {
 
 /// How long a step waits before it is done.
 #[derive(Clone, Default)]
-pub(in crate::in_process) enum Pace {
+pub(super) enum Pace {
     /// Not at all.
     #[default]
     AtOnce,
@@ -42,45 +40,14 @@ impl fmt::Debug for Pace {
     }
 }
 
-/// Hears of each object that has changed.
-#[derive(Clone)]
-pub(super) struct Listener(pub(super) Arc<Hears>);
-
-/// At what time, its new state or its last one, and whether it is gone.
-pub(super) type Hears = dyn Fn(Duration, &Value, bool) + Send + Sync;
-
-impl fmt::Debug for Listener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Listener")
-    }
-}
-
-/// A write that was refused.
+/// The looks that wait.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Failed {
-    pub(super) why: String,
-    /// In a row.
-    pub(super) times: u32,
-    /// The moment of the next attempt.
-    pub(super) until: Duration,
-}
-
-/// The queue, and what changes its course.
-#[derive(Clone, Debug, Default)]
-pub(in crate::in_process) struct Steps {
+pub(super) struct Queue {
     /// The present, since the server has started.
-    pub(in crate::in_process) moment: Duration,
-    pub(in crate::in_process) pace: Pace,
+    pub(super) moment: Duration,
+    pub(super) pace: Pace,
+    /// The controllers that do nothing.
     pub(super) held: BTreeSet<ClusterController>,
-    pub(super) fates: Fates,
-    pub(super) events: Recorder,
-    /// The certificate by which the server's socket is known, if there is one.
-    pub(in crate::in_process) authority: String,
-    /// The schedules of the CronJobs as they were last seen.
-    pub(super) schedules: BTreeMap<Path, String>,
-    /// Looks that have led to refused writes.
-    pub(super) failed: BTreeMap<Look, Failed>,
-    pub(super) listener: Option<Listener>,
     due: BTreeMap<(Duration, u64), Look>,
     places: BTreeMap<Look, Place>,
     count: u64,
@@ -95,7 +62,7 @@ struct Place {
     is_timer: bool,
 }
 
-impl Steps {
+impl Queue {
     /// Something that an object is about has changed. A look that is about to happen comes no sooner and no later because
     /// there is one more reason for it.
     pub(super) fn look_at(&mut self, look: Look) {
@@ -130,14 +97,6 @@ impl Steps {
         self.due.insert((due, self.count), look);
     }
 
-    /// Keeps what a test has said to the server that continues from here.
-    pub(in crate::in_process) fn obey(&mut self, said: &Self) {
-        self.pace = said.pace.clone();
-        self.held.clone_from(&said.held);
-        self.fates = said.fates.clone();
-        self.listener = said.listener.clone();
-    }
-
     /// The next look that is due until then, with the moment when it is due.
     pub(super) fn pop(&mut self, until: Duration) -> Option<(Duration, Look)> {
         let due = self.due.range(..=(until, u64::MAX));
@@ -155,7 +114,7 @@ impl Steps {
     }
 
     /// All steps that wait are due now.
-    pub(in crate::in_process) fn hurry(&mut self) {
+    pub(super) fn hurry(&mut self) {
         let waiting: Vec<_> = self.due.values().cloned().collect();
         for look in waiting {
             if self.places.get(&look).is_some_and(|place| !place.is_timer && place.due > self.moment) {
@@ -165,7 +124,7 @@ impl Steps {
     }
 
     /// When the next step is due.
-    pub(in crate::in_process) fn next_due(&self) -> Option<Duration> {
+    pub(super) fn next_due(&self) -> Option<Duration> {
         let mut free = self.due.iter().filter(|(_, look)| !self.held.contains(&look.controller));
         free.next().map(|((due, _), _)| *due)
     }
@@ -183,53 +142,53 @@ mod tests {
     use super::*;
 
     fn look(name: &str) -> Look {
-        let resource = Resource { group: String::new(), plural: "pods".to_owned() };
+        let resource = Resource::new("", "pods");
         Look { controller: ClusterController::Node, resource, path: Path::new(Some("a"), name) }
     }
 
-    fn popped(steps: &mut Steps, until: u64) -> Vec<(u128, String)> {
-        let next = |steps: &mut Steps| steps.pop(Duration::from_secs(until));
-        std::iter::from_fn(|| next(steps))
+    fn popped(queue: &mut Queue, until: u64) -> Vec<(u128, String)> {
+        let next = |queue: &mut Queue| queue.pop(Duration::from_secs(until));
+        std::iter::from_fn(|| next(queue))
             .map(|(due, look)| (due.as_secs().into(), look.path.name().to_owned()))
             .collect()
     }
 
     #[test]
     fn what_is_due_comes_in_its_order_and_once() {
-        let mut steps = Steps::default();
-        steps.look_again(look("timer"), Duration::from_secs(5));
-        steps.look_again(look("timer"), Duration::from_secs(7));
-        steps.look_at(look("b"));
-        steps.look_at(look("a"));
-        steps.look_at(look("b"));
-        assert_eq!(steps.next_due(), Some(Duration::ZERO));
-        assert_eq!(popped(&mut steps, 4), [(0, "b".to_owned()), (0, "a".to_owned())]);
-        assert_eq!(steps.next_due(), Some(Duration::from_secs(5)));
-        assert_eq!(popped(&mut steps, 9), [(5, "timer".to_owned())]);
-        assert_eq!(steps.next_due(), None);
+        let mut queue = Queue::default();
+        queue.look_again(look("timer"), Duration::from_secs(5));
+        queue.look_again(look("timer"), Duration::from_secs(7));
+        queue.look_at(look("b"));
+        queue.look_at(look("a"));
+        queue.look_at(look("b"));
+        assert_eq!(queue.next_due(), Some(Duration::ZERO));
+        assert_eq!(popped(&mut queue, 4), [(0, "b".to_owned()), (0, "a".to_owned())]);
+        assert_eq!(queue.next_due(), Some(Duration::from_secs(5)));
+        assert_eq!(popped(&mut queue, 9), [(5, "timer".to_owned())]);
+        assert_eq!(queue.next_due(), None);
     }
 
     #[test]
     fn a_change_is_not_later_than_a_timer_and_not_sooner_than_drawn() {
         let slow = Pace::Chosen(Arc::new(|_| Duration::from_secs(9)));
-        let mut steps = Steps { pace: slow, ..Steps::default() };
-        steps.look_at(look("late"));
-        steps.moment = Duration::from_secs(3);
-        steps.look_at(look("late"));
-        steps.look_again(look("late"), Duration::ZERO);
-        steps.look_again(look("soon"), Duration::from_secs(1));
-        steps.look_at(look("soon"));
-        assert_eq!(popped(&mut steps, 99), [(4, "soon".to_owned()), (9, "late".to_owned())]);
+        let mut queue = Queue { pace: slow, ..Queue::default() };
+        queue.look_at(look("late"));
+        queue.moment = Duration::from_secs(3);
+        queue.look_at(look("late"));
+        queue.look_again(look("late"), Duration::ZERO);
+        queue.look_again(look("soon"), Duration::from_secs(1));
+        queue.look_at(look("soon"));
+        assert_eq!(popped(&mut queue, 99), [(4, "soon".to_owned()), (9, "late".to_owned())]);
     }
 
     #[test]
     fn a_controller_that_is_held_does_nothing() {
-        let mut steps = Steps::default();
-        steps.held.insert(ClusterController::Node);
-        steps.look_at(look("a"));
-        assert_eq!((steps.next_due(), popped(&mut steps, 1)), (None, vec![]));
-        steps.held.clear();
-        assert_eq!(popped(&mut steps, 1).len(), 1);
+        let mut queue = Queue::default();
+        queue.held.insert(ClusterController::Node);
+        queue.look_at(look("a"));
+        assert_eq!((queue.next_due(), popped(&mut queue, 1)), (None, vec![]));
+        queue.held.clear();
+        assert_eq!(popped(&mut queue, 1).len(), 1);
     }
 
     #[test]

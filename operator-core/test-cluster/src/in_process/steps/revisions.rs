@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     Act, MANAGER,
     deployments::hash,
-    view::{Found, View, number, reference, resource, text},
+    view::{Found, View, number, reference, text},
 };
 use crate::in_process::{
     fields::Endpoint,
@@ -15,7 +15,7 @@ use crate::in_process::{
 
 /// Where ControllerRevisions are.
 fn revisions() -> Resource {
-    resource("apps", "controllerrevisions")
+    Resource::new("apps", "controllerrevisions")
 }
 
 /// The revisions of an object.

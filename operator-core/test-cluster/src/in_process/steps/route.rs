@@ -1,36 +1,40 @@
 //! Which controllers have to look at which objects after a change.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
     ClusterController as Controller,
     cron_jobs::{self, cron_jobs},
-    queue::{Listener, Look},
-    view::{controller, pods, replica_sets, resource, selects, text},
+    furnish::ROOT,
+    manager::{ControllerManager, Listener},
+    queue::Look,
+    view::{controller, pods, replica_sets, selects, text},
     volumes,
 };
 use crate::in_process::{
+    api::ApiServer,
+    collector::{dependents_of, owners_of},
     controllers::Change,
     kinds::storage::class,
     namespaces::namespaces,
-    state::State,
-    store::{Path, Resource},
+    store::{Path, Resource, Store},
     write::{finalizers, is_deleting},
 };
 
-impl State {
+impl ControllerManager {
     /// Puts into the queue what a change is to lead to.
-    pub(in crate::in_process) fn route(&mut self, Change { resource, path, gone }: &Change) {
-        let Some(object) = gone.as_ref().or_else(|| self.store.get(resource, path)).cloned() else { return };
-        if let Some(Listener(listener)) = &self.steps.listener {
-            listener(self.steps.moment, &object, gone.is_some());
+    pub(super) fn route(&mut self, api: &ApiServer, Change { resource, path, gone }: &Change) {
+        let Some(object) = gone.as_ref().or_else(|| api.store.get(resource, path)) else { return };
+        if let Some(Listener(listener)) = &self.listener {
+            listener(self.queue.moment, object, gone.is_some());
         }
-        self.route_garbage(resource, path, &object, gone.is_some());
+        self.route_garbage(api, resource, path, object, gone.is_some());
         match (&*resource.group, &*resource.plural) {
             ("", "namespaces") if gone.is_none() => {
                 self.look(Controller::ServiceAccounts, resource, path);
                 self.route_root(path);
-                if is_deleting(&object) {
+                if is_deleting(object) {
                     self.look(Controller::Namespaces, resource, path);
                 }
             }
@@ -38,57 +42,85 @@ impl State {
                 let namespace = Path::new(None, path.namespace().unwrap_or_default());
                 self.look(Controller::ServiceAccounts, &namespaces(), &namespace);
             }
-            ("", "pods") => self.route_pod(resource, path, &object, gone.is_some()),
-            ("", "nodes") => self.route_node(),
+            ("", "pods") => self.route_pod(&api.store, resource, path, object, gone.is_some()),
+            ("", "nodes") => self.route_node(&api.store),
             ("apps", "deployments") if gone.is_none() => self.look(Controller::Deployments, resource, path),
             ("", "services") => self.look(Controller::Endpoints, resource, path),
             ("", "endpoints") | ("discovery.k8s.io", "endpointslices") => {
-                let service = match controller(&object) {
+                let service = match controller(object) {
                     Some(owner) => text(&owner["name"]).to_owned(),
                     None => path.name().to_owned(),
                 };
                 let service = Path::new(path.namespace(), &service);
-                self.look_if_there(Controller::Endpoints, &services(), &service);
+                self.look_if_there(&api.store, Controller::Endpoints, &services(), &service);
             }
-            ("", "configmaps") => self.route_root_map(path),
+            ("", "configmaps") => self.route_root_map(&api.store, path),
             ("batch", "jobs") => {
-                self.route_to_owner_by_name(path, &object, &cron_jobs(), Controller::CronJobs);
+                self.route_to_owner_by_name(&api.store, path, object, &cron_jobs(), Controller::CronJobs);
                 if gone.is_none() {
                     self.look(Controller::Jobs, resource, path);
                 }
             }
-            ("batch", "cronjobs") => self.route_cron_job(path, &object, gone.is_some()),
+            ("batch", "cronjobs") => self.route_cron_job(api.now, path, object, gone.is_some()),
             ("", "persistentvolumeclaims")
             | ("storage.k8s.io", "storageclasses")
             | ("", "persistentvolumes") => {
-                self.route_volumes(resource, path, &object, gone.is_some());
+                self.route_volumes(&api.store, resource, path, object, gone.is_some());
             }
             ("apps", "statefulsets") if gone.is_none() => self.look(Controller::StatefulSets, resource, path),
             ("apps", "daemonsets") if gone.is_none() => self.look(Controller::DaemonSets, resource, path),
             ("apps", "controllerrevisions") => {
-                self.route_to_owners(resource, path, &object, "statefulsets", Controller::StatefulSets);
-                self.route_to_owners(resource, path, &object, "daemonsets", Controller::DaemonSets);
+                self.route_to_owners(
+                    &api.store,
+                    resource,
+                    path,
+                    object,
+                    "statefulsets",
+                    Controller::StatefulSets,
+                );
+                self.route_to_owners(
+                    &api.store,
+                    resource,
+                    path,
+                    object,
+                    "daemonsets",
+                    Controller::DaemonSets,
+                );
             }
             ("apps", "replicasets") => {
                 if gone.is_none() {
                     self.look(Controller::ReplicaSets, resource, path);
                 }
-                self.route_to_owners(resource, path, &object, "deployments", Controller::Deployments);
+                self.route_to_owners(
+                    &api.store,
+                    resource,
+                    path,
+                    object,
+                    "deployments",
+                    Controller::Deployments,
+                );
             }
             _ => {}
         }
     }
 
-    fn route_garbage(&mut self, resource: &Resource, path: &Path, object: &Value, is_gone: bool) {
+    fn route_garbage(
+        &mut self,
+        api: &ApiServer,
+        resource: &Resource,
+        path: &Path,
+        object: &Value,
+        is_gone: bool,
+    ) {
         if is_gone {
             if let Some(namespace) = path.namespace() {
                 let namespace = Path::new(None, namespace);
-                if self.store.get(&namespaces(), &namespace).is_some_and(|namespace| is_deleting(namespace)) {
+                if api.store.get(&namespaces(), &namespace).is_some_and(|namespace| is_deleting(namespace)) {
                     self.look(Controller::Namespaces, &namespaces(), &namespace);
                 }
             }
-            let waiting: Vec<_> = self.dependents_of(object).chain(self.owners_of(path, object)).collect();
-            for (resource, path) in waiting {
+            let waiting = dependents_of(&api.store, object);
+            for (resource, path) in waiting.chain(owners_of(&api.discovery, path, object)) {
                 self.look(Controller::GarbageCollector, &resource, &path);
             }
         } else if !object["metadata"]["ownerReferences"].is_null()
@@ -98,7 +130,7 @@ impl State {
         }
     }
 
-    fn route_pod(&mut self, resource: &Resource, path: &Path, pod: &Value, is_gone: bool) {
+    fn route_pod(&mut self, store: &Store, resource: &Resource, path: &Path, pod: &Value, is_gone: bool) {
         if !is_gone {
             let is_placed = !text(&pod["spec"]["nodeName"]).is_empty();
             let next = if is_placed { Controller::Node } else { Controller::Scheduler };
@@ -110,11 +142,11 @@ impl State {
             ("daemonsets", Controller::DaemonSets),
             ("jobs", Controller::Jobs),
         ] {
-            self.route_to_owners(&pods(), path, pod, plural, controller);
+            self.route_to_owners(store, &pods(), path, pod, plural, controller);
         }
         for name in volumes::used_by(pod) {
             let claim = Path::new(path.namespace(), name);
-            if volumes::depends_on_pods(&self.store, &claim) {
+            if volumes::depends_on_pods(store, &claim) {
                 self.look(Controller::Volumes, &volumes::claims(), &claim);
             }
         }
@@ -125,18 +157,18 @@ impl State {
                 !selector.is_empty() && selector.iter().all(|(key, value)| labels.get(key) == Some(value))
             })
         };
-        let behind = self.store.list(&services(), path.namespace()).filter(|(_, service)| selected(service));
-        for service in behind.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            self.look(Controller::Endpoints, &services(), &service);
+        let behind = store.list(&services(), path.namespace()).filter(|(_, service)| selected(service));
+        for (service, _) in behind {
+            self.look(Controller::Endpoints, &services(), service);
         }
         if let Some(owner) = controller(pod).filter(|owner| owner["kind"] == "ReplicaSet") {
             // A Deployment that replaces all its Pods at once waits for their end.
             let set = Path::new(path.namespace(), text(&owner["name"]));
-            if let Some(set) = self.store.get(&replica_sets(), &set).cloned()
-                && let Some(deployment) = controller(&set).filter(|_| is_gone)
+            if let Some(set) = store.get(&replica_sets(), &set)
+                && let Some(deployment) = controller(set).filter(|_| is_gone)
             {
                 let deployment = Path::new(path.namespace(), text(&deployment["name"]));
-                self.look(Controller::Deployments, &self::resource("apps", "deployments"), &deployment);
+                self.look(Controller::Deployments, &Resource::new("apps", "deployments"), &deployment);
             }
         }
     }
@@ -144,6 +176,7 @@ impl State {
     /// The controllers of an object, or all that could become it.
     fn route_to_owners(
         &mut self,
+        store: &Store,
         of: &Resource,
         path: &Path,
         object: &Value,
@@ -151,14 +184,14 @@ impl State {
         looks: Controller,
     ) {
         let group = if plural == "jobs" { "batch" } else { "apps" };
-        let owners = resource(group, plural);
+        let owners = Resource::new(group, plural);
         if let Some(owner) = controller(object).filter(|owner| plural_of(owner) == plural) {
             let owner = Path::new(path.namespace(), text(&owner["name"]));
-            if self.store.get(&owners, &owner).is_some() {
+            if store.get(&owners, &owner).is_some() {
                 self.look(looks, &owners, &owner);
             }
         }
-        if self.store.get(of, path).is_none() {
+        if store.get(of, path).is_none() {
             return;
         }
         // One that lost its controller, or has none yet, is to be adopted; one whose labels have changed, to be left.
@@ -166,69 +199,82 @@ impl State {
             return;
         }
         let labels = &object["metadata"]["labels"];
-        let fitting = self.store.list(&owners, path.namespace());
+        let fitting = store.list(&owners, path.namespace());
         let fitting = fitting.filter(|(_, owner)| selects(&owner["spec"]["selector"], labels));
-        for path in fitting.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            self.look(looks, &owners, &path);
+        for (path, _) in fitting {
+            self.look(looks, &owners, path);
         }
     }
 
     /// Another schedule counts from its next time on; everything else is looked at now.
-    fn route_cron_job(&mut self, path: &Path, job: &Value, is_gone: bool) {
+    fn route_cron_job(&mut self, now: Timestamp, path: &Path, job: &Value, is_gone: bool) {
         if is_gone {
-            self.steps.schedules.remove(path);
+            self.schedules.remove(path);
             return;
         }
         let follows = cron_jobs::followed(job);
-        let known = self.steps.schedules.insert(path.clone(), follows.clone());
+        let known = self.schedules.insert(path.clone(), follows.clone());
         let look = Look { controller: Controller::CronJobs, resource: cron_jobs(), path: path.clone() };
         match known.filter(|known| *known != follows) {
             Some(_) => {
-                if let Some(wait) = cron_jobs::wait(job, self.now) {
-                    self.steps.look_again(look, wait);
+                if let Some(wait) = cron_jobs::wait(job, now) {
+                    self.queue.look_again(look, wait);
                 }
             }
-            None => self.steps.look_at(look),
+            None => self.queue.look_at(look),
         }
     }
 
     /// The controller of an object, if it is of this kind.
-    fn route_to_owner_by_name(&mut self, path: &Path, object: &Value, owners: &Resource, looks: Controller) {
+    fn route_to_owner_by_name(
+        &mut self,
+        store: &Store,
+        path: &Path,
+        object: &Value,
+        owners: &Resource,
+        looks: Controller,
+    ) {
         if let Some(owner) = controller(object).filter(|owner| plural_of(owner) == owners.plural) {
             let owner = Path::new(path.namespace(), text(&owner["name"]));
-            self.look_if_there(looks, owners, &owner);
+            self.look_if_there(store, looks, owners, &owner);
         }
     }
 
-    fn look_at_sets(&mut self, claim: &Path) {
-        let sets = resource("apps", "statefulsets");
+    fn look_at_sets(&mut self, store: &Store, claim: &Path) {
+        let sets = Resource::new("apps", "statefulsets");
         let with_claims = |set: &Value| set["spec"]["volumeClaimTemplates"].is_array();
-        let all = self.store.list(&sets, claim.namespace()).filter(|(_, set)| with_claims(set));
-        for set in all.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            self.look(Controller::StatefulSets, &sets, &set);
+        let all = store.list(&sets, claim.namespace()).filter(|(_, set)| with_claims(set));
+        for (set, _) in all {
+            self.look(Controller::StatefulSets, &sets, set);
         }
     }
 
-    fn route_volumes(&mut self, resource: &Resource, path: &Path, object: &Value, is_gone: bool) {
+    fn route_volumes(
+        &mut self,
+        store: &Store,
+        resource: &Resource,
+        path: &Path,
+        object: &Value,
+        is_gone: bool,
+    ) {
         let claims = volumes::claims();
         if *resource == claims {
             let volume = text(&object["spec"]["volumeName"]);
             if !volume.is_empty() {
-                self.look_if_there(Controller::Volumes, &volumes::volumes(), &Path::new(None, volume));
+                self.look_if_there(store, Controller::Volumes, &volumes::volumes(), &Path::new(None, volume));
             }
             if is_gone {
                 // A StatefulSet may wait for its end.
-                self.look_at_sets(path);
+                self.look_at_sets(store, path);
             } else {
                 self.look(Controller::Volumes, resource, path);
             }
-            let users = self.store.list(&pods(), path.namespace());
+            let users = store.list(&pods(), path.namespace());
             let waits = |pod: &Value| {
                 pod["spec"]["nodeName"].is_null() && volumes::used_by(pod).any(|name| name == path.name())
             };
-            let users: Vec<_> = users.filter(|(_, pod)| waits(pod)).map(|(path, _)| path.clone()).collect();
-            for pod in users {
-                self.look(Controller::Scheduler, &pods(), &pod);
+            for (pod, _) in users.filter(|(_, pod)| waits(pod)) {
+                self.look(Controller::Scheduler, &pods(), pod);
             }
             return;
         }
@@ -244,37 +290,66 @@ impl State {
                 false => volume.is_empty() && class(claim) == name,
             }
         };
-        let waiting = self.store.list(&claims, None).filter(|(_, claim)| concerned(claim));
-        for claim in waiting.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            self.look(Controller::Volumes, &claims, &claim);
+        let waiting = store.list(&claims, None).filter(|(_, claim)| concerned(claim));
+        for (claim, _) in waiting {
+            self.look(Controller::Volumes, &claims, claim);
         }
     }
 
     /// There is another node, or one less: Pods that wait may find a place.
-    pub(super) fn route_node(&mut self) {
-        let waiting = self.store.list(&pods(), None).filter(|(_, pod)| pod["spec"]["nodeName"].is_null());
-        for path in waiting.map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            self.look(Controller::Scheduler, &pods(), &path);
+    pub(super) fn route_node(&mut self, store: &Store) {
+        let waiting = store.list(&pods(), None).filter(|(_, pod)| pod["spec"]["nodeName"].is_null());
+        for (path, _) in waiting {
+            self.look(Controller::Scheduler, &pods(), path);
         }
-        let sets = resource("apps", "daemonsets");
-        for path in self.store.list(&sets, None).map(|(path, _)| path.clone()).collect::<Vec<_>>() {
-            self.look(Controller::DaemonSets, &sets, &path);
+        let sets = Resource::new("apps", "daemonsets");
+        for (path, _) in store.list(&sets, None) {
+            self.look(Controller::DaemonSets, &sets, path);
         }
     }
 
-    fn look_if_there(&mut self, controller: Controller, resource: &Resource, path: &Path) {
-        if self.store.get(resource, path).is_some() {
+    /// The node, or what happens to its Pods, has changed.
+    pub(super) fn look_at_pods(&mut self, store: &Store) {
+        for (path, _) in store.list(&pods(), None) {
+            self.look(Controller::Node, &pods(), path);
+        }
+    }
+
+    /// All namespaces may lack the certificate.
+    pub(super) fn route_roots(&mut self, store: &Store) {
+        if self.is_on() {
+            store.list(&namespaces(), None).for_each(|(path, _)| self.route_root(path));
+        }
+    }
+
+    /// A namespace may lack the certificate.
+    fn route_root(&mut self, namespace: &Path) {
+        if self.events.is_on {
+            self.look(Controller::RootCertificates, &namespaces(), namespace);
+        }
+    }
+
+    /// Somebody may have changed the certificate.
+    fn route_root_map(&mut self, store: &Store, path: &Path) {
+        let namespace = Path::new(None, path.namespace().unwrap_or_default());
+        if path.name() == ROOT && store.get(&namespaces(), &namespace).is_some() {
+            self.route_root(&namespace);
+        }
+    }
+
+    fn look_if_there(&mut self, store: &Store, controller: Controller, resource: &Resource, path: &Path) {
+        if store.get(resource, path).is_some() {
             self.look(controller, resource, path);
         }
     }
 
-    pub(super) fn look(&mut self, controller: Controller, resource: &Resource, path: &Path) {
-        self.steps.look_at(Look { controller, resource: resource.clone(), path: path.clone() });
+    fn look(&mut self, controller: Controller, resource: &Resource, path: &Path) {
+        self.queue.look_at(Look { controller, resource: resource.clone(), path: path.clone() });
     }
 }
 
 fn services() -> Resource {
-    resource("", "services")
+    Resource::new("", "services")
 }
 
 /// The plural of an owner's kind.

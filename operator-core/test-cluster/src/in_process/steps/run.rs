@@ -6,120 +6,121 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    Act, ClusterController as Controller, Next, cron_jobs, daemon_sets, deployments, endpoints, jobs, node,
-    queue::{Failed, Look},
+    Act, ClusterController as Controller, Next, cron_jobs, daemon_sets, deployments, endpoints,
+    furnish::publish_root,
+    jobs,
+    manager::{ControllerManager, Failed},
+    node,
+    perform::{perform, perform_and_tell},
+    queue::Look,
     replica_sets, stateful_sets,
     view::View,
     volumes,
 };
 use crate::in_process::{
-    controllers::{Change, Controllers, MANAGER},
-    definitions::definitions,
-    state::State,
+    admission::sync_quotas,
+    api::ApiServer,
+    budgets::sync_budgets,
+    collector::collect,
+    controllers::{Change, MANAGER},
+    definitions::{definition_of, definitions, sync_definition},
+    namespaces::sync_namespace,
+    rights::sync_roles,
     store::{Path, Resource},
-    write::is_deleting,
+    write::{create_own, is_deleting},
 };
 
 /// How many steps may be done before a request is answered. Controllers that disagree with each other without an end go
 /// on after it.
 const MOST_STEPS: u32 = 100_000;
 
-impl State {
+impl ControllerManager {
     /// Lets the controllers do what the last request has caused, as far as it is due.
-    pub(in crate::in_process) fn settle(&mut self) {
-        self.run_until(self.steps.moment, self.now);
+    pub(in crate::in_process) fn settle(&mut self, api: &mut ApiServer) {
+        self.run_until(api, self.queue.moment, api.now);
     }
 
     /// What has become due in the meantime, until `moment`, which is `now`.
-    pub(in crate::in_process) fn advance(&mut self, now: Timestamp, moment: Duration) {
-        let moment = moment.max(self.steps.moment);
-        if self.steps.next_due().is_some_and(|due| due <= moment) {
-            self.run_until(moment, now);
+    pub(in crate::in_process) fn advance(&mut self, api: &mut ApiServer, now: Timestamp, moment: Duration) {
+        let moment = moment.max(self.queue.moment);
+        if self.queue.next_due().is_some_and(|due| due <= moment) {
+            self.run_until(api, moment, now);
         }
-        self.steps.moment = moment;
-        self.now = now;
+        self.queue.moment = moment;
+        api.now = now;
     }
 
-    /// Lets the controllers take one step; returns whether there was one.
-    pub(in crate::in_process) fn step(&mut self) -> bool {
-        let Some((_, look)) = self.steps.pop(self.steps.moment) else { return false };
-        self.take_step(&look);
-        self.take_changes();
+    /// Lets the controllers take one step, if they take steps one at a time; returns whether there was one.
+    pub(in crate::in_process) fn step(&mut self, api: &mut ApiServer) -> bool {
+        if !self.is_stepwise() {
+            return false;
+        }
+        let Some((_, look)) = self.queue.pop(self.queue.moment) else { return false };
+        self.take_step(api, &look);
+        self.take_changes(api);
         true
     }
 
-    fn run_until(&mut self, until: Duration, now: Timestamp) {
-        self.take_changes();
-        if matches!(self.controllers, Controllers::Off | Controllers::Stepwise) {
+    fn run_until(&mut self, api: &mut ApiServer, until: Duration, now: Timestamp) {
+        self.take_changes(api);
+        if !self.works_alone() {
             return;
         }
         for _ in 0..MOST_STEPS {
-            let Some((due, look)) = self.steps.pop(until) else { return };
-            self.steps.moment = self.steps.moment.max(due);
+            let Some((due, look)) = self.queue.pop(until) else { return };
+            self.queue.moment = self.queue.moment.max(due);
             // What is done late has the time at which it was due.
-            let since = SignedDuration::try_from(until - self.steps.moment).unwrap_or_default();
-            self.now = now.checked_sub(since).unwrap_or(now).max(self.now.min(now));
-            self.take_step(&look);
-            self.take_changes();
+            let since = SignedDuration::try_from(until - self.queue.moment).unwrap_or_default();
+            api.now = now.checked_sub(since).unwrap_or(now).max(api.now.min(now));
+            self.take_step(api, &look);
+            self.take_changes(api);
         }
     }
 
     /// What the server itself does when something has changed, and what the controllers have to look at then.
-    fn take_changes(&mut self) {
-        while let Some(change) = self.changed.pop() {
-            self.react_in_server(&change);
-            if self.controllers != Controllers::Off {
-                self.route(&change);
-                self.sync_roles(&change.resource);
-                self.sync_budgets(&change.resource, &change.path, change.gone.as_deref());
-                self.sync_quotas(&change.resource, &change.path, change.gone.is_some());
+    fn take_changes(&mut self, api: &mut ApiServer) {
+        while let Some(change) = api.changed.pop() {
+            react_in_server(api, &change);
+            if self.is_on() {
+                self.route(api, &change);
+                sync_roles(api, &change.resource);
+                sync_budgets(api, &change.resource, &change.path, change.gone.as_deref());
+                sync_quotas(api, &change.resource, &change.path, change.gone.is_some());
             }
         }
     }
 
-    fn react_in_server(&mut self, Change { resource, path, gone }: &Change) {
-        if *resource == definitions() {
-            return self.sync_definition(path);
-        }
-        let definition = Self::definition_of(resource);
-        if gone.is_some()
-            && self.store.get(&definitions(), &definition).is_some_and(|definition| is_deleting(definition))
-        {
-            self.changed.look_at(definitions(), definition);
-        }
-    }
-
-    fn take_step(&mut self, look: &Look) {
+    fn take_step(&mut self, api: &mut ApiServer, look: &Look) {
         let Look { controller, resource, path } = look;
-        let Some(object) = self.store.get(resource, path).cloned() else {
-            self.steps.failed.remove(look);
+        let Some(object) = api.store.get(resource, path).cloned() else {
+            self.failed.remove(look);
             if *controller == Controller::Endpoints {
-                self.perform(endpoints::leftovers(path)).ok();
+                perform(api, endpoints::leftovers(path)).ok();
             }
             return;
         };
         match controller {
-            Controller::GarbageCollector => self.collect(resource, path, &object),
-            Controller::Namespaces => self.sync_namespace(path),
-            Controller::ServiceAccounts => self.make_account(path),
-            Controller::RootCertificates => self.publish_root(path),
+            Controller::GarbageCollector => collect(api, resource, path, &object),
+            Controller::Namespaces => sync_namespace(api, path),
+            Controller::ServiceAccounts => make_account(api, path),
+            Controller::RootCertificates => publish_root(api, &self.authority, path),
             _ => {
-                let Next { acts, again } = self.next_of(look, &object);
+                let Next { acts, again } = self.next_of(api, look, &object);
                 if let Some(again) = again {
-                    self.steps.look_again(look.clone(), again);
+                    self.queue.look_again(look.clone(), again);
                 }
-                self.perform_all(look, &object, acts);
+                self.perform_all(api, look, &object, acts);
             }
         }
     }
 
     /// What a controller does with an object. Nothing is changed yet.
-    fn next_of(&self, look: &Look, object: &Arc<Value>) -> Next {
-        let failed = self.steps.failed.get(look).filter(|failed| failed.until > self.steps.moment);
+    fn next_of(&self, api: &ApiServer, look: &Look, object: &Arc<Value>) -> Next {
+        let failed = self.failed.get(look).filter(|failed| failed.until > self.queue.moment);
         let view = View {
-            store: &self.store,
-            now: self.now,
-            fates: &self.steps.fates,
+            store: &api.store,
+            now: api.now,
+            fates: &self.fates,
             failed: failed.map(|failed| &*failed.why),
         };
         let path = &look.path;
@@ -139,37 +140,49 @@ impl State {
         }
     }
 
-    fn perform_all(&mut self, look: &Look, object: &Value, acts: Vec<Act>) {
+    fn perform_all(&mut self, api: &mut ApiServer, look: &Look, object: &Value, acts: Vec<Act>) {
         let creates = acts.iter().any(|act| !matches!(act, Act::Write { .. } | Act::Say(_)));
         for act in acts {
-            if let Err(why) = self.perform_and_tell(look, object, act) {
-                let moment = self.steps.moment;
-                let known = self.steps.failed.get(look).cloned().unwrap_or_default();
+            if let Err(why) = perform_and_tell(&mut self.events, api, look, object, act) {
+                let moment = self.queue.moment;
+                let known = self.failed.get(look).cloned().unwrap_or_default();
                 let after = Duration::from_secs(1 << known.times.min(10));
                 let failed = Failed { why, times: known.times + 1, until: moment + after };
-                self.steps.failed.insert(look.clone(), failed);
+                self.failed.insert(look.clone(), failed);
                 // It says so at once, but not again and again.
                 if known.until <= moment {
-                    self.steps.look_at(look.clone());
+                    self.queue.look_at(look.clone());
                 }
-                return self.steps.look_again(look.clone(), after);
+                return self.queue.look_again(look.clone(), after);
             }
         }
         if creates {
-            self.steps.failed.remove(look);
+            self.failed.remove(look);
         }
     }
+}
 
-    /// Each namespace has a service account called `default`.
-    fn make_account(&mut self, namespace: &Path) {
-        let accounts = Resource { group: String::new(), plural: "serviceaccounts".to_owned() };
-        let path = Path::new(Some(namespace.name()), "default");
-        if self.store.get(&accounts, &path).is_none()
-            && let Some(kind) = self.kinds.of_resource(&accounts).cloned()
-        {
-            let account =
-                json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": { "name": "default" } });
-            self.create_own(&kind, &path, MANAGER, account).ok();
-        }
+fn react_in_server(api: &mut ApiServer, Change { resource, path, gone }: &Change) {
+    if *resource == definitions() {
+        return sync_definition(api, path);
+    }
+    let definition = definition_of(resource);
+    if gone.is_some()
+        && api.store.get(&definitions(), &definition).is_some_and(|definition| is_deleting(definition))
+    {
+        api.changed.look_at(definitions(), definition);
+    }
+}
+
+/// Each namespace has a service account called `default`.
+fn make_account(api: &mut ApiServer, namespace: &Path) {
+    let accounts = Resource::new("", "serviceaccounts");
+    let path = Path::new(Some(namespace.name()), "default");
+    if api.store.get(&accounts, &path).is_none()
+        && let Some(kind) = api.discovery.of_resource(&accounts).cloned()
+    {
+        let account =
+            json!({ "apiVersion": "v1", "kind": "ServiceAccount", "metadata": { "name": "default" } });
+        create_own(api, &kind, &path, MANAGER, account).ok();
     }
 }

@@ -43,19 +43,14 @@ impl<'s> View<'s> {
     }
 }
 
-/// A resource by its group and its plural.
-pub(super) fn resource(group: &str, plural: &str) -> Resource {
-    Resource { group: group.to_owned(), plural: plural.to_owned() }
-}
-
 /// Where Pods are.
 pub(super) fn pods() -> Resource {
-    resource("", "pods")
+    Resource::new("", "pods")
 }
 
 /// Where ReplicaSets are.
 pub(super) fn replica_sets() -> Resource {
-    resource("apps", "replicasets")
+    Resource::new("apps", "replicasets")
 }
 
 /// A text; empty if there is none.

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 
 fn configmaps() -> Resource {
-    Resource { group: String::new(), plural: "configmaps".to_owned() }
+    Resource::new("", "configmaps")
 }
 
 fn path(name: &str) -> Path {
@@ -26,7 +26,7 @@ fn paths_are_sorted_as_etcd_does() {
 fn all_resources_share_one_version() {
     let mut store = Store::default();
     put(&mut store, "one", 1);
-    let secrets = Resource { group: String::new(), plural: "secrets".to_owned() };
+    let secrets = Resource::new("", "secrets");
     let secret = store.put(&secrets, &path("two"), json!({}));
     assert_eq!(secret["metadata"]["resourceVersion"], "2");
     assert!(store.remove(&configmaps(), &path("one")).is_some());

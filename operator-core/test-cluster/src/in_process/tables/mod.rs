@@ -29,12 +29,13 @@ use serde_json::{Value, json};
 
 use self::custom::CustomColumns;
 use super::{
-    definitions::definitions,
+    api::{ApiServer, Reply},
+    definitions::definition,
     failure::Failure,
     kinds::Kind,
     read::{MetadataOnly, json},
     request::{Representation, Request, Target},
-    state::{Reply, State},
+    store::Store,
 };
 
 /// What a row shows of its object, besides the cells.
@@ -62,49 +63,50 @@ enum Columns {
     Custom(CustomColumns),
 }
 
-impl State {
-    /// Answers a request that wants a table.
-    pub(super) fn answer_with_table(&mut self, request: &Request, target: &Target) -> Result<Reply, Failure> {
-        let kind = self.kinds.find(target)?;
-        let table = self.table(request, &kind)?;
-        let request = Request { representation: Representation::Whole, ..request.clone() };
-        match self.answer_objects(&request, target)? {
-            Reply::Json(code, body) => {
-                let object: Value = serde_json::from_slice(&body).unwrap_or_default();
-                Ok(match object["kind"].as_str() {
-                    Some("Status") => Reply::Json(code, body),
-                    _ => Reply::Json(code, json(&table.of(&object, true))),
-                })
-            }
-            Reply::Watch(mut watch) => {
-                watch.filter.table = Some(table);
-                watch.lines = watch.lines.iter().map(|line| watch.filter.as_table(line)).collect();
-                Ok(Reply::Watch(watch))
-            }
-            other => Ok(other),
+/// Answers a request that wants a table.
+pub(super) fn answer_with_table(
+    api: &mut ApiServer,
+    request: &Request,
+    target: &Target,
+) -> Result<Reply, Failure> {
+    let kind = api.discovery.find(target)?;
+    let table = table(&api.store, api.now, request, &kind)?;
+    let request = Request { representation: Representation::Whole, ..request.clone() };
+    match api.answer_objects(&request, target)? {
+        Reply::Json(code, body) => {
+            let object: Value = serde_json::from_slice(&body).unwrap_or_default();
+            Ok(match object["kind"].as_str() {
+                Some("Status") => Reply::Json(code, body),
+                _ => Reply::Json(code, json(&table.of(&object, true))),
+            })
         }
+        Reply::Watch(mut watch) => {
+            watch.filter.table = Some(table);
+            watch.lines = watch.lines.iter().map(|line| watch.filter.as_table(line)).collect();
+            Ok(Reply::Watch(watch))
+        }
+        other => Ok(other),
     }
+}
 
-    fn table(&self, request: &Request, kind: &Kind) -> Result<Table, Failure> {
-        let include = match request.query.get("includeObject") {
-            Some("None") => Include::None,
-            None | Some("Metadata") => Include::Metadata,
-            Some("Object") => Include::Object,
-            Some(other) => {
-                return Err(Failure::bad_request(format!(
-                    "Unable to convert to Table as requested: includeObject: Invalid value: {other:?}: must be \
-                     'Metadata', 'Object', 'None', or empty"
-                )));
-            }
-        };
-        let columns = if kind.is_custom() {
-            let definition = self.store.get(&definitions(), &Self::definition_of(&kind.resource()));
-            Columns::Custom(CustomColumns::of(definition.map(|found| &**found), &kind.version))
-        } else {
-            Columns::Builtin(kind.api_version(), kind.kind.clone())
-        };
-        Ok(Table { columns, include, now: self.now })
-    }
+fn table(store: &Store, now: Timestamp, request: &Request, kind: &Kind) -> Result<Table, Failure> {
+    let include = match request.query.get("includeObject") {
+        Some("None") => Include::None,
+        None | Some("Metadata") => Include::Metadata,
+        Some("Object") => Include::Object,
+        Some(other) => {
+            return Err(Failure::bad_request(format!(
+                "Unable to convert to Table as requested: includeObject: Invalid value: {other:?}: must be \
+                 'Metadata', 'Object', 'None', or empty"
+            )));
+        }
+    };
+    let columns = if kind.is_custom() {
+        Columns::Custom(CustomColumns::of(definition(store, kind), &kind.version))
+    } else {
+        Columns::Builtin(kind.api_version(), kind.kind.clone())
+    };
+    Ok(Table { columns, include, now })
 }
 
 impl Table {

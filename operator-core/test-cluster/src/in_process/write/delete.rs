@@ -1,20 +1,22 @@
 //! DELETE of objects and collections.
 
+use jiff::Timestamp;
 use std::sync::Arc;
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{finalizers, is_deleting, meta, metadata, yaml};
+use super::{create::put, finalizers, is_deleting, meta, metadata, update::is_held, yaml};
 use crate::in_process::{
+    admission::admit_deletion,
+    api::{ApiServer, Reply},
     controllers::Change,
     definitions::{GROUP, KIND, mark_definition},
     failure::{Cause, Failure},
     kinds::Kind,
     list_options::{ListOptions, number},
-    read::{Selected, collection, show},
+    read::{self, Selected, collection, show},
     request::{Query, Request, Target},
-    state::{Reply, State},
     store::Path,
 };
 
@@ -52,156 +54,153 @@ pub(super) struct DeleteOptions {
     cascades: bool,
 }
 
-impl State {
-    /// DELETE of an object.
-    pub(in crate::in_process) fn delete(
-        &mut self,
-        request: &Request,
-        kind: &Arc<Kind>,
-        path: &Path,
-    ) -> Result<Reply, Failure> {
-        let options = DeleteOptions::new(request)?;
-        self.warn_of_orphans(kind, &options);
-        self.admit_deletion(kind, path)?;
-        let live = self.live(kind, path)?;
-        let (marked, object) = self.delete_object(kind, path, &live, &options)?;
-        if marked || kind.behaviour.shows_deleted {
-            let code = if marked && options.cascades { StatusCode::ACCEPTED } else { StatusCode::OK };
-            return show(request, kind, &object).map(|shown| Reply::Json(code, shown));
-        }
-        let mut details = json!({ "name": path.name(), "kind": kind.plural, "uid": live["metadata"]["uid"] });
-        if !kind.group.is_empty() {
-            details["group"] = kind.group.clone().into();
-        }
-        Ok(Reply::value(&json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
-        })))
+/// DELETE of an object.
+pub(in crate::in_process) fn delete(
+    api: &mut ApiServer,
+    request: &Request,
+    kind: &Arc<Kind>,
+    path: &Path,
+) -> Result<Reply, Failure> {
+    let options = DeleteOptions::new(request)?;
+    warn_of_orphans(&mut api.warnings, kind, &options);
+    admit_deletion(kind, path)?;
+    let live = read::live(&api.store, kind, path)?;
+    let (marked, object) = delete_object(api, kind, path, &live, &options)?;
+    if marked || kind.behaviour.shows_deleted {
+        let code = if marked && options.cascades { StatusCode::ACCEPTED } else { StatusCode::OK };
+        return show(request, kind, &object).map(|shown| Reply::Json(code, shown));
     }
-
-    /// The Pods of a Job stay unless somebody says something else.
-    fn warn_of_orphans(&mut self, kind: &Kind, options: &DeleteOptions) {
-        if kind.group == "batch" && kind.kind == "Job" && options.propagation == Propagation::Default {
-            let words = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
-                         remove them or set propagationPolicy=Orphan to suppress this warning";
-            self.warnings.push(words.to_owned());
-        }
+    let mut details = json!({ "name": path.name(), "kind": kind.plural, "uid": live["metadata"]["uid"] });
+    if !kind.group.is_empty() {
+        details["group"] = kind.group.clone().into();
     }
+    Ok(Reply::value(&json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
+    })))
+}
 
-    /// DELETE of a collection.
-    pub(in crate::in_process) fn delete_collection(
-        &mut self,
-        request: &Request,
-        kind: &Arc<Kind>,
-        target: &Target,
-    ) -> Result<Reply, Failure> {
-        ListOptions::read(request, kind, target)?;
-        let options = DeleteOptions::new(request)?;
-        self.warn_of_orphans(kind, &options);
-        let Selected { objects, metadata } = self.select(request, kind, target)?;
-        for (path, object) in &objects {
-            // An old version of the list may name what is gone.
-            let Ok(live) = self.live(kind, path) else { continue };
-            let object = if live == *object { object } else { &live };
-            self.delete_object(kind, path, object, &options)?;
-        }
-        let objects = objects.iter().map(|(_, object)| &**object);
-        collection(request, kind, &metadata, objects).map(Reply::ok)
+/// The Pods of a Job stay unless somebody says something else.
+fn warn_of_orphans(warnings: &mut Vec<String>, kind: &Kind, options: &DeleteOptions) {
+    if kind.group == "batch" && kind.kind == "Job" && options.propagation == Propagation::Default {
+        let words = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
+                     remove them or set propagationPolicy=Orphan to suppress this warning";
+        warnings.push(words.to_owned());
     }
+}
 
-    /// Deletes an object or marks it; the answer shows which, and its last state.
-    pub(super) fn delete_object(
-        &mut self,
-        kind: &Kind,
-        path: &Path,
-        live: &Arc<Value>,
-        options: &DeleteOptions,
-    ) -> Result<(bool, Arc<Value>), Failure> {
-        options.check(kind, live)?;
-        let mut object = Value::clone(live);
-        let wanted = options.finalizers(kind, live);
-        let differs = wanted.iter().map(String::as_str).ne(finalizers(live));
-        let grace = options.grace_of(kind, live);
-        // A Pod that is already ending can only be given less time.
-        let known = live["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
-        let shortened = is_deleting(live) && grace.is_some_and(|grace| grace < known);
-        if is_deleting(live) && !differs && !shortened {
-            return Ok((true, Arc::clone(live)));
-        }
-        if differs {
-            let list = object["metadata"].as_object_mut();
-            match wanted.is_empty() {
-                true => list.and_then(|metadata| metadata.remove("finalizers")),
-                false => {
-                    list.and_then(|metadata| metadata.insert("finalizers".to_owned(), wanted.clone().into()))
-                }
-            };
-        }
-        if kind.group == GROUP && kind.kind == KIND && !is_deleting(live) {
-            mark_definition(&mut object, self.now);
-        } else if wanted.is_empty() && !self.is_held(kind, live) && grace.unwrap_or_default() == 0 {
-            self.end_of_pod(&mut object, live, grace);
-            if !options.dry_run {
-                if grace.is_some() {
-                    self.put(kind, path, object.clone());
-                }
-                self.remove(kind, path);
-                // What is shown of it has the version of its end.
-                object["metadata"]["resourceVersion"] = self.store.version().to_string().into();
-            }
-            return Ok((false, Arc::new(object)));
-        }
-        if shortened {
-            let seconds = grace.unwrap_or_default();
-            let end = metadata::shifted(&live["metadata"]["deletionTimestamp"], seconds - known);
-            object["metadata"]["deletionTimestamp"] = end.into();
-            object["metadata"]["deletionGracePeriodSeconds"] = seconds.into();
-        }
-        if !is_deleting(live) {
-            let metadata = &mut object["metadata"];
-            let seconds = grace.unwrap_or_default();
-            metadata["deletionTimestamp"] =
-                metadata::shifted(&metadata::time(self.now).into(), seconds).into();
-            if !self.is_held(kind, live) && kind.group != GROUP {
-                metadata["deletionGracePeriodSeconds"] = seconds.into();
-            }
-            let counted = metadata["generation"].as_i64().filter(|generation| *generation > 0);
-            if let Some(generation) = counted.filter(|_| kind.group != GROUP) {
-                metadata["generation"] = (generation + 1).into();
-            }
-            if self.is_held(kind, live) {
-                object["status"]["phase"] = "Terminating".into();
-            }
-        }
-        if options.dry_run {
-            return Ok((true, Arc::new(object)));
-        }
-        Ok((true, self.put(kind, path, object)))
+/// DELETE of a collection.
+pub(in crate::in_process) fn delete_collection(
+    api: &mut ApiServer,
+    request: &Request,
+    kind: &Arc<Kind>,
+    target: &Target,
+) -> Result<Reply, Failure> {
+    ListOptions::read(request, kind, target)?;
+    let options = DeleteOptions::new(request)?;
+    warn_of_orphans(&mut api.warnings, kind, &options);
+    let Selected { objects, metadata } = read::select(&api.store, request, kind, target)?;
+    for (path, object) in &objects {
+        // An old version of the list may name what is gone.
+        let Ok(live) = read::live(&api.store, kind, path) else { continue };
+        let object = if live == *object { object } else { &live };
+        delete_object(api, kind, path, object, &options)?;
     }
+    let objects = objects.iter().map(|(_, object)| &**object);
+    collection(request, kind, &metadata, objects).map(Reply::ok)
+}
 
-    /// A Pod that goes at once says so before it is gone, as one that has been given time does.
-    fn end_of_pod(&self, object: &mut Value, live: &Value, grace: Option<i64>) {
-        let Some(seconds) = grace else { return };
+/// Deletes an object or marks it; the answer shows which, and its last state.
+pub(super) fn delete_object(
+    api: &mut ApiServer,
+    kind: &Kind,
+    path: &Path,
+    live: &Arc<Value>,
+    options: &DeleteOptions,
+) -> Result<(bool, Arc<Value>), Failure> {
+    options.check(kind, live)?;
+    let mut object = Value::clone(live);
+    let wanted = options.finalizers(kind, live);
+    let differs = wanted.iter().map(String::as_str).ne(finalizers(live));
+    let grace = options.grace_of(kind, live);
+    // A Pod that is already ending can only be given less time.
+    let known = live["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
+    let shortened = is_deleting(live) && grace.is_some_and(|grace| grace < known);
+    if is_deleting(live) && !differs && !shortened {
+        return Ok((true, Arc::clone(live)));
+    }
+    if differs {
+        let list = object["metadata"].as_object_mut();
+        match wanted.is_empty() {
+            true => list.and_then(|metadata| metadata.remove("finalizers")),
+            false => {
+                list.and_then(|metadata| metadata.insert("finalizers".to_owned(), wanted.clone().into()))
+            }
+        };
+    }
+    if kind.group == GROUP && kind.kind == KIND && !is_deleting(live) {
+        mark_definition(&mut object, api.now);
+    } else if wanted.is_empty() && !is_held(kind, live) && grace.unwrap_or_default() == 0 {
+        end_of_pod(api.now, &mut object, live, grace);
+        if !options.dry_run {
+            if grace.is_some() {
+                put(api, kind, path, object.clone());
+            }
+            remove(api, kind, path);
+            // What is shown of it has the version of its end.
+            object["metadata"]["resourceVersion"] = api.store.version().to_string().into();
+        }
+        return Ok((false, Arc::new(object)));
+    }
+    if shortened {
+        let seconds = grace.unwrap_or_default();
+        let end = metadata::shifted(&live["metadata"]["deletionTimestamp"], seconds - known);
+        object["metadata"]["deletionTimestamp"] = end.into();
+        object["metadata"]["deletionGracePeriodSeconds"] = seconds.into();
+    }
+    if !is_deleting(live) {
         let metadata = &mut object["metadata"];
-        let known = metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
-        if is_deleting(live) {
-            metadata["deletionTimestamp"] =
-                metadata::shifted(&live["metadata"]["deletionTimestamp"], seconds - known).into();
-        } else {
-            metadata["deletionTimestamp"] = metadata::time(self.now).into();
-            let generation = metadata["generation"].as_i64().filter(|generation| *generation > 0);
-            if let Some(generation) = generation {
-                metadata["generation"] = (generation + 1).into();
-            }
+        let seconds = grace.unwrap_or_default();
+        metadata["deletionTimestamp"] = metadata::shifted(&metadata::time(api.now).into(), seconds).into();
+        if !is_held(kind, live) && kind.group != GROUP {
+            metadata["deletionGracePeriodSeconds"] = seconds.into();
         }
-        metadata["deletionGracePeriodSeconds"] = seconds.into();
+        let counted = metadata["generation"].as_i64().filter(|generation| *generation > 0);
+        if let Some(generation) = counted.filter(|_| kind.group != GROUP) {
+            metadata["generation"] = (generation + 1).into();
+        }
+        if is_held(kind, live) {
+            object["status"]["phase"] = "Terminating".into();
+        }
     }
+    if options.dry_run {
+        return Ok((true, Arc::new(object)));
+    }
+    Ok((true, put(api, kind, path, object)))
+}
 
-    /// Removes an object from the store.
-    pub(in crate::in_process) fn remove(&mut self, kind: &Kind, path: &Path) {
-        let resource = kind.resource();
-        if let Some(gone) = self.store.remove(&resource, path) {
-            self.changed.push(Change { resource, path: path.clone(), gone: Some(gone) });
+/// A Pod that goes at once says so before it is gone, as one that has been given time does.
+fn end_of_pod(now: Timestamp, object: &mut Value, live: &Value, grace: Option<i64>) {
+    let Some(seconds) = grace else { return };
+    let metadata = &mut object["metadata"];
+    let known = metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
+    if is_deleting(live) {
+        metadata["deletionTimestamp"] =
+            metadata::shifted(&live["metadata"]["deletionTimestamp"], seconds - known).into();
+    } else {
+        metadata["deletionTimestamp"] = metadata::time(now).into();
+        let generation = metadata["generation"].as_i64().filter(|generation| *generation > 0);
+        if let Some(generation) = generation {
+            metadata["generation"] = (generation + 1).into();
         }
+    }
+    metadata["deletionGracePeriodSeconds"] = seconds.into();
+}
+
+/// Removes an object from the store.
+pub(in crate::in_process) fn remove(api: &mut ApiServer, kind: &Kind, path: &Path) {
+    let resource = kind.resource();
+    if let Some(gone) = api.store.remove(&resource, path) {
+        api.changed.push(Change { resource, path: path.clone(), gone: Some(gone) });
     }
 }
 

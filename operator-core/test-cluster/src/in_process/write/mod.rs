@@ -19,7 +19,13 @@ mod strict;
 pub(super) mod subresources;
 mod update;
 
-pub(super) use delete::How;
+pub(super) use apply_own::apply_own;
+pub(super) use create::{create, put};
+pub(super) use delete::{How, delete, delete_collection, remove};
+pub(super) use own::{create_own, delete_own, write_own};
+pub(super) use patch::patch;
+pub(super) use strict::check_names;
+pub(super) use update::replace;
 
 use std::sync::Arc;
 

@@ -8,47 +8,47 @@ use serde_json::Value;
 
 use super::{
     Options, Target,
-    delete::{DeleteOptions, How},
+    create::create_object,
+    delete::{DeleteOptions, How, delete_object},
+    update::update_object,
 };
-use crate::in_process::{failure::Failure, fields::Endpoint, kinds::Kind, state::State, store::Path};
+use crate::in_process::{api::ApiServer, failure::Failure, fields::Endpoint, kinds::Kind, read, store::Path};
 
-impl State {
-    /// Creates an object.
-    pub(in crate::in_process) fn create_own(
-        &mut self,
-        kind: &Arc<Kind>,
-        path: &Path,
-        manager: &str,
-        object: Value,
-    ) -> Result<(), Failure> {
-        let target = own(kind, path, Endpoint::Main, manager);
-        self.create_object(&target, object).map(drop)
-    }
+/// Creates an object.
+pub(in crate::in_process) fn create_own(
+    api: &mut ApiServer,
+    kind: &Arc<Kind>,
+    path: &Path,
+    manager: &str,
+    object: Value,
+) -> Result<(), Failure> {
+    let target = own(kind, path, Endpoint::Main, manager);
+    create_object(api, &target, object).map(drop)
+}
 
-    /// Changes an object.
-    pub(in crate::in_process) fn write_own(
-        &mut self,
-        kind: &Arc<Kind>,
-        path: &Path,
-        endpoint: Endpoint,
-        manager: &str,
-        object: Value,
-    ) -> Result<(), Failure> {
-        let target = own(kind, path, endpoint, manager);
-        let live = self.live(kind, path)?;
-        self.update_object(&target, &live, object).map(drop)
-    }
+/// Changes an object.
+pub(in crate::in_process) fn write_own(
+    api: &mut ApiServer,
+    kind: &Arc<Kind>,
+    path: &Path,
+    endpoint: Endpoint,
+    manager: &str,
+    object: Value,
+) -> Result<(), Failure> {
+    let target = own(kind, path, endpoint, manager);
+    let live = read::live(&api.store, kind, path)?;
+    update_object(api, &target, &live, object).map(drop)
+}
 
-    /// Deletes an object.
-    pub(in crate::in_process) fn delete_own(
-        &mut self,
-        kind: &Kind,
-        path: &Path,
-        how: How,
-    ) -> Result<(), Failure> {
-        let live = self.live(kind, path)?;
-        self.delete_object(kind, path, &live, &DeleteOptions::of_controller(how, &live)).map(drop)
-    }
+/// Deletes an object.
+pub(in crate::in_process) fn delete_own(
+    api: &mut ApiServer,
+    kind: &Kind,
+    path: &Path,
+    how: How,
+) -> Result<(), Failure> {
+    let live = read::live(&api.store, kind, path)?;
+    delete_object(api, kind, path, &live, &DeleteOptions::of_controller(how, &live)).map(drop)
 }
 
 fn own<'w>(kind: &'w Arc<Kind>, path: &'w Path, endpoint: Endpoint, manager: &str) -> Target<'w> {

@@ -5,121 +5,126 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, endpoint, is_of_kind, json_patch, meta, metadata, strategic, yaml};
+use super::{
+    Options, Target,
+    create::finish_creation,
+    endpoint, is_of_kind, json_patch, meta, metadata, strategic,
+    strict::check_fields,
+    update::{finish_update, update_object},
+    yaml,
+};
 use crate::in_process::{
+    api::{ApiServer, Reply},
     failure::Failure,
     fields::{self, Endpoint},
     kinds::Kind,
-    read::show,
+    read::{self, show},
     request::Request,
-    state::{Reply, State},
     store::Path,
 };
 
-impl State {
-    /// PATCH of an object or its status.
-    pub(in crate::in_process) fn patch(
-        &mut self,
-        request: &Request,
-        kind: &Arc<Kind>,
-        path: &Path,
-    ) -> Result<Reply, Failure> {
-        if request.content_type == "application/apply-patch+yaml" {
-            return self.apply(request, kind, path);
-        }
-        let is_strategic = request.content_type == "application/strategic-merge-patch+json";
-        let change: fn(&Kind, &Value, &[u8]) -> _ = match request.content_type.as_str() {
-            "application/merge-patch+json" => |_, live, patch| merge(live, patch),
-            "application/json-patch+json" => |_, live, patch| json_patch::apply(live, patch),
-            "application/strategic-merge-patch+json" if !kind.is_custom() => strategic::apply,
-            "application/strategic-merge-patch+json" => {
-                let message = "the body of the request was in an unknown format - accepted media types include: \
-                    application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
-                return Err(Failure::new(415, "UnsupportedMediaType", message));
-            }
-            _ => {
-                return Err(Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type")
-                    .with(serde_json::json!({})));
-            }
-        };
-        let options = Options::new(request, "PatchOptions")?;
-        if request.query.flag("force").is_some() {
-            let message = "Forbidden: may not be specified for non-apply patch";
-            return Err(Failure::option("PatchOptions", "force", "FieldValueForbidden", message));
-        }
-        let live = self.live(kind, path)?;
-        let mut object = change(kind, &live, &request.body)?;
-        let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
-        metadata::check_name(&object, path.name())?;
-        if kind.is_custom() {
-            is_of_kind(kind, &object)?;
-        }
-        if object["kind"] != live["kind"] || object["apiVersion"] != live["apiVersion"] {
-            let message = "Invalid value: the patch changes the type of the object".to_owned();
-            let cause = ("FieldValueInvalid".to_owned(), "patch".to_owned(), message);
-            return Err(Failure::invalid(kind, path.name(), &[cause]));
-        }
-        metadata::place(&mut object, path.namespace())?;
-        let checked = self.check_fields(kind, options, &object, None);
-        let object = checked.and_then(|()| self.update_object(&target, &live, object));
-        let object = object.map_err(|failure| match is_strategic {
-            true => strategic::refused(failure, &request.body),
-            false => failure.of_patch(),
-        })?;
-        show(request, kind, &object).map(Reply::ok)
+/// PATCH of an object or its status.
+pub(in crate::in_process) fn patch(
+    api: &mut ApiServer,
+    request: &Request,
+    kind: &Arc<Kind>,
+    path: &Path,
+) -> Result<Reply, Failure> {
+    if request.content_type == "application/apply-patch+yaml" {
+        return apply(api, request, kind, path);
     }
-
-    /// Server-side apply.
-    fn apply(&mut self, request: &Request, kind: &Arc<Kind>, path: &Path) -> Result<Reply, Failure> {
-        let options = Options::new(request, "PatchOptions")?;
-        let Some(manager) = request.query.get("fieldManager") else {
-            let message = "Required value: is required for apply patch";
-            return Err(Failure::option("PatchOptions", "fieldManager", "FieldValueRequired", message));
-        };
-        let applied = yaml(&request.body)
-            .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
-        check_type(kind, &applied)?;
-        if !applied["metadata"]["managedFields"].is_null() {
-            return Err(Failure::bad_request("metadata.managedFields must be nil"));
+    let is_strategic = request.content_type == "application/strategic-merge-patch+json";
+    let change: fn(&Kind, &Value, &[u8]) -> _ = match request.content_type.as_str() {
+        "application/merge-patch+json" => |_, live, patch| merge(live, patch),
+        "application/json-patch+json" => |_, live, patch| json_patch::apply(live, patch),
+        "application/strategic-merge-patch+json" if !kind.is_custom() => strategic::apply,
+        "application/strategic-merge-patch+json" => {
+            let message = "the body of the request was in an unknown format - accepted media types include: \
+                application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+            return Err(Failure::new(415, "UnsupportedMediaType", message));
         }
-        let target = Target { kind, path, endpoint: endpoint(request), manager: manager.to_owned(), options };
-        let write = target.fields(self.now)?;
-        let force = request.query.is_true("force");
-        let live = self.live(kind, path);
-        let refused = |refusal| target.refused(refusal);
-        match live {
-            Ok(live) => {
-                let version = meta(&applied, "resourceVersion").to_owned();
-                let mut accepted = fields::apply(&write, Some(&live), &applied, force).map_err(refused)?;
-                let object = &mut accepted.object;
-                metadata::check_name(object, path.name())?;
-                metadata::place(object, path.namespace())?;
-                // Of a status, the rest of the body is forgotten; not so the version that it builds upon.
-                if !version.is_empty() {
-                    object["metadata"]["resourceVersion"] = version.into();
-                }
-                let object = self.finish_update(&target, &live, accepted)?;
-                show(request, kind, &object).map(Reply::ok)
+        _ => {
+            return Err(Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+                .with(serde_json::json!({})));
+        }
+    };
+    let options = Options::new(request, "PatchOptions")?;
+    if request.query.flag("force").is_some() {
+        let message = "Forbidden: may not be specified for non-apply patch";
+        return Err(Failure::option("PatchOptions", "force", "FieldValueForbidden", message));
+    }
+    let live = read::live(&api.store, kind, path)?;
+    let mut object = change(kind, &live, &request.body)?;
+    let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
+    metadata::check_name(&object, path.name())?;
+    if kind.is_custom() {
+        is_of_kind(kind, &object)?;
+    }
+    if object["kind"] != live["kind"] || object["apiVersion"] != live["apiVersion"] {
+        let message = "Invalid value: the patch changes the type of the object".to_owned();
+        let cause = ("FieldValueInvalid".to_owned(), "patch".to_owned(), message);
+        return Err(Failure::invalid(kind, path.name(), &[cause]));
+    }
+    metadata::place(&mut object, path.namespace())?;
+    let checked = check_fields(&mut api.warnings, kind, options, &object, None);
+    let object = checked.and_then(|()| update_object(api, &target, &live, object));
+    let object = object.map_err(|failure| match is_strategic {
+        true => strategic::refused(failure, &request.body),
+        false => failure.of_patch(),
+    })?;
+    show(request, kind, &object).map(Reply::ok)
+}
+
+/// Server-side apply.
+fn apply(api: &mut ApiServer, request: &Request, kind: &Arc<Kind>, path: &Path) -> Result<Reply, Failure> {
+    let options = Options::new(request, "PatchOptions")?;
+    let Some(manager) = request.query.get("fieldManager") else {
+        let message = "Required value: is required for apply patch";
+        return Err(Failure::option("PatchOptions", "fieldManager", "FieldValueRequired", message));
+    };
+    let applied =
+        yaml(&request.body).map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+    check_type(kind, &applied)?;
+    if !applied["metadata"]["managedFields"].is_null() {
+        return Err(Failure::bad_request("metadata.managedFields must be nil"));
+    }
+    let target = Target { kind, path, endpoint: endpoint(request), manager: manager.to_owned(), options };
+    let write = target.fields(api.now)?;
+    let force = request.query.is_true("force");
+    let live = read::live(&api.store, kind, path);
+    let refused = |refusal| target.refused(refusal);
+    match live {
+        Ok(live) => {
+            let version = meta(&applied, "resourceVersion").to_owned();
+            let mut accepted = fields::apply(&write, Some(&live), &applied, force).map_err(refused)?;
+            let object = &mut accepted.object;
+            metadata::check_name(object, path.name())?;
+            metadata::place(object, path.namespace())?;
+            // Of a status, the rest of the body is forgotten; not so the version that it builds upon.
+            if !version.is_empty() {
+                object["metadata"]["resourceVersion"] = version.into();
             }
-            Err(absent) if target.endpoint == Endpoint::Status => match kind.behaviour.put_creates {
-                // The real server asks the same strategy as for a PUT, and makes a half of the object.
-                true => Err(Failure::not_modelled("objects that are created by their status")),
-                false => Err(absent),
-            },
-            Err(_) => {
-                let uid = meta(&applied, "uid").to_owned();
-                let mut object = fields::apply(&write, None, &applied, force).map_err(refused)?.object;
-                metadata::check_name(&object, path.name())?;
-                metadata::place(&mut object, path.namespace())?;
-                if !uid.is_empty() {
-                    let why = format!(
-                        "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
-                    );
-                    return Err(Failure::conflict(kind, path.name(), &why));
-                }
-                let object = self.finish_creation(&target, object)?;
-                show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown))
+            let object = finish_update(api, &target, &live, accepted)?;
+            show(request, kind, &object).map(Reply::ok)
+        }
+        Err(absent) if target.endpoint == Endpoint::Status => match kind.behaviour.put_creates {
+            // The real server asks the same strategy as for a PUT, and makes a half of the object.
+            true => Err(Failure::not_modelled("objects that are created by their status")),
+            false => Err(absent),
+        },
+        Err(_) => {
+            let uid = meta(&applied, "uid").to_owned();
+            let mut object = fields::apply(&write, None, &applied, force).map_err(refused)?.object;
+            metadata::check_name(&object, path.name())?;
+            metadata::place(&mut object, path.namespace())?;
+            if !uid.is_empty() {
+                let why = format!(
+                    "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+                );
+                return Err(Failure::conflict(kind, path.name(), &why));
             }
+            let object = finish_creation(api, &target, object)?;
+            show(request, kind, &object).map(|shown| Reply::Json(StatusCode::CREATED, shown))
         }
     }
 }

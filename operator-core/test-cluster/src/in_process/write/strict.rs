@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Options;
-use crate::in_process::{failure::Failure, kinds::Kind, request::Request, state::State};
+use crate::in_process::{failure::Failure, kinds::Kind, request::Request};
 
 /// What becomes of unknown and doubled fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,54 +23,52 @@ impl Validation {
     }
 }
 
-impl State {
-    /// Refuses a body with unknown or doubled fields, or warns of them, as the request demands. `raw` is the body as it
-    /// came, if it is a whole object.
-    pub(super) fn check_fields(
-        &mut self,
-        kind: &Kind,
-        options: Options,
-        body: &Value,
-        raw: Option<&[u8]>,
-    ) -> Result<(), Failure> {
-        if options.validation == Validation::Ignore {
-            return Ok(());
-        }
-        let schema = kind.schema()?;
-        let raw = raw.filter(|raw| raw.first() == Some(&b'{'));
-        let wrong = schema.wrong_fields(body, raw);
-        // What can't be read at all is refused for that.
-        if kind.is_custom() && !wrong.is_empty() && schema.read(body.clone()).is_err() {
-            return Ok(());
-        }
-        self.tell_wrong_fields(options.validation, (&kind.kind, &kind.version), wrong)
+/// Refuses a body with unknown or doubled fields, or warns of them, as the request demands. `raw` is the body as it
+/// came, if it is a whole object.
+pub(super) fn check_fields(
+    warnings: &mut Vec<String>,
+    kind: &Kind,
+    options: Options,
+    body: &Value,
+    raw: Option<&[u8]>,
+) -> Result<(), Failure> {
+    if options.validation == Validation::Ignore {
+        return Ok(());
     }
+    let schema = kind.schema()?;
+    let raw = raw.filter(|raw| raw.first() == Some(&b'{'));
+    let wrong = schema.wrong_fields(body, raw);
+    // What can't be read at all is refused for that.
+    if kind.is_custom() && !wrong.is_empty() && schema.read(body.clone()).is_err() {
+        return Ok(());
+    }
+    tell_wrong_fields(warnings, options.validation, (&kind.kind, &kind.version), wrong)
+}
 
-    /// The same for the fields of what is answered and never stored, of which the server knows no more than their names.
-    pub(in crate::in_process) fn check_names(
-        &mut self,
-        request: &Request,
-        of: (&str, &str),
-        wrong: Vec<String>,
-    ) -> Result<(), Failure> {
-        self.tell_wrong_fields(Validation::of(request), of, wrong)
-    }
+/// The same for the fields of what is answered and never stored, of which the server knows no more than their names.
+pub(in crate::in_process) fn check_names(
+    warnings: &mut Vec<String>,
+    request: &Request,
+    of: (&str, &str),
+    wrong: Vec<String>,
+) -> Result<(), Failure> {
+    tell_wrong_fields(warnings, Validation::of(request), of, wrong)
+}
 
-    fn tell_wrong_fields(
-        &mut self,
-        validation: Validation,
-        (kind, version): (&str, &str),
-        wrong: Vec<String>,
-    ) -> Result<(), Failure> {
-        if wrong.is_empty() || validation == Validation::Ignore {
-            return Ok(());
-        }
-        if validation == Validation::Warn {
-            self.warnings.extend(wrong);
-            return Ok(());
-        }
-        let error = format!("strict decoding error: {}", wrong.join(", "));
-        let message = format!("{kind} in version {version:?} cannot be handled as a {kind}: {error}");
-        Err(Failure::bad_request(message))
+fn tell_wrong_fields(
+    warnings: &mut Vec<String>,
+    validation: Validation,
+    (kind, version): (&str, &str),
+    wrong: Vec<String>,
+) -> Result<(), Failure> {
+    if wrong.is_empty() || validation == Validation::Ignore {
+        return Ok(());
     }
+    if validation == Validation::Warn {
+        warnings.extend(wrong);
+        return Ok(());
+    }
+    let error = format!("strict decoding error: {}", wrong.join(", "));
+    let message = format!("{kind} in version {version:?} cannot be handled as a {kind}: {error}");
+    Err(Failure::bad_request(message))
 }

@@ -1,8 +1,6 @@
 //! What is asked when nobody acts any more: everything that is wanted is there and marked, and nothing is left that could go.
 
-use std::collections::BTreeSet;
-
-use serde_json::Value;
+use integration_tests::prelude::*;
 
 use super::{
     judge::{Known, Primary, claims, whose},

@@ -1,17 +1,8 @@
 //! How others do to objects what they do; each of it is taken down.
 
-use std::sync::Arc;
-
-use anyhow::Result;
 use http::Method;
-use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{
-    Api, ResourceExt,
-    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
-    core::DynamicObject,
-};
-use serde_json::{Value, json};
-use tokio::time::Instant;
+use integration_tests::prelude::*;
+use kube::core::DynamicObject;
 
 use super::{log::Deed, versions::Kind, world::World};
 

@@ -1,11 +1,9 @@
-//! Whether an operator may do what it has done. By the issue's own words, and by what the world knows of each object: who has made
+//! Whether an operator may do what it has done. By the rules of ownership, and by what the world knows of each object: who has made
 //! it, for whom, and with which marks. The library isn't asked.
 
-use std::{collections::BTreeMap, time::Duration};
-
 use http::Method;
+use integration_tests::prelude::*;
 use operator_core::dependent::Adoption;
-use serde_json::Value;
 
 use super::{
     log::{self, Deed, NODE, OWNER, is_going, marks, references, text, uid},
@@ -216,7 +214,7 @@ pub(super) fn claims<'w>(
         .map(move |node| (node, primary))
 }
 
-/// Whether a node may write an object that it wants, or why not: section 1 of the issue.
+/// Whether a node may write an object that it wants, or why not.
 pub(super) fn whose(
     object: &Value,
     node: &NodeOf,

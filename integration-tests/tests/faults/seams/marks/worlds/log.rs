@@ -1,16 +1,12 @@
 //! What the server has been asked for, by whom, and what came of it: taken down at its door, with the object as it was before and
 //! after.
 
-use std::sync::Arc;
-
 use http::Method;
+use integration_tests::prelude::*;
 use operator_core::{
     client::TransportHook,
     testing::{InProcessServer, faults::RequestTarget},
 };
-use parking_lot::Mutex;
-use serde_json::Value;
-use tokio::time::Instant;
 
 use super::versions::Kind;
 

@@ -19,14 +19,10 @@ mod others;
 mod versions;
 mod world;
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    thread,
-};
+use std::thread;
 
-use anyhow::Result;
+use integration_tests::prelude::*;
 use operator_core::testing::seed_of_the_day;
-
 use world::{Counts, World};
 
 /// As many as some ten seconds allow.

@@ -1,7 +1,6 @@
 //! What others do: users, other operators, backups. Whoever they are, they aren't ours.
 
-use anyhow::Result;
-use serde_json::{Value, json};
+use integration_tests::prelude::*;
 
 use super::{
     judge::OPERATOR,

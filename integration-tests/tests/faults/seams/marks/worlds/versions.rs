@@ -1,16 +1,11 @@
 //! Versions of an operator: which nodes it has, what they want of a primary, and how a newer one differs from an older one.
 
-use integration_tests::{Random, TestResource};
+use integration_tests::prelude::*;
 use kube::{
-    ResourceExt,
     api::ApiResource,
     core::{DynamicObject, GroupVersionKind},
 };
-use operator_core::{
-    BoxError, InformerEventSource, Want, WatchScope, Workflow, dependent::Adoption, node,
-    workflow::WorkflowBuilder,
-};
-use serde_json::json;
+use operator_core::{Want, WatchScope, dependent::Adoption, workflow::WorkflowBuilder};
 
 /// Where objects are that several operators make.
 pub(super) const SHARED: &str = "shared";

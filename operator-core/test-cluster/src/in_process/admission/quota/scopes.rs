@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_quota_is_about_what_has_all_of_its_scopes() {
-        let pods = Resource { group: String::new(), plural: "pods".to_owned() };
+        let pods = Resource::new("", "pods");
         let pod = json!({
             "spec": {
                 "priorityClassName": "high",

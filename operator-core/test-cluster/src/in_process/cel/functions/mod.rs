@@ -2,7 +2,6 @@
 //!
 //! Each file knows some; which function a name stands for depends on its arguments, whose types were checked.
 
-mod cost;
 mod format;
 mod kubernetes;
 mod lists;
@@ -11,7 +10,6 @@ mod numbers;
 mod strings;
 mod times;
 
-pub(super) use self::cost::cost;
 use super::value::{Error, Result, Val};
 use crate::in_process::go::duration;
 

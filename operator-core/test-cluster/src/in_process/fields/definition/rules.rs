@@ -12,10 +12,8 @@ use super::{
     flag,
     values::{Cause, Old, cause, child},
 };
-use crate::in_process::cel::{Declared, Expression, Failed, OldSelf, Outcome, declare};
+use crate::in_process::cel::{Expression, Failed, OldSelf, Outcome, Type, declare};
 
-/// The most that all rules of an object may cost.
-const BUDGET: u64 = 10_000_000;
 /// The longest message that an expression may make.
 const LONGEST: usize = 5 * 1024;
 
@@ -64,7 +62,7 @@ impl Rules {
     pub(super) fn check_part(&self, schema: &Value, default: &Value, path: &str) -> Vec<Cause> {
         let mut causes = Vec::new();
         for old in [Some(default), None] {
-            let mut run = Run { budget: BUDGET, ..Run::default() };
+            let mut run = Run::default();
             let is_root = flag(schema, "x-kubernetes-embedded-resource");
             let at = Place { path, is_root, old, correlated: None, nearest: None };
             let _ended = run.value(self, schema, default, at);
@@ -76,7 +74,7 @@ impl Rules {
         causes
     }
 
-    fn at(schema: &Value, declared: &Declared) -> Option<Self> {
+    fn at(schema: &Value, declared: &Type) -> Option<Self> {
         let mut rules = Self {
             own: own(schema).map(|rule| Rule::compile(schema, rule, declared)).collect(),
             ..Self::default()
@@ -109,9 +107,9 @@ impl Rules {
         object: &Value,
         old: Option<&Value>,
     ) -> (Vec<Cause>, Vec<Cause>) {
-        let mut run = Run { budget: BUDGET, ..Run::default() };
+        let mut run = Run::default();
         let at = Place { path: "", is_root: true, old, correlated: old.map(Old), nearest: None };
-        // Running out of budget is a cause by itself.
+        // A rule that takes too long is a cause by itself.
         let _ended = run.value(self, schema, object, at);
         (run.causes, run.let_be)
     }
@@ -132,7 +130,7 @@ fn own(schema: &Value) -> impl Iterator<Item = &Value> {
 }
 
 impl Rule {
-    fn compile(schema: &Value, rule: &Value, declared: &Declared) -> Self {
+    fn compile(schema: &Value, rule: &Value, declared: &Type) -> Self {
         let text = |word: &str| rule.get(word).and_then(Value::as_str).filter(|text| !text.is_empty());
         let optional_old = flag(rule, "optionalOldSelf");
         let compile = |text: &str| Expression::compile(text, declared, optional_old).ok();
@@ -150,6 +148,44 @@ impl Rule {
     /// How a rule is called in messages.
     fn name(&self) -> &str {
         self.message.as_deref().unwrap_or(&self.text)
+    }
+
+    /// What a failure is called.
+    fn detail(&self, schema: &Value, value: &Value, at: Place<'_>, old: OldSelf<'_>) -> String {
+        let given = || self.message.clone().unwrap_or_else(|| format!("failed rule: {}", self.text));
+        let Some(expression) = &self.message_expression else { return given() };
+        match expression.run(schema, at.is_root, value, old) {
+            Ok(Outcome::Text(text)) => {
+                let text = text.trim();
+                let usable = !text.is_empty() && text.len() <= LONGEST && !text.contains('\n');
+                if usable { text.to_owned() } else { given() }
+            }
+            _ => given(),
+        }
+    }
+
+    fn failed(&self, schema: &Value, value: &Value, at: Place<'_>, detail: &str) -> Cause {
+        let path = match &self.path {
+            Some(below) if at.path.is_empty() => below.clone(),
+            Some(below) if below.starts_with('[') => format!("{}{below}", at.path),
+            Some(below) => format!("{}.{below}", at.path),
+            None => at.path.to_owned(),
+        };
+        let whole = matches!(schema.get("type").and_then(Value::as_str), Some("object" | "array"));
+        let shown = |what: &str| {
+            let shown = if whole { what.to_owned() } else { format!("{what}: {value}") };
+            if detail.is_empty() { shown } else { format!("{shown}: {detail}") }
+        };
+        match self.reason.as_deref() {
+            Some("FieldValueForbidden") => cause("Forbidden", &path, format!("Forbidden: {detail}")),
+            Some("FieldValueRequired") => cause("Required", &path, format!("Required value: {detail}")),
+            Some("FieldValueDuplicate") => {
+                let what =
+                    if whole { "Duplicate value".to_owned() } else { format!("Duplicate value: {value}") };
+                cause("Duplicate", &path, what)
+            }
+            _ => cause("Invalid", &path, shown("Invalid value")),
+        }
     }
 }
 
@@ -187,7 +223,6 @@ impl<'p> Place<'p> {
 
 #[derive(Default)]
 struct Run {
-    budget: u64,
     causes: Vec<Cause>,
     let_be: Vec<Cause>,
 }
@@ -241,42 +276,25 @@ impl Run {
         }
         let of = schema.get("type").cloned().unwrap_or_else(|| "".into());
         let fail = |why: String| cause("Invalid", at.path, format!("Invalid value: {of}: {why}"));
-        let budget = || {
-            "validation failed due to running out of cost budget, no further validation rules will be run"
-                .to_owned()
-        };
-        if self.budget == 0 {
-            self.causes.push(fail(budget()));
-            return Err(Ended);
-        }
         for rule in &rules.own {
             let Some(expression) = &rule.expression else { continue };
             if expression.uses_old && at.old.is_none() && !rule.optional_old {
                 continue;
             }
             let old = if rule.optional_old { OldSelf::Optional(at.old) } else { OldSelf::Value(at.old) };
-            let (outcome, cost) = expression.run(schema, at.is_root, value, old);
-            let Some(rest) = self.budget.checked_sub(cost) else {
-                self.causes.push(fail(budget()));
-                return Err(Ended);
-            };
-            self.budget = rest;
-            match outcome {
+            match expression.run(schema, at.is_root, value, old) {
                 Ok(Outcome::Bool(true)) => {}
                 Ok(_) => {
-                    let (detail, ended) = self.detail(rule, schema, value, at, old);
-                    let failed = self.failed(rule, schema, value, at, &detail);
+                    let detail = rule.detail(schema, value, at, old);
+                    let failed = rule.failed(schema, value, at, &detail);
                     let ratcheted = !expression.uses_old
                         && match at.correlated {
                             Some(old) => old.is_same(value),
                             None => at.nearest.unwrap_or(false),
                         };
                     if ratcheted { &mut self.let_be } else { &mut self.causes }.push(failed);
-                    if ended {
-                        return Err(Ended);
-                    }
                 }
-                Err(Failed::Cost) => {
+                Err(Failed::TooLong) => {
                     let why = "operation cancelled: actual cost limit exceeded";
                     self.causes.push(fail(format!(
                         "'{why}': no further validation rules will be run due to call cost exceeds limit for rule: {}",
@@ -297,58 +315,6 @@ impl Run {
             }
         }
         Ok(())
-    }
-
-    /// What a failure is called, and whether nothing more is checked.
-    fn detail(
-        &mut self,
-        rule: &Rule,
-        schema: &Value,
-        value: &Value,
-        at: Place<'_>,
-        old: OldSelf<'_>,
-    ) -> (String, bool) {
-        let given = || rule.message.clone().unwrap_or_else(|| format!("failed rule: {}", rule.text));
-        let Some(expression) = &rule.message_expression else { return (given(), false) };
-        let (outcome, cost) = expression.run(schema, at.is_root, value, old);
-        let Some(rest) = self.budget.checked_sub(cost) else {
-            let why = "messageExpression evaluation failed due to running out of cost budget, no further validation \
-                       rules will be run";
-            return (why.to_owned(), true);
-        };
-        self.budget = rest;
-        match outcome {
-            Ok(Outcome::Text(text)) => {
-                let text = text.trim();
-                let usable = !text.is_empty() && text.len() <= LONGEST && !text.contains('\n');
-                (if usable { text.to_owned() } else { given() }, false)
-            }
-            _ => (given(), false),
-        }
-    }
-
-    fn failed(&self, rule: &Rule, schema: &Value, value: &Value, at: Place<'_>, detail: &str) -> Cause {
-        let path = match &rule.path {
-            Some(below) if at.path.is_empty() => below.clone(),
-            Some(below) if below.starts_with('[') => format!("{}{below}", at.path),
-            Some(below) => format!("{}.{below}", at.path),
-            None => at.path.to_owned(),
-        };
-        let whole = matches!(schema.get("type").and_then(Value::as_str), Some("object" | "array"));
-        let shown = |what: &str| {
-            let shown = if whole { what.to_owned() } else { format!("{what}: {value}") };
-            if detail.is_empty() { shown } else { format!("{shown}: {detail}") }
-        };
-        match rule.reason.as_deref() {
-            Some("FieldValueForbidden") => cause("Forbidden", &path, format!("Forbidden: {detail}")),
-            Some("FieldValueRequired") => cause("Required", &path, format!("Required value: {detail}")),
-            Some("FieldValueDuplicate") => {
-                let what =
-                    if whole { "Duplicate value".to_owned() } else { format!("Duplicate value: {value}") };
-                cause("Duplicate", &path, what)
-            }
-            _ => cause("Invalid", &path, shown("Invalid value")),
-        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::{
     events::Said,
     jobs::{end, jobs},
     times::parse,
-    view::{Found, View, by_age, items, reference, resource, stays, text},
+    view::{Found, View, by_age, items, reference, stays, text},
 };
 use crate::in_process::{
     fields::Endpoint,
@@ -35,7 +35,7 @@ const SCHEDULED: &str = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
 /// Where CronJobs are.
 pub(super) fn cron_jobs() -> Resource {
-    resource("batch", "cronjobs")
+    Resource::new("batch", "cronjobs")
 }
 
 /// What a CronJob follows: if this changes, only the next time of the new schedule counts.

@@ -11,9 +11,13 @@ use super::{
     events::Said,
     pods::{create, delete, is_available, is_over, is_ready, of_template, phase, until_available},
     revisions,
-    view::{Found, View, by_age, number, pods, resource, share, stays, text},
+    view::{Found, View, by_age, number, pods, share, stays, text},
 };
-use crate::in_process::{fields::Endpoint, store::Path, write::is_deleting};
+use crate::in_process::{
+    fields::Endpoint,
+    store::{Path, Resource},
+    write::is_deleting,
+};
 
 const HASH: &str = "controller-revision-hash";
 
@@ -40,7 +44,7 @@ pub(super) fn next(view: &View<'_>, path: &Path, set: &Arc<Value>) -> Next {
         Err(_) => return Next::nothing(),
     };
     let hash = revisions::hash_of(revisions.update.1, HASH);
-    let nodes = view.store.list(&resource("", "nodes"), None).filter(|(_, node)| runs_on(set, node));
+    let nodes = view.store.list(&Resource::new("", "nodes"), None).filter(|(_, node)| runs_on(set, node));
     let nodes: Vec<&str> = nodes.map(|(path, _)| path.name()).collect();
     let mut acts = Vec::new();
     if stays(set) && view.failed.is_none() {
@@ -60,7 +64,8 @@ pub(super) fn next(view: &View<'_>, path: &Path, set: &Arc<Value>) -> Next {
     if status != set["status"] {
         let mut object = Value::clone(set);
         object["status"] = status;
-        let (resource, path, endpoint) = (resource("apps", "daemonsets"), path.clone(), Endpoint::Status);
+        let (resource, path, endpoint) =
+            (Resource::new("apps", "daemonsets"), path.clone(), Endpoint::Status);
         acts.push(Act::Write { resource, path, endpoint, manager: MANAGER, object });
     }
     let again = found.iter().filter(|(_, pod)| is_ready(pod));

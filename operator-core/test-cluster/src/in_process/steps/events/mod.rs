@@ -7,7 +7,7 @@
 //! ```
 //!
 //! # Guarantees
-//! - Without [`InProcessServer::complete`] nothing of this happens: no Event, no uid and no version is used.
+//! - Unless the server is complete, nothing of this happens: no Event, no uid and no version is used.
 //! - An Event that can't be written is lost, and nothing else changes.
 
 mod recorder;
@@ -18,11 +18,10 @@ use serde_json::{Value, json};
 
 use super::{ClusterController as Controller, MANAGER, node::NODE, view::text};
 use crate::in_process::{
-    InProcessServer,
+    api::ApiServer,
     fields::Endpoint,
-    state::State,
     store::{Path, Resource},
-    write::metadata::time,
+    write::{create_own, metadata::time, remove, write_own},
 };
 pub(super) use recorder::Recorder;
 use recorder::Verdict;
@@ -77,73 +76,77 @@ const SCHEDULER: &str = "default-scheduler";
 
 /// Where Events are.
 fn events() -> Resource {
-    super::view::resource("", "events")
+    Resource::new("", "events")
 }
 
-impl State {
-    /// Writes Events about objects.
-    pub(super) fn say(&mut self, controller: Controller, object: &Value, said: Said) {
-        if !self.steps.events.is_on {
-            return;
-        }
-        self.forget_old_events();
-        let component = said.component.unwrap_or_else(|| component(controller));
-        let about = &object["metadata"];
-        let mut regarding = json!({
-            "apiVersion": object["apiVersion"], "kind": object["kind"], "name": about["name"], "uid": about["uid"],
-            "resourceVersion": about["resourceVersion"],
-        });
-        if !about["namespace"].is_null() {
-            regarding["namespace"] = about["namespace"].clone();
-        }
-        if let Some(part) = &said.part {
-            regarding["fieldPath"] = part.as_str().into();
-        }
-        let verdict = self.steps.events.judge(component, &regarding, &said, self.now);
-        match verdict {
-            Verdict::Silence => {}
-            Verdict::Again { path, count } => self.count_event(controller, &path, component, count),
-            Verdict::New { key, message } => {
-                let said = Said { message, ..said };
-                let namespace = about["namespace"].as_str().unwrap_or("default").to_owned();
-                let number = self.steps.events.next_number();
-                let nanos = self.now.as_nanosecond() + i128::from(number);
-                let path = Path::new(Some(&namespace), &format!("{}.{nanos:x}", text(&about["name"])));
-                let event = event(component, &regarding, &said, self.now);
-                self.write_event(controller, &path, event);
-                self.steps.events.written(key, path, self.now);
-            }
+/// Writes Events about objects.
+pub(super) fn say(
+    recorder: &mut Recorder,
+    api: &mut ApiServer,
+    controller: Controller,
+    object: &Value,
+    said: Said,
+) {
+    if !recorder.is_on {
+        return;
+    }
+    forget_old_events(recorder, api);
+    let component = said.component.unwrap_or_else(|| component(controller));
+    let about = &object["metadata"];
+    let mut regarding = json!({
+        "apiVersion": object["apiVersion"], "kind": object["kind"], "name": about["name"], "uid": about["uid"],
+        "resourceVersion": about["resourceVersion"],
+    });
+    if !about["namespace"].is_null() {
+        regarding["namespace"] = about["namespace"].clone();
+    }
+    if let Some(part) = &said.part {
+        regarding["fieldPath"] = part.as_str().into();
+    }
+    let verdict = recorder.judge(component, &regarding, &said, api.now);
+    match verdict {
+        Verdict::Silence => {}
+        Verdict::Again { path, count } => count_event(api, controller, &path, component, count),
+        Verdict::New { key, message } => {
+            let said = Said { message, ..said };
+            let namespace = about["namespace"].as_str().unwrap_or("default").to_owned();
+            let number = recorder.next_number();
+            let nanos = api.now.as_nanosecond() + i128::from(number);
+            let path = Path::new(Some(&namespace), &format!("{}.{nanos:x}", text(&about["name"])));
+            let event = event(component, &regarding, &said, api.now);
+            write_event(api, controller, &path, event);
+            recorder.written(key, path, api.now);
         }
     }
+}
 
-    fn write_event(&mut self, controller: Controller, path: &Path, mut event: Value) {
-        event["metadata"] = json!({ "namespace": path.namespace(), "name": path.name() });
-        if let Some(kind) = self.kinds.of_resource(&events()).cloned() {
-            self.create_own(&kind, path, manager(controller), event).ok();
-        }
+fn write_event(api: &mut ApiServer, controller: Controller, path: &Path, mut event: Value) {
+    event["metadata"] = json!({ "namespace": path.namespace(), "name": path.name() });
+    if let Some(kind) = api.discovery.of_resource(&events()).cloned() {
+        create_own(api, &kind, path, manager(controller), event).ok();
     }
+}
 
-    fn count_event(&mut self, controller: Controller, path: &Path, component: &str, count: u64) {
-        let Some(known) = self.store.get(&events(), path) else { return };
-        let mut event = Value::clone(known);
-        if component == SCHEDULER {
-            event["series"] = json!({ "count": count, "lastObservedTime": micros(self.now) });
-        } else {
-            event["count"] = count.into();
-            event["lastTimestamp"] = time(self.now).into();
-        }
-        if let Some(kind) = self.kinds.of_resource(&events()).cloned() {
-            self.write_own(&kind, path, Endpoint::Main, manager(controller), event).ok();
-        }
+fn count_event(api: &mut ApiServer, controller: Controller, path: &Path, component: &str, count: u64) {
+    let Some(known) = api.store.get(&events(), path) else { return };
+    let mut event = Value::clone(known);
+    if component == SCHEDULER {
+        event["series"] = json!({ "count": count, "lastObservedTime": micros(api.now) });
+    } else {
+        event["count"] = count.into();
+        event["lastTimestamp"] = time(api.now).into();
     }
+    if let Some(kind) = api.discovery.of_resource(&events()).cloned() {
+        write_own(api, &kind, path, Endpoint::Main, manager(controller), event).ok();
+    }
+}
 
-    /// Events are kept for an hour.
-    fn forget_old_events(&mut self) {
-        let Ok(since) = self.now.checked_sub(KEPT) else { return };
-        for path in self.steps.events.outdated(since) {
-            if let Some(kind) = self.kinds.of_resource(&events()).cloned() {
-                self.remove(&kind, &path);
-            }
+/// Events are kept for an hour.
+fn forget_old_events(recorder: &mut Recorder, api: &mut ApiServer) {
+    let Ok(since) = api.now.checked_sub(KEPT) else { return };
+    for path in recorder.outdated(since) {
+        if let Some(kind) = api.discovery.of_resource(&events()).cloned() {
+            remove(api, &kind, &path);
         }
     }
 }
@@ -187,24 +190,4 @@ fn event(component: &str, regarding: &Value, said: &Said, now: Timestamp) -> Val
 
 fn micros(now: Timestamp) -> String {
     now.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
-}
-
-impl InProcessServer {
-    /// Adds what every real cluster has, and few tests want to see: Events of the controllers, the ConfigMap
-    /// `kube-root-ca.crt` in each namespace, the Service `kubernetes`, and its endpoints. [`listen`](Self::listen) does
-    /// the same, because who comes from outside expects a cluster. Nothing of it goes away again.
-    #[must_use]
-    pub fn complete(self) -> Self {
-        self.change(State::become_complete);
-        self
-    }
-}
-
-impl State {
-    /// From now on everything is there that a real cluster has.
-    pub(in crate::in_process) fn become_complete(&mut self) {
-        if !std::mem::replace(&mut self.steps.events.is_on, true) {
-            self.furnish();
-        }
-    }
 }

@@ -23,7 +23,7 @@ use super::{
     Act, MANAGER, Next, claims,
     pods::{create, delete, is_active, is_over, is_ready, of_template, phase},
     times::{condition, is_true, left, new_condition, parse, set_condition},
-    view::{Found, View, counts, number, pods, resource, stays, text, without_finalizer},
+    view::{Found, View, counts, number, pods, stays, text, without_finalizer},
 };
 use crate::in_process::{
     fields::Endpoint,
@@ -60,7 +60,7 @@ pub(super) fn next<'s>(view: &View<'s>, path: &'s Path, job: &'s Arc<Value>) -> 
 
 /// Where Jobs are.
 pub(super) fn jobs() -> Resource {
-    resource("batch", "jobs")
+    Resource::new("batch", "jobs")
 }
 
 /// The condition that says that a Job has ended.

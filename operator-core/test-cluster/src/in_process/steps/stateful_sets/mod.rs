@@ -10,7 +10,7 @@ use super::{
     Act, MANAGER, Next, claims,
     pods::{create, delete, is_available, is_over, is_ready, of_template, phase, until_available},
     revisions::{self, Revisions},
-    view::{Found, View, items, number, pods, resource, stays, text},
+    view::{Found, View, items, number, pods, stays, text},
 };
 use crate::in_process::{
     fields::Endpoint,
@@ -185,7 +185,7 @@ impl<'s> Set<'s> {
             let claim_name = format!("{}-{name}", text(of));
             volumes.push(json!({ "name": of, "persistentVolumeClaim": { "claimName": claim_name } }));
             let path = Path::new(Some(namespace), &claim_name);
-            if self.view.store.get(&resource("", "persistentvolumeclaims"), &path).is_none() {
+            if self.view.store.get(&Resource::new("", "persistentvolumeclaims"), &path).is_none() {
                 acts.push(self.make_claim(claim, &claim_name));
             }
         }
@@ -210,7 +210,7 @@ impl<'s> Set<'s> {
         let object = json!({
             "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": template["spec"],
         });
-        Act::Create { resource: resource("", "persistentvolumeclaims"), manager: MANAGER, object }
+        Act::Create { resource: Resource::new("", "persistentvolumeclaims"), manager: MANAGER, object }
     }
 
     fn status(&self) -> Value {
@@ -250,7 +250,7 @@ impl<'s> Set<'s> {
 }
 
 fn sets() -> Resource {
-    resource("apps", "statefulsets")
+    Resource::new("apps", "statefulsets")
 }
 
 fn revision_of(pod: &Value) -> &str {

@@ -17,7 +17,7 @@ use super::{
     Act, Next,
     events::Said,
     pods::is_over,
-    view::{View, items, pods, resource, stays, text, without_finalizer},
+    view::{View, items, pods, stays, text, without_finalizer},
 };
 use crate::in_process::{
     fields::Endpoint,
@@ -42,17 +42,17 @@ const VOLUME_IN_USE: &str = "kubernetes.io/pv-protection";
 
 /// Where claims are.
 pub(super) fn claims() -> Resource {
-    resource("", "persistentvolumeclaims")
+    Resource::new("", "persistentvolumeclaims")
 }
 
 /// Where volumes are.
 pub(super) fn volumes() -> Resource {
-    resource("", "persistentvolumes")
+    Resource::new("", "persistentvolumes")
 }
 
 /// Where storage classes are.
 fn classes() -> Resource {
-    resource("storage.k8s.io", "storageclasses")
+    Resource::new("storage.k8s.io", "storageclasses")
 }
 
 /// The names of the claims that a Pod uses.

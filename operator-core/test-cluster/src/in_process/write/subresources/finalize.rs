@@ -6,47 +6,48 @@ use http::Method;
 use serde_json::Value;
 
 use crate::in_process::{
+    api::{ApiServer, Reply},
     failure::Failure,
     fields::Endpoint,
     kinds::Kind,
-    read::show,
+    read::{self, show},
     request::Request,
-    state::{Reply, State},
     store::Path,
     validate,
-    write::{Options, Target, body, metadata, update::check_uid},
+    write::{
+        Options, Target, body, metadata,
+        update::{check_uid, update_object},
+    },
 };
 
-impl State {
-    pub(super) fn finalize(
-        &mut self,
-        request: &Request,
-        kind: &Arc<Kind>,
-        path: &Path,
-    ) -> Result<Reply, Failure> {
-        if request.method != Method::PUT {
-            return Err(Failure::method());
-        }
-        let options = Options::new(request, "UpdateOptions")?;
-        let mut object = body(request, kind)?;
-        metadata::check_name(&object, path.name())?;
-        metadata::place(&mut object, None)?;
-        let live = self.live(kind, path)?;
-        check_uid(kind, path, &object, Some(&live), options.dry_run)?;
-        let names = object["spec"]["finalizers"].as_array().into_iter().flatten();
-        let causes = names.enumerate().filter_map(|(at, name)| {
-            let name = name.as_str().unwrap_or_default();
-            let why = validate::wrong_finalizer(name)?;
-            let message = format!("Invalid value: {name:?}: {why}");
-            Some(("FieldValueInvalid".to_owned(), format!("spec.finalizers[{at}]"), message))
-        });
-        let causes: Vec<_> = causes.collect();
-        if !causes.is_empty() {
-            return Err(Failure::invalid(kind, path.name(), &causes));
-        }
-        let endpoint = Endpoint::Other("finalize");
-        let target = Target { kind, path, endpoint, manager: request.manager(), options };
-        let object: Arc<Value> = self.update_object(&target, &live, object)?;
-        show(request, kind, &object).map(Reply::ok)
+pub(super) fn finalize(
+    api: &mut ApiServer,
+    request: &Request,
+    kind: &Arc<Kind>,
+    path: &Path,
+) -> Result<Reply, Failure> {
+    if request.method != Method::PUT {
+        return Err(Failure::method());
     }
+    let options = Options::new(request, "UpdateOptions")?;
+    let mut object = body(request, kind)?;
+    metadata::check_name(&object, path.name())?;
+    metadata::place(&mut object, None)?;
+    let live = read::live(&api.store, kind, path)?;
+    check_uid(kind, path, &object, Some(&live), options.dry_run)?;
+    let names = object["spec"]["finalizers"].as_array().into_iter().flatten();
+    let causes = names.enumerate().filter_map(|(at, name)| {
+        let name = name.as_str().unwrap_or_default();
+        let why = validate::wrong_finalizer(name)?;
+        let message = format!("Invalid value: {name:?}: {why}");
+        Some(("FieldValueInvalid".to_owned(), format!("spec.finalizers[{at}]"), message))
+    });
+    let causes: Vec<_> = causes.collect();
+    if !causes.is_empty() {
+        return Err(Failure::invalid(kind, path.name(), &causes));
+    }
+    let endpoint = Endpoint::Other("finalize");
+    let target = Target { kind, path, endpoint, manager: request.manager(), options };
+    let object: Arc<Value> = update_object(api, &target, &live, object)?;
+    show(request, kind, &object).map(Reply::ok)
 }

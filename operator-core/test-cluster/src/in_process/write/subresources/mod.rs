@@ -21,16 +21,16 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 pub(in crate::in_process) use selector::matches as selects;
-pub(in crate::in_process) use token::Tokens;
+pub(in crate::in_process) use token::{Tokens, review_token};
 
 use super::metadata;
 use crate::in_process::{
+    api::{ApiServer, Reply},
     failure::Failure,
     kinds::Kind,
-    read::json as json_bytes,
+    read::{self, json as json_bytes},
     request::{Request, Target},
-    state::{Reply, State},
-    store::Path,
+    store::{Path, Store},
 };
 
 /// A subresource in discovery: its name, the group, version and kind of its objects, and its verbs. Without a group
@@ -76,53 +76,51 @@ pub(in crate::in_process) fn discovery(kind: &Kind) -> Vec<Value> {
     entries(&kind.group, &kind.plural).iter().chain(of_definition).map(entry).collect()
 }
 
-impl State {
-    /// A request about a subresource that isn't the status.
-    pub(in crate::in_process) fn subresource(
-        &mut self,
-        request: &Request,
-        kind: &Arc<Kind>,
-        path: &Path,
-        name: &str,
-    ) -> Result<Reply, Failure> {
-        let has = |entry: &Entry| entry.0 == name;
-        match (kind.plural.as_str(), name) {
-            (_, "scale") if kind.scale.is_some() => self.scale(request, kind, path),
-            _ if !entries(&kind.group, &kind.plural).iter().any(has) => self.not_here(kind, path, name),
-            (_, "scale") => self.scale(request, kind, path),
-            (_, "eviction") => self.evict(request, kind, path),
-            (_, "binding") => self.bind(request, kind, path.namespace(), Some(path.name())),
-            (_, "token") => self.token(request, kind, path),
-            _ => self.finalize(request, kind, path),
-        }
+/// A request about a subresource that isn't the status.
+pub(in crate::in_process) fn subresource(
+    api: &mut ApiServer,
+    request: &Request,
+    kind: &Arc<Kind>,
+    path: &Path,
+    name: &str,
+) -> Result<Reply, Failure> {
+    let has = |entry: &Entry| entry.0 == name;
+    match (kind.plural.as_str(), name) {
+        (_, "scale") if kind.scale.is_some() => scale::scale(api, request, kind, path),
+        _ if !entries(&kind.group, &kind.plural).iter().any(has) => not_here(&api.store, kind, path, name),
+        (_, "scale") => scale::scale(api, request, kind, path),
+        (_, "eviction") => eviction::evict(api, request, kind, path),
+        (_, "binding") => binding::bind(api, request, kind, path.namespace(), Some(path.name())),
+        (_, "token") => token::token(api, request, kind, path),
+        _ => finalize::finalize(api, request, kind, path),
     }
+}
 
-    /// POST of a Binding to its collection.
-    pub(in crate::in_process) fn bind_in(
-        &mut self,
-        request: &Request,
-        target: &Target,
-    ) -> Result<Reply, Failure> {
-        let pods = Target { plural: "pods".to_owned(), name: None, subresource: None, ..target.clone() };
-        let kind = self.kinds.find(&pods)?;
-        match (&target.namespace, &target.name) {
-            (Some(namespace), None) => self.bind(request, &kind, Some(namespace), None),
-            _ => Err(Failure::method()),
-        }
+/// POST of a Binding to its collection.
+pub(in crate::in_process) fn bind_in(
+    api: &mut ApiServer,
+    request: &Request,
+    target: &Target,
+) -> Result<Reply, Failure> {
+    let pods = Target { plural: "pods".to_owned(), name: None, subresource: None, ..target.clone() };
+    let kind = api.discovery.find(&pods)?;
+    match (&target.namespace, &target.name) {
+        (Some(namespace), None) => binding::bind(api, request, &kind, Some(namespace), None),
+        _ => Err(Failure::method()),
     }
+}
 
-    /// 501 for what the real server has; of what doesn't exist, it says that first.
-    fn not_here(&self, kind: &Kind, path: &Path, name: &str) -> Result<Reply, Failure> {
-        const WITH_KUBELET: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
-        let of_pod = kind.group.is_empty() && kind.plural == "pods";
-        if of_pod && WITH_KUBELET.contains(&name) {
-            self.live(kind, path)?;
-            return Err(Failure::not_modelled(format_args!(
-                "{name} of pods, because no container runs here (the subresource {name} of pods)"
-            )));
-        }
-        Err(Failure::not_modelled(format_args!("the subresource {name} of {}", kind.qualified())))
+/// 501 for what the real server has; of what doesn't exist, it says that first.
+fn not_here(store: &Store, kind: &Kind, path: &Path, name: &str) -> Result<Reply, Failure> {
+    const WITH_KUBELET: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
+    let of_pod = kind.group.is_empty() && kind.plural == "pods";
+    if of_pod && WITH_KUBELET.contains(&name) {
+        read::live(store, kind, path)?;
+        return Err(Failure::not_modelled(format_args!(
+            "{name} of pods, because no container runs here (the subresource {name} of pods)"
+        )));
     }
+    Err(Failure::not_modelled(format_args!("the subresource {name} of {}", kind.qualified())))
 }
 
 /// 201 without an object.
@@ -134,7 +132,7 @@ fn done() -> Reply {
 
 /// A kind that is served only as a subresource.
 fn virtual_kind(group: &str, version: &str, plural: &str, kind: &str) -> Arc<Kind> {
-    Arc::new(Kind::of_subresource(group, version, plural, kind))
+    Arc::new(Kind::named(group, version, plural, kind))
 }
 
 /// Sets a condition in a pod's status. Its time stays if it says the same as before.

@@ -7,125 +7,134 @@ use serde_json::{Value, json};
 
 use super::{selector, virtual_kind};
 use crate::in_process::{
+    api::{ApiServer, Reply},
     failure::Failure,
     fields::{self, Accepted, Endpoint, scale as owners, scale_integer, scale_names, scale_text},
     kinds::Kind,
-    read::show,
+    read::{self, show},
     request::Request,
-    state::{Reply, State},
     store::Path,
     write::{
         Options, Target, body, json_patch, metadata, patch,
-        update::{check_uid, check_version},
+        strict::check_fields,
+        update::{check_uid, check_version, finish_update},
         yaml,
     },
 };
 
 static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| virtual_kind("autoscaling", "v1", "scales", "Scale"));
 
-impl State {
-    pub(super) fn scale(
-        &mut self,
-        request: &Request,
-        kind: &Arc<Kind>,
-        path: &Path,
-    ) -> Result<Reply, Failure> {
-        let shown = match request.method {
-            Method::GET => existing(kind, &*self.live(kind, path)?)?,
-            Method::PUT => self.replace_scale(request, kind, path)?,
-            Method::PATCH => self.patch_scale(request, kind, path)?,
-            _ => return Err(Failure::method()),
+pub(super) fn scale(
+    api: &mut ApiServer,
+    request: &Request,
+    kind: &Arc<Kind>,
+    path: &Path,
+) -> Result<Reply, Failure> {
+    let shown = match request.method {
+        Method::GET => existing(kind, &*read::live(&api.store, kind, path)?)?,
+        Method::PUT => replace_scale(api, request, kind, path)?,
+        Method::PATCH => patch_scale(api, request, kind, path)?,
+        _ => return Err(Failure::method()),
+    };
+    show(request, &SCALE, &shown).map(Reply::ok)
+}
+
+fn replace_scale(
+    api: &mut ApiServer,
+    request: &Request,
+    kind: &Arc<Kind>,
+    path: &Path,
+) -> Result<Value, Failure> {
+    let options = Options::new(request, "UpdateOptions")?;
+    let mut body = body(request, &SCALE)?;
+    metadata::check_name(&body, path.name())?;
+    metadata::place(&mut body, path.namespace())?;
+    let live = read::live(&api.store, kind, path)?;
+    check_uid(kind, path, &body, Some(&live), options.dry_run)?;
+    let target = of_scale(path, request.manager(), options);
+    check_fields(&mut api.warnings, &SCALE, options, &body, Some(&request.body))?;
+    let scale = fields::change(&target.fields(api.now)?, Some(&with_owners(kind, &live)?), body);
+    let scale = scale.map_err(|refusal| target.refused(refusal))?.object;
+    store_scale(api, kind, path, target, &live, &scale)
+}
+
+fn patch_scale(
+    api: &mut ApiServer,
+    request: &Request,
+    kind: &Arc<Kind>,
+    path: &Path,
+) -> Result<Value, Failure> {
+    let applies = request.content_type == "application/apply-patch+yaml";
+    let change = match request.content_type.as_str() {
+        "application/json-patch+json" => json_patch::apply,
+        // Nothing in a scale is merged by anything but its name.
+        _ if applies => patch::merge,
+        "application/merge-patch+json" | "application/strategic-merge-patch+json" => patch::merge,
+        _ => {
+            return Err(
+                Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type").with(json!({}))
+            );
+        }
+    };
+    let options = Options::new(request, "PatchOptions")?;
+    let live = read::live(&api.store, kind, path)?;
+    let scale = with_owners(kind, &live)?;
+    if applies {
+        let Some(manager) = request.query.get("fieldManager") else {
+            let message = "Required value: is required for apply patch";
+            return Err(Failure::option("PatchOptions", "fieldManager", "FieldValueRequired", message));
         };
-        show(request, &SCALE, &shown).map(Reply::ok)
+        let applied = yaml(&request.body)
+            .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
+        let target = of_scale(path, manager.to_owned(), options);
+        let force = request.query.is_true("force");
+        let new = fields::apply(&target.fields(api.now)?, Some(&scale), &applied, force);
+        let new = new.map_err(|refusal| target.refused(refusal))?.object;
+        return store_scale(api, kind, path, target, &live, &new);
     }
+    let mut body = change(&scale, &request.body)?;
+    metadata::check_name(&body, path.name())?;
+    metadata::place(&mut body, path.namespace())?;
+    let target = of_scale(path, request.manager(), options);
+    let new = fields::change(&target.fields(api.now)?, Some(&scale), body);
+    let new = new.map_err(|refusal| target.refused(refusal).of_patch())?.object;
+    store_scale(api, kind, path, target, &live, &new)
+}
 
-    fn replace_scale(&mut self, request: &Request, kind: &Arc<Kind>, path: &Path) -> Result<Value, Failure> {
-        let options = Options::new(request, "UpdateOptions")?;
-        let mut body = body(request, &SCALE)?;
-        metadata::check_name(&body, path.name())?;
-        metadata::place(&mut body, path.namespace())?;
-        let live = self.live(kind, path)?;
-        check_uid(kind, path, &body, Some(&live), options.dry_run)?;
-        let target = of_scale(path, request.manager(), options);
-        self.check_fields(&SCALE, options, &body, Some(&request.body))?;
-        let scale = fields::change(&target.fields(self.now)?, Some(&with_owners(kind, &live)?), body);
-        let scale = scale.map_err(|refusal| target.refused(refusal))?.object;
-        self.store_scale(kind, path, target, &live, &scale)
+/// Gives the replicas and their owners back to the workload.
+fn store_scale(
+    api: &mut ApiServer,
+    kind: &Arc<Kind>,
+    path: &Path,
+    target: Target<'_>,
+    live: &Arc<Value>,
+    scale: &Value,
+) -> Result<Value, Failure> {
+    let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+    if let Some(of) = kind.scale.as_ref().filter(|_| replicas == UNSET) {
+        let message = format!("the spec replicas field {:?} cannot be empty", of.spec);
+        return Err(Failure::bad_request(message));
     }
-
-    fn patch_scale(&mut self, request: &Request, kind: &Arc<Kind>, path: &Path) -> Result<Value, Failure> {
-        let applies = request.content_type == "application/apply-patch+yaml";
-        let change = match request.content_type.as_str() {
-            "application/json-patch+json" => json_patch::apply,
-            // Nothing in a scale is merged by anything but its name.
-            _ if applies => patch::merge,
-            "application/merge-patch+json" | "application/strategic-merge-patch+json" => patch::merge,
-            _ => {
-                return Err(
-                    Failure::new(415, "UnsupportedMediaType", "415: Unsupported Media Type").with(json!({}))
-                );
-            }
-        };
-        let options = Options::new(request, "PatchOptions")?;
-        let live = self.live(kind, path)?;
-        let scale = with_owners(kind, &live)?;
-        if applies {
-            let Some(manager) = request.query.get("fieldManager") else {
-                let message = "Required value: is required for apply patch";
-                return Err(Failure::option("PatchOptions", "fieldManager", "FieldValueRequired", message));
-            };
-            let applied = yaml(&request.body)
-                .map_err(|error| Failure::bad_request(format!("error decoding YAML: {error}")))?;
-            let target = of_scale(path, manager.to_owned(), options);
-            let force = request.query.is_true("force");
-            let new = fields::apply(&target.fields(self.now)?, Some(&scale), &applied, force);
-            let new = new.map_err(|refusal| target.refused(refusal))?.object;
-            return self.store_scale(kind, path, target, &live, &new);
-        }
-        let mut body = change(&scale, &request.body)?;
-        metadata::check_name(&body, path.name())?;
-        metadata::place(&mut body, path.namespace())?;
-        let target = of_scale(path, request.manager(), options);
-        let new = fields::change(&target.fields(self.now)?, Some(&scale), body);
-        let new = new.map_err(|refusal| target.refused(refusal).of_patch())?.object;
-        self.store_scale(kind, path, target, &live, &new)
+    // Those of a custom object are checked with it.
+    if replicas < 0 && kind.scale.is_none() {
+        let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
+        let cause = ("FieldValueInvalid".to_owned(), "spec.replicas".to_owned(), message);
+        return Err(Failure::invalid(&SCALE, path.name(), &[cause]));
     }
-
-    /// Gives the replicas and their owners back to the workload.
-    fn store_scale(
-        &mut self,
-        kind: &Arc<Kind>,
-        path: &Path,
-        target: Target<'_>,
-        live: &Arc<Value>,
-        scale: &Value,
-    ) -> Result<Value, Failure> {
-        let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
-        if let Some(of) = kind.scale.as_ref().filter(|_| replicas == UNSET) {
-            let message = format!("the spec replicas field {:?} cannot be empty", of.spec);
-            return Err(Failure::bad_request(message));
-        }
-        // Those of a custom object are checked with it.
-        if replicas < 0 && kind.scale.is_none() {
-            let message = format!("Invalid value: {replicas}: must be greater than or equal to 0");
-            let cause = ("FieldValueInvalid".to_owned(), "spec.replicas".to_owned(), message);
-            return Err(Failure::invalid(&SCALE, path.name(), &[cause]));
-        }
-        let target = Target { kind, ..target };
-        check_version(&target, live, scale)?;
-        let mut object = Value::clone(live);
-        let names = replicas_of(kind);
-        let mut at = &mut object;
-        for name in &names {
-            at = &mut at[*name];
-        }
-        *at = replicas.into();
-        owners::give(&mut object, &kind.api_version(), &names, &scale["metadata"]["managedFields"]);
-        let refused = kind.schema()?.refuse(&object, Some(live), Endpoint::Main);
-        let let_be = refused.map_err(|refusal| target.refused(refusal))?;
-        let object = self.finish_update(&target, live, Accepted { object, let_be })?;
-        scale_of(kind, &object).map(|(scale, _)| scale)
+    let target = Target { kind, ..target };
+    check_version(&target, live, scale)?;
+    let mut object = Value::clone(live);
+    let names = replicas_of(kind);
+    let mut at = &mut object;
+    for name in &names {
+        at = &mut at[*name];
     }
+    *at = replicas.into();
+    owners::give(&mut object, &kind.api_version(), &names, &scale["metadata"]["managedFields"]);
+    let refused = kind.schema()?.refuse(&object, Some(live), Endpoint::Main);
+    let let_be = refused.map_err(|refusal| target.refused(refusal))?;
+    let object = finish_update(api, &target, live, Accepted { object, let_be })?;
+    scale_of(kind, &object).map(|(scale, _)| scale)
 }
 
 fn of_scale<'w>(path: &'w Path, manager: String, options: Options) -> Target<'w> {

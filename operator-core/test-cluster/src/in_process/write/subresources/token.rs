@@ -20,15 +20,19 @@ use serde_json::{Value, json};
 
 use super::virtual_kind;
 use crate::in_process::{
+    api::{ApiServer, Reply},
+    discovery::Discovery,
     failure::Failure,
     fields::{self, Endpoint},
     identity::User,
     kinds::Kind,
-    read::json as json_bytes,
+    read::{self, json as json_bytes},
     request::Request,
-    state::{Reply, State},
     store::{Path, Resource, Store},
-    write::{Options, Target, body, meta, metadata, metadata::time},
+    write::{
+        Options, Target, body, meta,
+        metadata::{self, time},
+    },
 };
 
 /// What the server adds to users who have shown a token.
@@ -76,7 +80,7 @@ impl Tokens {
         let is_same = |resource: &Resource, path: &Path, uid: &str| {
             store.get(resource, path).is_some_and(|object| meta(object, "uid") == uid)
         };
-        let lives = is_same(&core("serviceaccounts"), &issued.account, &issued.uid)
+        let lives = is_same(&Resource::new("", "serviceaccounts"), &issued.account, &issued.uid)
             && issued.bound.as_ref().is_none_or(|(resource, path, uid)| is_same(resource, path, uid));
         if common.is_empty() || now >= issued.ends || !lives {
             return None;
@@ -113,134 +117,136 @@ impl Tokens {
     }
 }
 
-impl State {
-    /// POST of a review of a token.
-    pub(in crate::in_process) fn review_token(&self, request: &Request) -> Result<Reply, Failure> {
-        if request.method != Method::POST {
-            return Err(Failure::method());
-        }
-        let options = Options::new(request, "CreateOptions")?;
-        let review = body(request, &TOKEN_REVIEW)?;
-        let path = Path::new(None, "");
-        let (endpoint, manager) = (Endpoint::Main, request.manager());
-        let target = Target { kind: &TOKEN_REVIEW, path: &path, endpoint, manager, options };
-        let review = fields::change(&target.fields(self.now)?, None, review);
-        let mut review = review.map_err(|refusal| target.refused(refusal))?.object;
-        let token = review["spec"]["token"].as_str().unwrap_or_default().to_owned();
-        if token.is_empty() {
-            return Err(Failure::bad_request("token is required for TokenReview in authentication"));
-        }
-        let audiences = texts(&review["spec"]["audiences"]);
-        review["status"] = match self.tokens.user(&self.store, &token, &audiences, self.now) {
-            Some((user, audiences)) => {
-                let (groups, extra) = (user.all_groups(), user.extra);
-                let user =
-                    json!({ "username": user.name, "uid": user.uid, "groups": groups, "extra": extra });
-                json!({ "authenticated": true, "audiences": audiences, "user": user })
-            }
-            None => json!({ "user": {}, "error": self.tokens.refusal(&token, &audiences) }),
-        };
-        if let Some(metadata) = review["metadata"].as_object_mut() {
-            metadata.remove("creationTimestamp");
-        }
-        Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
+/// POST of a review of a token.
+pub(in crate::in_process) fn review_token(api: &ApiServer, request: &Request) -> Result<Reply, Failure> {
+    if request.method != Method::POST {
+        return Err(Failure::method());
     }
+    let options = Options::new(request, "CreateOptions")?;
+    let review = body(request, &TOKEN_REVIEW)?;
+    let path = Path::new(None, "");
+    let (endpoint, manager) = (Endpoint::Main, request.manager());
+    let target = Target { kind: &TOKEN_REVIEW, path: &path, endpoint, manager, options };
+    let review = fields::change(&target.fields(api.now)?, None, review);
+    let mut review = review.map_err(|refusal| target.refused(refusal))?.object;
+    let token = review["spec"]["token"].as_str().unwrap_or_default().to_owned();
+    if token.is_empty() {
+        return Err(Failure::bad_request("token is required for TokenReview in authentication"));
+    }
+    let audiences = texts(&review["spec"]["audiences"]);
+    review["status"] = match api.rights.tokens.user(&api.store, &token, &audiences, api.now) {
+        Some((user, audiences)) => {
+            let (groups, extra) = (user.all_groups(), user.extra);
+            let user = json!({ "username": user.name, "uid": user.uid, "groups": groups, "extra": extra });
+            json!({ "authenticated": true, "audiences": audiences, "user": user })
+        }
+        None => json!({ "user": {}, "error": api.rights.tokens.refusal(&token, &audiences) }),
+    };
+    if let Some(metadata) = review["metadata"].as_object_mut() {
+        metadata.remove("creationTimestamp");
+    }
+    Ok(Reply::Json(StatusCode::CREATED, json_bytes(&review)))
+}
 
-    pub(super) fn token(
-        &mut self,
-        request: &Request,
-        accounts: &Arc<Kind>,
-        path: &Path,
-    ) -> Result<Reply, Failure> {
-        if request.method != Method::POST {
-            return Err(Failure::method());
-        }
-        let options = Options::new(request, "CreateOptions")?;
-        let mut wanted = body(request, &TOKEN_REQUEST)?;
-        metadata::place(&mut wanted, path.namespace())?;
-        if wanted["spec"]["expirationSeconds"].is_null() {
-            wanted["spec"]["expirationSeconds"] = 3600.into();
-        }
-        let target = Target {
-            kind: &TOKEN_REQUEST,
-            path,
-            endpoint: Endpoint::Other("token"),
-            manager: request.manager(),
-            options,
-        };
-        let wanted = fields::change(&target.fields(self.now)?, None, wanted);
-        let mut wanted = wanted.map_err(|refusal| target.refused(refusal))?.object;
-        is_of_account(path, &wanted)?;
-        let account = self.live(accounts, path)?;
-        let uid = meta(&account, "uid").to_owned();
-        if !matches!(meta(&wanted, "uid"), given if given.is_empty() || given == uid) {
-            let why = format!(
-                "the UID in the token request ({}) does not match the UID of the service account ({uid})",
-                meta(&wanted, "uid")
-            );
-            return Err(Failure::precondition(&TOKEN_REQUEST, path.name(), &why));
-        }
-        let audiences = texts(&wanted["spec"]["audiences"]);
-        let audiences = if audiences.is_empty() { vec![ISSUER.to_owned()] } else { audiences };
-        let seconds = wanted["spec"]["expirationSeconds"].as_i64().unwrap_or_default();
-        if let Some(why) = wrong_duration(seconds) {
-            let message = format!("Invalid value: {seconds}: {why}");
-            let cause = ("FieldValueInvalid".to_owned(), "spec.expirationSeconds".to_owned(), message);
-            return Err(Failure::invalid(&TOKEN_REQUEST, "", &[cause]));
-        }
-        let bound = self.bound(path, &wanted["spec"]["boundObjectRef"])?;
-        let ends = self.now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
-        let id = self.counters.uid();
-        let claims = claims(path, &uid, &audiences, bound.as_ref(), self.now, ends, &id);
-        let metadata = &mut wanted["metadata"];
-        metadata["name"] = path.name().into();
-        metadata["namespace"] = path.namespace().into();
-        metadata["uid"] = uid.clone().into();
-        metadata["creationTimestamp"] = time(self.now).into();
-        wanted["spec"]["audiences"] = audiences.clone().into();
-        let token =
-            self.tokens.issue(Issued { account: path.clone(), uid, bound, audiences, ends, id }, &claims);
-        wanted["status"] = json!({ "token": token, "expirationTimestamp": time(ends) });
-        Ok(Reply::Json(StatusCode::CREATED, json_bytes(&wanted)))
+pub(super) fn token(
+    api: &mut ApiServer,
+    request: &Request,
+    accounts: &Arc<Kind>,
+    path: &Path,
+) -> Result<Reply, Failure> {
+    if request.method != Method::POST {
+        return Err(Failure::method());
     }
+    let options = Options::new(request, "CreateOptions")?;
+    let mut wanted = body(request, &TOKEN_REQUEST)?;
+    metadata::place(&mut wanted, path.namespace())?;
+    if wanted["spec"]["expirationSeconds"].is_null() {
+        wanted["spec"]["expirationSeconds"] = 3600.into();
+    }
+    let target = Target {
+        kind: &TOKEN_REQUEST,
+        path,
+        endpoint: Endpoint::Other("token"),
+        manager: request.manager(),
+        options,
+    };
+    let wanted = fields::change(&target.fields(api.now)?, None, wanted);
+    let mut wanted = wanted.map_err(|refusal| target.refused(refusal))?.object;
+    is_of_account(path, &wanted)?;
+    let account = read::live(&api.store, accounts, path)?;
+    let uid = meta(&account, "uid").to_owned();
+    if !matches!(meta(&wanted, "uid"), given if given.is_empty() || given == uid) {
+        let why = format!(
+            "the UID in the token request ({}) does not match the UID of the service account ({uid})",
+            meta(&wanted, "uid")
+        );
+        return Err(Failure::precondition(&TOKEN_REQUEST, path.name(), &why));
+    }
+    let audiences = texts(&wanted["spec"]["audiences"]);
+    let audiences = if audiences.is_empty() { vec![ISSUER.to_owned()] } else { audiences };
+    let seconds = wanted["spec"]["expirationSeconds"].as_i64().unwrap_or_default();
+    if let Some(why) = wrong_duration(seconds) {
+        let message = format!("Invalid value: {seconds}: {why}");
+        let cause = ("FieldValueInvalid".to_owned(), "spec.expirationSeconds".to_owned(), message);
+        return Err(Failure::invalid(&TOKEN_REQUEST, "", &[cause]));
+    }
+    let bound = bound(&api.store, &api.discovery, path, &wanted["spec"]["boundObjectRef"])?;
+    let ends = api.now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
+    let id = api.counters.uid();
+    let claims = claims(path, &uid, &audiences, bound.as_ref(), api.now, ends, &id);
+    let metadata = &mut wanted["metadata"];
+    metadata["name"] = path.name().into();
+    metadata["namespace"] = path.namespace().into();
+    metadata["uid"] = uid.clone().into();
+    metadata["creationTimestamp"] = time(api.now).into();
+    wanted["spec"]["audiences"] = audiences.clone().into();
+    let token =
+        api.rights.tokens.issue(Issued { account: path.clone(), uid, bound, audiences, ends, id }, &claims);
+    wanted["status"] = json!({ "token": token, "expirationTimestamp": time(ends) });
+    Ok(Reply::Json(StatusCode::CREATED, json_bytes(&wanted)))
+}
 
-    /// The object to which a token is bound.
-    fn bound(&self, account: &Path, reference: &Value) -> Result<Option<(Resource, Path, String)>, Failure> {
-        if reference.is_null() {
-            return Ok(None);
-        }
-        let text = |field: &str| reference[field].as_str().unwrap_or_default();
-        let (api_version, name) = (text("apiVersion"), text("name"));
-        let (plural, namespace) = match (api_version, text("kind")) {
-            ("v1", "Pod") => ("pods", account.namespace()),
-            ("v1", "Secret") => ("secrets", account.namespace()),
-            ("v1", "Node") => ("nodes", None),
-            (_, kind) => {
-                let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-                let what = format!("{group}/{version}, Kind={kind}");
-                return Err(Failure::bad_request(format!("cannot bind token to object of type {what}")));
-            }
-        };
-        let (resource, path) = (core(plural), Path::new(namespace, name));
-        let Some(kind) = self.kinds.of_resource(&resource) else { return Err(Failure::no_resource()) };
-        let object = self.live(kind, &path)?;
-        if plural == "pods" && object["spec"]["serviceAccountName"] != account.name() {
-            return Err(Failure::bad_request(format!(
-                "cannot bind token for serviceaccount {:?} to pod running with different serviceaccount name.",
-                account.name()
-            )));
-        }
-        let uid = meta(&object, "uid").to_owned();
-        let given = text("uid");
-        if !given.is_empty() && given != uid {
-            let why = format!(
-                "the UID in the bound object reference ({given}) does not match the UID in record. The object might \
-                 have been deleted and then recreated"
-            );
-            return Err(Failure::precondition(kind, name, &why));
-        }
-        Ok(Some((resource, path, uid)))
+/// The object to which a token is bound.
+fn bound(
+    store: &Store,
+    discovery: &Discovery,
+    account: &Path,
+    reference: &Value,
+) -> Result<Option<(Resource, Path, String)>, Failure> {
+    if reference.is_null() {
+        return Ok(None);
     }
+    let text = |field: &str| reference[field].as_str().unwrap_or_default();
+    let (api_version, name) = (text("apiVersion"), text("name"));
+    let (plural, namespace) = match (api_version, text("kind")) {
+        ("v1", "Pod") => ("pods", account.namespace()),
+        ("v1", "Secret") => ("secrets", account.namespace()),
+        ("v1", "Node") => ("nodes", None),
+        (_, kind) => {
+            let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+            let what = format!("{group}/{version}, Kind={kind}");
+            return Err(Failure::bad_request(format!("cannot bind token to object of type {what}")));
+        }
+    };
+    let (resource, path) = (Resource::new("", plural), Path::new(namespace, name));
+    let Some(kind) = discovery.of_resource(&resource) else { return Err(Failure::no_resource()) };
+    let object = read::live(store, kind, &path)?;
+    if plural == "pods" && object["spec"]["serviceAccountName"] != account.name() {
+        return Err(Failure::bad_request(format!(
+            "cannot bind token for serviceaccount {:?} to pod running with different serviceaccount name.",
+            account.name()
+        )));
+    }
+    let uid = meta(&object, "uid").to_owned();
+    let given = text("uid");
+    if !given.is_empty() && given != uid {
+        let why = format!(
+            "the UID in the bound object reference ({given}) does not match the UID in record. The object might \
+             have been deleted and then recreated"
+        );
+        return Err(Failure::precondition(kind, name, &why));
+    }
+    Ok(Some((resource, path, uid)))
 }
 
 /// Refuses a request that names another account than its path.
@@ -293,8 +299,4 @@ fn claims(
 
 fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
-}
-
-fn core(plural: &str) -> Resource {
-    Resource { group: String::new(), plural: plural.to_owned() }
 }

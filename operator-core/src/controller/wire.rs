@@ -1,0 +1,260 @@
+//! A controller between its declaration and its start: all parts are connected, and none of them runs.
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use futures::FutureExt;
+
+#[cfg(feature = "testing")]
+use super::planted::{self, Planted};
+use super::{
+    Controller,
+    permitted::{Permitted, Places},
+    running::{Parts, RunningController},
+};
+#[cfg(feature = "testing")]
+use crate::processor::MachineConfig;
+use crate::{
+    client::Clients,
+    dispatcher::{Dispatcher, Runs},
+    environment::Environment,
+    event_source::{
+        EventSink, EventSource, Given, NoPrimaries, PrimaryChange, PrimarySource, Sharing, Sources,
+        Subscriber, WatchScope, Wiring,
+    },
+    observe::{Cause, Observers, SourceIndex},
+    operations::{Mode, Recorder, Writer},
+    processor::{Input, Processor, ProcessorTask, RunExecutor},
+    reconciler::{ControllerContext, ManagedWorkflow, WorkflowSurroundings},
+    resource::{Departed, MarkNames, ObjectKey, Uid},
+};
+
+/// What an operator passes to each of its controllers.
+pub(crate) struct OperatorParts {
+    pub(crate) clients: Clients,
+    pub(crate) environment: Environment,
+    pub(crate) observers: Observers,
+    /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
+    pub(crate) cache_sync_timeout: Option<Duration>,
+    /// No run starts before everything is synced.
+    pub(crate) starts_as_a_whole: bool,
+    /// Used instead of the namespaces that the controllers declare.
+    pub(crate) namespaces: Option<WatchScope>,
+    pub(crate) workflows: WorkflowSurroundings,
+    /// The share by which regular delays are spread where a controller says nothing else.
+    pub(crate) spread: f64,
+    /// Those of the runs of all controllers together, if there is a limit.
+    pub(crate) places: Option<Places>,
+    /// The keys of the marks on what dependents write.
+    pub(crate) marks: MarkNames,
+    /// What sources of several controllers share.
+    pub(crate) sharing: Sharing,
+    /// The field managers of all controllers, whose entries the caches keep.
+    pub(crate) managers: BTreeSet<String>,
+    /// Whether writes are sent, or only planned.
+    pub(crate) mode: Mode,
+    /// What exists, if there is no cluster to ask.
+    pub(crate) given: Option<Arc<dyn Given>>,
+}
+
+impl fmt::Debug for OperatorParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OperatorParts").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// The parts of a controller, of which none runs.
+pub(crate) struct Wired {
+    parts: Parts,
+    scope: WatchScope,
+    /// How the processor decides.
+    #[cfg(feature = "testing")]
+    pub(crate) config: MachineConfig,
+    processing: ProcessorTask,
+    pub(crate) dispatcher: Dispatcher,
+    #[cfg(feature = "testing")]
+    planted: Planted,
+}
+
+/// The same runs, each of which waits for one of the operator's places, if it has a limit.
+fn in_their_places(runs: Arc<Runs>, controller: &Arc<str>, parts: &OperatorParts) -> Arc<dyn RunExecutor> {
+    match &parts.places {
+        Some(places) => Arc::new(Permitted {
+            runs,
+            places: places.clone(),
+            controller: Arc::clone(controller),
+            observers: parts.observers.clone(),
+        }),
+        None => runs,
+    }
+}
+
+impl Controller {
+    pub(crate) fn start(&self, parts: &OperatorParts) -> RunningController {
+        let wired = self.wire(parts);
+        let runs = in_their_places(Arc::new(Runs(Arc::new(wired.dispatcher))), &self.name, parts);
+        #[cfg(feature = "testing")]
+        let runs = wired.planted.around_runs(runs);
+        RunningController::start(wired.parts, wired.scope, wired.processing.run(runs).boxed())
+    }
+
+    /// Connects its parts, of which none runs.
+    pub(crate) fn wire(&self, parts: &OperatorParts) -> Wired {
+        let OperatorParts {
+            clients,
+            environment,
+            observers,
+            namespaces,
+            workflows,
+            sharing,
+            managers,
+            marks,
+            mode,
+            given,
+            spread,
+            ..
+        } = parts;
+        let mut config = self.settings.machine.clone();
+        config.spread = self.settings.spread.unwrap_or(*spread);
+        if let Some(places) = &parts.places {
+            config.max_concurrent = config.max_concurrent.min(places.all());
+        }
+        let never_retries = config.retry.is_last(&config.retry.begin());
+        let name = Arc::clone(&self.name);
+        let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
+        let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
+        #[cfg(feature = "testing")]
+        let (sink, planted) = planted::around_sink(sink, &processor, environment);
+        // What controllers share is kept for all of them.
+        let all_managers: BTreeSet<String> =
+            std::iter::once(self.field_manager().to_owned()).chain(managers.iter().cloned()).collect();
+        let marks = Arc::new(self.marks(marks.clone()));
+        let mut wiring = Wiring {
+            controller: Arc::clone(&self.name),
+            primary_type: self.settings.primary_type.clone(),
+            scope: namespaces
+                .as_ref()
+                .unwrap_or(self.settings.scope())
+                .in_place(clients.direct.default_namespace()),
+            own_managers: all_managers.into_iter().collect(),
+            sharing: sharing.clone(),
+            marks: Arc::clone(&marks),
+            clients: clients.clone(),
+            environment: environment.clone(),
+            observers: observers.clone(),
+            primaries: Arc::new(NoPrimaries),
+            scopes: Arc::default(),
+            sink,
+            given: given.clone(),
+        };
+        let primary = PrimarySource::new(self.settings.primary_source(self.finalizer.as_deref()), &wiring);
+        wiring.primaries = Arc::new(primary.informer().clone());
+        wiring.scopes.follow(primary.informer());
+        let mut sources = Sources::none_in(&wiring);
+        for (index, declaration) in SourceIndex::all().zip(&self.sources) {
+            declaration.build(index, &wiring, &mut sources);
+        }
+        for (index, declaration) in (self.sources.len()..).zip(&self.conditional_sources) {
+            let index = SourceIndex(u8::try_from(index).unwrap_or(u8::MAX));
+            sources.add_conditional(Arc::clone(declaration), index, &wiring);
+        }
+        // Behind these, and behind that of definitions.
+        sources.accept_more(&wiring, self.all_sources().count() + 1);
+        let conditional = Arc::clone(sources.conditional());
+        // Behind all event sources: it is none of the controller's, but wakes its primaries.
+        let discovery = u8::try_from(self.all_sources().count()).unwrap_or(u8::MAX);
+        let subscriber = Subscriber {
+            controller: Arc::clone(&self.name),
+            primaries: Arc::clone(&wiring.primaries),
+            sink: Arc::clone(&wiring.sink),
+            cause: Cause::Source(SourceIndex(discovery)),
+        };
+        let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
+        all.extend(sources.all().cloned());
+
+        let workflows = workflows.subscribed_by(subscriber);
+        let workflow =
+            self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
+        let writer = Writer {
+            clients: clients.clone(),
+            controller: Arc::clone(&self.name),
+            field_manager: Arc::clone(&self.field_manager),
+            environment: environment.clone(),
+            observers: observers.clone(),
+            mode: mode.clone(),
+        };
+        let (scopes, declared) = (Arc::clone(&wiring.scopes), self.settings.records_events);
+        let events = Recorder::new(writer.clone(), scopes, declared);
+        let shared = Arc::new(ControllerContext {
+            controller: Arc::clone(&self.name),
+            primary,
+            sources,
+            events: Arc::clone(&events),
+            writer,
+            clients: clients.clone(),
+            all_events: self.settings.all_events,
+            applies: self.settings.use_ssa_to_patch_primary,
+            finalizer: self.finalizer.clone(),
+            marks,
+            workflow,
+            scopes: Arc::clone(&wiring.scopes),
+            workflows,
+            processor: processor.clone(),
+        });
+        let dispatcher = Dispatcher {
+            code: Arc::clone(&self.code),
+            status: self.settings.status.clone(),
+            never_retries,
+            timeout: self.settings.reconcile_timeout,
+            source_names: self.source_names(),
+            shared,
+        };
+        let parts = Parts {
+            name: Arc::clone(&self.name),
+            primary_type: wiring.primary_type,
+            primaries: wiring.primaries,
+            scopes: wiring.scopes,
+            sources: all,
+            conditional,
+            processor,
+            environment: environment.clone(),
+            observers: observers.clone(),
+            events: Some(events),
+            term: clients.term().cloned(),
+            cache_sync_timeout: parts.cache_sync_timeout,
+            as_a_whole: parts.starts_as_a_whole,
+            has_begun: AtomicBool::new(false),
+        };
+        Wired {
+            parts,
+            scope: wiring.scope,
+            #[cfg(feature = "testing")]
+            config: self.settings.machine.clone(),
+            processing,
+            dispatcher,
+            #[cfg(feature = "testing")]
+            planted,
+        }
+    }
+}
+
+/// Event sources don't know the processor.
+impl EventSink for Processor {
+    fn primary_changed(&self, change: PrimaryChange<'_>) {
+        let PrimaryChange { key, uid, cause, deleting } = change;
+        self.send(Input::PrimaryChanged { key: key.clone(), uid: Uid::new(uid), cause, deleting });
+    }
+
+    fn primary_deleted(&self, key: &ObjectKey, uid: &str, last: Option<Departed>) {
+        let last = last.map(Arc::new);
+        self.send(Input::PrimaryDeleted { key: key.clone(), uid: Uid::new(uid), last });
+    }
+
+    fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
+        self.send(Input::Related { key: primary.clone(), cause });
+    }
+}
