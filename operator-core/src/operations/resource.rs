@@ -244,7 +244,7 @@ impl<'c> ResourceOperations<'c> {
         let unmet = match &known {
             Some(known) if is_met == Some(true) => {
                 known.note(false);
-                return target.found_as_desired(&known.kept, &key);
+                return self.found_as_desired(&target, &known.kept, &key);
             }
             Some(known) if is_met == Some(false) => {
                 Some(target.informer().view().lazy(&key, Arc::clone(&known.kept)))

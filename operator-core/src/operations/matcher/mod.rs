@@ -83,7 +83,7 @@ pub(crate) use self::{
     digest::{digest, same_values},
     fingerprint::fingerprint,
     replacement::{matches_merged, matches_replaced_status, matches_replacement},
-    value::{present, same_number, strip_nulls},
+    value::strip_nulls,
 };
 
 /// The maximum number of paths in [`Match::Differs`]: enough to see what happens, and a bound on the work.
