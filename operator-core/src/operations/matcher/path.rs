@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A path as a chain of stack frames: walking costs no allocation, only a difference is rendered.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Path<'a> {
+pub(super) enum Path<'a> {
     /// The object itself.
     Root,
     /// A field of an object.

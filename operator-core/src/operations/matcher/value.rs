@@ -19,7 +19,7 @@ pub(crate) fn strip_nulls(value: &mut Value) {
 }
 
 /// A field that exists and is not `null`.
-pub(crate) fn present(value: Option<&Value>) -> Option<&Value> {
+pub(super) fn present(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| !value.is_null())
 }
 
@@ -76,7 +76,7 @@ pub(super) fn same(desired: &Value, actual: &Value) -> bool {
 
 /// Whether two numbers are equal, however they are written. Integers are compared as integers, because not every
 /// integer has its own floating point number.
-pub(crate) fn same_number(one: &Number, other: &Number) -> bool {
+pub(super) fn same_number(one: &Number, other: &Number) -> bool {
     match (integer(one), integer(other)) {
         (Some(one), Some(other)) => one == other,
         (None, None) => one.as_f64() == other.as_f64(),
