@@ -82,7 +82,7 @@ pub use error::Error;
 pub(crate) use indexers::{AnyIndexer, Indexer, opening};
 #[doc(hidden)]
 pub use informer::Sizes;
-pub(crate) use informer::{AnyInformer, HeldObjects, InformerPlan, Unopened, WhyUnopened};
+pub(crate) use informer::{HeldObjects, Informer, InformerPlan, Unopened, WhyUnopened};
 pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
 pub(crate) use list_watch::fetch::{Unread, read_live};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
@@ -93,4 +93,4 @@ pub(crate) use own_write::AnyWrite;
 pub use resource_cache::ResourceCache;
 pub(crate) use scopes::WatchScope;
 pub(crate) use secondary_index::SecondaryIndex;
-pub(crate) use text::{Answer, Applied, Kept, Owned, Verdict, View, kind_of, range_within};
+pub(crate) use text::{Answer, Applied, Owned, TextObject, Verdict, View, kind_of, range_within};

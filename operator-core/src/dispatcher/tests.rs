@@ -26,7 +26,7 @@ use tower::{BoxError, service_fn, util::BoxService};
 
 use super::*;
 use crate::{
-    cache::{AnyInformer, Options, WatchScope},
+    cache::{Informer, Options, WatchScope},
     client::{Clients, ResponseBody, TransportHook},
     environment::Environment,
     event_source::{
@@ -305,7 +305,7 @@ impl World {
     }
 }
 
-async fn nothing_is_left(informer: &AnyInformer, polls: usize) {
+async fn nothing_is_left(informer: &Informer, polls: usize) {
     let has_passed =
         || informer.last_syncs().iter().all(|(_, sync)| *sync >= Some(ResourceVersion::new(LATEST)));
     while !has_passed() {

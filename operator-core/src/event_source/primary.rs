@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     cache::{
-        AnyIndexer, AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, InformerSettings, Kept,
-        Options, View,
+        AnyIndexer, Change, ChangeHandler, ChangeKind, Informer, InformerPlan, InformerSettings, Options,
+        TextObject, View,
     },
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{Departed, Object, ObjectKey, ResourceType},
@@ -72,13 +72,14 @@ impl fmt::Debug for PrimaryFilters {
 }
 
 impl PrimaryFilters {
-    fn accepts(&self, change: &ChangeKind<Kept>, view: &View) -> bool {
+    fn accepts(&self, change: &ChangeKind<TextObject>, view: &View) -> bool {
         if !self.user.accepts_kept(change, view) {
             return false;
         }
         let ChangeKind::Updated { old, new } = change else { return true };
         let lacks_finalizer = |finalizer: &String| {
-            let lacks = |object: &Kept| !object.finalizers().iter().flatten().any(|name| name == finalizer);
+            let lacks =
+                |object: &TextObject| !object.finalizers().iter().flatten().any(|name| name == finalizer);
             lacks(old) || lacks(new)
         };
         !self.default_filters
@@ -93,7 +94,7 @@ impl PrimaryFilters {
 #[derive(Clone)]
 pub(crate) struct PrimarySource {
     of: RustType,
-    informer: AnyInformer,
+    informer: Informer,
     resource_type: ResourceType,
     unconfirmed: Arc<UnconfirmedWrites>,
     /// Whether it follows only what selectors match, so that it doesn't see what becomes of all others.
@@ -138,7 +139,7 @@ impl PrimarySource {
         let shared = !declaration.options.unshared;
         let share = shared.then(|| wiring.share(&wiring.primary_type, false));
         let plan = InformerPlan { settings, bounds, share, view, client, environment };
-        let informer = AnyInformer::new(plan, events, indexers);
+        let informer = Informer::new(plan, events, indexers);
         wiring.fill(&informer);
         let resource_type = wiring.primary_type.clone();
         Self { of: declaration.of, informer, resource_type, unconfirmed, selects }
@@ -156,7 +157,7 @@ impl PrimarySource {
 
     /// Everything that is known about the primaries.
     #[must_use]
-    pub(crate) fn informer(&self) -> &AnyInformer {
+    pub(crate) fn informer(&self) -> &Informer {
         &self.informer
     }
 
@@ -267,7 +268,7 @@ impl ChangeHandler for PrimaryEvents {
 }
 
 /// The server gives every object a uid; an empty one can only come from a test.
-fn uid(object: &Kept) -> &str {
+fn uid(object: &TextObject) -> &str {
     object.uid().unwrap_or_default()
 }
 
@@ -278,7 +279,7 @@ mod tests {
     use super::*;
     use crate::cache::tests::known::{kept, view};
 
-    fn with_label(value: &str) -> Arc<Kept> {
+    fn with_label(value: &str) -> Arc<TextObject> {
         let labels = Some([("colour".to_owned(), value.to_owned())].into());
         let metadata = ObjectMeta { generation: Some(1), labels, ..ObjectMeta::default() };
         kept(&Deployment { metadata, ..Deployment::default() })

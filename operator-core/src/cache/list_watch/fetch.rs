@@ -11,7 +11,7 @@ use crate::{
     cache::{
         Error,
         engine::Decoded,
-        text::{Face, Item, Kept},
+        text::{Face, Item, TextObject},
     },
     client::{exchange, is_end_of},
     resource::{ObjectKey, ResourceType},
@@ -25,7 +25,7 @@ pub(in crate::cache) async fn object(
     collection: &Collection,
     key: &ObjectKey,
     face: &dyn Face,
-) -> Result<Option<Arc<Kept>>, Error> {
+) -> Result<Option<Arc<TextObject>>, Error> {
     let resource_type = &collection.resource_type;
     let refused = |status, reason| Error::Get {
         object: format!("{}/{}", collection.path(), key.name()),

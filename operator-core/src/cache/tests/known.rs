@@ -10,7 +10,7 @@ use crate::{
         engine::{Decoded, Engine},
         informer::making::parts,
         store::{FullStore, ItemStore},
-        text::{Item, Keeping, Kept, View},
+        text::{Item, Keeping, TextObject, View},
     },
     resource::{KubeObject, ObjectKey, ResourceType},
 };
@@ -65,7 +65,7 @@ pub(crate) fn view<K: KubeObject<DynamicType: Default>>() -> View {
 }
 
 /// An object as such an informer keeps it.
-pub(crate) fn kept<K: KubeObject<DynamicType: Default>>(object: &K) -> Arc<Kept> {
+pub(crate) fn kept<K: KubeObject<DynamicType: Default>>(object: &K) -> Arc<TextObject> {
     view::<K>().answer_of(Arc::new(object.clone())).kept.expect("it can be kept")
 }
 
@@ -75,13 +75,13 @@ pub(in crate::cache) fn decoded(map: &ConfigMap) -> Decoded {
 }
 
 /// What has this text as an informer whose own manager is `manager` keeps it, whatever its kind.
-pub(crate) fn scanned(text: &str, manager: &str) -> Option<Kept> {
+pub(crate) fn scanned(text: &str, manager: &str) -> Option<TextObject> {
     let keeping = Keeping::new(&ResourceType::of::<ConfigMap>(), &[manager.to_owned()]);
     Some(keeping.keep(&Item::of(text))?.1)
 }
 
 /// The same of two states of one object.
-pub(crate) fn scanned_both(older: &str, newer: &str, manager: &str) -> Option<(Kept, Kept)> {
+pub(crate) fn scanned_both(older: &str, newer: &str, manager: &str) -> Option<(TextObject, TextObject)> {
     let keeping = Keeping::new(&ResourceType::of::<ConfigMap>(), &[manager.to_owned()]);
     Some((keeping.keep(&Item::of(older))?.1, keeping.keep(&Item::of(newer))?.1))
 }

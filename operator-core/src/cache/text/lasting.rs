@@ -24,7 +24,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Kept,
+    TextObject,
     own::Own,
     scan::{Key, Span, range_within},
 };
@@ -37,7 +37,7 @@ enum Part {
     Entries(&'static str),
 }
 
-impl Kept {
+impl TextObject {
     /// Whether it differs from `other`, another state of the object, only in what none of the operator's managers owns,
     /// and in its status.
     pub(crate) fn is_alike(&self, other: &Self) -> bool {

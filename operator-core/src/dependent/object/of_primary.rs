@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::settings::Managed;
 use crate::{
-    cache::Kept,
+    cache::TextObject,
     dependent::{Asked, Error},
     event_source::OWNER_INDEX,
     resource::{AnyObject, Cluster, Marks, Object, ObjectKey, Whose, label_value},
@@ -93,7 +93,7 @@ impl OfPrimary<'_> {
     /// without decoding.
     pub(super) fn with_its_label(
         &self,
-        may_be: &dyn Fn(&ObjectKey, &Kept) -> bool,
+        may_be: &dyn Fn(&ObjectKey, &TextObject) -> bool,
         is: impl Fn(&dyn Object) -> bool,
     ) -> Result<Vec<AnyObject>, Error> {
         let source = self.managed.source(self.asked.context)?;

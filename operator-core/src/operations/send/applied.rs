@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use super::target::Target;
 use crate::operations::{Error, resource::typed};
 use crate::{
-    cache::Kept,
+    cache::TextObject,
     event_source::AnySecondary,
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType},
 };
@@ -21,7 +21,7 @@ pub(in crate::operations) enum State {
     /// What was written, or an object that was not read from a cache.
     Object { object: AnyObject, kind: ResourceType },
     /// As the cache keeps it.
-    Found { kept: Arc<Kept>, source: Arc<AnySecondary>, key: ObjectKey },
+    Found { kept: Arc<TextObject>, source: Arc<AnySecondary>, key: ObjectKey },
 }
 
 impl<K: KubeObject> Applied<K> {
@@ -78,7 +78,7 @@ impl Target<'_> {
     /// The known state, to which nothing has to be written.
     pub(in crate::operations) fn found_as_desired(
         &self,
-        known: &Arc<Kept>,
+        known: &Arc<TextObject>,
         key: &ObjectKey,
     ) -> Result<State, Error> {
         self.run.writer.matched(self.run.key, self.kind(), key, None);

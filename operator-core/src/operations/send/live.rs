@@ -6,7 +6,7 @@ use serde::de::Error as _;
 
 use crate::operations::{Error, Writer};
 use crate::{
-    cache::{AnyInformer, Unread, read_live},
+    cache::{Informer, Unread, read_live},
     resource::{AnyObject, ObjectKey, ResourceType},
 };
 
@@ -15,13 +15,13 @@ use crate::{
 /// Boxed, as in `Writer::send`.
 pub(crate) fn live<'r>(
     writer: &'r Writer,
-    informer: &'r AnyInformer,
+    informer: &'r Informer,
     key: &'r ObjectKey,
 ) -> BoxFuture<'r, Result<Option<AnyObject>, Error>> {
     look(writer, informer, key).boxed()
 }
 
-async fn look(writer: &Writer, informer: &AnyInformer, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+async fn look(writer: &Writer, informer: &Informer, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
     let kind = informer.resource_type();
     let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
     let Some(object) = read.map_err(|error| unread(error, kind, key))? else { return Ok(None) };

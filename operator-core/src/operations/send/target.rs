@@ -9,7 +9,7 @@ use serde::de::Error as _;
 use super::{live::live, request::WriteRequest};
 use crate::operations::{Error, Findings, ResourceOperations, Writer};
 use crate::{
-    cache::{Answer, AnyInformer, AnyWrite, HeldObjects},
+    cache::{Answer, AnyWrite, HeldObjects, Informer},
     event_source::{AnySecondary, PrimarySource, RustType, SecondaryWrite, Sources},
     resource::{AnyObject, Object, ObjectKey, ResourceType},
 };
@@ -71,7 +71,7 @@ pub(in crate::operations) enum Window<'c> {
     /// Of a secondary: its answer triggers the other primaries that it concerns.
     Secondary(SecondaryWrite<'c>),
     /// Of another primary, which has to be reconciled: its echo counts like any other change.
-    OtherPrimary(&'c AnyInformer),
+    OtherPrimary(&'c Informer),
 }
 
 impl Window<'_> {
@@ -266,7 +266,7 @@ impl<'c> Target<'c> {
         }
     }
 
-    pub(in crate::operations) fn informer(&self) -> &AnyInformer {
+    pub(in crate::operations) fn informer(&self) -> &Informer {
         match &self.known {
             Known::Primary(source) => source.informer(),
             Known::Secondary(source) => source.informer(),
