@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub use crate::{
-    cache::{InformerSettings, Sizes},
+    cache::{config::InformerSettings, informer::Sizes},
     dependent::matcher::{configured::Written, merge::merged, ssa::matches_applied},
     operations::matcher::matches_owned_fields,
     processor::machine::{Effect, Input, Machine, MachineConfig, Outcome, Run, RunId},

@@ -47,7 +47,7 @@
 
 mod bounds;
 mod change;
-mod config;
+pub(crate) mod config;
 pub(crate) mod scopes;
 pub(crate) mod shard;
 
@@ -61,7 +61,7 @@ mod overlay;
 
 mod engine;
 mod error;
-mod informer;
+pub(crate) mod informer;
 mod options;
 mod own_write;
 #[cfg(feature = "testing")]
@@ -75,13 +75,10 @@ mod text;
 pub(crate) use bounds::AnyBounds;
 pub use bounds::Bounds;
 pub(crate) use change::{Change, ChangeHandler, ChangeKind, Follower};
-#[doc(hidden)]
-pub use config::InformerSettings;
+pub(crate) use config::InformerSettings;
 pub use config::InitialList;
 pub use error::Error;
 pub(crate) use indexers::{AnyIndexer, Indexer, opening};
-#[doc(hidden)]
-pub use informer::Sizes;
 pub(crate) use informer::{HeldObjects, Informer, InformerPlan, Unopened, WhyUnopened};
 pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
 pub(crate) use list_watch::fetch::{Unread, read_live};

@@ -6,7 +6,7 @@ use futures::join;
 use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{Value, json};
 
-use crate::cache::{ChangeKind, Error, Sizes, TextObject};
+use crate::cache::{ChangeKind, Error, TextObject, informer::Sizes};
 
 use super::{
     recorder::{key, short, version},
