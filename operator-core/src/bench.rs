@@ -5,7 +5,7 @@ use std::{future::Future, ops::Deref, sync::Arc, time::Duration};
 
 use crate::{
     cache::{
-        AnyInformer, Bounds, Change, ChangeHandler, ChangeKind, Error, InformerPlan, ResourceCache, View,
+        Bounds, Change, ChangeHandler, ChangeKind, Error, Informer, InformerPlan, ResourceCache, View,
         kind_of, opening,
     },
     client,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 pub use crate::{
-    cache::{InformerSettings, Sizes},
+    cache::{config::InformerSettings, informer::Sizes},
     operations::matcher::{matches_owned_fields, merged, still_owned},
     processor::machine::{Effect, Input, Machine, MachineConfig, Outcome, Run, RunId},
     resource::uid::Uid,
@@ -40,7 +40,7 @@ pub enum Seen<'a> {
 /// An informer without a controller.
 #[derive(Clone, Debug)]
 pub struct BareInformer<K: KubeObject> {
-    informer: AnyInformer,
+    informer: Informer,
     cache: ResourceCache<K>,
 }
 
@@ -62,7 +62,7 @@ impl<K: KubeObject> BareInformer<K> {
         let indexers = view.opens(indexers.into_iter().collect());
         let bounds = bounds.and_then(|bounds| bounds.any(&settings.resource_type).ok());
         let plan = InformerPlan { settings, bounds, share: None, view, client, environment };
-        let informer = AnyInformer::new(plan, Arc::new(Handler(seen)), indexers);
+        let informer = Informer::new(plan, Arc::new(Handler(seen)), indexers);
         Self { cache: ResourceCache::of(informer.clone()), informer }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Kept, View};
+use super::{TextObject, View};
 use crate::{
     observe::{Action, SourceHealth},
     resource::{Object, ObjectKey},
@@ -15,7 +15,7 @@ pub(crate) struct Change {
     /// a clone of it allocates no further strings.
     pub(crate) key: ObjectKey,
     /// What happened to it.
-    pub(crate) kind: ChangeKind<Kept>,
+    pub(crate) kind: ChangeKind<TextObject>,
 }
 
 /// What happened to an object.
@@ -63,7 +63,7 @@ impl<K: ?Sized> ChangeKind<K> {
     }
 }
 
-impl ChangeKind<Kept> {
+impl ChangeKind<TextObject> {
     /// The same change with its objects opened.
     pub(crate) fn opened(&self, view: &View) -> Option<ChangeKind<dyn Object>> {
         Some(match self {

@@ -13,7 +13,7 @@ use crate::{
     resource::{KubeObject, Object, ObjectKey},
 };
 
-use super::text::{Kept, View};
+use super::text::{TextObject, View};
 
 /// Returns the values under which an object is found in an index.
 pub(crate) type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
@@ -33,10 +33,10 @@ impl View {
     pub(crate) fn opens(
         self: &Arc<Self>,
         indexers: BTreeMap<String, AnyIndexer>,
-    ) -> BTreeMap<String, Indexer<Arc<Kept>>> {
+    ) -> BTreeMap<String, Indexer<Arc<TextObject>>> {
         let (names, indexers): (Vec<_>, Vec<_>) = indexers.into_iter().unzip();
         let (view, indexers) = (Arc::clone(self), Arc::<[AnyIndexer]>::from(indexers));
-        let ask = move |kept: &Arc<Kept>| match view.open(kept) {
+        let ask = move |kept: &Arc<TextObject>| match view.open(kept) {
             Some(object) => {
                 indexers.iter().map(|indexer| fenced(|| indexer(&*object)).unwrap_or_default()).collect()
             }
@@ -45,10 +45,10 @@ impl View {
         let (ask, id) = (Arc::new(ask), self.id());
         let of = |(position, name)| {
             let ask = Arc::clone(&ask);
-            let values = move |kept: &Arc<Kept>| {
+            let values = move |kept: &Arc<TextObject>| {
                 kept.indexed(id, || ask(kept)).get(position).cloned().unwrap_or_default()
             };
-            (name, Arc::new(values) as Indexer<Arc<Kept>>)
+            (name, Arc::new(values) as Indexer<Arc<TextObject>>)
         };
         names.into_iter().enumerate().map(of).collect()
     }
@@ -66,19 +66,19 @@ pub(super) struct Indexers {
 pub(super) struct Values(Vec<BTreeSet<String>>);
 
 struct Index {
-    indexer: Indexer<Arc<Kept>>,
+    indexer: Indexer<Arc<TextObject>>,
     keys: RwLock<HashMap<String, BTreeSet<ObjectKey>>>,
 }
 
 impl Index {
     /// Users' functions are fenced where they are opened.
-    fn values(&self, object: &Arc<Kept>) -> BTreeSet<String> {
+    fn values(&self, object: &Arc<TextObject>) -> BTreeSet<String> {
         (self.indexer)(object).into_iter().collect()
     }
 }
 
 impl Indexers {
-    pub(super) fn new(indexers: BTreeMap<String, Indexer<Arc<Kept>>>) -> Self {
+    pub(super) fn new(indexers: BTreeMap<String, Indexer<Arc<TextObject>>>) -> Self {
         let by_name = indexers
             .into_iter()
             .map(|(name, indexer)| (name, Index { indexer, keys: RwLock::default() }))
@@ -98,7 +98,7 @@ impl Indexers {
     /// Adds the new values of an object. Called before the store changes, as [`Indexers::remove`] is called after it: a
     /// reader may then find a key too many, which it notices by [`Indexers::matches`], but never one too few. Returns
     /// the values.
-    pub(super) fn add(&self, key: &ObjectKey, new: &Arc<Kept>) -> Values {
+    pub(super) fn add(&self, key: &ObjectKey, new: &Arc<TextObject>) -> Values {
         let add = |index: &Index| {
             let values = index.values(new);
             if !values.is_empty() {
@@ -113,7 +113,7 @@ impl Indexers {
     }
 
     /// Removes the values that `old` had, except for those that its successor has.
-    pub(super) fn remove(&self, key: &ObjectKey, old: &Arc<Kept>, new: &Values) {
+    pub(super) fn remove(&self, key: &ObjectKey, old: &Arc<TextObject>, new: &Values) {
         let old = Values(self.by_name.values().map(|index| index.values(old)).collect());
         self.remove_values(key, &old, new);
     }
@@ -143,7 +143,7 @@ impl Indexers {
         self.by_name.get(index).and_then(|index| index.keys.read().get(value).cloned()).unwrap_or_default()
     }
 
-    pub(super) fn matches(&self, index: &str, value: &str, object: &Arc<Kept>) -> bool {
+    pub(super) fn matches(&self, index: &str, value: &str, object: &Arc<TextObject>) -> bool {
         self.by_name.get(index).is_some_and(|index| index.values(object).contains(value))
     }
 

@@ -36,7 +36,7 @@ use crate::{
             fetch, follow,
         },
         scopes::{ScopeIndex, WatchScope},
-        text::{Answer, Kept, View},
+        text::{Answer, TextObject, View},
     },
     environment::Environment,
     observe::SourceHealth,
@@ -46,9 +46,9 @@ use crate::{
 /// Follows all objects of one type, and answers reads from memory. Cheap to clone; clones share everything. JOSDK:
 /// `InformerManager` and `ManagedInformerEventSource`.
 ///
-/// Nothing runs before [`AnyInformer::run`] is polled.
+/// Nothing runs before [`Informer::run`] is polled.
 #[derive(Clone)]
-pub(crate) struct AnyInformer(Arc<Inner>);
+pub(crate) struct Informer(Arc<Inner>);
 
 /// An object that is known can't be read.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ pub struct Sizes {
 /// continues to do so is itself behind.
 const FETCH_ATTEMPTS: usize = 3;
 
-impl AnyInformer {
+impl Informer {
     /// From now on `follower` is notified of every state that is stored, the operator's own writes included, before the
     /// informer's own handler is; and, before this returns, of the objects that are stored already. The caller must not
     /// hold a lock that the follower takes when it is notified.
@@ -236,7 +236,7 @@ impl AnyInformer {
 
     /// The newest known state of an object: the response to the operator's own write until the watch has caught up with
     /// it. From a bounded informer, `None` also stands for an object that is not held in full. An object that can't be
-    /// decoded is not found by any read; [`AnyInformer::undecodable`] names it.
+    /// decoded is not found by any read; [`Informer::undecodable`] names it.
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<AnyObject> {
         self.open(&self.kept(key)?)
     }
@@ -262,7 +262,7 @@ impl AnyInformer {
     }
 
     /// The same as it is kept.
-    pub(crate) fn kept(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    pub(crate) fn kept(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.0.engine.get(key)
     }
 
@@ -309,7 +309,7 @@ impl AnyInformer {
     }
 
     /// The newest known state of all objects, sorted by key.
-    pub(crate) fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
+    pub(crate) fn entries(&self) -> Vec<(ObjectKey, Arc<TextObject>)> {
         self.0.engine.entries()
     }
 
@@ -319,20 +319,20 @@ impl AnyInformer {
     }
 
     /// The newest known state of all objects for which the named indexer gives `value`, sorted by key.
-    pub(crate) fn by_index(&self, index: &str, value: &str) -> Vec<(ObjectKey, Arc<Kept>)> {
+    pub(crate) fn by_index(&self, index: &str, value: &str) -> Vec<(ObjectKey, Arc<TextObject>)> {
         self.0.engine.by_index(index, value, &|_, _| true)
     }
 
     /// The kept form of this same state of the object; `None` for one that was read past the cache.
-    pub(crate) fn kept_as(&self, key: &ObjectKey, state: &dyn Object) -> Option<Arc<Kept>> {
+    pub(crate) fn kept_as(&self, key: &ObjectKey, state: &dyn Object) -> Option<Arc<TextObject>> {
         self.kept(key).filter(|kept| kept.is_state_of(state))
     }
 
-    pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
+    pub(crate) fn open(&self, kept: &Arc<TextObject>) -> Option<AnyObject> {
         self.0.view.open(kept)
     }
 
-    pub(crate) fn try_open(&self, key: &ObjectKey, kept: &Arc<Kept>) -> Result<AnyObject, Unopened> {
+    pub(crate) fn try_open(&self, key: &ObjectKey, kept: &Arc<TextObject>) -> Result<AnyObject, Unopened> {
         self.0.view.try_open(kept).map_err(|error| Unopened {
             kind: self.resource_type().clone(),
             key: key.clone(),
@@ -345,7 +345,7 @@ impl AnyInformer {
         &self,
         index: &str,
         value: &str,
-        is: &dyn Fn(&ObjectKey, &Kept) -> bool,
+        is: &dyn Fn(&ObjectKey, &TextObject) -> bool,
     ) -> Vec<AnyObject> {
         let found = self.0.engine.by_index(index, value, is).into_iter();
         found.map(|(key, kept)| self.0.view.lazy(&key, kept)).collect()
@@ -370,7 +370,7 @@ impl AnyInformer {
         answer.object
     }
 
-    /// Decodes the answer to a write, for [`AnyInformer::remember_answer`] or `AnyWrite::answered`. The error names the
+    /// Decodes the answer to a write, for [`Informer::remember_answer`] or `AnyWrite::answered`. The error names the
     /// field and what is expected there, and none of the object's values.
     pub(crate) fn answer(&self, text: &str) -> Result<Answer, serde_json::Error> {
         self.0.view.answer(text)
@@ -449,7 +449,7 @@ impl AnyInformer {
     }
 }
 
-impl fmt::Debug for AnyInformer {
+impl fmt::Debug for Informer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Informer")
             .field("settings", &self.0.settings)

@@ -47,7 +47,7 @@
 
 mod bounds;
 mod change;
-mod config;
+pub(crate) mod config;
 pub(crate) mod scopes;
 pub(crate) mod shard;
 
@@ -61,7 +61,7 @@ mod overlay;
 
 mod engine;
 mod error;
-mod informer;
+pub(crate) mod informer;
 mod options;
 mod own_write;
 #[cfg(feature = "testing")]
@@ -75,14 +75,11 @@ mod text;
 pub(crate) use bounds::AnyBounds;
 pub use bounds::Bounds;
 pub(crate) use change::{Change, ChangeHandler, ChangeKind, Follower};
-#[doc(hidden)]
-pub use config::InformerSettings;
+pub(crate) use config::InformerSettings;
 pub use config::InitialList;
 pub use error::Error;
 pub(crate) use indexers::{AnyIndexer, Indexer, opening};
-#[doc(hidden)]
-pub use informer::Sizes;
-pub(crate) use informer::{AnyInformer, HeldObjects, InformerPlan, Unopened, WhyUnopened};
+pub(crate) use informer::{HeldObjects, Informer, InformerPlan, Unopened, WhyUnopened};
 pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
 pub(crate) use list_watch::fetch::{Unread, WhyUnread, read_live};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
@@ -93,4 +90,4 @@ pub(crate) use own_write::AnyWrite;
 pub use resource_cache::ResourceCache;
 pub(crate) use scopes::WatchScope;
 pub(crate) use secondary_index::SecondaryIndex;
-pub(crate) use text::{Answer, Kept, Verdict, View, kind_of, range_within};
+pub(crate) use text::{Answer, TextObject, Verdict, View, kind_of, range_within};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     engine::Engine,
-    text::{Answer, Kept},
+    text::{Answer, TextObject},
 };
 use crate::resource::{AnyObject, ObjectKey};
 
@@ -24,7 +24,7 @@ use crate::resource::{AnyObject, ObjectKey};
 pub(crate) struct AnyWrite {
     pub(super) engine: Arc<Engine>,
     pub(super) key: ObjectKey,
-    pub(super) base: Option<Arc<Kept>>,
+    pub(super) base: Option<Arc<TextObject>>,
 }
 
 impl AnyWrite {
@@ -34,7 +34,7 @@ impl AnyWrite {
     }
 
     /// The newest state that was known when the write began, or when it was rebased, or the last answer.
-    pub(crate) fn base(&self) -> Option<&Arc<Kept>> {
+    pub(crate) fn base(&self) -> Option<&Arc<TextObject>> {
         self.base.as_ref()
     }
 

@@ -10,7 +10,7 @@ use crate::{
 use super::{
     engine::{Decoded, Engine, Parts},
     store::ItemStore,
-    text::{Face, Item, Kept},
+    text::{Face, Item, TextObject},
 };
 
 /// The engine of an informer, with a bug if one is planted here.
@@ -43,7 +43,7 @@ impl Face for TakenForOurOwn {
         self.face.take(item)
     }
 
-    fn with_metadata(&self, kept: &Kept, of: &Kept) -> Option<Kept> {
+    fn with_metadata(&self, kept: &TextObject, of: &TextObject) -> Option<TextObject> {
         self.face.with_metadata(kept, of)
     }
 }
@@ -57,7 +57,7 @@ impl ItemStore for Secretive {
         Vec::new()
     }
 
-    fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.0.get(key)
     }
 
@@ -65,7 +65,7 @@ impl ItemStore for Secretive {
         self.0.contains(key)
     }
 
-    fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    fn shown(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.0.shown(key)
     }
 
@@ -73,7 +73,7 @@ impl ItemStore for Secretive {
         self.0.version(key)
     }
 
-    fn insert(&self, key: ObjectKey, object: Arc<Kept>) {
+    fn insert(&self, key: ObjectKey, object: Arc<TextObject>) {
         self.0.insert(key, object);
     }
 
@@ -81,11 +81,11 @@ impl ItemStore for Secretive {
         self.0.remove(key);
     }
 
-    fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
+    fn entries(&self) -> Vec<(ObjectKey, Arc<TextObject>)> {
         self.0.entries()
     }
 
-    fn listed_form(&self, key: &ObjectKey, object: Arc<Kept>) -> Arc<Kept> {
+    fn listed_form(&self, key: &ObjectKey, object: Arc<TextObject>) -> Arc<TextObject> {
         self.0.listed_form(key, object)
     }
 
@@ -97,7 +97,7 @@ impl ItemStore for Secretive {
         self.0.full()
     }
 
-    fn fill(&self, key: &ObjectKey, object: Arc<Kept>) {
+    fn fill(&self, key: &ObjectKey, object: Arc<TextObject>) {
         self.0.fill(key, object);
     }
 

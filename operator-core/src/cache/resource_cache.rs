@@ -2,7 +2,7 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
-use super::{AnyInformer, Kept};
+use super::{Informer, TextObject};
 use crate::resource::{KubeObject, ObjectKey};
 
 /// What is known about all objects of one type that are followed, read from memory. Cheap to clone; clones share
@@ -11,13 +11,13 @@ use crate::resource::{KubeObject, ObjectKey};
 /// It shows the newest known state of an object: the response to the operator's own write until the watch has caught up
 /// with it. An object that can't be decoded is left out.
 pub struct ResourceCache<K: KubeObject> {
-    informer: AnyInformer,
+    informer: Informer,
     of: PhantomData<fn() -> K>,
 }
 
 impl<K: KubeObject> ResourceCache<K> {
     /// Reads what this informer of objects of that type holds; it has none of another type.
-    pub(crate) fn of(informer: AnyInformer) -> Self {
+    pub(crate) fn of(informer: Informer) -> Self {
         Self { informer, of: PhantomData }
     }
 
@@ -60,7 +60,7 @@ impl<K: KubeObject> ResourceCache<K> {
         self.opened(self.informer.by_index(index, value))
     }
 
-    fn opened(&self, entries: Vec<(ObjectKey, Arc<Kept>)>) -> Vec<Arc<K>> {
+    fn opened(&self, entries: Vec<(ObjectKey, Arc<TextObject>)>) -> Vec<Arc<K>> {
         entries.iter().filter_map(|(_, kept)| self.informer.open(kept)?.typed()).collect()
     }
 }

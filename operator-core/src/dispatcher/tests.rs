@@ -25,9 +25,9 @@ use tower::{BoxError, service_fn, util::BoxService};
 
 use super::*;
 use crate::{
-    cache::AnyInformer,
+    cache::Informer,
     client::{ResponseBody, TransportHook},
-    event_source::{EventSource, InformerEventSource},
+    event_source::{EventSource, InformerEventSource, RustType},
     observe::{Causes, Observation, Observer, Observers},
     processor::{FailureKind, RunId},
     reconciler::{Context, Offline, OfflineParts, Reconciler, UpdateControl, erased, run},
@@ -238,7 +238,7 @@ impl World {
     }
 }
 
-async fn nothing_is_left(informer: &AnyInformer, polls: usize) {
+async fn nothing_is_left(informer: &Informer, polls: usize) {
     let has_passed =
         || informer.last_syncs().iter().all(|(_, sync)| *sync >= Some(ResourceVersion::new(LATEST)));
     while !has_passed() {

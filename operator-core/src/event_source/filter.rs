@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    cache::{ChangeKind, Kept, View},
+    cache::{ChangeKind, TextObject, View},
     environment::fenced,
     resource::{KubeObject, Object},
 };
@@ -52,7 +52,7 @@ impl Filters<dyn Object> {
     }
 
     /// The same for objects as they are kept, which are opened only if there is a filter.
-    pub(super) fn accepts_kept(&self, change: &ChangeKind<Kept>, view: &View) -> bool {
+    pub(super) fn accepts_kept(&self, change: &ChangeKind<TextObject>, view: &View) -> bool {
         let asked = match change {
             ChangeKind::Added { .. } => self.on_add.is_some(),
             ChangeKind::Updated { .. } => self.on_update.is_some(),

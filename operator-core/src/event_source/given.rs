@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Error, ExternalStore, Wiring};
 use crate::{
-    cache::AnyInformer,
+    cache::Informer,
     resource::{ObjectKey, ResourceType},
 };
 
@@ -30,7 +30,7 @@ pub(crate) trait Given: Send + Sync {
 
 impl Wiring {
     /// Gives an informer its objects, if they are given by hand.
-    pub(super) fn fill(&self, informer: &AnyInformer) {
+    pub(super) fn fill(&self, informer: &Informer) {
         if let Some(given) = &self.given {
             informer.given(&given.objects(informer.resource_type()), &given.version());
         }

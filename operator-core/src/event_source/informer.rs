@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     cache::{
-        AnyIndexer, AnyInformer, ChangeHandler, Contradiction, Indexer, InformerPlan, InformerSettings, Kept,
-        Options, View, opening, option_methods,
+        AnyIndexer, ChangeHandler, Contradiction, Indexer, Informer, InformerPlan, InformerSettings, Options,
+        TextObject, View, opening, option_methods,
     },
     observe::SourceIndex,
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
@@ -20,7 +20,7 @@ use crate::{
 /// names that users choose.
 pub(crate) const OWNER_INDEX: &str = "operator-core/owner";
 
-fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<Kept>> {
+fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<TextObject>> {
     let marks = Arc::clone(marks);
     Arc::new(move |object| object.label(marks.names().owner()).into_iter().collect())
 }
@@ -393,7 +393,7 @@ impl SourceDeclaration for Declared {
         let bounds = self.options.bounds();
         let share = (!self.options.unshared).then(|| wiring.share(&self.resource_type, self.marked));
         let plan = InformerPlan { settings, bounds, share, view, client, environment };
-        let informer = AnyInformer::new(plan, handler, indexers);
+        let informer = Informer::new(plan, handler, indexers);
         wiring.fill(&informer);
         let resource_type = self.resource_type.clone();
         sources.add_secondary(Arc::new(AnySecondary { of: self.of, informer, events, resource_type }));

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use super::{Primaries, filter::fenced_or};
 use crate::{
-    cache::{Kept, View},
+    cache::{TextObject, View},
     resource::{Cluster, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType, is_owned_by},
 };
 
@@ -42,7 +42,7 @@ impl SecondaryToPrimary {
     pub(super) fn primaries(
         &self,
         key: &ObjectKey,
-        secondary: &Arc<Kept>,
+        secondary: &Arc<TextObject>,
         view: &View,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
@@ -70,7 +70,7 @@ impl SecondaryToPrimary {
 fn annotated(
     keys: &MappingAnnotations,
     key: &ObjectKey,
-    secondary: &Kept,
+    secondary: &TextObject,
     primary_type: &ResourceType,
 ) -> Option<ObjectKey> {
     keys.primary_by(|name| secondary.annotation(name), key.namespace(), primary_type)

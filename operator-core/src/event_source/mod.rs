@@ -52,7 +52,7 @@ use std::{fmt, sync::Arc};
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    cache::{self, AnyInformer},
+    cache::{self, Informer},
     client::Clients,
     environment::Environment,
     observe::{Cause, Observers, SourceHealth, SourceIndex},
@@ -238,7 +238,7 @@ pub struct SourcePart {
 }
 
 /// An informer's handler turns changes into events; as a source the informer only has to run.
-impl EventSource for AnyInformer {
+impl EventSource for Informer {
     fn name(&self) -> &str {
         Self::name(self)
     }

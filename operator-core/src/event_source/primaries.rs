@@ -8,7 +8,7 @@ use std::{
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    cache::{AnyInformer, Follower},
+    cache::{Follower, Informer},
     resource::{Object, ObjectKey},
 };
 
@@ -92,7 +92,7 @@ impl Follower for Following {
     }
 }
 
-impl Primaries for AnyInformer {
+impl Primaries for Informer {
     fn keys(&self) -> Vec<ObjectKey> {
         Self::keys(self)
     }

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use super::{EventSink, Filters, PrimaryChange, PrimaryScopes, RustType, Wiring, updates};
 use crate::{
     cache::{
-        AnyIndexer, AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, InformerSettings, Kept,
-        Options, View,
+        AnyIndexer, Change, ChangeHandler, ChangeKind, Informer, InformerPlan, InformerSettings, Options,
+        TextObject, View,
     },
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{Departed, Object, ObjectKey, ResourceType},
@@ -70,13 +70,14 @@ impl fmt::Debug for PrimaryFilters {
 }
 
 impl PrimaryFilters {
-    fn accepts(&self, change: &ChangeKind<Kept>, view: &View) -> bool {
+    fn accepts(&self, change: &ChangeKind<TextObject>, view: &View) -> bool {
         if !self.user.accepts_kept(change, view) {
             return false;
         }
         let ChangeKind::Updated { old, new } = change else { return true };
         let lacks_finalizer = |finalizer: &String| {
-            let lacks = |object: &Kept| !object.finalizers().iter().flatten().any(|name| name == finalizer);
+            let lacks =
+                |object: &TextObject| !object.finalizers().iter().flatten().any(|name| name == finalizer);
             lacks(old) || lacks(new)
         };
         !self.default_filters
@@ -91,7 +92,7 @@ impl PrimaryFilters {
 #[derive(Clone)]
 pub(crate) struct PrimarySource {
     of: RustType,
-    informer: AnyInformer,
+    informer: Informer,
     resource_type: ResourceType,
     scopes: Arc<PrimaryScopes>,
     /// Whether it follows only what selectors match, so that it doesn't see what becomes of all others.
@@ -135,7 +136,7 @@ impl PrimarySource {
         let shared = !declaration.options.unshared;
         let share = shared.then(|| wiring.share(&wiring.primary_type, false));
         let plan = InformerPlan { settings, bounds, share, view, client, environment };
-        let informer = AnyInformer::new(plan, events, indexers);
+        let informer = Informer::new(plan, events, indexers);
         wiring.fill(&informer);
         let resource_type = wiring.primary_type.clone();
         Self { of: declaration.of, informer, resource_type, scopes: Arc::clone(&wiring.scopes), selects }
@@ -153,7 +154,7 @@ impl PrimarySource {
 
     /// Everything that is known about the primaries.
     #[must_use]
-    pub(crate) fn informer(&self) -> &AnyInformer {
+    pub(crate) fn informer(&self) -> &Informer {
         &self.informer
     }
 
@@ -269,7 +270,7 @@ impl ChangeHandler for PrimaryEvents {
 }
 
 /// The server gives every object a uid; an empty one can only come from a test.
-fn uid(object: &Kept) -> &str {
+fn uid(object: &TextObject) -> &str {
     object.uid().unwrap_or_default()
 }
 
@@ -280,7 +281,7 @@ mod tests {
     use super::*;
     use crate::cache::tests::known::{kept, view};
 
-    fn with_label(value: &str) -> Arc<Kept> {
+    fn with_label(value: &str) -> Arc<TextObject> {
         let labels = Some([("colour".to_owned(), value.to_owned())].into());
         let metadata = ObjectMeta { generation: Some(1), labels, ..ObjectMeta::default() };
         kept(&Deployment { metadata, ..Deployment::default() })

@@ -4,7 +4,7 @@ use std::{any::Any, collections::BTreeSet, fmt, sync::Arc};
 
 use super::{Primaries, filter::fenced_or};
 use crate::{
-    cache::{AnyIndexer, AnyInformer, Indexer, opening},
+    cache::{AnyIndexer, Indexer, Informer, opening},
     resource::{KubeObject, ObjectKey},
 };
 
@@ -36,7 +36,7 @@ impl References {
             let map = Arc::clone(&map);
             move |primaries, key| {
                 // A controller binds its sources to its own primaries only, so the type is always the one expected.
-                let informer = (primaries as &dyn Any).downcast_ref::<AnyInformer>();
+                let informer = (primaries as &dyn Any).downcast_ref::<Informer>();
                 let primary = informer.and_then(|informer| informer.get(key)?.typed());
                 primary
                     .map(|primary| fenced_or(|| map(&primary), Vec::new()))

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::{Primaries, SecondaryToPrimary, references::References};
 use crate::{
-    cache::{ChangeKind, Kept, SecondaryIndex, View},
+    cache::{ChangeKind, SecondaryIndex, TextObject, View},
     resource::{ObjectKey, ResourceType},
 };
 
@@ -53,7 +53,7 @@ impl Relation {
     pub(super) fn changed(
         &self,
         key: &ObjectKey,
-        change: &ChangeKind<Kept>,
+        change: &ChangeKind<TextObject>,
         view: &View,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
@@ -106,11 +106,11 @@ impl Relation {
     pub(super) fn written(
         &self,
         key: &ObjectKey,
-        change: &ChangeKind<Kept>,
+        change: &ChangeKind<TextObject>,
         view: &View,
         primary_type: &ResourceType,
         primaries: &dyn Primaries,
-        newest: impl FnOnce() -> Option<Arc<Kept>>,
+        newest: impl FnOnce() -> Option<Arc<TextObject>>,
     ) -> BTreeSet<ObjectKey> {
         let Self::Indexed { mapper, links } = self else {
             return self.changed(key, change, view, primary_type, primaries);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     /// A secondary that belongs to the primaries named in its data.
-    fn secondary<const N: usize>(of: [&str; N]) -> Arc<Kept> {
+    fn secondary<const N: usize>(of: [&str; N]) -> Arc<TextObject> {
         kept(&map(of))
     }
 
@@ -158,7 +158,7 @@ mod tests {
         })
     }
 
-    fn changed(relation: &Relation, change: &ChangeKind<Kept>) -> Vec<String> {
+    fn changed(relation: &Relation, change: &ChangeKind<TextObject>) -> Vec<String> {
         let kind = ResourceType::of::<ConfigMap>();
         let woken =
             relation.changed(&key("s"), change, &view::<ConfigMap>(), &kind, &MockPrimaries::default());

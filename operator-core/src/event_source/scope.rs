@@ -29,7 +29,7 @@ use parking_lot::Mutex;
 
 use super::Primaries;
 use crate::{
-    cache::{AnyInformer, Follower},
+    cache::{Follower, Informer},
     resource::{ObjectKey, Uid},
 };
 
@@ -84,7 +84,7 @@ impl Values {
 
 impl PrimaryScopes {
     /// Gives the primaries of this informer their scopes.
-    pub(crate) fn follow(self: &Arc<Self>, primaries: &AnyInformer) {
+    pub(crate) fn follow(self: &Arc<Self>, primaries: &Informer) {
         primaries.also_tell(Arc::new(Following(Arc::downgrade(self))));
     }
 

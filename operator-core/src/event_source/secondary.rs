@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use super::{EventSink, Filters, Primaries, RustType, relation::Relation};
 use crate::{
     cache::{
-        Answer, AnyInformer, AnyWrite, Change, ChangeHandler, ChangeKind, Kept, ResourceCache, Unopened, View,
+        Answer, AnyWrite, Change, ChangeHandler, ChangeKind, Informer, ResourceCache, TextObject, Unopened,
+        View,
     },
     observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, is_owned_by},
@@ -69,7 +70,7 @@ impl<K: KubeObject> SecondarySource<K> {
 /// The same for secondaries of any type.
 pub(crate) struct AnySecondary {
     pub(super) of: RustType,
-    pub(super) informer: AnyInformer,
+    pub(super) informer: Informer,
     pub(super) events: Arc<SecondaryEvents>,
     pub(super) resource_type: ResourceType,
 }
@@ -120,7 +121,7 @@ impl AnySecondary {
     }
 
     /// Everything that is known, for all primaries.
-    pub(crate) fn informer(&self) -> &AnyInformer {
+    pub(crate) fn informer(&self) -> &Informer {
         &self.informer
     }
 
@@ -150,7 +151,7 @@ impl AnySecondary {
 
     /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has reported it.
     /// Returns the primaries that it belongs to now or belonged to before.
-    fn link(&self, key: &ObjectKey, change: &ChangeKind<Kept>) -> BTreeSet<ObjectKey> {
+    fn link(&self, key: &ObjectKey, change: &ChangeKind<TextObject>) -> BTreeSet<ObjectKey> {
         let events = &self.events;
         // One that is not held in full exists all the same.
         let not_held = || self.informer.contains(key).then(|| Arc::clone(change.object()));
@@ -207,7 +208,7 @@ pub(super) struct SecondaryEvents {
 }
 
 impl SecondaryEvents {
-    fn owns(&self, primary: &ObjectKey, secondary: &Kept) -> bool {
+    fn owns(&self, primary: &ObjectKey, secondary: &TextObject) -> bool {
         let owners = secondary.owners().unwrap_or_default();
         owners.iter().any(|owner| is_owned_by(owner, &self.primary_type) && owner.name == primary.name())
     }

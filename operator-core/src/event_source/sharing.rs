@@ -8,7 +8,7 @@ use std::{
 
 use super::Wiring;
 use crate::{
-    cache::{InformerPool, Kept, Selects, Share},
+    cache::{InformerPool, Selects, Share, TextObject},
     resource::{ControllerMarks, ResourceType},
 };
 
@@ -46,7 +46,7 @@ impl Wiring {
         let all = self.sharing.marked.beside(kind, &self.marks).filter(|_| marked);
         let wider = all.map(|all| {
             let marks = Arc::clone(&self.marks);
-            let selects: Selects = Arc::new(move |object: &Kept| {
+            let selects: Selects = Arc::new(move |object: &TextObject| {
                 object.label(marks.names().controller()).is_some_and(|by| marks.is_us(&by))
             });
             (self.marks.selector_of(all), selects)

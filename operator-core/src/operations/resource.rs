@@ -16,7 +16,7 @@ use super::{
     },
 };
 use crate::{
-    cache::Kept,
+    cache::TextObject,
     event_source::{AnySecondary, RustType},
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType},
 };
@@ -390,7 +390,7 @@ impl<'c> ResourceOperations<'c> {
     fn found_as_desired(
         &self,
         target: &Target<'_>,
-        known: &Arc<Kept>,
+        known: &Arc<TextObject>,
         key: &ObjectKey,
     ) -> Result<State, Error> {
         self.run.writer.matched(self.run.key, target.kind(), key, None);
@@ -428,7 +428,7 @@ enum State {
     /// What was written, or an object that was not read from a cache.
     Object { object: AnyObject, kind: ResourceType },
     /// As the cache keeps it.
-    Found { kept: Arc<Kept>, source: Arc<AnySecondary>, key: ObjectKey },
+    Found { kept: Arc<TextObject>, source: Arc<AnySecondary>, key: ObjectKey },
 }
 
 impl<K: KubeObject> Applied<K> {

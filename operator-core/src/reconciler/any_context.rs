@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::{DataOfRun, RetryInfo, memo::Memo};
 use crate::reconciler::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings};
 use crate::{
-    cache::{AnyInformer, HeldObjects},
+    cache::{HeldObjects, Informer},
     client::Clients,
     environment::WallClock,
     event_source::{
@@ -98,7 +98,7 @@ impl AnyContext {
     }
 
     /// Has an informer hold these objects in full until the run ends; nothing to do for most informers.
-    pub(crate) async fn hold(&self, informer: &AnyInformer, keys: Vec<ObjectKey>) -> Result<(), Error> {
+    pub(crate) async fn hold(&self, informer: &Informer, keys: Vec<ObjectKey>) -> Result<(), Error> {
         let Some(key) = keys.first().cloned() else { return Ok(()) };
         self.held.hold(informer, keys).await.map_err(|source| {
             let kind = informer.resource_type().clone();

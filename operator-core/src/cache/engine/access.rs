@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Engine, ScopeIndex};
 use crate::{
-    cache::text::Kept,
+    cache::text::TextObject,
     observe::SourceHealth,
     resource::{ObjectKey, ResourceVersion},
 };
@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug)]
 pub(in crate::cache) enum Presence {
     /// The whole object.
-    Full(Arc<Kept>),
+    Full(Arc<TextObject>),
     /// It exists in this version, and only its minimal form is held.
     Minimal(Option<String>),
     /// It doesn't exist as far as is known.
@@ -24,20 +24,20 @@ pub(in crate::cache) enum Presence {
 }
 
 impl Engine {
-    pub(in crate::cache) fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    pub(in crate::cache) fn get(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         // In this order: see `Recent`.
         self.recent.get(key).or_else(|| self.store.get(key))
     }
 
     /// The newest state of all objects, sorted by key.
-    pub(in crate::cache) fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
+    pub(in crate::cache) fn entries(&self) -> Vec<(ObjectKey, Arc<TextObject>)> {
         // In this order: see `Recent`.
         let recent = self.recent.entries();
         let stored = self.store.entries();
         if recent.is_empty() {
             return stored;
         }
-        let mut merged: BTreeMap<ObjectKey, Arc<Kept>> = stored.into_iter().collect();
+        let mut merged: BTreeMap<ObjectKey, Arc<TextObject>> = stored.into_iter().collect();
         for (key, object) in recent {
             // The store may have moved on since the first look.
             let newer =
@@ -72,8 +72,8 @@ impl Engine {
         &self,
         index: &str,
         value: &str,
-        is: &dyn Fn(&ObjectKey, &Kept) -> bool,
-    ) -> Vec<(ObjectKey, Arc<Kept>)> {
+        is: &dyn Fn(&ObjectKey, &TextObject) -> bool,
+    ) -> Vec<(ObjectKey, Arc<TextObject>)> {
         // In this order: see `Recent`.
         let mut keys = self.recent.keys(index, value);
         keys.append(&mut self.indexers.keys(index, value));
@@ -93,7 +93,7 @@ impl Engine {
     }
 
     /// The newest answer to one of the operator's own writes, until the watch has caught up with it.
-    pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.recent.get(key)
     }
 
@@ -141,22 +141,27 @@ impl Engine {
     }
 
     /// An own write to `key` starts. Returns the newest known state.
-    pub(in crate::cache) fn begin_write(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    pub(in crate::cache) fn begin_write(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.lock().overlay.begin(key);
         self.base(key)
     }
 
     /// The state that an own write starts from: the newest known one, in its minimal form if no more is held.
-    pub(in crate::cache) fn base(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    pub(in crate::cache) fn base(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.get(key).or_else(|| self.store.contains(key).then(|| self.store.shown(key)).flatten())
     }
 
     /// An own write that started from `base` was answered.
-    pub(in crate::cache) fn wrote(&self, key: &ObjectKey, base: Option<&Kept>, answer: &Arc<Kept>) {
+    pub(in crate::cache) fn wrote(
+        &self,
+        key: &ObjectKey,
+        base: Option<&TextObject>,
+        answer: &Arc<TextObject>,
+    ) {
         let state = &mut *self.lock();
         let stored = self.store.shown(key);
         let changes =
-            state.overlay.wrote(key, base.and_then(Kept::resource_version), answer, stored.as_deref());
+            state.overlay.wrote(key, base.and_then(TextObject::resource_version), answer, stored.as_deref());
         self.hand_over_all(changes);
     }
 
@@ -167,7 +172,7 @@ impl Engine {
     }
 
     /// Remembers the answer of a write whose echo is to be handed over.
-    pub(in crate::cache) fn remember(&self, key: &ObjectKey, answer: &Arc<Kept>) {
+    pub(in crate::cache) fn remember(&self, key: &ObjectKey, answer: &Arc<TextObject>) {
         let state = &mut *self.lock();
         let stored = self.store.shown(key);
         state.overlay.put(key, answer, stored.as_deref());
@@ -201,8 +206,8 @@ impl Engine {
         &self,
         key: &ObjectKey,
         asked: Option<&str>,
-        object: Arc<Kept>,
-    ) -> Option<Arc<Kept>> {
+        object: Arc<TextObject>,
+    ) -> Option<Arc<TextObject>> {
         let state = &mut *self.lock();
         if !self.store.contains(key) {
             return None;

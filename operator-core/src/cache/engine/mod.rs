@@ -32,7 +32,7 @@ use super::{
     overlay::{Advanced, Observed, Overlay, Recent},
     scopes::{ScopeIndex, Scopes},
     store::ItemStore,
-    text::{Face, Kept},
+    text::{Face, TextObject},
 };
 
 /// The state of one informer. Everything that changes it holds the lock while it changes and while it hands over, so
@@ -118,14 +118,14 @@ struct Listing {
 #[derive(Clone, Debug)]
 pub(super) enum Decoded {
     /// It was decoded, and is in the form in which objects are kept.
-    Object { key: ObjectKey, kept: Arc<Kept> },
+    Object { key: ObjectKey, kept: Arc<TextObject> },
     /// It wasn't.
     Undecodable(Undecodable),
 }
 
 impl Decoded {
     /// The object, as far as it could be read.
-    pub(super) fn kept(&self) -> Option<&Kept> {
+    pub(super) fn kept(&self) -> Option<&TextObject> {
         match self {
             Self::Object { kept, .. } => Some(kept),
             Self::Undecodable(undecodable) => undecodable.kept.as_deref(),
@@ -149,7 +149,7 @@ pub(super) struct Undecodable {
     /// Its version, if its metadata could be read.
     pub(super) version: Option<String>,
     /// The object, if its metadata could be read.
-    pub(super) kept: Option<Arc<Kept>>,
+    pub(super) kept: Option<Arc<TextObject>>,
     /// The decoder's message: which field, and what is expected there.
     pub(super) error: String,
 }
@@ -308,7 +308,7 @@ impl Engine {
         state: &mut EngineState,
         scope: ScopeIndex,
         key: &ObjectKey,
-        object: Arc<Kept>,
+        object: Arc<TextObject>,
         listed: bool,
     ) {
         let is_news = self.can_be_decoded(state, key);
@@ -321,7 +321,7 @@ impl Engine {
         state: &mut EngineState,
         scope: ScopeIndex,
         key: &ObjectKey,
-        new: Arc<Kept>,
+        new: Arc<TextObject>,
         Sighting { listed, is_news }: Sighting,
     ) {
         let mut old = self.store.shown(key);
@@ -380,7 +380,7 @@ impl Engine {
         state: &mut EngineState,
         key: &ObjectKey,
         version: Option<ResourceVersion>,
-        last: Arc<Kept>,
+        last: Arc<TextObject>,
         final_state_unknown: bool,
     ) {
         self.can_be_decoded(state, key);
@@ -474,7 +474,7 @@ impl Engine {
     }
 
     /// A read found an object that is not checked when it arrives, and that can't be decoded.
-    pub(super) fn not_opened(&self, kept: &Kept, error: &str) {
+    pub(super) fn not_opened(&self, kept: &TextObject, error: &str) {
         let Some(identity) = Identity::of(kept.text()) else { return };
         let Some(key) = identity.key().map(|key| key.within(self.scopes.cluster())) else { return };
         let (state, version) = (&mut *self.lock(), identity.version());

@@ -9,10 +9,10 @@ use std::{collections::BTreeMap, sync::Arc, sync::atomic::Ordering};
 use kube::core::{Expression, Selector, SelectorExt};
 use serde_json::Value;
 
-use super::{AnyInformer, Inner};
+use super::{Informer, Inner};
 use crate::{cache::text::Item, observe::SourceHealth, resource::ObjectKey};
 
-impl AnyInformer {
+impl Informer {
     /// Takes these objects for all that exist, as of `version`: it is synced when this returns, and follows nothing.
     pub(crate) fn given(&self, objects: &[(ObjectKey, Arc<Value>)], version: &str) {
         let inner = &*self.0;

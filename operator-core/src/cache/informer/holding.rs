@@ -12,7 +12,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use parking_lot::Mutex;
 
-use super::AnyInformer;
+use super::Informer;
 use crate::{cache::Error, resource::ObjectKey};
 
 /// How many objects are read at the same time.
@@ -20,7 +20,7 @@ const READS_AT_ONCE: usize = 16;
 
 /// Objects that a bounded informer holds in full until this is dropped, and after that as long as its bounds allow.
 struct PinnedObjects {
-    informer: AnyInformer,
+    informer: Informer,
     keys: Vec<ObjectKey>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct HeldObjects(Mutex<Vec<PinnedObjects>>);
 
 impl HeldObjects {
     /// Has an informer hold these objects in full for as long as this lives.
-    pub(crate) async fn hold(&self, informer: &AnyInformer, keys: Vec<ObjectKey>) -> Result<(), Error> {
+    pub(crate) async fn hold(&self, informer: &Informer, keys: Vec<ObjectKey>) -> Result<(), Error> {
         let held = informer.hold(keys).await?;
         self.0.lock().extend(held);
         Ok(())
@@ -51,7 +51,7 @@ impl fmt::Debug for HeldObjects {
     }
 }
 
-impl AnyInformer {
+impl Informer {
     /// Whether it holds only some objects in full.
     pub(crate) fn is_bounded(&self) -> bool {
         self.0.is_bounded

@@ -7,7 +7,7 @@ use std::{
 
 use kube::Client;
 
-use super::{AnyInformer, Inner};
+use super::{Informer, Inner};
 use crate::{
     cache::{
         AnyBounds, ChangeHandler, Indexer,
@@ -20,7 +20,7 @@ use crate::{
         },
         scopes::{ScopeIndex, Scopes},
         store::{BoundedStore, FullStore, ItemStore},
-        text::{Kept, View},
+        text::{TextObject, View},
     },
     environment::Environment,
 };
@@ -37,13 +37,13 @@ pub(crate) struct InformerPlan {
     pub(crate) environment: Environment,
 }
 
-impl AnyInformer {
+impl Informer {
     /// An informer whose handler and indexers get objects as they are kept, and open what they need with the plan's
     /// view.
     pub(crate) fn new(
         plan: InformerPlan,
         handler: Arc<dyn ChangeHandler>,
-        indexers: BTreeMap<String, Indexer<Arc<Kept>>>,
+        indexers: BTreeMap<String, Indexer<Arc<TextObject>>>,
     ) -> Self {
         let InformerPlan { settings, bounds, share, view, client, environment } = plan;
         let store: Box<dyn ItemStore> = match bounds {
@@ -104,7 +104,7 @@ pub(in crate::cache) fn parts(
     settings: &InformerSettings,
     view: &Arc<View>,
     handler: Arc<dyn ChangeHandler>,
-    indexers: BTreeMap<String, Indexer<Arc<Kept>>>,
+    indexers: BTreeMap<String, Indexer<Arc<TextObject>>>,
     store: Box<dyn ItemStore>,
 ) -> Parts {
     Parts {

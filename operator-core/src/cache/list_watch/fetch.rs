@@ -11,7 +11,7 @@ use crate::{
     cache::{
         Error,
         engine::Decoded,
-        text::{Face, Item, Kept},
+        text::{Face, Item, TextObject},
     },
     client::{exchange, is_end_of},
     resource::{ObjectKey, ResourceType},
@@ -70,7 +70,7 @@ pub(in crate::cache) async fn object(
     collection: &Collection,
     key: &ObjectKey,
     face: &dyn Face,
-) -> Result<Option<Arc<Kept>>, Error> {
+) -> Result<Option<Arc<TextObject>>, Error> {
     let kind = &collection.resource_type;
     let refused = |reason| Error::Get { object: path(kind, key), reason, status: None };
     let read = read_live(&collection.client, kind, key, collection.accept());

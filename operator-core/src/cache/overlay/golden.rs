@@ -14,7 +14,7 @@ fn map(version: &str) -> ConfigMap {
     object
 }
 
-fn object(version: u64) -> Arc<Kept> {
+fn object(version: u64) -> Arc<TextObject> {
     kept(&map(&version.to_string()))
 }
 
@@ -45,8 +45,8 @@ fn window(events: impl IntoIterator<Item = Observed>, own: &[u64], active: usize
 }
 
 /// A change in short: `+5`, `4>5` or `-5`.
-fn short(change: &ChangeKind<Kept>) -> String {
-    let version = |object: &Arc<Kept>| object.version().unwrap_or_default().to_owned();
+fn short(change: &ChangeKind<TextObject>) -> String {
+    let version = |object: &Arc<TextObject>| object.version().unwrap_or_default().to_owned();
     match change {
         ChangeKind::Added { new, .. } => format!("+{}", version(new)),
         ChangeKind::Updated { old, new } => format!("{}>{}", version(old), version(new)),

@@ -41,7 +41,7 @@ use super::{
     Change,
     indexers::Indexers,
     scopes::{Changed, ScopeIndex, Scopes},
-    text::Kept,
+    text::TextObject,
 };
 
 pub(super) use recent::Recent;
@@ -127,8 +127,8 @@ impl Overlay {
         &mut self,
         key: &ObjectKey,
         base: Option<ResourceVersion>,
-        answer: &Arc<Kept>,
-        stored: Option<&Kept>,
+        answer: &Arc<TextObject>,
+        stored: Option<&TextObject>,
     ) -> Vec<Change> {
         let (Some(version), Some(scope)) = (answer.resource_version(), self.scopes.of(key)) else {
             return Vec::new();
@@ -158,13 +158,13 @@ impl Overlay {
 
     /// Remembers the answer of a write until the watch shows it. Ignored when the watch has gone past it already, so that
     /// a late answer doesn't bring back what has been deleted since.
-    pub(super) fn put(&mut self, key: &ObjectKey, answer: &Arc<Kept>, stored: Option<&Kept>) {
+    pub(super) fn put(&mut self, key: &ObjectKey, answer: &Arc<TextObject>, stored: Option<&TextObject>) {
         let (Some(version), Some(scope)) = (answer.resource_version(), self.scopes.of(key)) else {
             return;
         };
         let Some(collection) = self.collections.get_mut(&scope) else { return };
         let entry = self.recent.get(key).and_then(|entry| entry.resource_version());
-        let known = [collection.last_sync, stored.and_then(Kept::resource_version), entry];
+        let known = [collection.last_sync, stored.and_then(TextObject::resource_version), entry];
         if known.into_iter().flatten().all(|known| known < version) {
             if let Some(entry) = entry {
                 collection.recent.remove(&(entry, key.clone()));
@@ -239,7 +239,7 @@ impl Overlay {
         scope: ScopeIndex,
         version: ResourceVersion,
         listed: impl Fn(&ObjectKey) -> bool,
-    ) -> Vec<(ObjectKey, Arc<Kept>)> {
+    ) -> Vec<(ObjectKey, Arc<TextObject>)> {
         let ghosts: Vec<_> = self
             .recent
             .entries()

@@ -14,7 +14,7 @@ use dashmap::{DashMap, Entry};
 use crate::{
     cache::{
         indexers::{Indexers, Values},
-        text::Kept,
+        text::TextObject,
     },
     resource::ObjectKey,
 };
@@ -39,7 +39,7 @@ pub(in crate::cache) struct Recent {
 }
 
 struct Written {
-    object: Arc<Kept>,
+    object: Arc<TextObject>,
     values: Values,
 }
 
@@ -48,7 +48,7 @@ impl Recent {
         Self { objects: DashMap::new(), indexers, len: AtomicUsize::new(0) }
     }
 
-    pub(in crate::cache) fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    pub(in crate::cache) fn get(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         if self.len() == 0 {
             return None;
         }
@@ -56,7 +56,7 @@ impl Recent {
     }
 
     /// All entries, sorted by key.
-    pub(in crate::cache) fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
+    pub(in crate::cache) fn entries(&self) -> Vec<(ObjectKey, Arc<TextObject>)> {
         if self.len() == 0 {
             return Vec::new();
         }
@@ -80,7 +80,7 @@ impl Recent {
         self.len.load(Ordering::Acquire)
     }
 
-    pub(super) fn insert(&self, key: ObjectKey, object: Arc<Kept>) {
+    pub(super) fn insert(&self, key: ObjectKey, object: Arc<TextObject>) {
         self.len.fetch_add(1, Ordering::Release);
         let values = self.indexers.add(&key, &object);
         let new = Written { object, values };

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, mem, ops::Bound, sync::Arc};
 
 use crate::{
-    cache::{ChangeKind, text::Kept},
+    cache::{ChangeKind, text::TextObject},
     resource::ResourceVersion,
 };
 
@@ -11,9 +11,9 @@ use crate::{
 #[derive(Debug)]
 pub(in crate::cache) struct Observed {
     /// The stored state before; `None` for an object that was not stored.
-    pub old: Option<Arc<Kept>>,
+    pub old: Option<Arc<TextObject>>,
     /// The state now.
-    pub new: Arc<Kept>,
+    pub new: Arc<TextObject>,
     /// Found by the first list.
     pub initial: bool,
     /// Found by a list: it may stand for several changes, so it is never taken for an echo.
@@ -24,11 +24,11 @@ impl Observed {
     /// A change that must be handed over even if it is the operator's own: it may cover more than its write, or it
     /// marks the object for deletion.
     fn counts_always(&self) -> bool {
-        let marked = |object: &Arc<Kept>| object.is_marked();
+        let marked = |object: &Arc<TextObject>| object.is_marked();
         self.listed || (marked(&self.new) && !self.old.as_ref().is_some_and(marked))
     }
 
-    pub(super) fn into_change(self) -> ChangeKind<Kept> {
+    pub(super) fn into_change(self) -> ChangeKind<TextObject> {
         match self.old {
             None => ChangeKind::Added { new: self.new, initial: self.initial },
             Some(old) => ChangeKind::Updated { old, new: self.new },
@@ -89,7 +89,7 @@ impl Window {
 
     /// Decides on the waiting events: hands over at most one change, or none if they are echoes or can't be
     /// distinguished yet. Steps a to g of the specification.
-    pub(super) fn check(&mut self) -> Option<ChangeKind<Kept>> {
+    pub(super) fn check(&mut self) -> Option<ChangeKind<TextObject>> {
         let (&last_event, _) = self.events.last_key_value()?;
         if self.own.is_empty() {
             // Without an own version, the events are foreign unless a write that is under way is behind them.
@@ -110,7 +110,7 @@ impl Window {
         &mut self,
         events_end: Bound<ResourceVersion>,
         own_end: Bound<ResourceVersion>,
-    ) -> Option<ChangeKind<Kept>> {
+    ) -> Option<ChangeKind<TextObject>> {
         let echoes = take_until(&mut self.own, own_end);
         let mut events = take_until(&mut self.events, events_end);
         let only_echoes = events.len() == echoes.len()

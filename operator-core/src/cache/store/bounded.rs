@@ -11,7 +11,7 @@ use moka::{policy::EvictionPolicy, sync::Cache};
 use serde_json::Value;
 
 use crate::{
-    cache::{AnyBounds, text::Kept},
+    cache::{AnyBounds, text::TextObject},
     resource::ObjectKey,
 };
 
@@ -26,7 +26,7 @@ type Hash = BuildHasherDefault<DefaultHasher>;
 /// Only the record contains what the watch showed, so a read from the server hides no change from the handler.
 pub(in crate::cache) struct BoundedStore {
     records: DashMap<ObjectKey, ObjectRecord>,
-    objects: Cache<ObjectKey, Arc<Kept>, Hash>,
+    objects: Cache<ObjectKey, Arc<TextObject>, Hash>,
     /// What some run needs, beyond the bounds.
     pins: Pins,
     /// An object without any content, into which metadata is put to make a minimal object.
@@ -44,17 +44,17 @@ impl BoundedStore {
         Self { records: DashMap::new(), objects, pins: Pins::default(), template }
     }
 
-    fn held(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    fn held(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.pins.get(key).or_else(|| self.objects.get(key))
     }
 
-    fn minimal(&self, key: &ObjectKey, record: &ObjectRecord) -> Arc<Kept> {
-        Arc::new(Kept::minimal(self.template.clone(), &record.meta(key)))
+    fn minimal(&self, key: &ObjectKey, record: &ObjectRecord) -> Arc<TextObject> {
+        Arc::new(TextObject::minimal(self.template.clone(), &record.meta(key)))
     }
 }
 
 impl ItemStore for BoundedStore {
-    fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         if self.contains(key) { self.held(key) } else { None }
     }
 
@@ -62,7 +62,7 @@ impl ItemStore for BoundedStore {
         self.records.get(key).is_some_and(|record| !record.hidden)
     }
 
-    fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    fn shown(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         let record = self.records.get(key)?.clone();
         let held = self.held(key);
         held.filter(|held| held.version() == record.version.as_deref())
@@ -73,7 +73,7 @@ impl ItemStore for BoundedStore {
         self.records.get(key)?.version.as_deref().map(str::to_owned)
     }
 
-    fn insert(&self, key: ObjectKey, object: Arc<Kept>) {
+    fn insert(&self, key: ObjectKey, object: Arc<TextObject>) {
         self.records.insert(key.clone(), ObjectRecord::of(&object));
         // What was read from the server may be ahead of the watch. It is no use to guess which of the two will last: a
         // list may bring back an older state for good. Whoever needs the object asks the server once more.
@@ -102,7 +102,7 @@ impl ItemStore for BoundedStore {
         keys
     }
 
-    fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
+    fn entries(&self) -> Vec<(ObjectKey, Arc<TextObject>)> {
         let mut entries: Vec<_> = self
             .records
             .iter()
@@ -113,7 +113,7 @@ impl ItemStore for BoundedStore {
         entries
     }
 
-    fn listed_form(&self, key: &ObjectKey, object: Arc<Kept>) -> Arc<Kept> {
+    fn listed_form(&self, key: &ObjectKey, object: Arc<TextObject>) -> Arc<TextObject> {
         self.minimal(key, &ObjectRecord::of(&object))
     }
 
@@ -126,7 +126,7 @@ impl ItemStore for BoundedStore {
         usize::try_from(self.objects.entry_count()).unwrap_or(usize::MAX)
     }
 
-    fn fill(&self, key: &ObjectKey, object: Arc<Kept>) {
+    fn fill(&self, key: &ObjectKey, object: Arc<TextObject>) {
         self.pins.put(key, Some(&object));
         self.objects.insert(key.clone(), object);
         self.tidy();
@@ -178,11 +178,11 @@ struct Pins(DashMap<ObjectKey, Pin>);
 
 struct Pin {
     needed_by: usize,
-    object: Option<Arc<Kept>>,
+    object: Option<Arc<TextObject>>,
 }
 
 impl Pins {
-    fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.0.get(key)?.object.clone()
     }
 
@@ -191,7 +191,7 @@ impl Pins {
     }
 
     /// One more needs it; `held` is what the store holds of it otherwise.
-    fn add(&self, key: &ObjectKey, held: Option<Arc<Kept>>) {
+    fn add(&self, key: &ObjectKey, held: Option<Arc<TextObject>>) {
         let mut pin = self.0.entry(key.clone()).or_insert(Pin { needed_by: 0, object: None });
         pin.needed_by += 1;
         if pin.object.is_none() {
@@ -200,7 +200,7 @@ impl Pins {
     }
 
     /// The object is in this state now; `None` if it is not known in full any more.
-    fn put(&self, key: &ObjectKey, object: Option<&Arc<Kept>>) {
+    fn put(&self, key: &ObjectKey, object: Option<&Arc<TextObject>>) {
         if let Some(mut pin) = self.0.get_mut(key) {
             pin.object = object.cloned();
         }

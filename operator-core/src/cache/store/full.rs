@@ -4,12 +4,12 @@ use std::{fmt, sync::Arc};
 
 use dashmap::DashMap;
 
-use crate::{cache::text::Kept, resource::ObjectKey};
+use crate::{cache::text::TextObject, resource::ObjectKey};
 
 use super::ItemStore;
 
 /// Keeps everything.
-pub(in crate::cache) struct FullStore(DashMap<ObjectKey, Arc<Kept>>);
+pub(in crate::cache) struct FullStore(DashMap<ObjectKey, Arc<TextObject>>);
 
 impl FullStore {
     pub(in crate::cache) fn new() -> Self {
@@ -18,7 +18,7 @@ impl FullStore {
 }
 
 impl ItemStore for FullStore {
-    fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    fn get(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         // Cloning inside `map` drops the map's guard at once: no caller ever holds one.
         self.0.get(key).map(|entry| Arc::clone(&entry))
     }
@@ -27,7 +27,7 @@ impl ItemStore for FullStore {
         self.0.contains_key(key)
     }
 
-    fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    fn shown(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.get(key)
     }
 
@@ -35,7 +35,7 @@ impl ItemStore for FullStore {
         self.0.get(key).and_then(|object| object.version().map(str::to_owned))
     }
 
-    fn insert(&self, key: ObjectKey, object: Arc<Kept>) {
+    fn insert(&self, key: ObjectKey, object: Arc<TextObject>) {
         self.0.insert(key, object);
     }
 
@@ -49,14 +49,14 @@ impl ItemStore for FullStore {
         keys
     }
 
-    fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)> {
+    fn entries(&self) -> Vec<(ObjectKey, Arc<TextObject>)> {
         let mut entries: Vec<_> =
             self.0.iter().map(|entry| (entry.key().clone(), Arc::clone(&entry))).collect();
         entries.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
         entries
     }
 
-    fn listed_form(&self, _: &ObjectKey, object: Arc<Kept>) -> Arc<Kept> {
+    fn listed_form(&self, _: &ObjectKey, object: Arc<TextObject>) -> Arc<TextObject> {
         object
     }
 
@@ -69,7 +69,7 @@ impl ItemStore for FullStore {
     }
 
     // Whatever is known is held, so nobody reads from the server, and there is nothing to do.
-    fn fill(&self, _: &ObjectKey, _: Arc<Kept>) {}
+    fn fill(&self, _: &ObjectKey, _: Arc<TextObject>) {}
 
     fn hide(&self, _: &ObjectKey) {}
 

@@ -17,7 +17,7 @@ mod record;
 
 use std::{fmt, sync::Arc};
 
-use crate::{cache::text::Kept, resource::ObjectKey};
+use crate::{cache::text::TextObject, resource::ObjectKey};
 
 pub(super) use bounded::BoundedStore;
 pub(super) use full::FullStore;
@@ -25,19 +25,19 @@ pub(super) use full::FullStore;
 /// Where an informer keeps objects. Written only under the informer's lock; readable at any time. JOSDK: `ItemStore`.
 pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// The object in full, if it is held.
-    fn get(&self, key: &ObjectKey) -> Option<Arc<Kept>>;
+    fn get(&self, key: &ObjectKey) -> Option<Arc<TextObject>>;
 
     /// Whether the object exists as far as is known, held or not.
     fn contains(&self, key: &ObjectKey) -> bool;
 
     /// What the watch showed last, even if only in its minimal form. Unlike [`ItemStore::get`], never anything newer.
-    fn shown(&self, key: &ObjectKey) -> Option<Arc<Kept>>;
+    fn shown(&self, key: &ObjectKey) -> Option<Arc<TextObject>>;
 
     /// The version of what the watch showed last.
     fn version(&self, key: &ObjectKey) -> Option<String>;
 
     /// The watch has shown this state.
-    fn insert(&self, key: ObjectKey, object: Arc<Kept>);
+    fn insert(&self, key: ObjectKey, object: Arc<TextObject>);
 
     /// The watch has shown that the object is gone.
     fn remove(&self, key: &ObjectKey);
@@ -46,10 +46,10 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     fn shown_keys(&self) -> Vec<ObjectKey>;
 
     /// All objects that exist as far as is known, sorted by key, each in the form of [`ItemStore::listed_form`].
-    fn entries(&self) -> Vec<(ObjectKey, Arc<Kept>)>;
+    fn entries(&self) -> Vec<(ObjectKey, Arc<TextObject>)>;
 
     /// The form in which an object is shown among all others.
-    fn listed_form(&self, key: &ObjectKey, object: Arc<Kept>) -> Arc<Kept>;
+    fn listed_form(&self, key: &ObjectKey, object: Arc<TextObject>) -> Arc<TextObject>;
 
     /// The number of objects that the watch has shown.
     fn len(&self) -> usize;
@@ -58,7 +58,7 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     fn full(&self) -> usize;
 
     /// Holds a state that was read from the server, and is no older than what the watch has shown.
-    fn fill(&self, key: &ObjectKey, object: Arc<Kept>);
+    fn fill(&self, key: &ObjectKey, object: Arc<TextObject>);
 
     /// Readers don't find the object any more, though the watch hasn't shown its end yet.
     fn hide(&self, key: &ObjectKey);

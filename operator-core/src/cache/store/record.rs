@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 
-use crate::{cache::text::Kept, resource::ObjectKey};
+use crate::{cache::text::TextObject, resource::ObjectKey};
 
 /// The part of an object's metadata that the library uses, and its labels, by which lists are searched. Name and
 /// namespace are in its key. Annotations are left out: they can be as large as the object itself.
@@ -28,7 +28,7 @@ fn label((name, value): (String, String)) -> Label {
 }
 
 impl ObjectRecord {
-    pub(super) fn of(object: &Kept) -> Self {
+    pub(super) fn of(object: &TextObject) -> Self {
         Self {
             uid: object.uid().map(Box::from),
             version: object.version().map(Box::from),

@@ -6,7 +6,7 @@ use futures::join;
 use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{Value, json};
 
-use crate::cache::{ChangeKind, Error, Kept, Sizes};
+use crate::cache::{ChangeKind, Error, TextObject, informer::Sizes};
 
 use super::{
     recorder::{key, short, version},
@@ -173,7 +173,7 @@ async fn changes_and_deletions_of_what_is_not_held_are_told_with_minimal_objects
     let changes = scene.told.take_changes();
     assert_eq!(changes.iter().map(short).collect::<Vec<_>>(), ["a@5>11", "-b@6?"]);
     let ChangeKind::Updated { old, new } = &changes[0].kind else { panic!("{changes:?}") };
-    let read = |kept: &Kept| serde_json::from_str::<ConfigMap>(kept.text()).unwrap();
+    let read = |kept: &TextObject| serde_json::from_str::<ConfigMap>(kept.text()).unwrap();
     assert_eq!((read(old).data, old.labels()), (None, new.labels()));
     assert!(read(new).data.is_some());
     assert_eq!(changes[1].kind.object().uid(), Some("uid-b"));

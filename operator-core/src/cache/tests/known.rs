@@ -10,9 +10,9 @@ use crate::{
         engine::{Decoded, Engine},
         informer::making::parts,
         store::{FullStore, ItemStore},
-        text::{Kept, View},
+        text::{TextObject, View},
     },
-    resource::{KubeObject, ObjectKey, ResourceType},
+    resource::{KubeObject, ObjectKey},
 };
 
 use super::typed::{OwnWrite, TestConfig};
@@ -65,7 +65,7 @@ pub(crate) fn view<K: KubeObject<DynamicType: Default>>() -> View {
 }
 
 /// An object as such an informer keeps it.
-pub(crate) fn kept<K: KubeObject<DynamicType: Default>>(object: &K) -> Arc<Kept> {
+pub(crate) fn kept<K: KubeObject<DynamicType: Default>>(object: &K) -> Arc<TextObject> {
     view::<K>().answer_of(Arc::new(object.clone())).kept.expect("it can be kept")
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use crate::{
-    cache::{Change, ChangeHandler, Kept, engine::WatchEvent, scopes::ScopeIndex, text::Item},
+    cache::{Change, ChangeHandler, TextObject, engine::WatchEvent, scopes::ScopeIndex, text::Item},
     resource::ObjectKey,
 };
 
@@ -103,7 +103,7 @@ impl kube::Resource for Fragile {
 }
 
 #[derive(Default)]
-struct Newest(Mutex<Vec<(ObjectKey, Arc<Kept>)>>);
+struct Newest(Mutex<Vec<(ObjectKey, Arc<TextObject>)>>);
 
 impl ChangeHandler for Newest {
     fn on_change(&self, change: Change) {
@@ -135,7 +135,7 @@ fn a_kind_whose_own_code_panics_costs_that_object_only() {
     assert_eq!((of.name(), &**why), ("b", "the `Deserialize` of its type panicked"));
     engine.watched(scope, WatchEvent::Applied(shown("a", 11, "better")));
     engine.watched(scope, WatchEvent::Applied(shown("b", 12, "repaired")));
-    let opened = |(key, kept): &(ObjectKey, Arc<Kept>)| {
+    let opened = |(key, kept): &(ObjectKey, Arc<TextObject>)| {
         let object: Arc<Fragile> = engine.view.open(kept).unwrap().typed().unwrap();
         format!("{} {}", key.name(), object.value)
     };

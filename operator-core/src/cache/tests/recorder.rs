@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use parking_lot::Mutex;
 
 use crate::{
-    cache::{Change, ChangeHandler, ChangeKind, Kept},
+    cache::{Change, ChangeHandler, ChangeKind, TextObject},
     observe::SourceHealth,
     resource::ObjectKey,
 };
@@ -28,7 +28,7 @@ pub(super) fn version(object: &ConfigMap) -> u64 {
 }
 
 /// The version of a state that was told.
-pub(super) fn kept_version(kept: &Kept) -> u64 {
+pub(super) fn kept_version(kept: &TextObject) -> u64 {
     kept.version().and_then(|version| version.parse().ok()).unwrap_or(0)
 }
 

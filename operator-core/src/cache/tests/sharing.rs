@@ -10,8 +10,8 @@ use tokio::{task::JoinHandle, time::sleep};
 
 use crate::{
     cache::{
-        AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, InformerPool, InformerSettings, Kept,
-        Selects, Share, View, kind_of,
+        Change, ChangeHandler, ChangeKind, Informer, InformerPlan, InformerPool, InformerSettings, Selects,
+        Share, TextObject, View, kind_of,
     },
     environment::Environment,
     resource::ResourceType,
@@ -48,7 +48,7 @@ struct Scene {
 
 /// A running informer. Dropping its task stops it.
 struct Running {
-    informer: AnyInformer,
+    informer: Informer,
     told: Arc<Told>,
     task: JoinHandle<()>,
 }
@@ -79,7 +79,7 @@ impl Scene {
             client: self.client.clone(),
             environment: self.environment.clone(),
         };
-        let informer = AnyInformer::new(plan, Arc::clone(&told) as _, BTreeMap::new());
+        let informer = Informer::new(plan, Arc::clone(&told) as _, BTreeMap::new());
         let runner = informer.clone();
         let task = self.environment.spawn(async move { runner.run(pending()).await });
         Running { informer, told, task }
@@ -191,7 +191,7 @@ async fn another_one_goes_on_where_the_driver_stopped() {
 async fn each_sees_what_it_selects() {
     let mut scene = Scene::new();
     let by = |name: &'static str| -> Selects {
-        Arc::new(move |kept: &Kept| kept.label("by").as_deref() == Some(name))
+        Arc::new(move |kept: &TextObject| kept.label("by").as_deref() == Some(name))
     };
     let (one, two) = (scene.start_of(Some(by("a"))), scene.start_of(Some(by("b"))));
     scene.server.answer_list(10, &[labelled("x", 5, "a"), labelled("y", 6, "b")]).await;

@@ -6,7 +6,7 @@ use kube::Client;
 
 use crate::{
     cache::{
-        AnyIndexer, AnyInformer, AnyWrite, Bounds, ChangeHandler, Error, InformerPlan, InformerSettings,
+        AnyIndexer, AnyWrite, Bounds, ChangeHandler, Error, Informer, InformerPlan, InformerSettings,
         ResourceCache, View, kind_of, opening,
         text::{AnyKind, transformed_kind},
     },
@@ -57,7 +57,7 @@ impl<K: KubeObject<DynamicType: Default>> TestConfig<K> {
         let indexers = view.opens(indexers);
         let environment = environment.clone();
         let plan = InformerPlan { settings, bounds, share: None, view, client, environment };
-        let any = AnyInformer::new(plan, handler, indexers);
+        let any = Informer::new(plan, handler, indexers);
         TestInformer { cache: ResourceCache::of(any.clone()), any }
     }
 }
@@ -79,7 +79,7 @@ impl<K> DerefMut for TestConfig<K> {
 /// An informer whose reads and writes know the type.
 #[derive(Clone, Debug)]
 pub(super) struct TestInformer<K: KubeObject> {
-    any: AnyInformer,
+    any: Informer,
     pub(super) cache: ResourceCache<K>,
 }
 
@@ -110,9 +110,9 @@ impl<K: KubeObject> TestInformer<K> {
 }
 
 impl<K: KubeObject> Deref for TestInformer<K> {
-    type Target = AnyInformer;
+    type Target = Informer;
 
-    fn deref(&self) -> &AnyInformer {
+    fn deref(&self) -> &Informer {
         &self.any
     }
 }

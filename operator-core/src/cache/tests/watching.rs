@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::{cache::Sizes, observe::SourceHealth, resource::ResourceType};
+use crate::{cache::informer::Sizes, observe::SourceHealth, resource::ResourceType};
 
 use super::{
     recorder::{key, object, version},

@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use crate::resource::{AnyObject, Object, ObjectKey};
 
-use super::{Kept, View};
+use super::{TextObject, View};
 
 /// What is kept of an object, as the object itself.
 struct Lazy {
     key: ObjectKey,
-    kept: Arc<Kept>,
+    kept: Arc<TextObject>,
     view: Arc<View>,
     /// The metadata that the library uses; the rest of an object's metadata is left out.
     meta: OnceLock<ObjectMeta>,
@@ -26,7 +26,7 @@ struct Lazy {
 
 impl View {
     /// The object, opened already if it is in use, and otherwise when more than its metadata is read.
-    pub(crate) fn lazy(self: &Arc<Self>, key: &ObjectKey, kept: Arc<Kept>) -> AnyObject {
+    pub(crate) fn lazy(self: &Arc<Self>, key: &ObjectKey, kept: Arc<TextObject>) -> AnyObject {
         if let Some(held) = kept.held() {
             return held;
         }

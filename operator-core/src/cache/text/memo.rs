@@ -2,7 +2,7 @@
 //! all informers of an operator.
 //!
 //! ```text
-//!  read ──▶ Kept: is somebody holding it? ──▶ yes: the same one
+//!  read ──▶ TextObject: is somebody holding it? ──▶ yes: the same one
 //!                    │ no: decoded
 //!                    ▼
 //!            the last seat of the queue ── too heavy: the first ones leave ──▶ gone, unless somebody holds them
@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 
 use crate::resource::AnyObject;
 
-use super::Kept;
+use super::TextObject;
 
 /// The number of bytes of JSON that are held decoded, which take one and a half to six times as much.
 const MOST: usize = 4 << 20;
@@ -41,7 +41,7 @@ pub(super) struct Seats {
 
 pub(super) struct Seated {
     object: AnyObject,
-    of: Weak<Kept>,
+    of: Weak<TextObject>,
     weight: usize,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Seat {
 
 impl Memo {
     /// Adds `object`, which is the decoded form of `kept`.
-    pub(super) fn seat(self: &Arc<Self>, kept: &Arc<Kept>, object: AnyObject) -> Seat {
+    pub(super) fn seat(self: &Arc<Self>, kept: &Arc<TextObject>, object: AnyObject) -> Seat {
         let weight = kept.text().len() + LEAST;
         let (number, leaving) = {
             let seats = &mut *self.0.lock();

@@ -2,7 +2,7 @@
 //! type, so that everything which works on it is compiled once.
 //!
 //! ```text
-//!  text of the server ──scan──▶ Kept { text without managed fields, header, own managed fields }
+//!  text of the server ──scan──▶ TextObject { text without managed fields, header, own managed fields }
 //!                                 │ open                                    └─ shared by all that own the same
 //!                                 ▼
 //!                         Arc<K>: the same one while anybody holds it, or the memo does
@@ -54,7 +54,7 @@ pub(crate) use view::{Answer, View};
 pub(super) use view::{Answered, Face};
 
 /// One state of an object.
-pub(crate) struct Kept {
+pub(crate) struct TextObject {
     text: Text,
     header: Header,
     own: Option<Own>,
@@ -145,12 +145,12 @@ impl Keeping {
 
     /// Keeps an object with this text, whatever else it contains; its key is unknown if it has no name. `None` if its
     /// metadata can't be read.
-    pub(super) fn keep(&self, item: &Item<'_>) -> Option<(Option<ObjectKey>, Kept)> {
+    pub(super) fn keep(&self, item: &Item<'_>) -> Option<(Option<ObjectKey>, TextObject)> {
         Some((item.key(), self.keep_text(item)?))
     }
 
     /// The same for a caller that knows the key.
-    fn keep_text(&self, item: &Item<'_>) -> Option<Kept> {
+    fn keep_text(&self, item: &Item<'_>) -> Option<TextObject> {
         let (item, outline) = (item.text, item.outline.as_ref()?);
         let (text, own) = match &outline.managed_fields {
             None => (item.into(), None),
@@ -160,11 +160,11 @@ impl Keeping {
             }
         };
         let text = Text { text, is_sensitive: self.is_sensitive };
-        Some(Kept::new(text, outline.header.clone(), own))
+        Some(TextObject::new(text, outline.header.clone(), own))
     }
 }
 
-impl Kept {
+impl TextObject {
     fn new(text: Text, header: Header, own: Option<Own>) -> Self {
         Self {
             text,
@@ -379,9 +379,9 @@ impl Kept {
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for TextObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept")
+        f.debug_struct("TextObject")
             .field("uid", &self.uid())
             .field("version", &self.version())
             .finish_non_exhaustive()

@@ -8,7 +8,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::Kept;
+use super::TextObject;
 use crate::resource::{Cluster, ObjectKey};
 
 /// The position of a part in a text; an object's text is never longer than 4 GiB, because etcd accepts only a few MiB.
@@ -113,7 +113,7 @@ impl<'a> Item<'a> {
     }
 
     /// Whether it is this state of the object.
-    pub(super) fn is_state(&self, kept: &Kept) -> bool {
+    pub(super) fn is_state(&self, kept: &TextObject) -> bool {
         let Some(outline) = &self.outline else { return false };
         // What followed the managed fields has moved.
         let word = |span: Span| {

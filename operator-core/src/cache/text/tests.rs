@@ -37,7 +37,7 @@ fn view<K: KubeObject<DynamicType = ()>>(memo: &Arc<Memo>) -> View {
     View::with_memo(&TestConfig::<K>::new(), kind_of::<K>(), Arc::clone(memo))
 }
 
-fn taken(view: &View, object: &Value) -> Arc<Kept> {
+fn taken(view: &View, object: &Value) -> Arc<TextObject> {
     match view.take(&Item::of(&object.to_string())) {
         Decoded::Object { kept, .. } => kept,
         Decoded::Undecodable(undecodable) => panic!("{undecodable:?}"),

@@ -22,7 +22,7 @@ use crate::{
     resource::{AnyObject, Cluster, Object, ObjectKey, ResourceType},
 };
 
-use super::{AnyKind, Item, Keeping, Kept, Memo, range_within};
+use super::{AnyKind, Item, Keeping, Memo, TextObject, range_within};
 
 /// The reason why an object without a name is not kept.
 const NAMELESS: &str = "the object has no name";
@@ -31,7 +31,7 @@ const NAMELESS: &str = "the object has no name";
 const UNREADABLE: &str = "its metadata can't be read";
 
 /// Returns the newest response to a write of an object.
-pub(in crate::cache) type Answered<'k> = &'k dyn Fn(&ObjectKey) -> Option<Arc<Kept>>;
+pub(in crate::cache) type Answered<'k> = &'k dyn Fn(&ObjectKey) -> Option<Arc<TextObject>>;
 
 /// What the untyped rest of the cache needs from a kind.
 pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
@@ -47,7 +47,7 @@ pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
 
     /// The same object with the metadata of another one, which can't be decoded as a whole; `None` if the result can't
     /// be read either.
-    fn with_metadata(&self, kept: &Kept, of: &Kept) -> Option<Kept>;
+    fn with_metadata(&self, kept: &TextObject, of: &TextObject) -> Option<TextObject>;
 }
 
 /// Objects of one type as one informer keeps them.
@@ -74,7 +74,7 @@ pub(crate) struct View {
 pub(crate) struct Answer {
     pub(crate) key: ObjectKey,
     /// `None` if it can't be kept, so that it is not remembered.
-    pub(crate) kept: Option<Arc<Kept>>,
+    pub(crate) kept: Option<Arc<TextObject>>,
     /// In the form in which it is kept; for the cluster's own kinds with only its metadata, until the rest is read.
     pub(crate) object: AnyObject,
 }
@@ -141,7 +141,7 @@ impl View {
     /// An object that was checked when it arrived can be decoded, unless its type decodes the same text in different
     /// ways. One that wasn't checked must not be opened under the engine's lock, because the engine is notified if that
     /// fails.
-    pub(crate) fn try_open(&self, kept: &Arc<Kept>) -> Result<AnyObject, String> {
+    pub(crate) fn try_open(&self, kept: &Arc<TextObject>) -> Result<AnyObject, String> {
         let opened = kept.open(&self.memo, &|kept| self.decode(kept));
         opened.map_err(|error| {
             let error = self.resource_type.masked(error);
@@ -156,7 +156,7 @@ impl View {
     }
 
     /// The same for a caller that continues without it.
-    pub(crate) fn open(&self, kept: &Arc<Kept>) -> Option<AnyObject> {
+    pub(crate) fn open(&self, kept: &Arc<TextObject>) -> Option<AnyObject> {
         self.try_open(kept).ok()
     }
 
@@ -166,7 +166,7 @@ impl View {
         let _ = self.engine.set(Arc::downgrade(engine));
     }
 
-    fn decode(&self, kept: &Kept) -> Result<AnyObject, String> {
+    fn decode(&self, kept: &TextObject) -> Result<AnyObject, String> {
         self.kind.decode(kept.text(), &self.resource_type, kept.own_managed_fields())
     }
 
@@ -216,13 +216,13 @@ impl View {
         }
     }
 
-    fn answered(&self, key: ObjectKey, kept: Arc<Kept>, object: AnyObject) -> Answer {
+    fn answered(&self, key: ObjectKey, kept: Arc<TextObject>, object: AnyObject) -> Answer {
         kept.opened_as(&self.memo, &object);
         Answer { key, kept: Some(kept), object }
     }
 
     /// Keeps an object that was decoded before.
-    fn keep(&self, object: &dyn Object) -> Result<Kept, String> {
+    fn keep(&self, object: &dyn Object) -> Result<TextObject, String> {
         let text = object.to_text().map_err(|error| error.to_string())?;
         let (_, mut kept) = self.keeping.keep(&Item::of(&text)).ok_or_else(|| UNREADABLE.to_owned())?;
         // The fields of those that were read from a cache are text, which stands in the JSON as a word.
@@ -232,7 +232,11 @@ impl View {
     }
 
     /// What is kept of an object whose metadata could be read.
-    fn checked(&self, kept: Kept, is_read_soon: bool) -> Result<Arc<Kept>, (Arc<Kept>, String)> {
+    fn checked(
+        &self,
+        kept: TextObject,
+        is_read_soon: bool,
+    ) -> Result<Arc<TextObject>, (Arc<TextObject>, String)> {
         if !self.is_checked() {
             return Ok(Arc::new(kept));
         }
@@ -295,7 +299,7 @@ impl Face for View {
         self.understand(item, true, known)
     }
 
-    fn with_metadata(&self, kept: &Kept, of: &Kept) -> Option<Kept> {
+    fn with_metadata(&self, kept: &TextObject, of: &TextObject) -> Option<TextObject> {
         #[derive(Deserialize)]
         struct Object<'a> {
             #[serde(borrow)]

@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{
     cache::{
-        AnyInformer, Change, ChangeHandler, ChangeKind, InformerPlan, InformerSettings, Kept, View, kind_of,
+        Change, ChangeHandler, ChangeKind, Informer, InformerPlan, InformerSettings, TextObject, View,
+        kind_of,
     },
     cli::output::Mark,
     environment::{Clock, Environment, Now},
@@ -27,11 +28,11 @@ pub(super) fn informer(
     client: Client,
     environment: &Environment,
     handler: Arc<dyn ChangeHandler>,
-) -> (AnyInformer, Task) {
+) -> (Informer, Task) {
     let view = Arc::new(View::new(&settings, kind_of::<DynamicObject>(), environment));
     let plan =
         InformerPlan { settings, bounds: None, share: None, view, client, environment: environment.clone() };
-    let informer = AnyInformer::new(plan, handler, BTreeMap::new());
+    let informer = Informer::new(plan, handler, BTreeMap::new());
     let running = informer.clone();
     let task = environment.spawn(async move { running.run(std::future::pending()).await });
     (informer, Task(task))
@@ -52,7 +53,7 @@ impl Drop for Task {
 pub(super) struct Objects {
     pub(super) controller: String,
     pub(super) kind: ResourceType,
-    informer: AnyInformer,
+    informer: Informer,
     judge: Judge,
     _task: Task,
 }
@@ -75,7 +76,7 @@ impl Objects {
     pub(super) async fn now(&self) -> Vec<(ObjectKey, Readiness)> {
         // A list that fails is as good as one that shows something new: the caller looks again later.
         let caught_up = self.informer.caught_up().await.unwrap_or(false);
-        let read = |(key, object): (ObjectKey, Arc<Kept>)| {
+        let read = |(key, object): (ObjectKey, Arc<TextObject>)| {
             let readiness = match (caught_up, value(&object)) {
                 (true, value) => (self.judge.0)(&value),
                 (false, _) => Readiness::Waiting("its newest state is on its way".to_owned()),
@@ -87,7 +88,7 @@ impl Objects {
 }
 
 /// An object as JSON.
-pub(super) fn value(object: &Kept) -> Value {
+pub(super) fn value(object: &TextObject) -> Value {
     serde_json::from_str(object.text()).unwrap_or_default()
 }
 

@@ -26,7 +26,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures::FutureExt;
 
 use crate::{
-    cache::Kept,
+    cache::TextObject,
     dependent::{Asked, Error},
     event_source::{AnySecondary, OWNER_INDEX},
     operations,
@@ -185,7 +185,7 @@ impl OfPrimary<'_> {
     /// without decoding.
     fn with_its_label(
         &self,
-        may_be: &dyn Fn(&ObjectKey, &Kept) -> bool,
+        may_be: &dyn Fn(&ObjectKey, &TextObject) -> bool,
         is: impl Fn(&dyn Object) -> bool,
     ) -> Result<Vec<AnyObject>, Error> {
         let source = self.managed.source(self.asked.context)?;

@@ -9,7 +9,7 @@ use super::{
     settings::{Managed, Settings},
 };
 use crate::{
-    cache::Kept,
+    cache::TextObject,
     dependent::{
         AnyDependent, Asked, Capabilities, Engine, Error,
         erased::{Answer, Deleted, Pruning},
@@ -83,7 +83,7 @@ impl OfPrimary<'_> {
 
     /// Removes what the node has made for the primary under other names than this one.
     pub(super) async fn remove_all_but(&self, wanted: &ObjectKey) -> Result<(), Error> {
-        let is_other = |key: &ObjectKey, _: &Kept| key != wanted;
+        let is_other = |key: &ObjectKey, _: &TextObject| key != wanted;
         for object in self.with_its_label(&is_other, |object| self.is_removable(object))? {
             if self.may_forget(&object, self.managed.prunes_data) {
                 self.remove(&object).await?;

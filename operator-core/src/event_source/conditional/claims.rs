@@ -22,8 +22,8 @@ pub(super) struct Start(u64);
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     active: BTreeMap<ObjectKey, BTreeSet<Claimant>>,
-    /// It is needed whatever the answers are, and concerns all primaries.
-    pinned: bool,
+    /// The controller claims it: it is needed whatever the answers are, and concerns all primaries.
+    of_controller: bool,
     phase: Phase,
     starts: u64,
 }
@@ -42,14 +42,14 @@ enum Phase {
 }
 
 impl Claims {
-    /// A node was found active for a primary.
-    pub(super) fn claim(&mut self, primary: &ObjectKey, claimant: Claimant) {
-        self.active.entry(primary.clone()).or_default().insert(claimant);
-    }
-
-    /// It is needed from now on, whatever primaries say.
-    pub(super) fn pin(&mut self) {
-        self.pinned = true;
+    /// A node was found active for a primary; without a node it is the controller that claims the source.
+    pub(super) fn claim(&mut self, primary: &ObjectKey, claimant: Option<Claimant>) {
+        match claimant {
+            Some(claimant) => {
+                self.active.entry(primary.clone()).or_default().insert(claimant);
+            }
+            None => self.of_controller = true,
+        }
     }
 
     /// A node was found inactive for a primary.
@@ -72,12 +72,12 @@ impl Claims {
 
     /// Whether any primary needs it.
     pub(super) fn is_needed(&self) -> bool {
-        self.pinned || !self.active.is_empty()
+        self.of_controller || !self.active.is_empty()
     }
 
     /// Whether this primary needs it, so that its changes concern it.
     pub(super) fn concerns(&self, primary: &ObjectKey) -> bool {
-        self.pinned || self.active.contains_key(primary)
+        self.of_controller || self.active.contains_key(primary)
     }
 
     /// Whether a change triggers this primary now. Until everything has been seen it only waits for that.
@@ -179,11 +179,11 @@ mod tests {
         let mut claims = Claims::default();
         claims.release(&key("a"), ROUTE);
         assert!(!claims.is_needed());
-        claims.claim(&key("a"), ROUTE);
+        claims.claim(&key("a"), Some(ROUTE));
         claims.release(&key("b"), ROUTE);
         assert!(claims.is_needed(), "the opposite answer of another primary changes nothing");
         assert!(claims.concerns(&key("a")) && !claims.concerns(&key("b")));
-        claims.claim(&key("b"), ROUTE);
+        claims.claim(&key("b"), Some(ROUTE));
         claims.release(&key("a"), ROUTE);
         assert!(claims.is_needed());
         claims.release(&key("b"), ROUTE);
@@ -193,9 +193,9 @@ mod tests {
     #[test]
     fn it_is_needed_while_any_node_of_a_primary_is_active() {
         let mut claims = Claims::default();
-        claims.claim(&key("a"), ROUTE);
-        claims.claim(&key("a"), ROUTE);
-        claims.claim(&key("a"), SECOND_ROUTE);
+        claims.claim(&key("a"), Some(ROUTE));
+        claims.claim(&key("a"), Some(ROUTE));
+        claims.claim(&key("a"), Some(SECOND_ROUTE));
         claims.release(&key("a"), ROUTE);
         assert!(claims.is_needed());
         claims.release(&key("a"), SECOND_ROUTE);
@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn a_primary_that_is_gone_counts_no_more() {
         let mut claims = Claims::default();
-        claims.claim(&key("a"), ROUTE);
-        claims.claim(&key("a"), SECOND_ROUTE);
+        claims.claim(&key("a"), Some(ROUTE));
+        claims.claim(&key("a"), Some(SECOND_ROUTE));
         let start = claims.started();
         assert!(!claims.is_synced_or_waits(&key("a")));
         claims.gone(&key("a"));
@@ -215,9 +215,9 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_pinned_concerns_all_and_is_needed_without_them() {
+    fn one_that_the_controller_claims_concerns_all_and_is_needed_without_them() {
         let mut claims = Claims::default();
-        claims.pin();
+        claims.claim(&key("a"), None);
         let start = claims.started();
         assert!(!claims.wakes(&key("a")), "not before everything has been seen");
         claims.gone(&key("b"));
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn those_that_wait_are_told_once() {
         let mut claims = Claims::default();
-        claims.claim(&key("a"), ROUTE);
+        claims.claim(&key("a"), Some(ROUTE));
         let start = claims.started();
         assert!(!claims.is_synced_or_waits(&key("a")));
         assert!(!claims.is_synced_or_waits(&key("b")));
@@ -242,7 +242,7 @@ mod tests {
         let mut claims = Claims::default();
         let other = ObjectKey::namespaced("bank", "c");
         for primary in [key("a"), other.clone()] {
-            claims.claim(&primary, ROUTE);
+            claims.claim(&primary, Some(ROUTE));
         }
         let start = claims.started();
         assert!(!claims.is_synced_or_waits(&key("a")) && !claims.is_synced_or_waits(&other));
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn what_is_listed_at_first_wakes_once_everything_has_been_seen() {
         let mut claims = Claims::default();
-        claims.claim(&key("a"), ROUTE);
+        claims.claim(&key("a"), Some(ROUTE));
         let start = claims.started();
         assert!(!claims.wakes(&key("a")) && !claims.wakes(&key("b")));
         assert_eq!(claims.synced(start), [key("a")].into(), "b has nothing to do with it");
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn a_former_start_says_nothing_about_the_present_one() {
         let mut claims = Claims::default();
-        claims.claim(&key("a"), ROUTE);
+        claims.claim(&key("a"), Some(ROUTE));
         let former = claims.started();
         claims.stopped();
         assert!(claims.synced(former).is_empty() && !claims.is_synced_for(&key("a")));
@@ -289,7 +289,7 @@ mod tests {
                 let name = key(&primary.to_string());
                 let claimant = Claimant { workflow: 0, node };
                 match step {
-                    0 => { claims.claim(&name, claimant); oracle.insert((primary, node), true); }
+                    0 => { claims.claim(&name, Some(claimant)); oracle.insert((primary, node), true); }
                     1 => { claims.release(&name, claimant); oracle.insert((primary, node), false); }
                     _ => { claims.gone(&name); oracle.retain(|(of, _), _| *of != primary); }
                 }

@@ -26,6 +26,7 @@ mod slot;
 use std::{fmt, sync::Arc};
 
 use futures::FutureExt;
+use parking_lot::{Mutex, RwLock};
 
 use super::{
     EventSource, PrimaryScope, SourceContents, SourceDeclaration, SourcePart, Sources, WatchScope, Wiring,
@@ -38,14 +39,30 @@ use crate::{
 
 pub(crate) use claims::Claimant;
 pub use late::EventSources;
-use late::Late;
 use slot::Slot;
 
 /// The conditional sources of one controller.
 #[derive(Default)]
 pub(crate) struct ConditionalSources {
-    slots: Vec<Arc<Slot>>,
-    late: Late,
+    slots: RwLock<Slots>,
+    /// With what runs add further ones, and the first of their positions; `None` where they can't.
+    base: Option<(Wiring, usize)>,
+    /// Held while one is added, and while namespaces change: each has them, or gets them.
+    scope: Mutex<Option<WatchScope>>,
+}
+
+#[derive(Default)]
+struct Slots {
+    /// The declared ones first.
+    all: Arc<[Arc<Slot>]>,
+    /// The controller has stopped.
+    closed: bool,
+}
+
+impl Slots {
+    fn push(&mut self, slot: Arc<Slot>) {
+        self.all = self.all.iter().cloned().chain([slot]).collect();
+    }
 }
 
 impl ConditionalSources {
@@ -56,29 +73,65 @@ impl ConditionalSources {
         index: SourceIndex,
         wiring: Wiring,
     ) {
-        self.slots.push(Slot::new(declaration, index, wiring));
+        self.slots.get_mut().push(Slot::new(declaration, index, wiring, false));
     }
 
     /// Lets runs add further ones, whose positions begin with `first`.
     pub(super) fn accept_more(&mut self, wiring: Wiring, first: usize) {
-        self.late = Late::new(wiring, first);
+        self.base = Some((wiring, first));
     }
 
     /// All of them.
     fn each(&self) -> impl Iterator<Item = Arc<Slot>> {
-        let late = self.late.all();
-        let late = (0..late.len()).map(move |position| Arc::clone(&late[position]));
-        self.slots.iter().cloned().chain(late)
+        let all = Arc::clone(&self.slots.read().all);
+        (0..all.len()).map(move |position| Arc::clone(&all[position]))
+    }
+
+    fn slot(&self, name: &str) -> Option<Arc<Slot>> {
+        self.each().find(|slot| slot.name() == name)
+    }
+
+    /// Those that runs have added.
+    fn added(&self) -> impl Iterator<Item = Arc<Slot>> {
+        self.each().filter(|slot| slot.is_added())
+    }
+
+    /// The one of that name; a new one, which doesn't run yet, if there is none.
+    fn slot_for(&self, declaration: Arc<dyn SourceDeclaration>) -> Option<Arc<Slot>> {
+        let name = declaration.name();
+        let scope = self.scope.lock();
+        let slots = &mut *self.slots.write();
+        if let Some(slot) = slots.all.iter().find(|slot| slot.name() == name) {
+            return Some(Arc::clone(slot));
+        }
+        let (wiring, first) = self.base.as_ref().filter(|_| !slots.closed)?;
+        // Beyond the last position they share one.
+        let taken = |index: &u8| slots.all.iter().any(|slot| slot.index() == SourceIndex(*index));
+        let mut free = (u8::try_from(*first).unwrap_or(u8::MAX)..=u8::MAX).filter(|index| !taken(index));
+        let index = SourceIndex(free.next().unwrap_or(u8::MAX));
+        let mut wiring = wiring.clone();
+        wiring.scope = scope.clone().unwrap_or(wiring.scope);
+        let slot = Slot::new(declaration, index, wiring, true);
+        slots.push(Arc::clone(&slot));
+        Some(slot)
+    }
+
+    /// Removes one that a run has added.
+    fn take(&self, name: &str) -> Option<Arc<Slot>> {
+        let slots = &mut *self.slots.write();
+        let slot = slots.all.iter().find(|slot| slot.is_added() && slot.name() == name).cloned()?;
+        slots.all = slots.all.iter().filter(|other| !Arc::ptr_eq(other, &slot)).cloned().collect();
+        Some(slot)
     }
 
     /// Whether one of that name is declared.
     pub(super) fn declares(&self, name: &str) -> bool {
-        self.slot(name).is_some()
+        self.slot(name).is_some_and(|slot| !slot.is_added())
     }
 
     /// The name of the one with that position, if a run has added it.
     pub(crate) fn late_name(&self, index: SourceIndex) -> Option<String> {
-        self.late.name_of(index)
+        self.added().find(|slot| slot.index() == index).map(|slot| slot.name().to_owned())
     }
 
     /// Whether the declaration of one of them is true for its contents.
@@ -97,7 +150,7 @@ impl ConditionalSources {
         claimant: Claimant,
     ) -> Result<(), String> {
         let Some(slot) = self.slot(source) else { return Ok(()) };
-        if slot.claim(scope, claimant) {
+        if slot.claim(scope, Some(claimant)) {
             return Ok(());
         }
         let primary = scope.primary();
@@ -134,10 +187,11 @@ impl ConditionalSources {
 
     /// The controller works in other namespaces from now on.
     pub(crate) fn change_namespaces(&self, scope: &WatchScope) {
-        for slot in &self.slots {
+        let mut current = self.scope.lock();
+        *current = Some(scope.clone());
+        for slot in self.each() {
             slot.change_namespaces(scope);
         }
-        self.late.change_namespaces(scope);
     }
 
     /// Those that run, synced or not.
@@ -165,14 +219,10 @@ impl ConditionalSources {
     /// Stops all of them, for good.
     pub(crate) fn close(&self) {
         // Before the rest: none is added behind it.
-        self.late.close();
+        self.slots.write().closed = true;
         for slot in self.each() {
             slot.close();
         }
-    }
-
-    fn slot(&self, source: &str) -> Option<&Arc<Slot>> {
-        self.slots.iter().find(|slot| slot.name() == source)
     }
 }
 

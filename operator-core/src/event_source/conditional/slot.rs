@@ -24,7 +24,9 @@ pub(super) struct Slot {
     declaration: Arc<dyn SourceDeclaration>,
     index: SourceIndex,
     wiring: Wiring,
-    state: Arc<Mutex<State>>,
+    /// A run has added it.
+    is_added: bool,
+    state: Arc<Mutex<SlotState>>,
     /// Where the primaries that need it hold on to their claims.
     claimed: ScopeSlot,
 }
@@ -43,9 +45,9 @@ impl Drop for Claimed {
 
 /// Its lock may be taken while a source, or that of the primaries, holds its own; so no source is called under it.
 #[derive(Default)]
-struct State {
+struct SlotState {
     claims: Claims,
-    running: Option<Running>,
+    running: Option<RunningSource>,
     /// The namespaces of the controller, if they have changed.
     scope: Option<WatchScope>,
     /// The controller has stopped.
@@ -53,14 +55,14 @@ struct State {
 }
 
 /// One start of the source; its tasks end with it.
-struct Running {
+struct RunningSource {
     sources: Arc<Sources>,
     tasks: Vec<JoinHandle<()>>,
     /// Ends by itself, once everything has been seen.
     telling: JoinHandle<()>,
 }
 
-impl Drop for Running {
+impl Drop for RunningSource {
     fn drop(&mut self) {
         self.telling.abort();
         for task in &self.tasks {
@@ -74,12 +76,13 @@ impl Slot {
         declaration: Arc<dyn SourceDeclaration>,
         index: SourceIndex,
         wiring: Wiring,
+        is_added: bool,
     ) -> Arc<Self> {
         Arc::new_cyclic(|of| {
             let concerned = Concerned { sink: Arc::clone(&wiring.sink), of: Weak::clone(of) };
             let wiring = Wiring { sink: Arc::new(concerned), ..wiring };
             let (name, state, claimed) = (declaration.name(), Arc::default(), ScopeSlot::unique());
-            Self { name, declaration, index, wiring, state, claimed }
+            Self { name, declaration, index, wiring, is_added, state, claimed }
         })
     }
 
@@ -95,18 +98,12 @@ impl Slot {
         self.index
     }
 
+    pub(super) const fn is_added(&self) -> bool {
+        self.is_added
+    }
+
     pub(super) fn wiring(&self) -> &Wiring {
         &self.wiring
-    }
-
-    /// Returns whether everything has been seen; otherwise the primary is triggered when it has been.
-    pub(super) fn claim(self: &Arc<Self>, scope: PrimaryScope<'_>, claimant: Claimant) -> bool {
-        self.need(scope, |claims| claims.claim(scope.primary(), claimant))
-    }
-
-    /// The same for all primaries, until it is closed.
-    pub(super) fn pin(self: &Arc<Self>, scope: PrimaryScope<'_>) -> bool {
-        self.need(scope, Claims::pin)
     }
 
     /// Lets the end of the primary take back what it claims from now on. Returns false if it is gone.
@@ -118,7 +115,9 @@ impl Slot {
         scope.slot(self.claimed).change(claimed).is_some()
     }
 
-    fn need(self: &Arc<Self>, scope: PrimaryScope<'_>, change: impl Fn(&mut Claims)) -> bool {
+    /// A node of a primary claims it, or the controller for all primaries, until it is closed. Returns whether
+    /// everything has been seen; otherwise the primary is triggered when it has been.
+    pub(super) fn claim(self: &Arc<Self>, scope: PrimaryScope<'_>, claimant: Option<Claimant>) -> bool {
         let mut built = None;
         loop {
             let mut state = self.state.lock();
@@ -142,7 +141,7 @@ impl Slot {
                     state.claims.synced(start);
                 }
             }
-            change(&mut state.claims);
+            state.claims.claim(scope.primary(), claimant);
             return state.claims.is_synced_or_waits(scope.primary());
         }
     }
@@ -197,7 +196,7 @@ impl Slot {
         }
     }
 
-    fn start(&self, state: &mut State, sources: Sources, opening: Opening) -> Start {
+    fn start(&self, state: &mut SlotState, sources: Sources, opening: Opening) -> Start {
         let start = state.claims.started();
         let environment = &self.wiring.environment;
         let (controller, observers) = (&self.wiring.controller, &self.wiring.observers);
@@ -205,7 +204,7 @@ impl Slot {
         let tasks = sources.all().map(run).collect();
         let telling = self.tell(opening, start);
         tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
-        state.running = Some(Running { sources: Arc::new(sources), tasks, telling });
+        state.running = Some(RunningSource { sources: Arc::new(sources), tasks, telling });
         start
     }
 

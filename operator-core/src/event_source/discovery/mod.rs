@@ -37,7 +37,7 @@ use super::EventSource;
 #[cfg(feature = "testing")]
 use super::Given;
 use crate::{
-    cache::{AnyInformer, InformerPlan, InformerSettings, ResourceCache, View, kind_of, opening},
+    cache::{Informer, InformerPlan, InformerSettings, ResourceCache, View, kind_of, opening},
     client::Clients,
     environment::{Environment, Now},
     observe::{Observers, SourceHealth},
@@ -78,7 +78,7 @@ pub(crate) struct Discovery(Arc<DiscoveryState>);
 struct DiscoveryState {
     clients: Clients,
     environment: Environment,
-    informer: AnyInformer,
+    informer: Informer,
     definitions: ResourceCache<Definition>,
     subscribers: Arc<Subscribers>,
     watch: Mutex<Option<JoinHandle<()>>>,
@@ -111,7 +111,7 @@ impl Discovery {
             client,
             environment: environment.clone(),
         };
-        let informer = AnyInformer::new(plan, Arc::clone(&subscribers) as _, indexers);
+        let informer = Informer::new(plan, Arc::clone(&subscribers) as _, indexers);
         let definitions = ResourceCache::of(informer.clone());
         Self(Arc::new(DiscoveryState {
             clients,

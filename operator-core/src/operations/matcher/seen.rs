@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{fingerprint, matches_owned_fields};
 use crate::operations::send::{intent::Part, target::Target};
 use crate::{
-    cache::{Kept, Verdict},
+    cache::{TextObject, Verdict},
     resource::Object,
 };
 
@@ -26,7 +26,7 @@ pub(crate) enum Desired<'w> {
 
 /// A known state and what is desired.
 pub(crate) struct Seen<'w> {
-    pub(in crate::operations) kept: Arc<Kept>,
+    pub(in crate::operations) kept: Arc<TextObject>,
     part: Part,
     manager: &'w str,
     desired: Desired<'w>,
@@ -40,7 +40,7 @@ impl<'c> Target<'c> {
     /// A known state and what is desired.
     pub(in crate::operations) fn seen<'w>(
         &self,
-        kept: Arc<Kept>,
+        kept: Arc<TextObject>,
         part: Part,
         desired: Desired<'w>,
     ) -> Seen<'w>

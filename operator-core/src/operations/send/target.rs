@@ -13,7 +13,7 @@ use serde::de::Error as _;
 
 use super::request::{WriteRequest, Writer};
 use crate::{
-    cache::{Answer, AnyInformer, AnyWrite, HeldObjects, read_live},
+    cache::{Answer, AnyWrite, HeldObjects, Informer, read_live},
     environment::Now,
     event_source::{AnySecondary, PrimarySource, RustType, SecondaryWrite, Sources},
     operations::error::Error,
@@ -75,7 +75,7 @@ pub(in crate::operations) enum Window<'c> {
     /// Of a secondary: its answer triggers the other primaries that it concerns.
     Secondary(SecondaryWrite<'c>),
     /// Of another primary, which has to be reconciled: its echo counts like any other change.
-    OtherPrimary(&'c AnyInformer),
+    OtherPrimary(&'c Informer),
 }
 
 impl Window<'_> {
@@ -268,7 +268,7 @@ impl<'c> Target<'c> {
         }
     }
 
-    pub(in crate::operations) fn informer(&self) -> &AnyInformer {
+    pub(in crate::operations) fn informer(&self) -> &Informer {
         match &self.known {
             Known::Primary(source) => source.informer(),
             Known::Secondary(source) => source.informer(),
@@ -346,13 +346,13 @@ impl Findings {
 /// Boxed, as in `Writer::send`.
 pub(crate) fn live<'r>(
     writer: &'r Writer,
-    informer: &'r AnyInformer,
+    informer: &'r Informer,
     key: &'r ObjectKey,
 ) -> BoxFuture<'r, Result<Option<AnyObject>, Error>> {
     look(writer, informer, key).boxed()
 }
 
-async fn look(writer: &Writer, informer: &AnyInformer, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+async fn look(writer: &Writer, informer: &Informer, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
     let kind = informer.resource_type();
     let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
     let Some(object) = read? else { return Ok(None) };

@@ -211,12 +211,12 @@ impl<'g> Plan<'g> {
                         self.judge_behind(behind, steps);
                     }
                     Outlook::Blocked => match self.table.state(behind) {
-                        State::Kept { unsure: false } => {
+                        State::TextObject { unsure: false } => {
                             self.table.mark(behind);
                             self.table.delete_if_free(behind, steps);
                             self.open.push(behind);
                         }
-                        State::Kept { unsure: true } => self.table.settle(behind, Fate::Failed),
+                        State::TextObject { unsure: true } => self.table.settle(behind, Fate::Failed),
                         // What is still judged learns it with its answer; all else has its fate, or goes already.
                         _ => {}
                     },

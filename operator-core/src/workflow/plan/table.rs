@@ -12,7 +12,7 @@ pub(super) enum State {
     /// Its conditions are being evaluated, although it isn't reconciled.
     Judging,
     /// Not reconciled, and so far not removed; `unsure` whether its gate would allow that.
-    Kept { unsure: bool },
+    TextObject { unsure: bool },
     /// Being reconciled.
     Reconciling,
     /// To be deleted once nothing depends on it any more.
@@ -83,7 +83,7 @@ impl Table {
     }
 
     pub(super) fn keep(&mut self, node: NodeId, unsure: bool) {
-        self.states[node.index()] = State::Kept { unsure };
+        self.states[node.index()] = State::TextObject { unsure };
     }
 
     pub(super) fn mark(&mut self, node: NodeId) {
@@ -128,7 +128,7 @@ impl Table {
     }
 
     fn resolve(&mut self, graph: &Graph) {
-        if self.states.iter().any(|state| matches!(state, State::Kept { .. })) {
+        if self.states.iter().any(|state| matches!(state, State::TextObject { .. })) {
             self.blame_for_what_is_kept(graph);
         }
         if self.states.contains(&State::Marked) {
@@ -141,7 +141,7 @@ impl Table {
         for node in graph.in_order() {
             let own = self.fate(node).obstacle();
             blame[node.index()] = own.map(|because| Blame { distance: 0, by: node, because });
-            if matches!(self.state(node), State::Kept { .. }) {
+            if matches!(self.state(node), State::TextObject { .. }) {
                 let nearest = Blame::nearest(graph.dependencies_of(node), &blame);
                 // A node without anybody to blame has dependencies that are all ready, so it was reconciled.
                 let blamed = nearest.expect("a node that was only judged depends on one that isn't ready");

@@ -32,7 +32,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::Collection;
 use crate::cache::{
     engine::{Decoded, WatchEvent},
-    text::{Face, Kept, View},
+    text::{Face, TextObject, View},
 };
 use crate::{observe::SourceHealth, resource::ObjectKey};
 
@@ -42,7 +42,7 @@ pub(in crate::cache) use seat::Seat;
 use state::FeedState;
 
 /// Returns whether an informer selects an object among those of its feed.
-pub(crate) type Selects = Arc<dyn Fn(&Kept) -> bool + Send + Sync>;
+pub(crate) type Selects = Arc<dyn Fn(&TextObject) -> bool + Send + Sync>;
 
 /// A list-watch, and who is shown what it shows.
 pub(in crate::cache) struct Feed {
@@ -125,7 +125,7 @@ impl Feed {
     }
 
     /// The newest answer to a write of one of the informers, until its watch has caught up with it.
-    pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.lock().answered(key)
     }
 }

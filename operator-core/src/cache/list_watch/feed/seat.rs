@@ -7,7 +7,7 @@ use crate::{
     cache::{
         engine::{Decoded, Engine, WatchEvent},
         scopes::ScopeIndex,
-        text::Kept,
+        text::TextObject,
     },
     observe::SourceHealth,
 };
@@ -67,7 +67,7 @@ impl Seat {
             Some(event) => self.engine.watched(self.scope, event),
             None => {
                 // It is one of the others', and shows how far the collection has come.
-                if let Some(version) = event.item().kept().and_then(Kept::version) {
+                if let Some(version) = event.item().kept().and_then(TextObject::version) {
                     self.engine.bookmark(self.scope, version);
                 }
             }

@@ -9,7 +9,7 @@ use super::Seat;
 use crate::{
     cache::{
         engine::{Decoded, Undecodable, WatchEvent},
-        text::Kept,
+        text::TextObject,
     },
     observe::SourceHealth,
     resource::ObjectKey,
@@ -41,7 +41,7 @@ struct Listing {
 
 /// The newest state of an object.
 enum Last {
-    Object(Arc<Kept>),
+    Object(Arc<TextObject>),
     Undecodable(Box<Undecodable>),
 }
 
@@ -171,7 +171,7 @@ impl FeedState {
 
     pub(super) fn watched(&mut self, event: &WatchEvent) {
         self.happened(event);
-        if let Some(version) = event.item().kept().and_then(Kept::version) {
+        if let Some(version) = event.item().kept().and_then(TextObject::version) {
             self.version = Some(version.to_owned());
         }
         self.seated().for_each(|seat| seat.watched(event));
@@ -192,7 +192,7 @@ impl FeedState {
         self.seated().for_each(Seat::watch_was_silent);
     }
 
-    pub(super) fn answered(&self, key: &ObjectKey) -> Option<Arc<Kept>> {
+    pub(super) fn answered(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.seated().find_map(|seat| seat.engine.answered(key))
     }
 }

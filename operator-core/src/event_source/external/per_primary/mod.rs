@@ -306,6 +306,11 @@ where
     fn health(&self) -> SourceHealth {
         self.condition.get()
     }
+
+    /// The number of entries about primaries that don't exist.
+    fn leftovers(&self) -> usize {
+        self.members.lock().leftovers(&|primary| self.primaries.contains(primary))
+    }
 }
 
 impl<P, R, I> PrimaryFollower for PerPrimary<P, R, I>
