@@ -139,6 +139,14 @@ pub enum Error {
         "the API server is a real one, whose controllers can't be told what to do: use the one in the process"
     )]
     NotInProcess,
+    /// An object can't be stored in the in-process server as it is.
+    #[error("could not store {what}: {why}")]
+    NotStored {
+        /// Its kind and name.
+        what: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A call to the API server failed.
     #[error("could not {doing}")]
     Kube {

@@ -18,6 +18,7 @@ mod addresses;
 mod admission;
 mod aggregated;
 mod audit;
+mod back_door;
 mod budgets;
 mod cel;
 mod collector;

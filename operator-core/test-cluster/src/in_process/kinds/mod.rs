@@ -64,8 +64,8 @@ pub(super) struct Behaviour {
 }
 
 impl Kind {
-    /// A kind of Kubernetes whose objects are shown as a subresource of others, and never stored.
-    pub(super) fn of_subresource(group: &str, version: &str, plural: &str, kind: &str) -> Self {
+    /// A namespaced kind without subresources, of which only the names are known.
+    pub(super) fn named(group: &str, version: &str, plural: &str, kind: &str) -> Self {
         Self {
             group: group.to_owned(),
             version: version.to_owned(),

@@ -173,6 +173,21 @@ impl Store {
     pub(super) fn put(&mut self, resource: &Resource, path: &Path, mut object: Value) -> Arc<Value> {
         self.version += 1;
         object["metadata"]["resourceVersion"] = self.version.to_string().into();
+        self.insert(resource, path, object)
+    }
+
+    /// Stores an object with the version that it has, if it has one. Later changes get greater ones.
+    pub(super) fn put_as_it_is(&mut self, resource: &Resource, path: &Path, object: Value) -> Arc<Value> {
+        let version = object["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+        if version.is_empty() {
+            return self.put(resource, path, object);
+        }
+        let given: u64 = version.parse().unwrap_or_default();
+        self.version = given.max(self.version + 1);
+        self.insert(resource, path, object)
+    }
+
+    fn insert(&mut self, resource: &Resource, path: &Path, object: Value) -> Arc<Value> {
         let object = Arc::new(object);
         let of_resource = self.objects.entry(resource.clone()).or_default();
         let before = of_resource.insert(path.clone(), Arc::clone(&object));

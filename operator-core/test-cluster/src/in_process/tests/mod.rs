@@ -2,6 +2,7 @@
 
 mod access;
 mod admission;
+mod back_door;
 mod changed;
 mod complete;
 mod controllers;

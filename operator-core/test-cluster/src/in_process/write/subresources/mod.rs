@@ -134,7 +134,7 @@ fn done() -> Reply {
 
 /// A kind that is served only as a subresource.
 fn virtual_kind(group: &str, version: &str, plural: &str, kind: &str) -> Arc<Kind> {
-    Arc::new(Kind::of_subresource(group, version, plural, kind))
+    Arc::new(Kind::named(group, version, plural, kind))
 }
 
 /// Sets a condition in a pod's status. Its time stays if it says the same as before.
