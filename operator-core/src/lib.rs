@@ -19,6 +19,7 @@
 //! - [`configuration`]: settings from files, the environment and the command line.
 //! - [`operator`]: many controllers, one process.
 //! - [`prelude`]: the names that most operators use.
+//! - `http` (feature, on by default): `/metrics`, `/healthz` and `/readyz`; see [`OperatorBuilder::metrics`] for other ways.
 //! - `testing` (feature): a real control plane on demand, an operator inside a test, faults and simulation.
 //! - `cli` (feature): the commands of every operator's binary.
 

@@ -5,6 +5,7 @@
 mod assertions;
 mod crashes;
 mod faults;
+mod features;
 mod josdk;
 mod kept;
 mod layers;

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use integration_tests::{Scene, Script, TestResource, eventually};
+use integration_tests::{Numbers, Scene, Script, TestResource, eventually};
 use operator_core::{
     LeaderElection, WatchScope,
-    metrics::{Metrics, Recorded},
     operator::Leadership,
     testing::{TestOperator, operator_test},
 };
@@ -42,11 +41,11 @@ async fn a_standby_that_is_given_another_namespace_keeps_its_caches_warm_and_pro
 {
     let scene = Scene::new("leading").await?;
     let other = Scene::new("added").await?;
-    let (told, numbers) = (Told::default(), Arc::new(Recorded::new()));
+    let (told, numbers) = (Told::default(), Numbers::default());
     let (first, second) = (Script::<TestResource>::idle(), Script::<TestResource>::idle());
     let start = async |name: &str, script: &Script, namespaces: &[&String]| {
         let controller = script.controller().namespaces(namespaces.iter().copied());
-        let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+        let builder = scene.operator().metrics(numbers.recorder());
         let builder = builder.leader_election(election(&scene, name, &told)).register(controller);
         anyhow::Ok(TestOperator::start(builder).await?)
     };

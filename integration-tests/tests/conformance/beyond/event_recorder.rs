@@ -6,14 +6,13 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use anyhow::Result;
 use futures::future::BoxFuture;
 use integration_tests::{
-    ClusterTestResource, LogCapture, Said, Scene, Script, TestObject, TestResource, before, eventually,
-    rights, said,
+    ClusterTestResource, LogCapture, Numbers, Said, Scene, Script, TestObject, TestResource, before,
+    eventually, rights, said,
 };
 use k8s_openapi::api::core::v1::Event;
 use kube::{Api, ResourceExt, api::ListParams};
 use operator_core::{
     Context, ControllerBuilder, ObjectKey, Removal, UpdateControl,
-    metrics::{Metrics, Recorded},
     testing::{TestOperator, operator_test},
 };
 use serde_json::json;
@@ -107,10 +106,10 @@ async fn events_that_are_refused_or_not_answered_hold_up_nothing() -> Result<()>
     let scene = Scene::new("event-recorder").await?;
     let user = format!("{}-operator", scene.namespace);
     scene.grant("primaries", &user, &rights::primaries()).await?;
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let script = telling();
     let builder = scene.operator().config(scene.cluster.config_as(&user, &[]));
-    let builder = builder.metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let builder = builder.metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(named(script.controller(), &scene))).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;
@@ -148,14 +147,14 @@ async fn events_that_are_refused_or_not_answered_hold_up_nothing() -> Result<()>
 #[operator_test]
 async fn a_primary_with_too_much_to_say_is_cut_short() -> Result<()> {
     let scene = Scene::new("event-recorder").await?;
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let script = Script::<TestResource>::new(|_, _, context| {
         for number in 0..40 {
             context.events().normal("Counted", format!("number {number}"));
         }
         Box::pin(async { Ok(UpdateControl::no_update()) })
     });
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(named(script.controller(), &scene))).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

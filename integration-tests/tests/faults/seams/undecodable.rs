@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use integration_tests::{LogCapture, Said, Scene, Script, TestResource, config_map, said};
+use integration_tests::{LogCapture, Numbers, Said, Scene, Script, TestResource, config_map, said};
 use k8s_openapi::{
     api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -15,7 +15,6 @@ use kube::{
 use operator_core::{
     Removal,
     environment::Environment,
-    metrics::{Metrics, Recorded},
     testing::{TestCluster, TestOperator},
 };
 use parking_lot::Mutex;
@@ -59,17 +58,17 @@ async fn exists(scene: &Scene, name: &str) -> Result<bool> {
 type Values = Arc<Mutex<Vec<String>>>;
 
 /// A controller of a reconciler like [`keeping`], and an operator with it that counts.
-async fn web(scene: &Scene, script: &Script) -> Result<(TestOperator, Arc<Recorded>)> {
+async fn web(scene: &Scene, script: &Script) -> Result<(TestOperator, Numbers)> {
     let controller =
         script.controller().name("web").owns::<ConfigMap>().with_cleaner().namespaces([&scene.namespace]);
-    let counted = Arc::new(Recorded::new());
-    let metrics = Arc::clone(&counted) as Arc<dyn Metrics>;
+    let counted = Numbers::default();
+    let metrics = counted.recorder();
     let builder = scene.operator().environment(|| Environment::real().with_seed(1)).metrics(metrics);
     Ok((TestOperator::start(builder.register(controller)).await?, counted))
 }
 
 /// How many primaries can't be decoded, by the metric; and what is said of them.
-async fn told(operator: &TestOperator, counted: &Recorded) -> (f64, Vec<String>) {
+async fn told(operator: &TestOperator, counted: &Numbers) -> (f64, Vec<String>) {
     let labels = [("controller_name", "web"), ("event", "primary")];
     let objects = operator.operator().undecodable_objects().await;
     let lines = objects.iter().map(|object| format!("{}: {}", object.object.name(), object.reason));

@@ -4,17 +4,14 @@
 use std::{fmt::Debug, sync::Arc};
 
 use anyhow::Result;
-use integration_tests::{Answer, Faulty, LogCapture, Said, Scene, Script, TestResource, said};
+use integration_tests::{Answer, Faulty, LogCapture, Numbers, Said, Scene, Script, TestResource, said};
 use k8s_openapi::{
     api::core::v1::ConfigMap,
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::{Resource, ResourceExt, api::PostParams};
 use operator_core::{
-    Context, ControllerBuilder, InformerEventSource, ObjectKey,
-    environment::Environment,
-    metrics::{Metrics, Recorded},
-    operations,
+    Context, ControllerBuilder, InformerEventSource, ObjectKey, environment::Environment, operations,
     testing::TestOperator,
 };
 use serde_json::{Value, json};
@@ -54,7 +51,7 @@ fn listing(scene: &Scene, mut map: Value) -> Faulty {
 /// What a controller is asked for, whose first list of config maps holds an odd one.
 struct Asked {
     operator: TestOperator,
-    counted: Arc<Recorded>,
+    counted: Numbers,
 }
 
 impl Asked {
@@ -71,9 +68,9 @@ impl Asked {
         faulty: &Faulty,
         controller: ControllerBuilder<Script>,
     ) -> Result<Self> {
-        let counted = Arc::new(Recorded::new());
+        let counted = Numbers::default();
         let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-        let builder = builder.metrics(Arc::clone(&counted) as Arc<dyn Metrics>).transport(faulty.hook());
+        let builder = builder.metrics(counted.recorder()).transport(faulty.hook());
         let operator = TestOperator::start_unsynced(builder.register(controller)).await?;
         pass(60).await;
         Ok(Self { operator, counted })

@@ -1,15 +1,12 @@
 //! Fights over a field, without any limit: what bounds them then, and how they show.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use anyhow::Result;
-use integration_tests::{LogCapture, value_of, wanted_map, workflow_of_one};
+use integration_tests::{LogCapture, Numbers, value_of, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{Patch, PatchParams};
-use operator_core::{
-    metrics::{Metrics, Recorded},
-    testing::TestOperator,
-};
+use operator_core::testing::TestOperator;
 use serde_json::json;
 use tracing::Level;
 
@@ -23,8 +20,8 @@ async fn f24_a_fight_without_a_limit_costs_one_write_for_each_of_the_other_ones(
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
     let (script, workflow) = (Script::idle(), workflow_of_one(wanted_map("map"))?);
-    let numbers = Arc::new(Recorded::new());
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let numbers = Numbers::default();
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(scene.managed(&script, &workflow))).await?;
     scene.create("one", "ours").await?;
     rest(&operator).await?;

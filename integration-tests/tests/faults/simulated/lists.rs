@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use http_body_util::BodyExt;
-use integration_tests::{LogCapture, Said, Scene, config_map};
+use integration_tests::{LogCapture, Numbers, Said, Scene, config_map};
 use k8s_openapi::{
     api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -14,7 +14,6 @@ use kube::{
 };
 use operator_core::{
     client::TransportHook,
-    metrics::{Metrics, Recorded},
     testing::{
         TestCluster, TestOperator,
         faults::{Cut, End, Faults, LineFault, Rule, StatusAnswer, Verb},
@@ -193,8 +192,8 @@ async fn f10_an_object_that_cannot_be_decoded_is_reported_and_others_go_on() -> 
     let scene = Scene::<TestResource>::on(TestCluster::in_process(), "faults").await?;
     scene.cluster.install_crds([anything_goes()?]).await?;
     let script = saying();
-    let numbers = Arc::new(Recorded::new());
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let numbers = Numbers::default();
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
     let undecodable = |event: &str| {
         numbers.value("undecodable_objects", &[("controller_name", "keeper"), ("event", event)])

@@ -9,16 +9,16 @@ use std::{
 };
 
 use anyhow::{Result, ensure};
-use integration_tests::{Said, Scene, map_of, value_of, workflow_of_one};
+use integration_tests::{Numbers, Said, Scene, map_of, value_of, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     ResourceExt,
     api::{Patch, PatchParams},
 };
 use operator_core::{
-    GenericRetry, InformerEventSource, Removal, environment::Now, metrics::Metrics, metrics::Recorded, node,
-    processor::Admission, processor::KeyLimit, processor::RateLimiter, processor::Retry,
-    processor::RetryState, testing::TestOperator,
+    GenericRetry, InformerEventSource, Removal, environment::Now, node, processor::Admission,
+    processor::KeyLimit, processor::RateLimiter, processor::Retry, processor::RetryState,
+    testing::TestOperator,
 };
 use serde_json::json;
 
@@ -62,9 +62,9 @@ async fn f20_a_panic_in_a_clean_up_keeps_the_finalizer_and_is_tried_again() -> R
         }
         Box::pin(async { Ok(Removal::Done) })
     });
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let controller = owner(&scene, &script)?.with_cleaner().max_concurrent_reconciles(1);
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(controller)).await?;
     scene.create("bad", "bad").await?;
     scene.until("its status", "bad", says("bad")).await?;
@@ -94,9 +94,9 @@ async fn f20_a_panic_in_what_a_bulk_desires_is_that_primary_s_failure_alone() ->
         ["a", "b"].map(|suffix| map_of(primary, suffix, &primary.spec.value)).into()
     };
     let workflow = workflow_of_one(node(two).named("two"))?;
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let controller = scene.managed(&script, &workflow).retry(patient()?).max_concurrent_reconciles(1);
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(controller)).await?;
     scene.create("bad", "bad").await?;
     tokio::time::sleep(Duration::from_millis(100)).await;

@@ -3,12 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::{Result, ensure};
-use integration_tests::{Gate, Said, value_of, wanted};
+use integration_tests::{Gate, Numbers, Said, value_of, wanted};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt, api::PostParams};
 use operator_core::{
     InformerEventSource, ObjectKey, Workflow,
-    metrics::{Metrics, Recorded},
     testing::{TestOperator, faults::Faults},
 };
 use parking_lot::Mutex;
@@ -134,9 +133,9 @@ async fn f20_a_panic_anywhere_in_user_code_is_that_primary_s_failure_alone() -> 
             true
         });
         let workflow = Workflow::builder().nodes((node,)).build()?;
-        let numbers = Arc::new(Recorded::new());
+        let numbers = Numbers::default();
         let controller = scene.managed(&script, &workflow).retry(patient()?).max_concurrent_reconciles(1);
-        let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+        let builder = scene.operator().metrics(numbers.recorder());
         let operator = TestOperator::start(builder.register(controller)).await?;
         scene.create("bad", place).await?;
         tokio::time::sleep(Duration::from_millis(100)).await;

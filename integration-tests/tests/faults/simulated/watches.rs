@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
-use integration_tests::{Relist, Said, Script, counted_maps, wanted_map, workflow_of_one};
+use integration_tests::{Numbers, Relist, Said, Script, counted_maps, wanted_map, workflow_of_one};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use operator_core::{
-    UpdateControl, environment::Environment, metrics::Metrics, metrics::Recorded, node,
-    testing::TestOperator, testing::faults::End, testing::faults::Faults, testing::faults::LineFault,
-    testing::faults::Match, testing::faults::Rule, testing::faults::Verb,
+    UpdateControl, environment::Environment, node, testing::TestOperator, testing::faults::End,
+    testing::faults::Faults, testing::faults::LineFault, testing::faults::Match, testing::faults::Rule,
+    testing::faults::Verb,
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -75,9 +75,9 @@ async fn f02_a_watch_that_falls_silent_is_noticed_within_two_minutes() -> Result
     let silent = Rule::watch("configmaps").nth(1).event(LineFault::Delay(Duration::from_secs(3600)));
     let watches = counted(Rule::watch("configmaps"));
     let faults = Faults::new([silent.clone(), watches.clone()]);
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    let builder = builder.metrics(Arc::clone(&numbers) as Arc<dyn Metrics>).transport(faults.hook());
+    let builder = builder.metrics(numbers.recorder()).transport(faults.hook());
     let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
     scene.create("one", "first").await?;
     tokio::time::sleep(Duration::from_secs(1)).await;

@@ -271,8 +271,9 @@ impl World {
         }
         let primaries = declared.crds().iter().map(|crd| crd.spec.names.plural.clone()).collect();
         let overlaps = Overlaps::new(Arc::clone(&self.record), Arc::clone(&self.exclusive), primaries);
+        #[cfg(feature = "http")]
+        let declared = declared.without_listener();
         let builder = declared
-            .without_listener()
             .without_jitter()
             .config(config(&self.server))
             .transport(self.server.clone().into())
@@ -280,7 +281,7 @@ impl World {
             .transport(self.faults.hook())
             .transport(overlaps.hook())
             .observer(Arc::clone(&self.exclusive) as _)
-            .metrics(Arc::clone(&self.exclusive) as _)
+            .metrics(Arc::clone(&self.exclusive))
             .environment({
                 let (life, bug) = (Arc::clone(&life), self.planted_bug.get());
                 move || life.environment().with_planted_bug(bug)
@@ -307,7 +308,7 @@ impl World {
     /// O8.
     pub(super) async fn dead(&self) -> Option<Violation> {
         let ended = match self.current() {
-            Some(operator) => operator.ended_tasks().await,
+            Some(operator) => operator.dead_parts().await,
             None if self.factory.borrow().is_some() => vec!["the operator".to_owned()],
             None => Vec::new(),
         };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use integration_tests::{Answer, Faulty, LogText};
+use integration_tests::{Answer, Faulty, LogText, Numbers};
 use k8s_openapi::api::{
     authentication::v1::TokenRequest,
     core::v1::{ConfigMap, Event, ServiceAccount},
@@ -14,7 +14,6 @@ use kube::{
     api::{ListParams, PostParams},
 };
 use operator_core::{
-    metrics::PrometheusMetrics,
     observe::{Observation, Observer},
     testing::{Profile, TestCluster, TestOperator, operator_test},
 };
@@ -44,7 +43,7 @@ async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
     let token = answer.status.and_then(|status| status.token).context("a token")?;
     for (style, declare) in STYLES {
         let (log, _guard) = LogText::start();
-        let metrics = Arc::new(PrometheusMetrics::new());
+        let metrics = Numbers::default();
         let mut config = cluster.control_plane()?.config();
         config.auth_info = serde_json::from_value(json!({ "token": token }))?;
         log.add(&format!("{config:?}\n"));
@@ -55,7 +54,7 @@ async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
         faulty.writes([status(500), Answer::Lost, status(409), status(401)]);
 
         let namespace = cluster.namespace("canary").await?;
-        let builder = declare().config(config).transport(faulty.hook()).metrics(metrics.clone());
+        let builder = declare().config(config).transport(faulty.hook()).metrics(metrics.recorder());
         let operator = TestOperator::start_unsynced(builder.observer(Arc::new(Notes(log.clone())))).await?;
         let pages: Api<WebPage> = Api::namespaced(cluster.client()?, &namespace);
         let page = json!({
@@ -76,7 +75,7 @@ async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
         operator.settled().await?;
         log.add(&format!("{operator:?} {:?}", operator.unhealthy_sources().await));
         operator.stop().await;
-        log.add(&metrics.render());
+        log.add(&metrics.text());
         log.add(&serde_json::to_string(&pages.list(&ListParams::default()).await?)?);
         let events: Api<Event> = Api::namespaced(cluster.client()?, &namespace);
         log.add(&serde_json::to_string(&events.list(&ListParams::default()).await?)?);
