@@ -225,8 +225,9 @@ impl OperatorBuilder {
     /// Whether the start fails if the definition of a primary, as it is in the cluster, is not that of its type; by default
     /// nothing is checked. JOSDK: `checkCRDAndValidateLocalModel`, which compares the names of fields.
     ///
-    /// It has to exist, and to have the type's scope and kind; it has to serve the type's version; and its schema must drop
-    /// no field of the type and refuse none of its values. [`Operator::start`] then returns [`Error::Definitions`] with all
+    /// It has to exist, and to have the type's scope and kind; it has to serve the type's version; and its schema must
+    /// have each field of the type, with the same type and limits. Descriptions don't count, and it may have further fields.
+    /// [`Operator::start`] then returns [`Error::Definitions`] with all
     /// differences of all definitions. Of a kind whose definition doesn't belong to the operator
     /// ([`Controller::of_existing`]) only scope, kind and version are checked. The operator needs the right to `get`
     /// customresourcedefinitions.
