@@ -32,15 +32,6 @@ fn the_plan_of_a_workflow_has_one_caller() {
 }
 
 #[test]
-fn writes_leave_at_one_place_in_each_mode() {
-    let asks = named(&["Mode::Plan("], "operations/plan/");
-    assert_eq!(asks, files(["operations/send/request.rs", "testing/dry_run/run.rs"]));
-    // Who plans is asked by the writer alone, and answers by the one pure function.
-    assert_eq!(named(&[".plan(write"], "operations/plan/"), files(["operations/send/request.rs"]));
-    assert_eq!(named(&["= answer(write"], "operations/plan/"), files(["testing/dry_run/world.rs"]));
-}
-
-#[test]
 fn a_dry_run_is_a_run_of_the_dispatcher() {
     let calls = named(&["dispatch_in("], "dispatcher/");
     assert_eq!(calls, files(["testing/dry_run/run.rs"]));

@@ -48,7 +48,6 @@ const PURE: &[&str] = &[
     "operations/events/note.rs",
     "operations/events/spam.rs",
     "operations/matcher/",
-    "operations/plan/",
     "operator/definitions/compare.rs",
     "operator/definitions/schema.rs",
     "operator/leader/machine.rs",

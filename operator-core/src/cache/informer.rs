@@ -1,6 +1,5 @@
 //! The public interface of the cache: objects of one type, followed and readable.
 
-mod given;
 mod holding;
 mod making;
 mod synced;

@@ -225,7 +225,6 @@ impl Declaration {
             sharing,
             managers,
             marks,
-            mode,
             given,
             spread,
             ..
@@ -305,7 +304,6 @@ impl Declaration {
             retired_managers: Arc::clone(&self.retired_managers),
             environment: environment.clone(),
             observers: observers.clone(),
-            mode: mode.clone(),
         };
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),

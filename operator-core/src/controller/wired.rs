@@ -19,7 +19,6 @@ use crate::{
     environment::Environment,
     event_source::{ConditionalSources, Divisions, EventSource, Given, Sharing, WatchScope},
     observe::Observers,
-    operations::Mode,
     processor::{Processor, ProcessorTask, RunExecutor},
     reconciler::WorkflowSurroundings,
     resource::{MarkNames, ResourceType},
@@ -47,15 +46,13 @@ pub(crate) struct OperatorParts {
     pub(crate) sharing: Sharing,
     /// The field managers of all controllers, whose entries the caches keep.
     pub(crate) managers: BTreeSet<String>,
-    /// Whether writes are sent, or only planned.
-    pub(crate) mode: Mode,
-    /// What exists, if there is no cluster to ask.
+    /// Where sources look instead of following anything.
     pub(crate) given: Option<Arc<dyn Given>>,
 }
 
 impl fmt::Debug for OperatorParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OperatorParts").field("mode", &self.mode).finish_non_exhaustive()
+        f.debug_struct("OperatorParts").finish_non_exhaustive()
     }
 }
 

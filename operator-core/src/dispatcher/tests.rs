@@ -34,7 +34,7 @@ use crate::{
         PrimaryFilters, PrimarySource, RustType, Sharing, SourceDeclaration, Sources, Wiring,
     },
     observe::{Cause, Causes, Observation, Observer, Observers, SourceIndex},
-    operations::{Mode, Recorder, Writer},
+    operations::{Recorder, Writer},
     processor::{FailureKind, MachineConfig, Processor, RunId},
     reconciler::{Context, ControllerContext, Reconciler, UpdateControl, WorkflowSurroundings, erased, run},
     resource::{Departed, ObjectKey, ResourceType, ResourceVersion, Uid},
@@ -236,7 +236,6 @@ impl World {
             retired_managers: Arc::default(),
             environment,
             observers,
-            mode: Mode::Apply,
         };
         let (config, observers) = (MachineConfig::default(), Observers::default());
         let (processor, _) = Processor::new(config, writer.environment.clone(), observers, "writes".into());

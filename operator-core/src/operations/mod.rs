@@ -17,8 +17,6 @@
 //! answer into the cache: the next read sees it; its echo triggers nothing
 //! ```
 //!
-//! In mode plan (`plan`) the last step sends nothing: a planner notes the request and answers as a server would.
-//!
 //! `live` is the only read: it bypasses the caches if an answer, or none, leaves open what exists now, and before an
 //! object that has lost its owner gets it back (`owning`).
 //!
@@ -46,7 +44,6 @@ mod events;
 mod findings;
 mod mend;
 mod own_status;
-pub(crate) mod plan;
 mod primary;
 mod resource;
 mod send;
@@ -58,8 +55,6 @@ pub use self::send::applied::Applied;
 pub(crate) use self::send::live::live;
 pub use self::send::mode::WriteMode;
 pub(crate) use self::send::request::Writer;
-#[cfg(feature = "testing")]
-pub(crate) use self::send::request::{Verb, WriteRequest};
 pub(crate) use self::send::target::WritingRun;
 pub(crate) use dependent::DependentWriter;
 pub use error::Error;
@@ -70,6 +65,5 @@ pub(crate) use findings::Findings;
 pub(crate) use matcher::Look;
 pub(crate) use matcher::seen::{Desired, Seen};
 pub(crate) use own_status::{at, put_at};
-pub(crate) use plan::Mode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, has_finalizer};
 pub use resource::ResourceOperations;

@@ -18,7 +18,6 @@ use crate::{
     environment::Environment,
     event_source::{Discovery, HeldBack},
     observe::{Observers, SourceHealth},
-    operations::Mode,
     reconciler::WorkflowSurroundings,
     resource::{MarkNames, ObjectKey},
 };
@@ -198,7 +197,6 @@ impl Operator {
             sharing: self.sharing(),
             managers: self.settings.controllers.iter().flat_map(Controller::field_managers).collect(),
             marks: MarkNames::new(&self.settings.mark_prefix),
-            mode: Mode::Apply,
             given: None,
         };
         let controllers =

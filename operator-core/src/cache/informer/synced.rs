@@ -1,7 +1,12 @@
 //! The progress of an informer, and its health.
 
+use std::sync::atomic::Ordering;
+
+use http::Request;
+
 use super::{AnyInformer, Informer};
 use crate::{
+    cache::list_watch::decode::Page,
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey},
 };
@@ -30,6 +35,25 @@ impl AnyInformer {
     /// the namespaces changed. Until then, everything that is read about the object is uncertain.
     pub(crate) fn is_synced_for(&self, key: &ObjectKey) -> bool {
         self.0.engine.scopes.is_known(key)
+    }
+
+    /// Lists its objects once, from a server that answers at once, and follows nothing: it is synced when this returns. Of
+    /// a kind that can't be listed there are no objects.
+    pub(crate) fn list_from(&self, answer: &dyn Fn(Request<Vec<u8>>) -> Option<String>) {
+        let engine = &self.0.engine;
+        self.0.is_given.store(true, Ordering::Relaxed);
+        for scope in engine.scopes.indexes() {
+            let collection = self.collection(engine.scopes.namespace(scope).as_deref());
+            let body = collection.list(None, false).ok().and_then(answer);
+            let page = body.and_then(|body| Page::parse(body, &collection.resource_type).ok());
+            engine.list_started(scope);
+            for item in page.iter().flat_map(Page::items) {
+                engine.listed(scope, engine.face.take(&item));
+            }
+            engine.health_changed(scope, SourceHealth::Healthy);
+            let version = page.as_ref().and_then(Page::version);
+            engine.list_finished(scope, version.as_deref().unwrap_or("0"));
+        }
     }
 
     /// The collections that it follows: their namespaces (`None` for everything), whether they have been listed once,

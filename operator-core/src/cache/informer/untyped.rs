@@ -67,7 +67,7 @@ pub(super) struct Inner {
     pub(super) last_activity: Arc<AtomicU64>,
     /// With these it shares its list-watches.
     pub(super) share: Option<Share>,
-    /// It was given its objects, and there is nothing to follow.
+    /// It has listed its objects once, and follows nothing.
     pub(super) is_given: AtomicBool,
     /// It holds only some objects in full.
     pub(super) is_bounded: bool,
@@ -359,7 +359,7 @@ impl AnyInformer {
         }
     }
 
-    fn collection(&self, namespace: Option<&str>) -> Collection {
+    pub(super) fn collection(&self, namespace: Option<&str>) -> Collection {
         Collection::new(&self.0.settings, self.0.client.clone(), namespace)
     }
 }

@@ -108,11 +108,10 @@ impl Discovery {
         }))
     }
 
-    /// The same if all definitions are given by hand.
+    /// The same if the definitions are listed once.
     #[cfg(feature = "testing")]
     pub(crate) fn with_given(self, given: &dyn Given) -> Self {
-        let definitions = self.0.definitions.any();
-        definitions.given(&given.objects(definitions.resource_type()), &given.version());
+        self.0.definitions.any().list_from(&|request| given.list(request));
         self
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{
     core::GroupVersionKind,
     discovery::{ApiResource, Scope},
@@ -11,9 +12,10 @@ use serde_json::{Value, json};
 
 use super::{
     InProcessServer,
-    fields::Schema,
+    fields::{self, Schema},
     kinds::{Behaviour, Kind, Kinds, events},
-    store::{Path, Store},
+    state::State,
+    store::{Path, Resource, Store},
 };
 use crate::error::Error;
 
@@ -44,6 +46,56 @@ impl InProcessServer {
             }
             store(&mut state.store, &state.kinds, object)
         })
+    }
+
+    /// The same for an object that `manager` has just applied: what only a server sets is added where it is missing,
+    /// which is its time of creation, its generation and managed fields.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store).
+    pub fn store_as(&self, manager: &str, object: &impl Serialize) -> Result<Arc<Value>, Error> {
+        let what = || "an object for the in-process server".to_owned();
+        let mut object =
+            serde_json::to_value(object).map_err(|source| Error::Json { what: what(), source })?;
+        self.shared.with(|state| complete(state, manager, &mut object));
+        self.store(&object)
+    }
+
+    /// Takes an object out of the store, whatever its finalizers, and returns it; `None` if there is none. Watches see it
+    /// go.
+    pub fn take(
+        &self,
+        group: &str,
+        plural: &str,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Option<Arc<Value>> {
+        let resource = Resource { group: group.to_owned(), plural: plural.to_owned() };
+        self.shared.with(|state| state.store.remove(&resource, &Path::new(namespace, name)))
+    }
+
+    /// Stops serving all versions of a kind.
+    pub fn withdraw(&self, kind: &ApiResource) {
+        let resource = Resource { group: kind.group.clone(), plural: kind.plural.clone() };
+        self.shared.with(|state| state.kinds.withdraw(&resource));
+    }
+}
+
+fn complete(state: &State, manager: &str, object: &mut Value) {
+    let kind = state.kinds.of_object(text(&object["apiVersion"]), text(&object["kind"]));
+    let Some(schema) = kind.and_then(|kind| kind.schema().ok()) else { return };
+    let meta = &object["metadata"];
+    let (is_old, is_counted, is_noted) =
+        (meta["creationTimestamp"].is_string(), meta["generation"].is_number(), meta["managedFields"].is_array());
+    if !is_noted {
+        let write = fields::Write { schema, endpoint: fields::Endpoint::Main, manager, time: state.now };
+        object["metadata"]["managedFields"] = fields::applied_as_it_is(&write, object);
+    }
+    if !is_old {
+        object["metadata"]["creationTimestamp"] = json!(Time(state.now));
+    }
+    if !is_counted && schema.starts_generation() {
+        object["metadata"]["generation"] = 1.into();
     }
 }
 
