@@ -48,7 +48,6 @@ const KEPT: &[(&str, &str, How)] = &[
     ("cache/store/full.rs", "FullStore.0", Passing("the store itself: objects that exist")),
     ("cli/dev/nodes.rs", "Nodes.0", Passing("what `dev` has said of a primary, which goes with it")),
     ("cli/dev/objects.rs", "Narrator.unready", Passing("what `dev` waits for, which goes with the object")),
-    ("controller/planted.rs", "UnderWay.0", Passing("bugs that a test plants")),
     ("dependent/object/jobs/memory.rs", "Jobs.wanted", Passing("what one run wants")),
     ("dependent/record/memory.rs", "Memory.0", Counted("self.memory.leftovers(exists)")),
     ("dependent/system/backoff.rs", "Backoff.controllers", Counted("backoff.leftovers(&self.controller")),

@@ -66,8 +66,6 @@ mod informer;
 mod opening;
 mod options;
 mod own_write;
-#[cfg(feature = "testing")]
-mod planted;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -18,8 +18,6 @@ use crate::{
     workflow::AnyWorkflow,
 };
 
-#[cfg(feature = "testing")]
-use super::planted;
 use super::{
     ControllerBuilder, Mistakes, NoReconciler, OperatorParts, running::RunningController, settings::Settings,
     wired::Wired,
@@ -238,8 +236,6 @@ impl Declaration {
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
-        #[cfg(feature = "testing")]
-        let (sink, planted) = planted::around_sink(sink, &processor, environment);
         let marks = Arc::new(self.marks(marks.clone()));
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
@@ -341,8 +337,6 @@ impl Declaration {
             processor,
             processing,
             dispatcher,
-            #[cfg(feature = "testing")]
-            planted,
         }
     }
 }

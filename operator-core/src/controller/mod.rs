@@ -18,8 +18,6 @@ mod kept;
 mod mistake;
 mod names;
 mod permitted;
-#[cfg(feature = "testing")]
-mod planted;
 mod policy;
 mod recording;
 mod running;

@@ -4,8 +4,6 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 
-#[cfg(feature = "testing")]
-use super::planted::Planted;
 use super::{
     permitted::{Permitted, Places},
     running::RunningController,
@@ -70,8 +68,6 @@ pub(crate) struct Wired {
     pub(super) processor: Processor,
     pub(super) processing: ProcessorTask,
     pub(crate) dispatcher: Dispatcher,
-    #[cfg(feature = "testing")]
-    pub(super) planted: Planted,
 }
 
 impl Wired {
@@ -80,8 +76,6 @@ impl Wired {
         let events = Some(Arc::clone(&self.dispatcher.shared.events));
         let runs = Arc::new(Runs(Arc::new(self.dispatcher)));
         let runs = in_their_places(runs, &self.name, parts);
-        #[cfg(feature = "testing")]
-        let runs = self.planted.around_runs(runs);
         let (scope, primary_type) = (self.scope.clone(), self.primary_type.clone());
         let own = match parts.starts_as_a_whole {
             true => BTreeSet::new(),

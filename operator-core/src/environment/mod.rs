@@ -5,8 +5,6 @@
 
 mod clock;
 mod kept;
-#[cfg(feature = "testing")]
-mod planted;
 mod quota;
 mod random;
 mod shared;
@@ -20,9 +18,6 @@ use tokio_util::task::TaskTracker;
 pub(crate) use clock::{Clock, SystemClock};
 pub use clock::{Now, WallClock};
 use kept::Keepers;
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub use planted::PlantedBug;
 pub(crate) use quota::{Quota, QuotaState};
 pub(crate) use random::Jitter;
 use shared::Shared;
@@ -40,8 +35,6 @@ pub struct Environment {
     host: Arc<str>,
     kept: Keepers,
     shared: Shared,
-    #[cfg(feature = "testing")]
-    planted_bug: Option<PlantedBug>,
 }
 
 impl Environment {
@@ -57,8 +50,6 @@ impl Environment {
             host: std::env::var("HOSTNAME").unwrap_or_default().into(),
             kept: Keepers::default(),
             shared: Shared::default(),
-            #[cfg(feature = "testing")]
-            planted_bug: None,
         }
     }
 

@@ -133,9 +133,6 @@ impl AnyInformer {
         share: Option<Share>,
     ) -> Self {
         let is_bounded = parts.store.is_bounded();
-        #[cfg(feature = "testing")]
-        let engine = crate::cache::planted::engine(parts, &environment);
-        #[cfg(not(feature = "testing"))]
         let engine = Arc::new(crate::cache::engine::Engine::new(parts));
         view.tells(&engine);
         // What is held of a bounded one is its own affair, and not enough for others.

@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     client::{Clients, TransportHook},
-    environment::{Environment, PlantedBug, WallClock},
+    environment::{Environment, WallClock},
     operator::{Error, Footprint, Operator, OperatorBuilder},
     resource::ResourceType,
     testing::{InProcessServer, faults::Faults},
@@ -97,7 +97,6 @@ pub(super) struct World {
     supervisor: RefCell<Option<JoinHandle<()>>>,
     life: RefCell<Option<Arc<Life>>>,
     incarnations: Cell<u32>,
-    pub(super) planted_bug: Cell<Option<PlantedBug>>,
     /// What users have made, in order: it is deleted at the end.
     pub(super) made: RefCell<Vec<(ResourceType, String, String)>>,
     /// The states at which the schedule has settled.
@@ -158,7 +157,6 @@ impl World {
             supervisor: RefCell::default(),
             life: RefCell::default(),
             incarnations: Cell::new(0),
-            planted_bug: Cell::default(),
             made: RefCell::default(),
             states: RefCell::default(),
             checkpoint: RefCell::default(),
@@ -283,8 +281,8 @@ impl World {
             .observer(Arc::clone(&self.exclusive) as _)
             .metrics(Arc::clone(&self.exclusive))
             .environment({
-                let (life, bug) = (Arc::clone(&life), self.planted_bug.get());
-                move || life.environment().with_planted_bug(bug)
+                let life = Arc::clone(&life);
+                move || life.environment()
             });
         let operator = builder.build()?;
         operator.start().await?;

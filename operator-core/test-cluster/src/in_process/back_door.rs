@@ -63,13 +63,7 @@ impl InProcessServer {
 
     /// Takes an object out of the store, whatever its finalizers, and returns it; `None` if there is none. Watches see it
     /// go.
-    pub fn take(
-        &self,
-        group: &str,
-        plural: &str,
-        namespace: Option<&str>,
-        name: &str,
-    ) -> Option<Arc<Value>> {
+    pub fn take(&self, group: &str, plural: &str, namespace: Option<&str>, name: &str) -> Option<Arc<Value>> {
         let resource = Resource { group: group.to_owned(), plural: plural.to_owned() };
         self.shared.with(|state| state.store.remove(&resource, &Path::new(namespace, name)))
     }
@@ -85,8 +79,11 @@ fn complete(state: &State, manager: &str, object: &mut Value) {
     let kind = state.kinds.of_object(text(&object["apiVersion"]), text(&object["kind"]));
     let Some(schema) = kind.and_then(|kind| kind.schema().ok()) else { return };
     let meta = &object["metadata"];
-    let (is_old, is_counted, is_noted) =
-        (meta["creationTimestamp"].is_string(), meta["generation"].is_number(), meta["managedFields"].is_array());
+    let (is_old, is_counted, is_noted) = (
+        meta["creationTimestamp"].is_string(),
+        meta["generation"].is_number(),
+        meta["managedFields"].is_array(),
+    );
     if !is_noted {
         let write = fields::Write { schema, endpoint: fields::Endpoint::Main, manager, time: state.now };
         object["metadata"]["managedFields"] = fields::applied_as_it_is(&write, object);

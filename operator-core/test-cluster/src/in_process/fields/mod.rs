@@ -368,7 +368,8 @@ pub(super) fn apply(
 
 /// The managed fields of an object that the writer has applied as it is.
 pub(super) fn applied_as_it_is(write: &Write<'_>, object: &Value) -> Value {
-    let (api_version, reset) = (write.schema.0.kind.api_version(), prepare::reset(write.schema, write.endpoint));
+    let (api_version, reset) =
+        (write.schema.0.kind.api_version(), prepare::reset(write.schema, write.endpoint));
     let (context, mut managers) = (write.context(&api_version, &reset), Managers::default());
     let applied = prepare::copy_without_managed(object);
     // Without other managers there is no conflict.
