@@ -154,6 +154,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         managers: BTreeSet::new(),
         given: Some(Arc::clone(&world) as Arc<dyn Given>),
     });
+    world.withdraw();
     if let Some((others, then, before)) = expected {
         let passed = Duration::try_from(now.duration_since(before)).unwrap_or_default();
         wired.dispatcher.shared.expectations.inherit(&others, then, passed);

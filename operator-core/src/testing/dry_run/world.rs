@@ -58,15 +58,17 @@ impl World {
         let world =
             Self { server, manager: manager.to_owned(), kinds, lacks, resources, writes: Mutex::default() };
         for kind in &world.kinds {
-            let resource = resource(kind);
-            if world.serves(kind) {
-                let scope = if kind.is_namespaced() { Scope::Namespaced } else { Scope::Cluster };
-                world.server.serve(&resource, &scope);
-            } else {
-                world.server.withdraw(&resource);
-            }
+            let scope = if kind.is_namespaced() { Scope::Namespaced } else { Scope::Cluster };
+            world.server.serve(&resource(kind), &scope);
         }
         world
+    }
+
+    /// From now on, it lacks what it lacks. What was listed before may have it.
+    pub(super) fn withdraw(&self) {
+        for kind in self.kinds.iter().filter(|kind| !self.serves(kind)) {
+            self.server.withdraw(&resource(kind));
+        }
     }
 
     /// The kind of an object by hand.
@@ -103,12 +105,9 @@ impl World {
         if let Some(namespace) = key.namespace() {
             self.has_namespace(namespace);
         }
-        // It can't be asked for if its kind isn't served.
-        if self.serves(&kind) {
-            self.server
-                .store_as(manager, &object)
-                .unwrap_or_else(|error| panic!("an object can't be given: {error}"));
-        }
+        self.server
+            .store_as(manager, &object)
+            .unwrap_or_else(|error| panic!("an object can't be given: {error}"));
         key
     }
 

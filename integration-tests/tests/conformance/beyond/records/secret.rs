@@ -1,7 +1,5 @@
 //! A secret that the other system gives goes into a Secret, and nowhere else.
 
-use std::sync::Arc;
-
 use anyhow::{Context as _, Result};
 use integration_tests::{LogText, Numbers, Scene, Script, TestResource, TestStatus, eventually};
 use k8s_openapi::{ByteString, api::core::v1::Secret};
