@@ -8,7 +8,7 @@ use crate::{block, repository};
 
 /// The heading of each example, and the program that is run.
 const EXAMPLES: [(&str, &str); 9] = [
-    ("## One run, without a server", include_str!("programs/dry_run.rs")),
+    ("## One run, without a cluster", include_str!("programs/dry_run.rs")),
     ("## The whole operator, in the process", include_str!("programs/in_process.rs")),
     ("### Definitions and objects from files", include_str!("programs/files.rs")),
     ("### In the middle of a run", include_str!("programs/held.rs")),

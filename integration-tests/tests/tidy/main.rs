@@ -7,6 +7,7 @@ mod breaks;
 mod budget;
 mod crashes;
 mod faults;
+mod features;
 mod josdk;
 mod layers;
 mod links;

@@ -46,7 +46,6 @@ const PURE: &[&str] = &[
     "operations/events/spam.rs",
     "operations/matcher/",
     "operations/mend/drift.rs",
-    "operations/plan/",
     "operations/send/body.rs",
     "operator/definitions/compare.rs",
     "operator/definitions/schema.rs",

@@ -7,7 +7,6 @@ use k8s_openapi::api::{
     core::v1::{Event, ServiceAccount},
 };
 use operator_core::{
-    metrics::PrometheusMetrics,
     observe::{Observation, Observer},
     testing::Profile,
 };
@@ -36,7 +35,7 @@ async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
     let token = answer.status.and_then(|status| status.token).context("a token")?;
     for (style, declare) in STYLES {
         let (log, _guard) = LogText::start();
-        let metrics = Arc::new(PrometheusMetrics::new());
+        let metrics = Numbers::default();
         let mut config = cluster.control_plane()?.config();
         config.auth_info = serde_json::from_value(json!({ "token": token }))?;
         log.add(&format!("{config:?}\n"));
@@ -47,7 +46,7 @@ async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
         faulty.writes([status(500), Answer::Lost, status(409), status(401)]);
 
         let namespace = cluster.namespace("canary").await?;
-        let builder = declare().config(config).transport(faulty.hook()).metrics(metrics.clone());
+        let builder = declare().config(config).transport(faulty.hook()).metrics(metrics.recorder());
         let operator = TestOperator::start_unsynced(builder.observer(Arc::new(Notes(log.clone())))).await?;
         let pages: Api<WebPage> = Api::namespaced(cluster.client()?, &namespace);
         let page = json!({
@@ -68,7 +67,7 @@ async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
         operator.settled().await?;
         log.add(&format!("{operator:?} {:?}", operator.unhealthy_sources().await));
         operator.stop().await;
-        log.add(&metrics.render());
+        log.add(&metrics.text());
         log.add(&serde_json::to_string(&pages.list(&ListParams::default()).await?)?);
         let events: Api<Event> = Api::namespaced(cluster.client()?, &namespace);
         log.add(&serde_json::to_string(&events.list(&ListParams::default()).await?)?);

@@ -1,6 +1,5 @@
 //! Objects of one type, followed and readable. Compiled once for all types: it returns objects as they are kept.
 
-mod given;
 mod holding;
 pub(super) mod making;
 
@@ -20,11 +19,15 @@ use futures::{
     future::{self, AbortHandle, abortable},
     stream::FuturesUnordered,
 };
+#[cfg(feature = "testing")]
+use http::Request;
 use kube::Client;
 
 pub(crate) use holding::HeldObjects;
 pub(crate) use making::InformerPlan;
 
+#[cfg(feature = "testing")]
+use crate::cache::list_watch::decode::Page;
 use crate::{
     cache::{
         AnyWrite, Error, Follower,
@@ -75,7 +78,7 @@ struct Inner {
     engine: Arc<Engine>,
     /// With these it shares its list-watches.
     share: Option<Share>,
-    /// It was given its objects, and there is nothing to follow.
+    /// It has listed its objects once, and follows nothing.
     is_given: AtomicBool,
     /// It holds only some objects in full.
     is_bounded: bool,
@@ -191,6 +194,26 @@ impl Informer {
     /// the namespaces changed. Until then, everything that is read about the object is uncertain.
     pub(crate) fn is_synced_for(&self, key: &ObjectKey) -> bool {
         self.0.engine.scopes.is_known(key)
+    }
+
+    /// Lists its objects once, from a server that answers at once, and follows nothing: it is synced when this returns. Of
+    /// a kind that can't be listed there are no objects.
+    #[cfg(feature = "testing")]
+    pub(crate) fn list_from(&self, answer: &dyn Fn(Request<Vec<u8>>) -> Option<String>) {
+        let engine = &self.0.engine;
+        self.0.is_given.store(true, Ordering::Relaxed);
+        for scope in engine.scopes.indexes() {
+            let collection = self.collection(engine.scopes.namespace(scope).as_deref());
+            let body = collection.list(None, false).ok().and_then(answer);
+            let page = body.and_then(|body| Page::parse(body, &collection.resource_type).ok());
+            engine.list_started(scope);
+            for item in page.iter().flat_map(Page::items) {
+                engine.listed(scope, engine.face.take(&item));
+            }
+            engine.health_changed(scope, SourceHealth::Healthy);
+            let version = page.as_ref().and_then(Page::version);
+            engine.list_finished(scope, version.as_deref().unwrap_or("0"));
+        }
     }
 
     /// The collections that it follows: their namespaces (`None` for everything), whether they have been listed once,

@@ -64,8 +64,6 @@ mod error;
 pub(crate) mod informer;
 mod options;
 mod own_write;
-#[cfg(feature = "testing")]
-mod planted;
 mod resource_cache;
 
 #[cfg(test)]

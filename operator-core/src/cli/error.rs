@@ -90,6 +90,7 @@ impl Error {
     pub(super) fn advice(&self, program: &str) -> String {
         match self {
             Self::Declaration(_) | Self::Yaml(_) => "change the declaration and build again".to_owned(),
+            #[cfg(feature = "http")]
             Self::Operator(operator::Error::Http { address, .. }) => {
                 format!("ss -ltnp 'sport = :{}', then {program} run", address.port())
             }

@@ -14,8 +14,6 @@ pub(crate) mod into;
 mod mistake;
 mod names;
 mod permitted;
-#[cfg(feature = "testing")]
-mod planted;
 mod running;
 mod settings;
 mod sources;

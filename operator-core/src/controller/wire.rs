@@ -9,8 +9,6 @@ use std::{
 
 use futures::FutureExt;
 
-#[cfg(feature = "testing")]
-use super::planted::{self, Planted};
 use super::{
     Controller,
     permitted::{Permitted, Places},
@@ -27,7 +25,7 @@ use crate::{
         Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
-    operations::{Mode, Recorder, Writer},
+    operations::{Recorder, Writer},
     processor::{Input, Processor, ProcessorTask, RunExecutor},
     reconciler::{ControllerContext, ManagedWorkflow, WorkflowSurroundings},
     resource::{Departed, MarkNames, ObjectKey, Uid},
@@ -55,15 +53,13 @@ pub(crate) struct OperatorParts {
     pub(crate) sharing: Sharing,
     /// The field managers of all controllers, whose entries the caches keep.
     pub(crate) managers: BTreeSet<String>,
-    /// Whether writes are sent, or only planned.
-    pub(crate) mode: Mode,
     /// What exists, if there is no cluster to ask.
     pub(crate) given: Option<Arc<dyn Given>>,
 }
 
 impl fmt::Debug for OperatorParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OperatorParts").field("mode", &self.mode).finish_non_exhaustive()
+        f.debug_struct("OperatorParts").finish_non_exhaustive()
     }
 }
 
@@ -76,8 +72,6 @@ pub(crate) struct Wired {
     pub(crate) config: MachineConfig,
     processing: ProcessorTask,
     pub(crate) dispatcher: Dispatcher,
-    #[cfg(feature = "testing")]
-    planted: Planted,
 }
 
 /// The same runs, each of which waits for one of the operator's places, if it has a limit.
@@ -97,8 +91,6 @@ impl Controller {
     pub(crate) fn start(&self, parts: &OperatorParts) -> RunningController {
         let wired = self.wire(parts);
         let runs = in_their_places(Arc::new(Runs(Arc::new(wired.dispatcher))), &self.name, parts);
-        #[cfg(feature = "testing")]
-        let runs = wired.planted.around_runs(runs);
         RunningController::start(wired.parts, wired.scope, wired.processing.run(runs).boxed())
     }
 
@@ -113,7 +105,6 @@ impl Controller {
             sharing,
             managers,
             marks,
-            mode,
             given,
             spread,
             ..
@@ -127,8 +118,6 @@ impl Controller {
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
-        #[cfg(feature = "testing")]
-        let (sink, planted) = planted::around_sink(sink, &processor, environment);
         // What controllers share is kept for all of them.
         let all_managers: BTreeSet<String> =
             std::iter::once(self.field_manager().to_owned()).chain(managers.iter().cloned()).collect();
@@ -185,7 +174,6 @@ impl Controller {
             field_manager: Arc::clone(&self.field_manager),
             environment: environment.clone(),
             observers: observers.clone(),
-            mode: mode.clone(),
         };
         let (scopes, declared) = (Arc::clone(&wiring.scopes), self.settings.records_events);
         let events = Recorder::new(writer.clone(), scopes, declared);
@@ -236,8 +224,6 @@ impl Controller {
             config: self.settings.machine.clone(),
             processing,
             dispatcher,
-            #[cfg(feature = "testing")]
-            planted,
         }
     }
 }

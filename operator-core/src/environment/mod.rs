@@ -5,8 +5,6 @@
 
 mod clock;
 mod fence;
-#[cfg(feature = "testing")]
-mod planted;
 mod quota;
 mod random;
 mod shared;
@@ -20,9 +18,6 @@ use tokio_util::task::TaskTracker;
 pub(crate) use clock::{Clock, SystemClock};
 pub use clock::{Now, WallClock};
 pub(crate) use fence::{fenced, fenced_future};
-#[cfg(feature = "testing")]
-#[doc(hidden)]
-pub use planted::PlantedBug;
 pub(crate) use quota::{Quota, QuotaState};
 pub(crate) use random::Jitter;
 use shared::Shared;
@@ -39,8 +34,6 @@ pub struct Environment {
     hook: Option<Arc<dyn TaskHook>>,
     host: Arc<str>,
     shared: Shared,
-    #[cfg(feature = "testing")]
-    planted_bug: Option<PlantedBug>,
 }
 
 impl Environment {
@@ -55,8 +48,6 @@ impl Environment {
             hook: None,
             host: std::env::var("HOSTNAME").unwrap_or_default().into(),
             shared: Shared::default(),
-            #[cfg(feature = "testing")]
-            planted_bug: None,
         }
     }
 

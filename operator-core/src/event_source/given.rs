@@ -1,24 +1,18 @@
-//! What exists, given by hand: for runs without a cluster and without other systems.
+//! Other systems that are given by hand, and a cluster whose objects are listed once: for runs without either.
 
 use std::{any::Any, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
+use http::Request;
 use parking_lot::Mutex;
-use serde_json::Value;
 
 use super::{Error, ExternalStore, Wiring};
-use crate::{
-    cache::Informer,
-    resource::{ObjectKey, ResourceType},
-};
+use crate::{cache::Informer, resource::ObjectKey};
 
-/// Everything that event sources would find: they take it when they are built, and are synced then.
+/// Where event sources look instead of following anything: they do so when they are built, and are synced then.
 pub(crate) trait Given: Send + Sync {
-    /// All objects of a kind.
-    fn objects(&self, kind: &ResourceType) -> Vec<(ObjectKey, Arc<Value>)>;
-
-    /// The version of the cluster.
-    fn version(&self) -> String;
+    /// The server's answer to a list; `None` if it is refused.
+    fn list(&self, request: Request<Vec<u8>>) -> Option<String>;
 
     /// What the other system of the source with that name has, as [`Resources`] of their type; `None` for nothing.
     fn resources(
@@ -29,10 +23,10 @@ pub(crate) trait Given: Send + Sync {
 }
 
 impl Wiring {
-    /// Gives an informer its objects, if they are given by hand.
+    /// Has an informer list its objects, if it isn't to follow them.
     pub(super) fn fill(&self, informer: &Informer) {
         if let Some(given) = &self.given {
-            informer.given(&given.objects(informer.resource_type()), &given.version());
+            informer.list_from(&|request| given.list(request));
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Turns observations into measurements: the only code that decides which metric changes when.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use http::StatusCode;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::{Metrics, table};
+use super::{Recorders, table};
 use crate::{
     observe::{Observation, Observer, RunEnd, WriteEffect},
     resource::ObjectKey,
@@ -15,10 +15,10 @@ use crate::{
 /// The value of the `namespace` label for cluster-scoped objects.
 const NO_NAMESPACE: &str = "no_namespace";
 
-/// Records what the library does into an injected recorder.
+/// Records what the library does.
 #[derive(Debug)]
 pub(crate) struct MetricsObserver {
-    metrics: Arc<dyn Metrics>,
+    metrics: Recorders,
     last_events: LastEvents,
 }
 
@@ -48,7 +48,7 @@ impl LastEvents {
 impl MetricsObserver {
     /// Records into `metrics`.
     #[must_use]
-    pub(crate) fn new(metrics: Arc<dyn Metrics>) -> Self {
+    pub(crate) fn new(metrics: Recorders) -> Self {
         Self { metrics, last_events: LastEvents::default() }
     }
 }
@@ -64,7 +64,7 @@ fn namespace(key: &ObjectKey) -> &str {
 
 impl Observer for MetricsObserver {
     fn observe(&self, observation: &Observation<'_>) {
-        let metrics = &*self.metrics;
+        let metrics = &self.metrics;
         match *observation {
             Observation::ProcessingStarted { controller, after } => metrics.record(
                 &table::PROCESSING_STARTED_LATENCY,
@@ -186,11 +186,13 @@ impl Observer for MetricsObserver {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::{collections::BTreeSet, sync::Arc};
+
+    use metrics_exporter_prometheus::PrometheusBuilder;
 
     use super::*;
     use crate::{
-        metrics::{Metric, Recorded},
+        metrics::Metric,
         observe::{Action, EventOutcome, RunKind},
         resource::ResourceType,
     };
@@ -201,8 +203,9 @@ mod tests {
         let (controller, key) = ("web", &ObjectKey::namespaced("shop", "one"));
         let pod = ResourceType::of::<k8s_openapi::api::core::v1::Pod>();
         let took = Duration::from_secs(1);
-        let recorded = Arc::new(Recorded::new());
-        let observer = MetricsObserver::new(Arc::clone(&recorded) as Arc<dyn Metrics>);
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        let observer = MetricsObserver::new(Recorders { given: Some(Arc::new(recorder)), served: None });
         let finished = |end| {
             let kind = RunKind::Reconcile;
             Observation::RunFinished { controller, key, kind, end, took }
@@ -242,10 +245,13 @@ mod tests {
         let names = |labels: &str| -> Vec<String> {
             labels.split(',').filter_map(|label| Some(label.split_once('=')?.0.to_owned())).collect()
         };
-        let series = recorded.series();
-        let found: BTreeSet<(&str, Vec<String>)> = series
-            .iter()
+        let text = handle.render();
+        let found: BTreeSet<(&str, Vec<String>)> = text
+            .lines()
+            .filter(|series| !series.starts_with('#') && !series.contains("quantile="))
             .filter_map(|series| series.split_once('{').map(|(name, labels)| (name, names(labels))))
+            .filter(|(name, _)| !name.ends_with("_count"))
+            .map(|(name, labels)| (name.strip_suffix("_sum").unwrap_or(name), labels))
             .collect();
         let expected: BTreeSet<(&str, Vec<String>)> = Metric::all()
             .iter()

@@ -1,54 +1,38 @@
 //! Measurements in the text format of Prometheus.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
-use metrics::with_local_recorder;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
-use super::{Labels, Metric, Metrics, MetricsFacade};
+use super::Metric;
 
-/// A separate Prometheus recorder, in addition to the one that the program may have installed for the `metrics` crate.
-///
-/// An operator with an HTTP address has one and serves it; build one yourself to serve it elsewhere.
-pub struct PrometheusMetrics {
-    recorder: PrometheusRecorder,
+/// The recorder of an HTTP listener.
+pub(crate) struct PrometheusMetrics {
+    pub(crate) recorder: Arc<PrometheusRecorder>,
     handle: PrometheusHandle,
 }
 
 impl PrometheusMetrics {
-    /// A recorder that has the table's names and buckets, and no measurement yet.
-    #[must_use]
-    pub fn new() -> Self {
-        let recorder = PrometheusBuilder::new()
-            .set_buckets(&Metric::DURATION_BUCKETS)
-            .expect("there are buckets")
-            .build_recorder();
-        with_local_recorder(&recorder, MetricsFacade::describe);
-        let handle = recorder.handle();
-        Self { recorder, handle }
-    }
-
     /// All measurements, in Prometheus' text format.
-    #[must_use]
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         self.handle.render()
     }
 
     /// Sorts the values of histograms into their buckets. Until then each value takes memory, so this has to be called
     /// every few seconds if [`PrometheusMetrics::render`] isn't called.
-    pub fn upkeep(&self) {
+    pub(crate) fn upkeep(&self) {
         self.handle.run_upkeep();
-    }
-
-    /// Measures through the facade, with this recorder installed for the duration of the call.
-    fn with(&self, measure: impl FnOnce(MetricsFacade)) {
-        with_local_recorder(&self.recorder, || measure(MetricsFacade));
     }
 }
 
 impl Default for PrometheusMetrics {
+    /// A recorder that has the table's buckets, and no measurement yet.
     fn default() -> Self {
-        Self::new()
+        let recorder = PrometheusBuilder::new()
+            .set_buckets(&Metric::DURATION_BUCKETS)
+            .expect("there are buckets")
+            .build_recorder();
+        Self { handle: recorder.handle(), recorder: Arc::new(recorder) }
     }
 }
 
@@ -58,31 +42,25 @@ impl fmt::Debug for PrometheusMetrics {
     }
 }
 
-impl Metrics for PrometheusMetrics {
-    fn increment(&self, metric: &'static Metric, labels: Labels<'_>) {
-        self.with(|facade| facade.increment(metric, labels));
-    }
-
-    fn add(&self, metric: &'static Metric, labels: Labels<'_>, delta: f64) {
-        self.with(|facade| facade.add(metric, labels, delta));
-    }
-
-    fn record(&self, metric: &'static Metric, labels: Labels<'_>, value: f64) {
-        self.with(|facade| facade.record(metric, labels, value));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::table;
+    use crate::metrics::{Recorders, table};
+
+    fn recorders(metrics: &PrometheusMetrics) -> Recorders {
+        let recorders = Recorders { given: Some(Arc::clone(&metrics.recorder) as _), served: None };
+        recorders.describe();
+        recorders
+    }
 
     #[test]
     fn recorders_side_by_side_know_their_own_numbers_only() {
-        let (one, other) = (PrometheusMetrics::new(), PrometheusMetrics::new());
-        one.increment(&table::RECONCILER_PANICS, &[("controller_name", "web"), ("namespace", "shop")]);
-        one.add(&table::RECONCILIATIONS_QUEUE, &[("controller_name", "web")], 3.0);
-        one.add(&table::RECONCILIATIONS_QUEUE, &[("controller_name", "web")], -1.0);
+        let [one, other] = [(); 2].map(|()| PrometheusMetrics::default());
+        let _other = recorders(&other);
+        let recorders = recorders(&one);
+        recorders.increment(&table::RECONCILER_PANICS, &[("controller_name", "web"), ("namespace", "shop")]);
+        recorders.add(&table::RECONCILIATIONS_QUEUE, &[("controller_name", "web")], 3.0);
+        recorders.add(&table::RECONCILIATIONS_QUEUE, &[("controller_name", "web")], -1.0);
         let text = one.render();
         for line in [
             "# HELP reconciler_panics_total Runs that ended in a panic of user code.",
@@ -97,9 +75,10 @@ mod tests {
 
     #[test]
     fn durations_are_sorted_into_the_buckets_of_the_table() {
-        let metrics = PrometheusMetrics::new();
+        let metrics = PrometheusMetrics::default();
+        let recorders = recorders(&metrics);
         for seconds in [0.01, 0.2, 31.0] {
-            metrics.record(&table::EXECUTION_DURATION, &[("name", "reconcile")], seconds);
+            recorders.record(&table::EXECUTION_DURATION, &[("name", "reconcile")], seconds);
         }
         metrics.upkeep();
         let text = metrics.render();

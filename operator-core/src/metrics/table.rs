@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use metrics::Recorder;
+
 /// What a metric measures and how.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Metric {
@@ -44,6 +46,16 @@ impl Metric {
     #[must_use]
     pub fn all() -> &'static [&'static Self] {
         METRICS
+    }
+
+    /// Gives a recorder the help text. An operator does so itself, for all metrics, when it is built.
+    pub(super) fn describe(&self, recorder: &dyn Recorder) {
+        let (name, help) = (self.name.into(), self.help.into());
+        match self.kind {
+            MetricKind::Counter => recorder.describe_counter(name, None, help),
+            MetricKind::Gauge => recorder.describe_gauge(name, None, help),
+            MetricKind::Histogram => recorder.describe_histogram(name, None, help),
+        }
     }
 }
 

@@ -17,8 +17,6 @@
 //! answer into the cache: the next read sees it; its echo triggers nothing
 //! ```
 //!
-//! In mode plan (`plan`) the last step sends nothing: a planner notes the request and answers as a server would.
-//!
 //! `live` is the only read: it bypasses the caches if an answer, or none, leaves open what exists now, and before an
 //! object that has lost its owner gets it back.
 //!
@@ -41,7 +39,6 @@ mod error;
 mod events;
 pub(crate) mod matcher;
 mod mend;
-pub(crate) mod plan;
 mod primary;
 mod resource;
 mod send;
@@ -53,11 +50,8 @@ pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
 pub(crate) use matcher::seen::{Desired, Seen};
 pub(crate) use mend::PutBack;
-pub(crate) use plan::Mode;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, put_at};
 pub use resource::{Applied, ResourceOperations};
 pub use send::intent::WriteMode;
 pub(crate) use send::request::Writer;
-#[cfg(feature = "testing")]
-pub(crate) use send::request::{Verb, WriteRequest};
 pub(crate) use send::target::{Findings, WritingRun, live};

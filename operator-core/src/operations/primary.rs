@@ -245,8 +245,8 @@ impl<'r> PrimaryWriter<'r> {
         self.target.write_difference(self.key(), &*known, WriteMode::MatchAndFilter, &mut differ).await
     }
 
-    /// What the server would make of such a change, which it doesn't make: its answer as it is. `None` if no server is asked.
-    pub(crate) async fn try_status(&self, change: &mut ChangeStatus<'_>) -> Result<Option<Bytes>, Error> {
+    /// What the server would make of such a change, which it doesn't make: its answer as it is.
+    pub(crate) async fn try_status(&self, change: &mut ChangeStatus<'_>) -> Result<Bytes, Error> {
         let known = self.target.own_primary()?;
         let intent = self.status_changed(&*known, change)?;
         let write = WriteRequest {

@@ -1,21 +1,22 @@
 //! The declaration of an operator.
 
-use std::{collections::BTreeMap, fmt, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Config;
+use metrics::Recorder;
 use tokio::sync::Mutex;
 
-use super::{
-    Error, Exit, LeaderElection, Operator, StoppedSource, health::HealthLog, http::HttpConfig, stopped::Told,
-};
+#[cfg(feature = "http")]
+use super::http::HttpConfig;
+use super::{Error, Exit, LeaderElection, Operator, StoppedSource, health::HealthLog, stopped::Told};
 use crate::{
     client::{RequestBudget, TransportHook},
     configuration::ConfigLoader,
     controller::{Controller, Mistake},
     environment::{Environment, WallClock},
     event_source::WatchScope,
-    metrics::{AggregatedMetrics, Metrics, MetricsFacade, MetricsObserver, PrometheusMetrics},
+    metrics::{MetricsObserver, Recorders},
     observe::{Observer, Observers},
     processor::DEFAULT_SPREAD,
     reconciler::{Applying, DEFAULT_MAX_CONCURRENT_DEPENDENTS},
@@ -40,10 +41,9 @@ pub struct OperatorBuilder {
     pub(super) mistakes: Vec<Mistake>,
     pub(super) crds: Vec<CustomResourceDefinition>,
     observers: Vec<Arc<dyn Observer>>,
-    metrics: Arc<dyn Metrics>,
-    /// Whether it was said where they go.
-    measures: bool,
-    pub(super) http_address: Option<SocketAddr>,
+    metrics: Recorders,
+    #[cfg(feature = "http")]
+    pub(super) http_address: Option<std::net::SocketAddr>,
     /// Where settings come from beside the code.
     pub(super) configuration: ConfigLoader,
 }
@@ -56,8 +56,8 @@ impl Default for OperatorBuilder {
             mistakes: Vec::new(),
             crds: Vec::new(),
             observers: Vec::new(),
-            metrics: Arc::new(MetricsFacade),
-            measures: false,
+            metrics: Recorders::default(),
+            #[cfg(feature = "http")]
             http_address: None,
             configuration: ConfigLoader::new(),
         }
@@ -164,22 +164,12 @@ impl OperatorBuilder {
         self
     }
 
-    /// Records metrics here instead of passing them to the `metrics` crate; with `MetricsFacade` also there. For several
-    /// recorders use [`AggregatedMetrics`]. Ages and numbers that change without an event are measured every five
-    /// seconds, or, with an HTTP address, when `/metrics` is read.
-    pub fn metrics(mut self, metrics: Arc<dyn Metrics>) -> Self {
-        self.metrics = metrics;
-        self.measures = true;
-        self
-    }
-
-    /// Serves `/metrics`, `/healthz` and `/readyz` at this address, for example `([0, 0, 0, 0], 8080).into()`; without
-    /// it there is no listener. With port 0 the system chooses a free one, which [`Operator::http_address`] returns.
-    ///
-    /// The metrics at `/metrics` are those of this operator alone; the recorder of [`OperatorBuilder::metrics`] gets
-    /// them as well.
-    pub fn http_address(mut self, address: SocketAddr) -> Self {
-        self.http_address = Some(address);
+    /// Records metrics here instead of in the recorder that the program has installed for the `metrics` crate. Any
+    /// exporter's recorder will do, and `metrics_util::layers::Fanout` passes measurements on to several. The recorder
+    /// must not block. It gets the help text of each metric when the operator is built. Ages and numbers that change
+    /// without an event are measured every five seconds, or, with an HTTP address, when `/metrics` is read.
+    pub fn metrics(mut self, recorder: impl Recorder + Send + Sync + 'static) -> Self {
+        self.metrics.given = Some(Arc::new(recorder));
         self
     }
 
@@ -235,8 +225,9 @@ impl OperatorBuilder {
     /// Whether the start fails if the definition of a primary in the cluster doesn't match its type; by default
     /// nothing is checked. JOSDK: `checkCRDAndValidateLocalModel`, which compares the names of fields.
     ///
-    /// The definition has to exist, and to have the type's scope and kind; it has to serve the type's version; and its schema
-    /// must drop no field of the type and refuse none of its values. [`Operator::start`] then returns [`Error::Definitions`] with all
+    /// It has to exist, and to have the type's scope and kind; it has to serve the type's version; and its schema must
+    /// have each field of the type, with the same type and limits. Descriptions don't count, and it may have further fields.
+    /// [`Operator::start`] then returns [`Error::Definitions`] with all
     /// differences of all definitions. Of a kind whose definition doesn't belong to the operator
     /// ([`Controller::of_existing`]) only scope, kind and version are checked. The operator needs the right to `get`
     /// customresourcedefinitions.
@@ -337,13 +328,6 @@ impl OperatorBuilder {
         self.settings.config.as_ref()
     }
 
-    /// Without the listener, which only a separate process can have.
-    #[cfg(feature = "testing")]
-    pub(crate) fn without_listener(mut self) -> Self {
-        self.http_address = None;
-        self
-    }
-
     /// Without a jitter that no controller has asked for, as tests count on moments.
     #[cfg(feature = "testing")]
     pub(crate) fn without_jitter(mut self) -> Self {
@@ -365,23 +349,21 @@ impl OperatorBuilder {
     /// all mistakes.
     pub fn build(self) -> Result<Operator, Error> {
         let built = self.resolved()?;
-        let http = built
-            .http_address
-            .map(|address| HttpConfig { address, metrics: Arc::new(PrometheusMetrics::new()) });
-        let metrics = match &http {
-            None => built.metrics,
-            Some(http) => Arc::new(AggregatedMetrics::new([
-                built.metrics,
-                Arc::clone(&http.metrics) as Arc<dyn Metrics>,
-            ])),
-        };
+        #[cfg_attr(not(feature = "http"), expect(unused_mut, reason = "only a listener adds to them"))]
+        let mut metrics = built.metrics;
+        #[cfg(feature = "http")]
+        let http = built.http_address.map(|address| HttpConfig::new(address, &mut metrics));
+        metrics.describe();
+        // A listener measures the current numbers whenever `/metrics` is read.
+        let tells = metrics.given.is_some() && metrics.served.is_none();
         let mut observers: Vec<Arc<dyn Observer>> =
             vec![Arc::new(MetricsObserver::new(metrics)), Arc::new(HealthLog::default())];
         observers.extend(built.observers);
         Ok(Operator {
             settings: built.settings,
             observers: Observers::new(observers),
-            tells: built.measures && http.is_none(),
+            tells,
+            #[cfg(feature = "http")]
             http,
             running: Mutex::new(None),
         })

@@ -76,7 +76,16 @@ impl OperatorBuilder {
             own.namespaces = Some(WatchScope::Namespaces(namespaces.value.into_iter().collect()));
         }
         if let Some(address) = settings.http_address {
-            self.http_address = Some(address.value);
+            #[cfg(feature = "http")]
+            {
+                self.http_address = Some(address.value);
+            }
+            #[cfg(not(feature = "http"))]
+            mistakes.push(Mistake::new(
+                format!("{}: there is no HTTP listener at {}", address.place, address.value),
+                "this operator was built without the feature `http`",
+                "the feature, or no such setting",
+            ));
         }
         self.elect(settings.election, mistakes);
     }

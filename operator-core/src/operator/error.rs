@@ -1,6 +1,6 @@
 //! The errors that keep an operator from starting.
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use super::{StoppedSource, leader::LeaderElectionError};
 use crate::{client, controller::Mistakes, processor, resource::ResourceType, workflow};
@@ -18,12 +18,13 @@ pub enum Error {
     /// The declaration of the operator, or of one of its controllers, is wrong; with all mistakes.
     #[error(transparent)]
     Declaration(#[from] Mistakes),
+    #[cfg(feature = "http")]
     /// The address for `/metrics`, `/healthz` and `/readyz` can't be used, for example because another process has its
     /// port.
     #[error("cannot listen on {address} for /metrics, /healthz and /readyz; set another `.http_address(…)`")]
     Http {
         /// The requested address.
-        address: SocketAddr,
+        address: std::net::SocketAddr,
         /// Why it can't be used.
         source: std::io::Error,
     },

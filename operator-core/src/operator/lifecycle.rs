@@ -2,7 +2,6 @@
 
 use std::{
     fmt,
-    net::SocketAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -19,16 +18,16 @@ use crate::{
     environment::Environment,
     event_source::{Discovery, HeldBack},
     observe::{Observers, SourceHealth},
-    operations::Mode,
     reconciler::WorkflowSurroundings,
     resource::{MarkNames, ObjectKey},
 };
 
+#[cfg(feature = "http")]
+use super::http::{HttpConfig, HttpListener, HttpServer};
 use super::{
     Error, Leadership, LostLeadership, OperatorBuilder,
     builder::Settings,
     definitions,
-    http::{HttpConfig, HttpListener, HttpServer},
     leader::{Candidate, Leader},
     telling::Telling,
 };
@@ -37,6 +36,7 @@ use super::{
 pub struct Operator {
     pub(super) settings: Settings,
     pub(super) observers: Observers,
+    #[cfg(feature = "http")]
     pub(super) http: Option<HttpConfig>,
     /// Whether it reports its state to its observers periodically, because metrics are recorded.
     pub(super) tells: bool,
@@ -56,6 +56,7 @@ pub(crate) struct Running {
     pub(super) environment: Environment,
     /// The operator waits for the last runs, and starts no more.
     pub(super) stopping: AtomicBool,
+    #[cfg(feature = "http")]
     pub(super) http: Option<HttpServer>,
     pub(super) leader: Option<Leader>,
     pub(super) observers: Observers,
@@ -173,6 +174,7 @@ impl Operator {
             Box::pin(definitions::check(&self.settings.controllers, &clients)).await?;
         }
         // Before the controllers: a port that is taken is found out while nothing runs yet.
+        #[cfg(feature = "http")]
         let listener = match &self.http {
             Some(config) => Some(HttpListener::bind(config).await?),
             None => None,
@@ -195,7 +197,6 @@ impl Operator {
             sharing: self.sharing(),
             managers: self.settings.controllers.iter().map(|one| one.field_manager().to_owned()).collect(),
             marks: MarkNames::new(&self.settings.mark_prefix),
-            mode: Mode::Apply,
             given: None,
         };
         let controllers =
@@ -206,6 +207,7 @@ impl Operator {
             discovery,
             clients,
             stopping: AtomicBool::new(false),
+            #[cfg(feature = "http")]
             http: listener.map(|listener| listener.serve(running.clone(), &environment)),
             leader: candidate
                 .map(|candidate| candidate.start(running.clone(), &environment, observers.clone())),
@@ -240,6 +242,7 @@ impl Operator {
         if let Some(leader) = &running.leader {
             leader.stop(drained).await;
         }
+        #[cfg(feature = "http")]
         if let Some(server) = &running.http {
             server.close();
         }
@@ -279,10 +282,10 @@ impl Operator {
         self.running().await.map(|running| running.undecodable_objects()).unwrap_or_default()
     }
 
-    /// The address that serves `/metrics`, `/healthz` and `/readyz`; `None` without an address, and while the operator
-    /// isn't running.
-    pub async fn http_address(&self) -> Option<SocketAddr> {
-        self.running().await?.http.as_ref().map(|server| server.address)
+    /// The tasks that should never end and have ended: only a new process brings them back. Empty while the operator stops,
+    /// and while it isn't running. `/healthz` fails while there are any.
+    pub async fn ended_tasks(&self) -> Vec<String> {
+        self.running().await.map(|running| running.ended_tasks()).unwrap_or_default()
     }
 
     /// The running operator. The lock isn't held, because a caller that waits for it must not keep it from stopping.
@@ -310,6 +313,26 @@ impl Running {
 
     pub(super) fn leadership(&self) -> Option<Leadership> {
         Some(self.leader.as_ref()?.leadership())
+    }
+
+    /// The tasks that should never end and have ended: empty while the operator stops, because they are meant to
+    /// end then.
+    pub(super) fn ended_tasks(&self) -> Vec<String> {
+        if self.stopping.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let ended = self.controllers.iter().flat_map(|controller| {
+            let name = controller.name();
+            controller
+                .ended_tasks()
+                .into_iter()
+                .map(move |task| format!("controller {name}: {task} has ended"))
+        });
+        let election = self.leader.as_ref().and_then(|leader| match leader.leadership() {
+            Leadership::Lost(lost) => Some(format!("leadership is lost: {lost}")),
+            _ => leader.has_ended().then(|| "the election of a leader has ended".to_owned()),
+        });
+        ended.chain(election).collect()
     }
 
     pub(super) fn undecodable_objects(&self) -> Vec<UndecodableObject> {

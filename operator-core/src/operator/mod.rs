@@ -9,7 +9,8 @@
 //! # Guarantees
 //! - `stop` on an operator that was never started, or was stopped before, does nothing.
 //! - After `stop` has returned nothing of the operator runs, and no write leaves the process.
-//! - With an HTTP address, `/metrics`, `/healthz` and `/readyz` are served from the start to the end of the stop.
+//! - With an HTTP address (and the feature `http`), `/metrics`, `/healthz` and `/readyz` are served from the start to the
+//!   end of the stop.
 //! - With a leader election, a replica writes only while it leads; see [`LeaderElection`].
 //! - If a kind can't be watched, because its definition or a right is missing, the operator is not ready, and the watch
 //!   is retried. This stops neither the process nor the other controllers, nor, if namespaces are followed separately,
@@ -21,6 +22,7 @@ mod declared;
 mod definitions;
 pub(crate) mod error;
 mod health;
+#[cfg(feature = "http")]
 mod http;
 pub(crate) mod leader;
 pub(crate) mod lifecycle;

@@ -136,9 +136,9 @@ impl Operator {
         join_all(running.controllers.iter().map(RunningController::snapshot)).await
     }
 
-    /// What doesn't work any more because its task has ended.
+    /// What doesn't work any more in the controllers because its task has ended; also while the operator stops.
     #[cfg(feature = "testing")]
-    pub(crate) async fn ended_tasks(&self) -> Vec<String> {
+    pub(crate) async fn dead_parts(&self) -> Vec<String> {
         let Some(running) = self.running().await else { return Vec::new() };
         running.controllers.iter().flat_map(RunningController::ended_tasks).collect()
     }

@@ -13,7 +13,7 @@ use crate::{
         RustType, Sharing, SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Causes, Observers, SourceIndex},
-    operations::{Mode, Recorder, Writer},
+    operations::{Recorder, Writer},
     processor::{MachineConfig, Processor},
     resource::{Departed, KubeObject, ObjectKey, ResourceType, Uid},
 };
@@ -119,7 +119,6 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             field_manager: Arc::from("offline"),
             environment,
             observers: parts.observers,
-            mode: Mode::Apply,
         };
         let shared = Arc::new(ControllerContext {
             controller: Arc::from("offline"),

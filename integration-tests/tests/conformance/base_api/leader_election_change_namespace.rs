@@ -1,11 +1,7 @@
 //! A replica that doesn't lead doesn't process anything, whichever namespaces it is given while it stands by.
 
 use integration_tests::prelude::*;
-use operator_core::{
-    LeaderElection, WatchScope,
-    metrics::{Metrics, Recorded},
-    operator::Leadership,
-};
+use operator_core::{LeaderElection, WatchScope, operator::Leadership};
 
 /// What a replica has been told.
 type Told = Arc<Mutex<Vec<String>>>;
@@ -37,11 +33,11 @@ async fn a_standby_that_is_given_another_namespace_keeps_its_caches_warm_and_pro
 {
     let scene = Scene::new("leading").await?;
     let other = Scene::new("added").await?;
-    let (told, numbers) = (Told::default(), Arc::new(Recorded::new()));
+    let (told, numbers) = (Told::default(), Numbers::default());
     let (first, second) = (Script::<TestResource>::idle(), Script::<TestResource>::idle());
     let start = async |name: &str, script: &Script, namespaces: &[&String]| {
         let controller = script.controller().namespaces(namespaces.iter().copied());
-        let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+        let builder = scene.operator().metrics(numbers.recorder());
         let builder = builder.leader_election(election(&scene, name, &told)).register(controller);
         anyhow::Ok(TestOperator::start(builder).await?)
     };

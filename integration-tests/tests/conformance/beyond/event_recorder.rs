@@ -5,10 +5,7 @@ use futures::future::BoxFuture;
 use integration_tests::prelude::*;
 use integration_tests::rights;
 use k8s_openapi::api::core::v1::Event;
-use operator_core::{
-    Context,
-    metrics::{Metrics, Recorded},
-};
+use operator_core::Context;
 use tracing::Level;
 
 /// Says in each run that it has made something of the primary's value, and with how many it began.
@@ -99,10 +96,10 @@ async fn events_that_are_refused_or_not_answered_hold_up_nothing() -> Result<()>
     let scene = Scene::new("event-recorder").await?;
     let user = format!("{}-operator", scene.namespace);
     scene.grant("primaries", &user, &rights::primaries()).await?;
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let script = telling();
     let builder = scene.operator().config(scene.cluster.config_as(&user, &[]));
-    let builder = builder.metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let builder = builder.metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(named(script.controller(), &scene))).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;
@@ -140,14 +137,14 @@ async fn events_that_are_refused_or_not_answered_hold_up_nothing() -> Result<()>
 #[operator_test]
 async fn a_primary_with_too_much_to_say_is_cut_short() -> Result<()> {
     let scene = Scene::new("event-recorder").await?;
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let script = Script::<TestResource>::new(|_, _, context| {
         for number in 0..40 {
             context.events().normal("Counted", format!("number {number}"));
         }
         Box::pin(async { Ok(UpdateControl::no_update()) })
     });
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(named(script.controller(), &scene))).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

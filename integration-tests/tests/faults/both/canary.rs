@@ -6,10 +6,7 @@ use k8s_openapi::{
     ByteString,
     api::{core::v1::Event, events::v1::Event as NewEvent},
 };
-use operator_core::{
-    metrics::{AggregatedMetrics, Metrics, PrometheusMetrics, Recorded},
-    observe::{Observation, Observer},
-};
+use operator_core::observe::{Observation, Observer};
 
 use super::says;
 
@@ -118,12 +115,7 @@ fn bad_writes() -> Vec<(&'static str, Vec<Answer>, Vec<Answer>)> {
 }
 
 /// An operator that keeps a Secret for each primary.
-async fn start(
-    scene: &Scene,
-    faulty: &Faulty,
-    metrics: Arc<dyn Metrics>,
-    notes: LogText,
-) -> Result<TestOperator> {
+async fn start(scene: &Scene, faulty: &Faulty, numbers: &Numbers, notes: LogText) -> Result<TestOperator> {
     let script = Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move { Ok(Said::status(said(&*primary.spec.value))) })
     })
@@ -143,7 +135,7 @@ async fn start(
     let builder = scene
         .operator()
         .transport(faulty.hook())
-        .metrics(metrics)
+        .metrics(numbers.recorder())
         .observer(Arc::new(Notes(notes)))
         .register(controller);
     Ok(TestOperator::start_unsynced(builder).await?)
@@ -180,12 +172,9 @@ async fn no_value_of_a_secret_is_shown_whatever_goes_wrong() -> Result<()> {
     scene.failures.expect("(503 Unknown)");
     scene.failures.expect("answer cannot be read");
     let (log, _guard) = LogText::start();
-    let (faulty, recorded, exported) =
-        (Faulty::of("secrets"), Arc::new(Recorded::new()), Arc::new(PrometheusMetrics::new()));
-    let both = [Arc::clone(&recorded) as Arc<dyn Metrics>, Arc::clone(&exported) as Arc<dyn Metrics>];
+    let (faulty, numbers) = (Faulty::of("secrets"), Numbers::default());
     disturb_reads(&faulty);
-    let metrics = Arc::new(AggregatedMetrics::new(both));
-    let operator = start(&scene, &faulty, metrics, log.clone()).await?;
+    let operator = start(&scene, &faulty, &numbers, log.clone()).await?;
     let one = scene.create("one", "first").await?;
     let all_read = eventually("all bad answers to lists and watches to be given", async || {
         log.add(&format!("{:?}\n", operator.unhealthy_sources().await));
@@ -218,8 +207,7 @@ async fn no_value_of_a_secret_is_shown_whatever_goes_wrong() -> Result<()> {
     log.add(&format!("{operator:?} {:?}", operator.operator().controllers()));
     operator.stop().await;
     log.add(&shown(&scene).await?);
-    log.add(&recorded.series().join("\n"));
-    log.add(&exported.render());
+    log.add(&numbers.text());
 
     let text = log.text();
     // Inside the process there is no network to speak of.

@@ -4,10 +4,7 @@
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{ApiResource, DynamicObject};
-use operator_core::{
-    environment::Environment,
-    metrics::{Metrics, Recorded},
-};
+use operator_core::environment::Environment;
 use tracing::Level;
 
 use super::{message, pass};
@@ -47,17 +44,17 @@ async fn exists(scene: &Scene, name: &str) -> Result<bool> {
 type Values = Arc<Mutex<Vec<String>>>;
 
 /// A controller of a reconciler like [`keeping`], and an operator with it that counts.
-async fn web(scene: &Scene, script: &Script) -> Result<(TestOperator, Arc<Recorded>)> {
+async fn web(scene: &Scene, script: &Script) -> Result<(TestOperator, Numbers)> {
     let controller =
         script.controller().name("web").owns::<ConfigMap>().with_cleaner().namespaces([&scene.namespace]);
-    let counted = Arc::new(Recorded::new());
-    let metrics = Arc::clone(&counted) as Arc<dyn Metrics>;
+    let counted = Numbers::default();
+    let metrics = counted.recorder();
     let builder = scene.operator().environment(|| Environment::real().with_seed(1)).metrics(metrics);
     Ok((TestOperator::start(builder.register(controller)).await?, counted))
 }
 
 /// How many primaries can't be decoded, by the metric; and what is said of them.
-async fn told(operator: &TestOperator, counted: &Recorded) -> (f64, Vec<String>) {
+async fn told(operator: &TestOperator, counted: &Numbers) -> (f64, Vec<String>) {
     let labels = [("controller_name", "web"), ("event", "primary")];
     let objects = operator.operator().undecodable_objects().await;
     let lines = objects.iter().map(|object| format!("{}: {}", object.object.name(), object.reason));

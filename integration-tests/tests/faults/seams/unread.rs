@@ -5,12 +5,7 @@ use std::fmt::Debug;
 
 use integration_tests::prelude::*;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-use operator_core::{
-    Context,
-    environment::Environment,
-    metrics::{Metrics, Recorded},
-    operations,
-};
+use operator_core::{Context, environment::Environment, operations};
 use tracing::Level;
 
 use super::{message, pass, scene};
@@ -47,7 +42,7 @@ fn listing(scene: &Scene, mut map: Value) -> Faulty {
 /// What a controller is asked for, whose first list of config maps holds an odd one.
 struct Asked {
     operator: TestOperator,
-    counted: Arc<Recorded>,
+    counted: Numbers,
 }
 
 impl Asked {
@@ -64,9 +59,9 @@ impl Asked {
         faulty: &Faulty,
         controller: ControllerBuilder<Script>,
     ) -> Result<Self> {
-        let counted = Arc::new(Recorded::new());
+        let counted = Numbers::default();
         let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-        let builder = builder.metrics(Arc::clone(&counted) as Arc<dyn Metrics>).transport(faulty.hook());
+        let builder = builder.metrics(counted.recorder()).transport(faulty.hook());
         let operator = TestOperator::start_unsynced(builder.register(controller)).await?;
         pass(60).await;
         Ok(Self { operator, counted })

@@ -1,7 +1,6 @@
 //! Fights over a field, without any limit: what bounds them then, and how they show.
 
 use integration_tests::prelude::*;
-use operator_core::metrics::{Metrics, Recorded};
 use tracing::Level;
 
 use super::{Script, over, rest, scene};
@@ -14,8 +13,8 @@ async fn f24_a_fight_without_a_limit_costs_one_write_for_each_of_the_other_ones(
     let (log, _guard) = LogCapture::start();
     let scene = scene().await?;
     let (script, workflow) = (Script::idle(), workflow_of_one(wanted_map("map"))?);
-    let numbers = Arc::new(Recorded::new());
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let numbers = Numbers::default();
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(scene.managed(&script, &workflow))).await?;
     scene.create("one", "ours").await?;
     rest(&operator).await?;

@@ -6,7 +6,6 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{ApiResource, DynamicObject};
 use operator_core::{
     client::TransportHook,
-    metrics::{Metrics, Recorded},
     testing::faults::{Cut, End, LineFault},
 };
 use tracing::Level;
@@ -178,8 +177,8 @@ async fn f10_an_object_that_cannot_be_decoded_is_reported_and_others_go_on() -> 
     let scene = Scene::<TestResource>::on(TestCluster::in_process(), "faults").await?;
     scene.cluster.install_crds([anything_goes()?]).await?;
     let script = saying();
-    let numbers = Arc::new(Recorded::new());
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let numbers = Numbers::default();
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
     let undecodable = |event: &str| {
         numbers.value("undecodable_objects", &[("controller_name", "keeper"), ("event", event)])

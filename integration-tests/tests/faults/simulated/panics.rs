@@ -3,7 +3,6 @@
 use integration_tests::prelude::*;
 use operator_core::{
     environment::Now,
-    metrics::{Metrics, Recorded},
     processor::{Admission, KeyLimit, RateLimiter, Retry, RetryState},
 };
 
@@ -47,9 +46,9 @@ async fn f20_a_panic_in_a_clean_up_keeps_the_finalizer_and_is_tried_again() -> R
         }
         Box::pin(async { Ok(Removal::Done) })
     });
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let controller = owner(&scene, &script)?.with_cleaner().max_concurrent_reconciles(1);
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(controller)).await?;
     scene.create("bad", "bad").await?;
     scene.until("its status", "bad", says("bad")).await?;
@@ -79,9 +78,9 @@ async fn f20_a_panic_in_what_a_bulk_desires_is_that_primary_s_failure_alone() ->
         ["a", "b"].map(|suffix| map_of(primary, suffix, &primary.spec.value)).into()
     };
     let workflow = workflow_of_one(node(two).named("two"))?;
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let controller = scene.managed(&script, &workflow).retry(patient()?).max_concurrent_reconciles(1);
-    let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+    let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(controller)).await?;
     scene.create("bad", "bad").await?;
     tokio::time::sleep(Duration::from_millis(100)).await;

@@ -1,7 +1,6 @@
 //! User code that is slow, or panics.
 
 use integration_tests::prelude::*;
-use operator_core::metrics::{Metrics, Recorded};
 
 use super::{Script, TestResource, over, owner, patient, rest, said, saying, scene, under};
 
@@ -122,9 +121,9 @@ async fn f20_a_panic_anywhere_in_user_code_is_that_primary_s_failure_alone() -> 
             true
         });
         let workflow = Workflow::builder().nodes((node,)).build()?;
-        let numbers = Arc::new(Recorded::new());
+        let numbers = Numbers::default();
         let controller = scene.managed(&script, &workflow).retry(patient()?).max_concurrent_reconciles(1);
-        let builder = scene.operator().metrics(Arc::clone(&numbers) as Arc<dyn Metrics>);
+        let builder = scene.operator().metrics(numbers.recorder());
         let operator = TestOperator::start(builder.register(controller)).await?;
         scene.create("bad", place).await?;
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -3,7 +3,6 @@
 use integration_tests::prelude::*;
 use operator_core::{
     environment::Environment,
-    metrics::{Metrics, Recorded},
     testing::faults::{End, LineFault, Match},
 };
 
@@ -68,9 +67,9 @@ async fn f02_a_watch_that_falls_silent_is_noticed_within_two_minutes() -> Result
     let silent = Rule::watch("configmaps").nth(1).event(LineFault::Delay(Duration::from_secs(3600)));
     let watches = counted(Rule::watch("configmaps"));
     let faults = Faults::new([silent.clone(), watches.clone()]);
-    let numbers = Arc::new(Recorded::new());
+    let numbers = Numbers::default();
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    let builder = builder.metrics(Arc::clone(&numbers) as Arc<dyn Metrics>).transport(faults.hook());
+    let builder = builder.metrics(numbers.recorder()).transport(faults.hook());
     let operator = TestOperator::start(builder.register(keeper(&scene, &script)?)).await?;
     scene.create("one", "first").await?;
     tokio::time::sleep(Duration::from_secs(1)).await;

@@ -15,10 +15,10 @@ mod tests {
 
     #[test]
     fn the_address_waits_for_the_server() {
-        let half_ready = DeploymentStatus { replicas: Some(1), ..DeploymentStatus::default() };
-        let half_ready = Deployment { status: Some(half_ready), ..Deployment::default() };
+        let mut half_ready = web(&page()).expect("a Deployment");
+        half_ready.status = Some(DeploymentStatus { replicas: Some(1), ..DeploymentStatus::default() });
         let run = controller().dry_run(&page()).made(web, &half_ready).blocking();
-        assert_eq!(run.writes(), ["apply ConfigMap/a-html", "apply Deployment/a-web", "apply Page/a/status"]);
+        assert_eq!(run.writes(), ["apply ConfigMap/a-html", "apply Page/a/status"]);
         assert_eq!(run.state(address).to_string(), "waiting for web to be ready: 0/1 replicas updated");
     }
 

@@ -54,9 +54,6 @@ impl Informer {
             InformerSettings { scope: settings.scope.in_place(client.default_namespace()), ..settings };
         let is_bounded = store.is_bounded();
         let parts = parts(&settings, &view, handler, indexers, store);
-        #[cfg(feature = "testing")]
-        let engine = crate::cache::planted::engine(parts, &environment);
-        #[cfg(not(feature = "testing"))]
         let engine = Arc::new(crate::cache::engine::Engine::new(parts));
         view.tells(&engine);
         // What is held of a bounded one is its own affair, and not enough for others.

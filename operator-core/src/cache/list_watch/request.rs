@@ -76,7 +76,7 @@ impl Collection {
     }
 
     /// A page of a list: without a version, so that the answer is the newest there is.
-    pub(super) fn list(
+    pub(in crate::cache) fn list(
         &self,
         continue_token: Option<String>,
         paged: bool,

@@ -87,8 +87,7 @@ impl<P: KubeObject> Ids<P> {
         let mut change = |status: &mut Value| set(status, field, key, Some(SAMPLE));
         let tried = context.permitted(primary_writer(context, &writer).try_status(&mut change)).await;
         let answer = match tried {
-            Ok(Some(answer)) => answer,
-            Ok(None) => return Ok(()),
+            Ok(answer) => answer,
             Err(error) if error.code() == Some(422) => {
                 let source = Box::new(error);
                 return Err(Error::IdRefused { field: Arc::clone(field), source }.boxed());

@@ -124,11 +124,10 @@ impl Discovery {
         }))
     }
 
-    /// The same if all definitions are given by hand.
+    /// The same if the definitions are listed once.
     #[cfg(feature = "testing")]
     pub(crate) fn with_given(self, given: &dyn Given) -> Self {
-        let informer = &self.0.informer;
-        informer.given(&given.objects(informer.resource_type()), &given.version());
+        self.0.informer.list_from(&|request| given.list(request));
         self
     }
 

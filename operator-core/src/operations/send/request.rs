@@ -8,10 +8,7 @@ use http::{Method, Request, StatusCode, header};
 use kube::client::Body;
 
 use super::body;
-use crate::operations::{
-    error::{Error, PATCH},
-    plan::Mode,
-};
+use crate::operations::error::{Error, PATCH};
 use crate::{
     client::{Clients, exchange},
     environment::Environment,
@@ -77,7 +74,7 @@ impl<'w> WriteRequest<'w> {
 /// The only place that writes to the API server.
 ///
 /// # Guarantees
-/// - Each write is sent once and ends within the clients' deadline. In mode plan none is sent.
+/// - Each write is sent once and ends within the clients' deadline.
 /// - Each write, whatever its outcome, is reported to the observers: kind, name, effect and duration, never content.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
@@ -86,8 +83,6 @@ pub(crate) struct Writer {
     pub(crate) field_manager: Arc<str>,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
-    /// Whether writes are sent, or only planned.
-    pub(crate) mode: Mode,
 }
 
 impl Writer {
@@ -146,21 +141,13 @@ impl Writer {
         });
     }
 
-    /// What the server would answer to a patch that it doesn't carry out; `None` in mode plan. Nothing is written, so that no
-    /// observer is told.
-    pub(in crate::operations) async fn try_out(
-        &self,
-        write: &WriteRequest<'_>,
-    ) -> Result<Option<Bytes>, Error> {
-        if matches!(self.mode, Mode::Plan(_)) {
-            return Ok(None);
-        }
+    /// What the server would answer to a patch that it doesn't carry out. Nothing is written, and no observer is told.
+    pub(in crate::operations) async fn try_out(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         let (_, answer) = self.exchanged(write, self.request(write, "&dryRun=All")?).await?;
-        Ok(Some(answer))
+        Ok(answer)
     }
 
     async fn answered(&self, write: &WriteRequest<'_>) -> Result<(StatusCode, Bytes), Error> {
-        // Made in each mode, so that a name that is none is refused in each.
         self.exchanged(write, self.request(write, "")?).await
     }
 
@@ -170,10 +157,7 @@ impl Writer {
         request: Request<Body>,
     ) -> Result<(StatusCode, Bytes), Error> {
         let (verb, kind, key) = (write.verb.as_str(), write.kind, write.key);
-        let answered = match &self.mode {
-            Mode::Apply => exchange(&self.clients.direct, request).await,
-            Mode::Plan(planner) => Ok(planner.plan(write, &self.field_manager)),
-        };
+        let answered = exchange(&self.clients.direct, request).await;
         answered
             .map_err(|source| Error::unanswered(verb, kind.clone(), key.clone(), Box::new(source)))?
             .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))

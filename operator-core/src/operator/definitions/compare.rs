@@ -4,7 +4,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionVersion,
 };
 
-use super::schema::{self, Effect};
+use super::schema;
 use crate::{controller::Mistake, resource::ResourceType};
 
 /// What makes the definition in the cluster that of this operator.
@@ -72,17 +72,12 @@ pub(super) fn differences(
             "the operator could write no status".to_owned(),
         );
     }
-    for difference in schema::differences(&schema_of(own), &schema_of(served)) {
-        let (at, version) = (&difference.at, kind.version());
-        match difference.effect {
-            Effect::Pruned => differs(
-                format!("version `{version}` has no field `{at}`"),
-                "the server drops it whenever it is written, without an error".to_owned(),
-            ),
-            Effect::Refused(why) => {
-                differs(format!("version `{version}` refuses what the type may write to `{at}`"), why);
-            }
-        }
+    let paths = schema::differences(&schema_of(own), &schema_of(served));
+    if !paths.is_empty() {
+        differs(
+            format!("version `{}` has another schema at `{}`", kind.version(), paths.join("`, `")),
+            "the server may drop or refuse what the operator writes there".to_owned(),
+        );
     }
     mistakes
 }

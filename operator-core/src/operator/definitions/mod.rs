@@ -2,15 +2,14 @@
 //!
 //! ```text
 //! controllers ─▶ primaries ─GET─▶ definition ─▶ compare: scope, kind, served version, status
-//!                                                  └─▶ schema: each field of the type, held against the served one
+//!                                                  └─▶ schema: the text of each field, held against the served one
 //! ```
 //!
 //! # Guarantees
 //! - All differences of all definitions are told at once, and nothing of the operator has started by then.
 //! - One GET for each kind of primaries; nothing is written.
 //!
-//! # Assumptions
-//! - What a schema says by expressions (`x-kubernetes-validations`) or by `oneOf` and the like is not compared.
+//! - A definition that has more fields or versions than the type is not another one.
 
 mod compare;
 mod schema;

@@ -25,14 +25,55 @@ use std::{
 
 use tokio::{net::TcpListener, task::JoinHandle};
 
-use super::{Error, lifecycle::Running};
-use crate::{environment::Environment, metrics::PrometheusMetrics};
+use super::{Error, Operator, OperatorBuilder, lifecycle::Running};
+use crate::{
+    environment::Environment,
+    metrics::{PrometheusMetrics, Recorders},
+};
 
 /// What an operator with an HTTP address keeps for it.
 #[derive(Debug)]
 pub(super) struct HttpConfig {
     pub(super) address: SocketAddr,
     pub(super) metrics: Arc<PrometheusMetrics>,
+}
+
+impl HttpConfig {
+    /// Adds a recorder for `/metrics` to those of the operator.
+    pub(super) fn new(address: SocketAddr, recorders: &mut Recorders) -> Self {
+        let metrics = Arc::new(PrometheusMetrics::default());
+        recorders.served = Some(Arc::clone(&metrics.recorder) as _);
+        Self { address, metrics }
+    }
+}
+
+impl OperatorBuilder {
+    /// Serves `/metrics`, `/healthz` and `/readyz` at this address, for example `([0, 0, 0, 0], 8080).into()`; without
+    /// it there is no listener. With port 0 the system chooses a free one, which [`Operator::http_address`] returns.
+    ///
+    /// The metrics at `/metrics` are those of this operator alone; the recorder of [`OperatorBuilder::metrics`] gets
+    /// them as well.
+    ///
+    /// Needs the feature `http`, which is on by default.
+    pub fn http_address(mut self, address: SocketAddr) -> Self {
+        self.http_address = Some(address);
+        self
+    }
+
+    /// Without the listener, which only a separate process can have.
+    #[cfg(feature = "testing")]
+    pub(crate) fn without_listener(mut self) -> Self {
+        self.http_address = None;
+        self
+    }
+}
+
+impl Operator {
+    /// The address that serves `/metrics`, `/healthz` and `/readyz`; `None` without an address, and while the operator
+    /// isn't running. Needs the feature `http`.
+    pub async fn http_address(&self) -> Option<SocketAddr> {
+        self.running().await?.http.as_ref().map(|server| server.address)
+    }
 }
 
 /// A port that is bound, but not answered yet.

@@ -102,26 +102,6 @@ impl Running {
             _ => Readiness::Ready,
         }
     }
-
-    /// The tasks that should never end and have ended: only a new process brings them back. Empty while the operator
-    /// stops, because they are meant to end then.
-    pub(super) fn ended_tasks(&self) -> Vec<String> {
-        if self.stopping.load(Ordering::Relaxed) {
-            return Vec::new();
-        }
-        let ended = self.controllers.iter().flat_map(|controller| {
-            let name = controller.name();
-            controller
-                .ended_tasks()
-                .into_iter()
-                .map(move |task| format!("controller {name}: {task} has ended"))
-        });
-        let election = self.leader.as_ref().and_then(|leader| match leader.leadership() {
-            Leadership::Lost(lost) => Some(format!("leadership is lost: {lost}")),
-            _ => leader.has_ended().then(|| "the election of a leader has ended".to_owned()),
-        });
-        ended.chain(election).collect()
-    }
 }
 
 #[cfg(test)]

@@ -74,8 +74,9 @@ mod tests {
         client::Clients,
         environment::Environment,
         event_source::Discovery,
-        metrics::{Metric, Metrics},
-        observe::Observers,
+        metrics::{MetricsObserver, Recorders},
+        observe::{Observation, Observer, Observers},
+        resource::ObjectKey,
     };
 
     fn running() -> Arc<Running> {
@@ -128,13 +129,15 @@ mod tests {
 
     #[tokio::test]
     async fn metrics_are_served_as_prometheus_expects_them() {
-        let metrics = Arc::new(PrometheusMetrics::new());
-        let gauge = Metric::all().iter().find(|metric| metric.name == "custom_resources").unwrap();
-        metrics.add(gauge, &[("controller_name", "web")], 7.0);
+        let metrics = Arc::new(PrometheusMetrics::default());
+        let observer =
+            MetricsObserver::new(Recorders { given: None, served: Some(metrics.recorder.clone()) });
+        let key = ObjectKey::namespaced("shop", "one");
+        observer.observe(&Observation::PrimaryAdded { controller: "web", key: &key });
         let router = router(Weak::new(), metrics);
         let (status, body, head) = ask(&router, "GET", "/metrics").await;
         assert_eq!(status, 200);
-        assert!(body.contains(r#"custom_resources{controller_name="web"} 7"#), "{body}");
+        assert!(body.contains(r#"custom_resources{controller_name="web"} 1"#), "{body}");
         assert_eq!(head.headers()[CONTENT_TYPE], PROMETHEUS_TEXT);
     }
 

@@ -4,13 +4,14 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use proptest::prelude::*;
 use tokio::sync::{mpsc, oneshot};
 
 use super::*;
 use crate::{
     environment::Environment,
-    metrics::{Metrics, MetricsObserver, Recorded},
+    metrics::{MetricsObserver, Recorders},
     observe::{Cause, Observation, Observer, Observers, RunEnd, RunKind, SourceIndex},
     processor::{FailureKind, Input, MachineConfig, Outcome, Run},
     resource::ObjectKey,
@@ -59,7 +60,7 @@ struct Bench {
     task: BoxFuture<'static, ()>,
     started: mpsc::UnboundedReceiver<(ObjectKey, oneshot::Sender<Outcome>)>,
     running: BTreeMap<ObjectKey, oneshot::Sender<Outcome>>,
-    recorded: Arc<Recorded>,
+    recorded: PrometheusHandle,
 }
 
 #[derive(Clone, Debug)]
@@ -107,8 +108,9 @@ fn step() -> impl Strategy<Value = Step> {
 impl Bench {
     fn new() -> Self {
         let environment = Environment::real();
-        let recorded = Arc::new(Recorded::new());
-        let observer = MetricsObserver::new(Arc::clone(&recorded) as Arc<dyn Metrics>);
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let recorded = recorder.handle();
+        let observer = MetricsObserver::new(Recorders { given: Some(Arc::new(recorder)), served: None });
         let observers = Observers::new(vec![Arc::new(observer) as Arc<dyn Observer>]);
         let (sender, started) = mpsc::unbounded_channel();
         let executor = Arc::new(Reporting { observers: observers.clone(), started: sender });
@@ -183,9 +185,13 @@ async fn others_run() {
     }
 }
 
-fn gauges(recorded: &Recorded) -> [f64; 3] {
-    ["reconciliations_queue", "reconciliations_active", "custom_resources"]
-        .map(|name| recorded.value(name, &[("controller_name", "web")]))
+fn gauges(recorded: &PrometheusHandle) -> [f64; 3] {
+    let text = recorded.render();
+    ["reconciliations_queue", "reconciliations_active", "custom_resources"].map(|name| {
+        let series = format!("{name}{{controller_name=\"web\"}} ");
+        let value = text.lines().find_map(|line| line.strip_prefix(&series));
+        value.map_or(0.0, |value| value.parse().expect("a number"))
+    })
 }
 
 proptest! {
@@ -209,7 +215,7 @@ proptest! {
                 }
             }
             // Wherever it is: with messages that were not taken in, with runs that were not polled.
-            let recorded = Arc::clone(&bench.recorded);
+            let recorded = bench.recorded.clone();
             drop(bench);
             others_run().await;
             prop_assert_eq!(gauges(&recorded), [0.0; 3]);

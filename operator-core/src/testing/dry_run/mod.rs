@@ -1,20 +1,21 @@
 //! One run of a controller without a server: what it would write, and why.
 //!
 //! ```text
-//! primary, known objects ─▶ World ─┬─▶ informers, filled and synced ─┐
-//! other systems by hand ───────────┘                                 ├─▶ Dispatcher: the run ─▶ Planned
-//! retries, time, deletion ─▶ machine (the run's number, what is next)┘        │
-//!                              World ◀── writes, noted and answered ── operations in mode plan
+//! primary, known objects ─▶ InProcessServer ─list─▶ informers, synced ─┐
+//! other systems by hand ─▶ external sources ───────────────────────────┼─▶ Dispatcher: the run ─▶ Planned
+//! retries, time, deletion ─▶ machine (the run's number, what is next) ─┘        │
+//!                          InProcessServer ◀── transport: notes writes ◀────────┘
 //! ```
 //!
 //! # Guarantees
-//! - The run is that of an operator: the same dispatcher, workflow and `operations`, of which only the last step, the
-//!   sending, is replaced.
-//! - Nothing leaves the process: reads past the caches are answered from what is given, and everything else is refused.
+//! - The run is that of an operator: the same dispatcher, workflow, `operations` and clients. Only the transport is another
+//!   one, and informers list once instead of following.
+//! - Nothing leaves the process: each request is answered by a server inside it, which nobody else uses.
 //! - The same run is planned each time: clock, uids and random numbers are given.
 //!
 //! # Assumptions
 //! - The user's own code asks no other system, or one that the test has made.
+//! - No controller of Kubernetes works, and custom kinds have no schema: what changes because of a write is given by hand.
 
 mod lines;
 mod objects;
@@ -32,6 +33,7 @@ use futures::{FutureExt, future::BoxFuture};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
+use test_cluster::Snapshot;
 use tokio::runtime::{Builder, Handle};
 
 pub use planned::Planned;
@@ -46,11 +48,12 @@ use crate::{
     workflow::declare::reference::NodeRef,
 };
 
-/// A run of a controller for one primary, without a server: nothing is sent, and [`Planned`] says what would be
-/// written, which state each node has and why, and when the next run is due.
+/// A run of a controller for one primary, without a cluster: a server inside the process, which nobody else uses, takes
+/// the writes. [`Planned`] says what was written, which state each node has and why, and when the next run is due.
 ///
 /// It is the run of an operator, which finds these objects in its caches: the primary, and what is
-/// [`known`](Self::known). Of all other kinds nothing exists. It is awaited, or, in a plain `#[test]`, called with
+/// [`known`](Self::known). Of all other kinds there is what every cluster has, such as its namespaces. A write with a
+/// wrong value is refused, as by a real server. It is awaited, or, in a plain `#[test]`, called with
 /// [`blocking`](Self::blocking).
 ///
 /// ```
@@ -71,6 +74,8 @@ use crate::{
 pub struct DryRun<P: KubeObject> {
     controller: Arc<Controller>,
     primary: Value,
+    /// The cluster as an earlier run has left it.
+    before: Option<Snapshot>,
     known: Vec<Value>,
     made: Vec<Made>,
     resources: Vec<Arc<dyn Any + Send + Sync>>,
@@ -137,6 +142,7 @@ impl<P: KubeObject<DynamicType: Default>> DryRun<P> {
         Self {
             controller: Arc::new(controller),
             primary,
+            before: None,
             known: Vec::new(),
             made: Vec::new(),
             resources: Vec::new(),

@@ -1,13 +1,12 @@
-//! Objects by hand, completed with what only a server sets.
+//! Objects by hand.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 use super::{Made, world::World};
 use crate::{
     controller::Controller,
     dependent::complete,
-    operations::plan::{Moment, has_generation, made_by},
     resource::{
         Cluster, MappingAnnotations, MarkNames, Marks, ObjectKey, ResourceType, label_value, owner_in,
     },
@@ -29,12 +28,11 @@ impl Primary {
     }
 }
 
-/// An object that exists, with everything that only a server sets. `namespace` is the one where none is said.
+/// An object that exists, with its namespace. `namespace` is the one where none is said.
 pub(super) fn completed(
     mut object: Value,
     kind: &ResourceType,
     namespace: Option<&str>,
-    moment: &Moment<'_>,
 ) -> (ObjectKey, Value) {
     let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
     assert!(!name.is_empty(), "a {} has no `metadata.name`", kind.kind());
@@ -43,22 +41,9 @@ pub(super) fn completed(
         true => said.or_else(|| namespace.map(str::to_owned)).or_else(|| Some("default".to_owned())),
         false => None,
     };
-    let meta = &mut object["metadata"];
-    meta["namespace"] = json!(namespace);
-    let mut made_up = |field: &str, value: Value| {
-        if meta[field].is_null() || meta[field] == "" {
-            meta[field] = value;
-        }
-    };
-    made_up("uid", moment.uid.clone().into());
-    made_up("resourceVersion", moment.version.clone().into());
-    made_up("creationTimestamp", json!(Time(moment.now)));
-    if has_generation(kind, &object) && object["metadata"]["generation"].is_null() {
-        object["metadata"]["generation"] = 1.into();
-    }
-    match object["metadata"]["managedFields"].as_array_mut() {
-        Some(entries) => entries.iter_mut().for_each(as_a_tree),
-        None => object["metadata"]["managedFields"] = made_by(&object, kind, moment),
+    object["metadata"]["namespace"] = json!(namespace);
+    for entry in object["metadata"]["managedFields"].as_array_mut().into_iter().flatten() {
+        as_a_tree(entry);
     }
     without_nulls(&mut object);
     (ObjectKey::new(Cluster::local(), namespace.as_deref(), &name), object)

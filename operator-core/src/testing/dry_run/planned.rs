@@ -14,7 +14,6 @@ use crate::{
     controller::Controller,
     environment::Now,
     event_source::Resources,
-    operations::Verb,
     reconciler::{AnyContext, AnyRun, Run},
     resource::{KubeObject, ObjectKey, ResourceType},
     results::{LatestResults, NodeState, NodeStatus},
@@ -129,7 +128,9 @@ impl<P: KubeObject> Planned<P> {
     pub fn status(&self) -> Option<Value> {
         let kind = self.kind();
         let is_status = |write: &&Write| {
-            (&write.kind, &write.key) == (kind, &self.end.key) && write.subresource == Some("status")
+            let target = &write.target;
+            (&*target.group, &*target.resource, &write.key) == (kind.group(), kind.plural(), &self.end.key)
+                && target.subresource.as_deref() == Some("status")
         };
         self.writes.iter().find(is_status)?;
         Some(self.end.world.get(kind, &self.end.key)?["status"].clone())
@@ -151,7 +152,7 @@ impl<P: KubeObject> Planned<P> {
     /// counted up in the run that has written it is there once.
     #[must_use]
     pub fn events(&self) -> Lines {
-        let is_event = |write: &&Write| write.kind.kind() == "Event" && write.body["reason"].is_string();
+        let is_event = |write: &&Write| write.target.resource == "events" && write.body["reason"].is_string();
         let events = self.writes.iter().filter(is_event);
         Lines::of(events.map(|write| {
             let text = |field: &str| write.body[field].as_str().unwrap_or_default();
@@ -191,11 +192,11 @@ impl<P: KubeObject> Planned<P> {
     pub fn again(&self) -> DryRun<P> {
         let End { controller, world, key, resources, lacks, now, .. } = &self.end;
         let Some(primary) = world.get(self.kind(), key) else { panic!("{key} is gone after the run") };
-        let known = world.all().into_iter().filter(|one| !Arc::ptr_eq(one, &primary));
         DryRun {
             controller: Arc::clone(controller),
             primary: Value::clone(&primary),
-            known: known.map(|one| Value::clone(&one)).collect(),
+            before: Some(world.server.snapshot()),
+            known: Vec::new(),
             made: Vec::new(),
             resources: resources.clone(),
             lacks: lacks.clone(),
@@ -216,15 +217,9 @@ impl<P: KubeObject> Planned<P> {
     }
 
     fn named(&self, write: &Write) -> String {
-        let verb = match write.verb {
-            Verb::Create => "create",
-            Verb::Apply => "apply",
-            Verb::Update => "update",
-            Verb::JsonPatch | Verb::MergePatch => "patch",
-            Verb::Delete => "delete",
-        };
-        let mut name = format!("{verb} {}/{}", write.kind.kind(), write.key.name());
-        if let Some(subresource) = write.subresource {
+        let (verb, kind) = (write.target.verb.as_str(), self.end.world.kind_named(write));
+        let mut name = format!("{verb} {kind}/{}", write.key.name());
+        if let Some(subresource) = &write.target.subresource {
             name.extend(["/", subresource]);
         }
         if let Some(namespace) = write.key.namespace().filter(|one| Some(*one) != self.end.key.namespace()) {

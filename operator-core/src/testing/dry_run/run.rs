@@ -23,7 +23,6 @@ use crate::{
     environment::{Environment, WallClock},
     event_source::{Discovery, Given, Sharing},
     observe::{Observation, Observer, Observers, RunEnd},
-    operations::{Mode, plan::Planner},
     reconciler::{AnyRun, DEFAULT_MAX_CONCURRENT_DEPENDENTS, Expected, WorkflowSurroundings},
     resource::{Departed, KubeObject, MarkNames, ObjectKey, ResourceType, Uid},
 };
@@ -99,7 +98,18 @@ fn departed<P: KubeObject>(
 
 pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let DryRun {
-        controller, mut primary, known, made, resources, lacks, now, attempt, life, expected, ..
+        controller,
+        mut primary,
+        before,
+        known,
+        made,
+        resources,
+        lacks,
+        now,
+        attempt,
+        life,
+        expected,
+        ..
     } = dry;
     let environment =
         Environment::real().with_wall_clock(Arc::new(At(now))).with_seed(SEED).on_host("a-dry-run");
@@ -108,8 +118,8 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         deleted(&mut primary, controller.finalizer(), now);
     }
     let given = (lacks.clone(), resources.clone());
-    let world =
-        Arc::new(World::new(environment.clone(), controller.field_manager(), kinds(&controller), given));
+    let manager = controller.field_manager();
+    let world = Arc::new(World::new(&environment, manager, kinds(&controller), given, before.as_ref()));
     let key = world.add_primary(primary);
     let stored = world.get(&kind, &key).unwrap_or_default();
     let subject = Primary::of(key.clone(), &stored);
@@ -120,6 +130,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     for made in made {
         world.add(marked(made, &controller, &subject, &world), key.namespace());
     }
+    world.define();
 
     let config = kube::Config::new(http::Uri::from_static("http://a-dry-run"));
     let clients = Clients::new(&config, &[transport(&world)], None, &environment)
@@ -141,9 +152,9 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         marks: MarkNames::default(),
         sharing: Sharing::default(),
         managers: BTreeSet::new(),
-        mode: Mode::Plan(Arc::clone(&world) as Arc<dyn Planner>),
         given: Some(Arc::clone(&world) as Arc<dyn Given>),
     });
+    world.withdraw();
     if let Some((expected, then, before)) = expected {
         let passed = Duration::try_from(now.duration_since(before)).unwrap_or_default();
         let later = |kept: &mut Expected| *kept = expected.later(then, passed);

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use k8s_openapi::{
     api::{
         apps::v1::Deployment,
-        core::v1::{ConfigMap, Service},
+        core::v1::{ConfigMap, Service, ServicePort, ServiceSpec},
     },
     apimachinery::pkg::apis::meta::v1::Condition,
 };
@@ -60,7 +60,11 @@ fn web(page: &Page) -> Result<Deployment, serde_json::Error> {
 }
 
 fn service(page: &Page) -> Option<Service> {
-    page.spec.published.then(Service::default)
+    let spec = ServiceSpec {
+        ports: Some(vec![ServicePort { port: 80, ..ServicePort::default() }]),
+        ..ServiceSpec::default()
+    };
+    page.spec.published.then(|| Service { spec: Some(spec), ..Service::default() })
 }
 
 fn status(page: &Page, run: &Run<Page>) -> PageStatus {
@@ -92,7 +96,10 @@ fn ready(deployment: &Deployment) -> Deployment {
         "updatedReplicas": 1,
         "readyReplicas": 1,
         "availableReplicas": 1,
-        "conditions": [{ "type": "Available", "status": "True" }],
+        "conditions": [
+            { "type": "Available", "status": "True" },
+            { "type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable" },
+        ],
     }))
     .expect("it is right");
     web
@@ -359,14 +366,23 @@ impl Reconciler for Curious {
 }
 
 #[test]
-fn nothing_leaves_the_process() {
+fn a_client_of_ones_own_reaches_the_same_server() {
     let run = Controller::builder(Curious).dry_run(&page()).blocking();
-    let error = run.error().expect("it can't delete");
-    assert!(
-        error.contains("a dry run has no server: DELETE /apis/example.com/v1/namespaces/default/pages/hello"),
-        "{error}"
-    );
-    assert!(run.primary().is_some());
+    assert_eq!(run.error(), Some("it was deleted"));
+    assert_eq!(run.writes(), ["delete Page/hello"]);
+    assert!(run.primary().is_none());
+}
+
+/// Wants what no server takes.
+fn wrong(_: &Page) -> Service {
+    serde_json::from_value(json!({ "spec": { "ports": [{ "port": 70_000 }] } })).expect("it can be written")
+}
+
+#[test]
+fn a_value_that_a_server_refuses_is_refused() {
+    let run = Controller::of::<Page>().workflow((wrong,)).dry_run(&page()).blocking();
+    assert_eq!(run.writes(), ["apply Service/hello-wrong -> 422"]);
+    assert!(run.error().is_some_and(|error| error.contains("spec.ports[0].port")), "{run}");
 }
 
 /// Says twice what it has seen, and once that it dislikes it.

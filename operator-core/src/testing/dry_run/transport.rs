@@ -1,22 +1,20 @@
-//! What a dry run answers to requests: reads of single objects, and which kinds are served. All else is refused.
+//! The transport of a dry run: the in-process server answers, and writes are noted.
 
 use std::sync::Arc;
 
-use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIResource, APIResourceList};
-use kube::{
-    client::Body,
-    core::{Status, response::StatusDetails},
-};
-use serde::Serialize;
-use tower::{BoxError, service_fn, util::BoxService};
+use futures::FutureExt;
+use http::{Request, Response};
+use http_body_util::BodyExt;
+use kube::client::Body;
+use serde_json::Value;
+use tower::{BoxError, ServiceExt, service_fn, util::BoxService};
 
-use super::world::World;
+use super::world::{World, Write};
 use crate::{
     client::{ResponseBody, TransportHook},
-    resource::{Cluster, ObjectKey, ResourceType},
-    testing::faults::{RequestTarget, Verb},
+    event_source::Given,
+    resource::{Cluster, ObjectKey},
+    testing::faults::RequestTarget,
 };
 
 /// The transport of an operator's clients.
@@ -25,79 +23,59 @@ pub(super) fn transport(world: &Arc<World>) -> TransportHook {
     TransportHook::server(move || {
         let world = Arc::clone(&world);
         BoxService::new(service_fn(move |request: Request<Body>| {
-            let answer = world.answer(&request);
-            async move { Ok::<_, BoxError>(answer) }
+            let world = Arc::clone(&world);
+            async move { world.answer(request).await }
         }))
     })
 }
 
 impl World {
-    fn answer(&self, request: &Request<Body>) -> Response<ResponseBody> {
-        let target = RequestTarget::of(request);
-        match (target, self.group_version(request)) {
-            (Some(target), _) if target.verb == Verb::Get && target.subresource.is_none() => {
-                self.read(&target)
-            }
-            (None, Some(list)) => json(StatusCode::OK, &list),
-            _ => {
-                let (method, path) = (request.method(), request.uri().path());
-                let message = format!(
-                    "a dry run has no server: {method} {path} was asked for; write with the context, and read what the controller follows"
-                );
-                refused(&Status::failure(&message, "NotImplemented").with_code(501))
-            }
+    async fn answer(&self, request: Request<Body>) -> Result<Response<ResponseBody>, BoxError> {
+        let write = written(&request);
+        if let Some(namespace) = write.as_ref().and_then(|write| write.key.namespace()) {
+            self.has_namespace(namespace);
         }
-    }
-
-    fn read(&self, target: &RequestTarget) -> Response<ResponseBody> {
-        let name = target.name.as_deref().unwrap_or_default();
-        let key = ObjectKey::new(Cluster::local(), target.namespace.as_deref(), name);
-        let is_it = |kind: &&ResourceType| kind.group() == target.group && kind.plural() == target.resource;
-        let kind = self.kinds.iter().find(is_it).filter(|kind| self.serves(kind));
-        match kind.and_then(|kind| self.get(kind, &key)) {
-            Some(object) => json(StatusCode::OK, &*object),
-            None => {
-                let message = format!("{} {name:?} not found", target.resource);
-                let details = StatusDetails {
-                    // Of a kind that isn't served no object is named.
-                    name: kind.map(|_| name.to_owned()).unwrap_or_default(),
-                    group: target.group.clone(),
-                    kind: target.resource.clone(),
-                    uid: String::new(),
-                    causes: Vec::new(),
-                    retry_after_seconds: 0,
-                };
-                refused(&Status::failure(&message, "NotFound").with_code(404).with_details(details))
-            }
+        // Answered at the first poll: nothing comes between the two.
+        let response = self.server.clone().oneshot(request).await?;
+        if let Some(mut write) = write {
+            let code = response.status();
+            write.refused = (!code.is_success()).then(|| code.as_u16());
+            self.note(write);
         }
-    }
-
-    /// The kinds of the group and version that a request asks for.
-    fn group_version(&self, request: &Request<Body>) -> Option<APIResourceList> {
-        let path: Vec<&str> = request.uri().path().trim_matches('/').split('/').collect();
-        let group_version = match path[..] {
-            ["api", version] => version.to_owned(),
-            ["apis", group, version] => format!("{group}/{version}"),
-            _ => return None,
-        };
-        let kinds = self.kinds.iter().filter(|kind| kind.api_version() == group_version && self.serves(kind));
-        let resources = kinds.map(|kind| APIResource {
-            kind: kind.kind().to_owned(),
-            name: kind.plural().to_owned(),
-            namespaced: kind.is_namespaced(),
-            ..APIResource::default()
-        });
-        Some(APIResourceList { group_version: group_version.clone(), resources: resources.collect() })
+        Ok(response)
     }
 }
 
-fn refused(status: &Status) -> Response<ResponseBody> {
-    json(StatusCode::from_u16(status.code).unwrap_or(StatusCode::NOT_IMPLEMENTED), status)
+impl Given for World {
+    fn list(&self, request: Request<Vec<u8>>) -> Option<String> {
+        let request = request.map(Body::from);
+        let response = self.server.clone().oneshot(request).now_or_never()?.ok()?;
+        let is_listed = response.status().is_success();
+        let body = response.into_body().collect().now_or_never()?.ok()?.to_bytes();
+        is_listed.then(|| String::from_utf8(body.to_vec()).ok())?
+    }
+
+    fn resources(
+        &self,
+        _: &str,
+        is: &dyn Fn(&(dyn std::any::Any + Send + Sync)) -> bool,
+    ) -> Option<Arc<dyn std::any::Any + Send + Sync>> {
+        self.resources.iter().find(|resources| is(&***resources)).cloned()
+    }
 }
 
-fn json(code: StatusCode, body: &impl Serialize) -> Response<ResponseBody> {
-    let body = Full::from(serde_json::to_vec(body).unwrap_or_default());
-    let mut response = Response::new(body.map_err(|never| match never {}).boxed_unsync());
-    *response.status_mut() = code;
-    response
+/// The write that a request asks for, unless the server is only to say what it would do.
+fn written(request: &Request<Body>) -> Option<Write> {
+    let target = RequestTarget::of(request).filter(|target| target.verb.is_write())?;
+    if request.uri().query().is_some_and(|query| query.contains("dryRun=")) {
+        return None;
+    }
+    let bytes = request.body().try_clone().and_then(|body| body.collect_bytes().now_or_never()?.ok());
+    let key = ObjectKey::new(
+        Cluster::local(),
+        target.namespace.as_deref(),
+        target.name.as_deref().unwrap_or_default(),
+    );
+    let body: Value = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    Some(Write { target, key, body, refused: None })
 }

@@ -1,79 +1,74 @@
-//! What exists in a dry run, before and after its writes.
+//! What exists in a dry run, before and after its writes: a server of its own, and other systems.
 
-use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
+use std::{any::Any, fmt, sync::Arc};
 
-use bytes::Bytes;
-use http::StatusCode;
-use jiff::Timestamp;
-use kube::core::Status;
+use kube::discovery::{ApiResource, Scope};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use test_cluster::Snapshot;
 
 use super::objects::completed;
 use crate::{
     environment::Environment,
-    event_source::Given,
-    operations::{
-        Verb, WriteRequest,
-        plan::{Answered, Moment, Planner, answer},
-    },
     resource::{ObjectKey, ResourceType},
+    testing::{Controllers, InProcessServer, faults::RequestTarget},
 };
-
-/// The version of a cluster in which nothing has happened yet.
-const FIRST_VERSION: u64 = 1_000;
 
 /// The field manager of a primary that doesn't say who has written it.
 const SOMEBODY: &str = "somebody";
 
-/// Group, kind and key.
-type Place = (String, String, ObjectKey);
-
-/// The objects of a cluster that doesn't exist, and the other systems beside it.
+/// A cluster that nobody else uses, and the other systems beside it.
 pub(super) struct World {
-    /// Gives time and uids.
-    environment: Environment,
+    pub(super) server: InProcessServer,
     /// The field manager that has written what doesn't say otherwise.
     manager: String,
     /// The kinds that the controller follows or writes.
-    pub(super) kinds: Vec<ResourceType>,
+    kinds: Vec<ResourceType>,
     /// Those that aren't served.
-    pub(super) lacks: Vec<ResourceType>,
+    lacks: Vec<ResourceType>,
     pub(super) resources: Vec<Arc<dyn Any + Send + Sync>>,
-    state: Mutex<State>,
+    writes: Mutex<Vec<Write>>,
 }
 
-struct State {
-    objects: BTreeMap<Place, Arc<Value>>,
-    version: u64,
-    writes: Vec<Write>,
-}
-
-/// A write that was planned.
+/// A write, as it was asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
-    pub(super) verb: Verb,
-    pub(super) kind: ResourceType,
+    pub(super) target: RequestTarget,
     pub(super) key: ObjectKey,
-    pub(super) subresource: Option<&'static str>,
     pub(super) body: Value,
     /// The code of its refusal.
     pub(super) refused: Option<u16>,
 }
 
 impl World {
+    /// One that continues from `before`, or in which nothing has happened yet.
     pub(super) fn new(
-        environment: Environment,
+        environment: &Environment,
         manager: &str,
         kinds: Vec<ResourceType>,
         (lacks, resources): (Vec<ResourceType>, Vec<Arc<dyn Any + Send + Sync>>),
+        before: Option<&Snapshot>,
     ) -> Self {
-        let state = State { objects: BTreeMap::new(), version: FIRST_VERSION, writes: Vec::new() };
-        Self { environment, manager: manager.to_owned(), kinds, lacks, resources, state: Mutex::new(state) }
+        let environment = environment.clone();
+        let now = move || environment.wall_clock().now();
+        let server = match before {
+            Some(before) => InProcessServer::from_snapshot(now, before),
+            None => InProcessServer::with_controllers(now, Controllers::Off),
+        };
+        let world =
+            Self { server, manager: manager.to_owned(), kinds, lacks, resources, writes: Mutex::default() };
+        for kind in &world.kinds {
+            let scope = if kind.is_namespaced() { Scope::Namespaced } else { Scope::Cluster };
+            world.server.serve(&resource(kind), &scope);
+        }
+        world
     }
 
-    fn now(&self) -> Timestamp {
-        self.environment.wall_clock().now()
+    /// From now on, it lacks what it lacks. What was listed before may have it.
+    pub(super) fn withdraw(&self) {
+        for kind in self.kinds.iter().filter(|kind| !self.serves(kind)) {
+            self.server.withdraw(&resource(kind));
+        }
     }
 
     /// The kind of an object by hand.
@@ -85,6 +80,13 @@ impl World {
             let followed: Vec<_> = self.kinds.iter().map(ResourceType::kind).collect();
             panic!("the controller follows no {kind} ({version}), only {}", followed.join(", "))
         })
+    }
+
+    /// The name of the kind that a write is about.
+    pub(super) fn kind_named<'w>(&'w self, write: &'w Write) -> &'w str {
+        let RequestTarget { group, resource, .. } = &write.target;
+        let found = self.kinds.iter().find(|one| one.group() == group && one.plural() == resource);
+        found.map_or(resource, ResourceType::kind)
     }
 
     /// Adds the primary, which somebody else has made.
@@ -99,53 +101,36 @@ impl World {
 
     fn add_by(&self, manager: &str, object: Value, namespace: Option<&str>) -> ObjectKey {
         let kind = self.kind_of(&object);
-        let mut state = self.state.lock();
-        let given = object["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse().ok());
-        state.version = (state.version + 1).max(given.unwrap_or_default());
-        let moment = Moment {
-            manager,
-            now: self.now(),
-            version: state.version.to_string(),
-            uid: self.environment.jitter().uuid(),
-        };
-        let (key, object) = completed(object, &kind, namespace, &moment);
-        state.objects.insert(place(&kind, &key), Arc::new(object));
+        let (key, object) = completed(object, &kind, namespace);
+        if let Some(namespace) = key.namespace() {
+            self.has_namespace(namespace);
+        }
+        self.server
+            .store_as(manager, &object)
+            .unwrap_or_else(|error| panic!("an object can't be given: {error}"));
         key
     }
 
-    pub(super) fn get(&self, kind: &ResourceType, key: &ObjectKey) -> Option<Arc<Value>> {
-        self.state.lock().objects.get(&place(kind, key)).cloned()
+    /// Every namespace exists.
+    pub(super) fn has_namespace(&self, name: &str) {
+        if self.server.stored("", "namespaces", None, name).is_none() {
+            let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } });
+            self.server.store_as(SOMEBODY, &namespace).expect("each server has namespaces");
+        }
     }
 
-    /// The same for an object that is gone from now on.
-    pub(super) fn take(&self, kind: &ResourceType, key: &ObjectKey) -> Option<Arc<Value>> {
-        self.state.lock().objects.remove(&place(kind, key))
-    }
-
-    /// All objects.
-    pub(super) fn all(&self) -> Vec<Arc<Value>> {
-        self.state.lock().objects.values().cloned().collect()
-    }
-
-    /// The writes so far.
-    pub(super) fn writes(&self) -> Vec<Write> {
-        self.state.lock().writes.clone()
-    }
-
-    /// Whether the cluster serves a kind.
-    pub(super) fn serves(&self, kind: &ResourceType) -> bool {
-        !self.lacks.iter().any(|lacks| (lacks.group(), lacks.kind()) == (kind.group(), kind.kind()))
-    }
-
-    /// The definitions of the custom kinds that are served.
-    fn definitions(&self) -> impl Iterator<Item = (ObjectKey, Arc<Value>)> {
-        let custom = self.kinds.iter().filter(|kind| self.serves(kind) && is_custom(kind));
-        custom.map(|kind| {
+    /// Adds the definitions of the custom kinds that are served, where none was given.
+    pub(super) fn define(&self) {
+        for kind in self.kinds.iter().filter(|kind| self.serves(kind) && is_custom(kind)) {
             let name = format!("{}.{}", kind.plural(), kind.group());
+            let definitions = "customresourcedefinitions";
+            if self.server.stored("apiextensions.k8s.io", definitions, None, &name).is_some() {
+                continue;
+            }
             let definition = json!({
                 "apiVersion": "apiextensions.k8s.io/v1",
                 "kind": "CustomResourceDefinition",
-                "metadata": { "name": name, "uid": name, "resourceVersion": "1" },
+                "metadata": { "name": name },
                 "spec": {
                     "group": kind.group(),
                     "names": { "kind": kind.kind(), "plural": kind.plural() },
@@ -153,87 +138,45 @@ impl World {
                 },
                 "status": { "conditions": [{ "type": "Established", "status": "True" }] },
             });
-            (ObjectKey::cluster_scoped(&name), Arc::new(definition))
-        })
+            self.server.store(&definition).expect("each server has definitions");
+        }
+    }
+
+    pub(super) fn get(&self, kind: &ResourceType, key: &ObjectKey) -> Option<Arc<Value>> {
+        self.server.stored(kind.group(), kind.plural(), key.namespace(), key.name())
+    }
+
+    /// The same for an object that is gone from now on.
+    pub(super) fn take(&self, kind: &ResourceType, key: &ObjectKey) -> Option<Arc<Value>> {
+        self.server.take(kind.group(), kind.plural(), key.namespace(), key.name())
+    }
+
+    pub(super) fn note(&self, write: Write) {
+        self.writes.lock().push(write);
+    }
+
+    /// The writes so far.
+    pub(super) fn writes(&self) -> Vec<Write> {
+        self.writes.lock().clone()
+    }
+
+    fn serves(&self, kind: &ResourceType) -> bool {
+        !self.lacks.iter().any(|lacks| (lacks.group(), lacks.kind()) == (kind.group(), kind.kind()))
     }
 }
 
-fn place(kind: &ResourceType, key: &ObjectKey) -> Place {
-    (kind.group().to_owned(), kind.kind().to_owned(), key.clone())
+fn resource(kind: &ResourceType) -> ApiResource {
+    ApiResource {
+        group: kind.group().to_owned(),
+        version: kind.version().to_owned(),
+        api_version: kind.api_version().to_owned(),
+        kind: kind.kind().to_owned(),
+        plural: kind.plural().to_owned(),
+    }
 }
 
 fn is_custom(kind: &ResourceType) -> bool {
     kind.group().contains('.') && !kind.group().ends_with(".k8s.io")
-}
-
-impl Given for World {
-    fn objects(&self, kind: &ResourceType) -> Vec<(ObjectKey, Arc<Value>)> {
-        let state = self.state.lock();
-        let is_one = |(group, name, _): &Place| (&**group, &**name) == (kind.group(), kind.kind());
-        let objects = state.objects.iter().filter(|(place, _)| is_one(place));
-        let mut objects: BTreeMap<ObjectKey, Arc<Value>> =
-            objects.map(|((.., key), object)| (key.clone(), Arc::clone(object))).collect();
-        if kind.kind() == "CustomResourceDefinition" {
-            for (key, definition) in self.definitions() {
-                objects.entry(key).or_insert(definition);
-            }
-        }
-        objects.into_iter().collect()
-    }
-
-    fn version(&self) -> String {
-        self.state.lock().version.to_string()
-    }
-
-    fn resources(
-        &self,
-        _: &str,
-        is: &dyn Fn(&(dyn Any + Send + Sync)) -> bool,
-    ) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.resources.iter().find(|resources| is(&***resources)).cloned()
-    }
-}
-
-impl Planner for World {
-    fn plan(&self, write: &WriteRequest<'_>, manager: &str) -> Result<(StatusCode, Bytes), Box<Status>> {
-        let mut state = self.state.lock();
-        let moment = Moment {
-            manager,
-            now: self.now(),
-            version: (state.version + 1).to_string(),
-            uid: self.environment.jitter().uuid(),
-        };
-        let place = place(write.kind, write.key);
-        let answered = answer(write, state.objects.get(&place).map(|known| &**known), &moment);
-        state.writes.push(Write {
-            verb: write.verb,
-            kind: write.kind.clone(),
-            key: write.key.clone(),
-            subresource: write.subresource,
-            body: serde_json::from_slice(&write.body).unwrap_or_default(),
-            refused: answered.as_ref().err().map(|status| status.code),
-        });
-        state.version += 1;
-        let (code, body) = match answered? {
-            Answered::Stored { object, created } => {
-                let code = if created { StatusCode::CREATED } else { StatusCode::OK };
-                let body = object.to_string();
-                state.objects.insert(place, Arc::new(object));
-                (code, body)
-            }
-            Answered::Removed(last) => {
-                state.objects.remove(&place);
-                let body = match write.verb {
-                    Verb::Delete => {
-                        json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success" })
-                    }
-                    _ => last,
-                };
-                (StatusCode::OK, body.to_string())
-            }
-        };
-        Ok((code, body.into()))
-    }
 }
 
 impl fmt::Debug for World {

@@ -71,7 +71,7 @@ use std::{fmt, rc::Rc, time::Duration};
 use kube::Client;
 
 use super::TestCluster;
-use crate::{environment::PlantedBug, operator::OperatorBuilder};
+use crate::operator::OperatorBuilder;
 
 pub use check::{Settings, check, explore, trace};
 pub use choice::{Choices, Tape};
@@ -121,12 +121,6 @@ impl Sim {
     /// would be.
     pub fn elects_leader(&self) {
         self.world.record.leases.elect();
-    }
-
-    /// Puts a bug into the library, for tests that have to find it; call this before [`Sim::operator`].
-    #[doc(hidden)]
-    pub fn plant(&self, bug: PlantedBug) {
-        self.world.planted_bug.set(Some(bug));
     }
 
     /// Adds a user who acts during the simulation. Several users act at the same time.

@@ -6,11 +6,14 @@ use std::{
     sync::Arc,
 };
 
+use metrics::{
+    Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder,
+    SharedString, Unit,
+};
 use parking_lot::Mutex;
 
 use super::{Oracle, calm::at, life::Life, record::Record};
 use crate::{
-    metrics::{Labels, Metric, Metrics},
     observe::{Observation, Observer, RunEnd},
     resource::ObjectKey,
 };
@@ -76,21 +79,15 @@ impl Exclusive {
         metrics.iter().for_each(|text| self.record.canaries.look_at(text, || "a metric".to_owned()));
     }
 
-    fn measured(&self, metric: &'static Metric, labels: Labels<'_>, value: Option<f64>) {
-        {
-            let mut state = self.state.lock();
-            let labels = labels.iter().flat_map(|(name, value)| [*name, *value]);
-            for text in [metric.name].into_iter().chain(labels) {
-                if !state.metrics.contains(text) {
-                    state.metrics.insert(text.to_owned());
-                }
+    fn measures(&self, key: &Key) -> Arc<Measured> {
+        let mut state = self.state.lock();
+        let labels = key.labels().flat_map(|label| [label.key(), label.value()]);
+        for text in [key.name()].into_iter().chain(labels) {
+            if !state.metrics.contains(text) {
+                state.metrics.insert(text.to_owned());
             }
         }
-        if let Some(value) = value.filter(|_| self.record.canaries.listen()) {
-            self.record
-                .canaries
-                .look_at(&value.to_string(), || format!("the value of metric {}", metric.name));
-        }
+        Arc::new(Measured { record: Arc::clone(&self.record), name: key.name().to_owned() })
     }
 
     /// Reasons and errors are part of observations, and from there of what users see.
@@ -146,16 +143,60 @@ impl Observer for Exclusive {
     }
 }
 
-impl Metrics for Exclusive {
-    fn increment(&self, metric: &'static Metric, labels: Labels<'_>) {
-        self.measured(metric, labels, None);
+/// Gets the values of one metric.
+struct Measured {
+    record: Arc<Record>,
+    name: String,
+}
+
+impl Measured {
+    fn look_at(&self, value: f64) {
+        let canaries = &self.record.canaries;
+        if canaries.listen() {
+            canaries.look_at(&value.to_string(), || format!("the value of metric {}", self.name));
+        }
+    }
+}
+
+impl CounterFn for Measured {
+    fn increment(&self, _: u64) {}
+    fn absolute(&self, _: u64) {}
+}
+
+impl GaugeFn for Measured {
+    fn increment(&self, value: f64) {
+        self.look_at(value);
     }
 
-    fn add(&self, metric: &'static Metric, labels: Labels<'_>, delta: f64) {
-        self.measured(metric, labels, Some(delta));
+    fn decrement(&self, value: f64) {
+        self.look_at(value);
     }
 
-    fn record(&self, metric: &'static Metric, labels: Labels<'_>, value: f64) {
-        self.measured(metric, labels, Some(value));
+    fn set(&self, value: f64) {
+        self.look_at(value);
+    }
+}
+
+impl HistogramFn for Measured {
+    fn record(&self, value: f64) {
+        self.look_at(value);
+    }
+}
+
+impl Recorder for Exclusive {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+        Counter::from_arc(self.measures(key))
+    }
+
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::from_arc(self.measures(key))
+    }
+
+    fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::from_arc(self.measures(key))
     }
 }

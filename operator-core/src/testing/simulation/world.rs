@@ -32,7 +32,7 @@ use super::{
 };
 use crate::{
     client::{Clients, TransportHook},
-    environment::{Environment, PlantedBug, WallClock},
+    environment::{Environment, WallClock},
     operator::{Error, Footprint, Operator, OperatorBuilder},
     resource::ResourceType,
     testing::{InProcessServer, faults::Faults},
@@ -97,7 +97,6 @@ pub(super) struct World {
     supervisor: RefCell<Option<JoinHandle<()>>>,
     life: RefCell<Option<Arc<Life>>>,
     incarnations: Cell<u32>,
-    pub(super) planted_bug: Cell<Option<PlantedBug>>,
     /// What users have made, in order: it is deleted at the end.
     pub(super) made: RefCell<Vec<(ResourceType, String, String)>>,
     /// The states at which the schedule has settled.
@@ -158,7 +157,6 @@ impl World {
             supervisor: RefCell::default(),
             life: RefCell::default(),
             incarnations: Cell::new(0),
-            planted_bug: Cell::default(),
             made: RefCell::default(),
             states: RefCell::default(),
             checkpoint: RefCell::default(),
@@ -271,8 +269,9 @@ impl World {
         }
         let primaries = declared.crds().iter().map(|crd| crd.spec.names.plural.clone()).collect();
         let overlaps = Overlaps::new(Arc::clone(&self.record), Arc::clone(&self.exclusive), primaries);
+        #[cfg(feature = "http")]
+        let declared = declared.without_listener();
         let builder = declared
-            .without_listener()
             .without_jitter()
             .config(config(&self.server))
             .transport(self.server.clone().into())
@@ -280,10 +279,10 @@ impl World {
             .transport(self.faults.hook())
             .transport(overlaps.hook())
             .observer(Arc::clone(&self.exclusive) as _)
-            .metrics(Arc::clone(&self.exclusive) as _)
+            .metrics(Arc::clone(&self.exclusive))
             .environment({
-                let (life, bug) = (Arc::clone(&life), self.planted_bug.get());
-                move || life.environment().with_planted_bug(bug)
+                let life = Arc::clone(&life);
+                move || life.environment()
             });
         let operator = builder.build()?;
         operator.start().await?;
@@ -307,7 +306,7 @@ impl World {
     /// O8.
     pub(super) async fn dead(&self) -> Option<Violation> {
         let ended = match self.current() {
-            Some(operator) => operator.ended_tasks().await,
+            Some(operator) => operator.dead_parts().await,
             None if self.factory.borrow().is_some() => vec!["the operator".to_owned()],
             None => Vec::new(),
         };

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::{
     core::GroupVersionKind,
     discovery::{ApiResource, Scope},
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::{
     api::ApiServer,
     discovery::Discovery,
-    fields::Schema,
+    fields::{self, Schema},
     kinds::{Behaviour, Kind, events},
     store::Path,
 };
@@ -43,6 +44,28 @@ pub(super) fn store(api: &mut ApiServer, mut object: Value) -> Result<Arc<Value>
     }
     let object = if kind.is_new_event() { events::to_core(&object) } else { kind.stored(object) };
     Ok(api.store.put_as_it_is(&kind.resource(), &path, object))
+}
+
+/// Adds what only a server sets to an object that `manager` has just applied.
+pub(super) fn complete(api: &ApiServer, manager: &str, object: &mut Value) {
+    let kind = api.discovery.of_object(text(&object["apiVersion"]), text(&object["kind"]));
+    let Some(schema) = kind.and_then(|kind| kind.schema().ok()) else { return };
+    let meta = &object["metadata"];
+    let (is_old, is_counted, is_noted) = (
+        meta["creationTimestamp"].is_string(),
+        meta["generation"].is_number(),
+        meta["managedFields"].is_array(),
+    );
+    if !is_noted {
+        let write = fields::Write { schema, endpoint: fields::Endpoint::Main, manager, time: api.now };
+        object["metadata"]["managedFields"] = fields::applied_as_it_is(&write, object);
+    }
+    if !is_old {
+        object["metadata"]["creationTimestamp"] = json!(Time(api.now));
+    }
+    if !is_counted && schema.starts_generation() {
+        object["metadata"]["generation"] = 1.into();
+    }
 }
 
 /// Where an object is to be stored, and as what.

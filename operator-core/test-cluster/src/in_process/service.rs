@@ -203,6 +203,32 @@ impl InProcessServer {
         self.shared.with(|state| back_door::store(&mut state.api, object))
     }
 
+    /// The same for an object that `manager` has just applied: what only a server sets is added where it is missing,
+    /// which is its time of creation, its generation and managed fields.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store).
+    pub fn store_as(&self, manager: &str, object: &impl Serialize) -> Result<Arc<Value>, Error> {
+        let what = || "an object for the in-process server".to_owned();
+        let mut object =
+            serde_json::to_value(object).map_err(|source| Error::Json { what: what(), source })?;
+        self.shared.with(|state| back_door::complete(&state.api, manager, &mut object));
+        self.store(&object)
+    }
+
+    /// Takes an object out of the store, whatever its finalizers, and returns it; `None` if there is none. Watches see it
+    /// go.
+    pub fn take(&self, group: &str, plural: &str, namespace: Option<&str>, name: &str) -> Option<Arc<Value>> {
+        let resource = Resource::new(group, plural);
+        self.shared.with(|state| state.api.store.remove(&resource, &Path::new(namespace, name)))
+    }
+
+    /// Stops serving all versions of a kind.
+    pub fn withdraw(&self, kind: &ApiResource) {
+        let resource = Resource::new(&kind.group, &kind.plural);
+        self.shared.with(|state| state.api.discovery.withdraw(&resource));
+    }
+
     /// Forgets all versions before the newest, as etcd does from time to time: lists and watches of older ones are
     /// answered with 410.
     pub fn compact(&self) {

@@ -5,10 +5,7 @@ use std::time::Duration;
 use kube::{Api, api::ListParams};
 
 use super::*;
-use crate::{
-    environment::PlantedBug,
-    testing::faults::{Rule, StatusAnswer},
-};
+use crate::testing::faults::{Rule, StatusAnswer};
 
 #[test]
 fn a_write_in_each_quarter_of_an_hour_is_found() {
@@ -71,12 +68,12 @@ fn an_operator_that_has_become_restless_is_found() {
 fn runs_that_fail_and_are_repeated_at_once_are_found() {
     let run: Run = |_, shelf, context| {
         Box::pin(async move {
-            made(&shelf, context).await?;
-            Ok(UpdateControl::no_update())
+            let made = made(&shelf, context).await;
+            let control = UpdateControl::no_update();
+            Ok(if made.is_err() { control.reschedule() } else { control })
         })
     };
     let failure = failure_by_rules("no backoff", |sim| async move {
-        sim.plant(PlantedBug::NoBackoff);
         sim.operator(declare(run));
         let down = Rule::writes().resource("configmaps").first(500);
         sim.faults(FaultPlan::none().rule(down.status(StatusAnswer::unavailable())));

@@ -14,7 +14,6 @@ use serde_json::json;
 use super::fault::FAULTS;
 use crate::{
     controller::Controller,
-    environment::PlantedBug,
     operator::{Operator, OperatorBuilder},
     reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, UpdateControl},
     testing::simulation::{
@@ -186,16 +185,4 @@ fn what_takes_a_failed_look_for_an_answer_is_found_by_a_second_fault() {
     assert_eq!(failure.violations[0].oracle, Oracle::SameState, "{failure}");
     assert!(failure.violations[0].message.contains("configmaps/default/a doesn't exist"), "{failure}");
     assert_eq!(failure.tape.0.get(FAULTS).map(Vec::len), Some(4), "no single fault: {failure}");
-}
-
-/// The same bug is found in the library itself.
-#[test]
-fn an_event_that_is_taken_for_an_echo_is_found_by_somebody_who_edits_just_before() {
-    let test = |sim: Sim| {
-        sim.plant(PlantedBug::WideEventFilter);
-        two_texts(sim, Bug::None, acts())
-    };
-    let failure = explore("echoes", settings(), test).expect_err("the edit is never reconciled");
-    assert_eq!(failure.violations[0].oracle, Oracle::SameState, "{failure}");
-    assert!(failure.story.iter().any(|line| line.contains("somebody: ")), "{failure}");
 }

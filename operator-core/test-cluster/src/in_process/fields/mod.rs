@@ -366,6 +366,17 @@ pub(super) fn apply(
     write.finish(live, new, &managers)
 }
 
+/// The managed fields of an object that the writer has applied as it is.
+pub(super) fn applied_as_it_is(write: &Write<'_>, object: &Value) -> Value {
+    let (api_version, reset) =
+        (write.schema.0.kind.api_version(), prepare::reset(write.schema, write.endpoint));
+    let (context, mut managers) = (write.context(&api_version, &reset), Managers::default());
+    let applied = prepare::copy_without_managed(object);
+    // Without other managers there is no conflict.
+    let _ = managers.apply(&context, &write.schema.empty(), &applied, write.manager, true, None);
+    managers.encode().unwrap_or_default()
+}
+
 /// Any other write. `new` is the whole object as the request wants it: a body, or the live object after a patch.
 pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Result<Accepted, Refusal> {
     let schema = write.schema;

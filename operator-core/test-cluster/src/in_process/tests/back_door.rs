@@ -117,3 +117,32 @@ async fn a_definition_takes_the_place_of_a_kind_that_is_served_without_one() {
     wrong["spec"] = json!({});
     assert_eq!(scene.post(PAGES, wrong).await.0, 422);
 }
+
+#[tokio::test]
+async fn an_object_that_somebody_has_applied_can_be_taken_away_and_so_can_its_kind() {
+    let server = InProcessServer::with_controllers(still, Controllers::Off);
+    server.serve(&page_type(), &Scope::Namespaced);
+    let page = json!({
+        "apiVersion": "ex.com/v1", "kind": "Page",
+        "metadata": { "name": "a", "namespace": "elsewhere", "finalizers": ["ex.com/keep"] },
+        "spec": { "a": [1] }, "status": { "ready": true },
+    });
+    let stored = server.store_as("me", &page).expect("it is stored");
+    assert_eq!(stored["metadata"]["generation"], 1);
+    assert!(stored["metadata"]["creationTimestamp"].is_string());
+    let entries = stored["metadata"]["managedFields"].as_array().expect("who owns what");
+    assert_eq!(entries.len(), 1);
+    assert_eq!((&entries[0]["manager"], &entries[0]["operation"]), (&json!("me"), &json!("Apply")));
+    assert_eq!(entries[0]["fieldsV1"]["f:spec"], json!({ ".": {}, "f:a": {} }));
+    assert!(entries[0]["fieldsV1"]["f:status"].is_null(), "it is written elsewhere");
+    assert_eq!(*server.store_as("you", &*stored).expect("it is stored"), *stored, "nothing is missing");
+
+    let taken = server.take("ex.com", "pages", Some("elsewhere"), "a").expect("it was there");
+    assert_eq!(taken["spec"], page["spec"]);
+    assert!(server.take("ex.com", "pages", Some("elsewhere"), "a").is_none());
+    let pages = Api::<DynamicObject>::namespaced_with(server.client(), "elsewhere", &page_type());
+    assert!(pages.get_opt("a").await.expect("an answer").is_none());
+    server.withdraw(&page_type());
+    let refused = pages.list(&kube::api::ListParams::default()).await;
+    assert!(matches!(refused, Err(kube::Error::Api(status)) if status.code == 404), "it isn't served");
+}
