@@ -38,7 +38,9 @@ fn informer(server: &Server) -> BareInformer<Deployment> {
     let indexer =
         |deployment: &Deployment| deployment.annotations().get(INDEX).cloned().into_iter().collect();
     let access = (server.client(), Environment::real());
-    BareInformer::new(settings, None, Some((INDEX, indexer)), access, |change| drop(black_box(change)))
+    BareInformer::new(settings, None, Some((INDEX, indexer)), access, |change| {
+        black_box(change);
+    })
 }
 
 /// The deployment of that number, at that version; `PER_VALUE` of them share a value of the index.

@@ -93,16 +93,19 @@ impl<K: KubeObject> BareInformer<K> {
     }
 
     /// Whether it can follow its objects.
+    #[must_use]
     pub fn health(&self) -> SourceHealth {
         self.informer.health()
     }
 
     /// The version up to which each namespace has been seen.
+    #[must_use]
     pub fn last_syncs(&self) -> Vec<(Option<String>, Option<ResourceVersion>)> {
         self.informer.last_syncs()
     }
 
     /// How much is held.
+    #[must_use]
     pub fn sizes(&self) -> Sizes {
         self.informer.sizes()
     }

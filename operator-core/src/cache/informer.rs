@@ -19,15 +19,12 @@ use futures::{
     future::{self, AbortHandle, abortable},
     stream::FuturesUnordered,
 };
-#[cfg(feature = "testing")]
 use http::Request;
 use kube::Client;
 
 pub(crate) use holding::HeldObjects;
 pub(crate) use making::InformerPlan;
 
-#[cfg(feature = "testing")]
-use crate::cache::list_watch::decode::Page;
 use crate::{
     cache::{
         AnyWrite, Error, Follower,
@@ -35,6 +32,7 @@ use crate::{
         engine::{Engine, Presence},
         list_watch::{
             Collection, barrier,
+            decode::Page,
             feed::{Seat, Share},
             fetch, follow,
         },
@@ -198,7 +196,6 @@ impl Informer {
 
     /// Lists its objects once, from a server that answers at once, and follows nothing: it is synced when this returns. Of
     /// a kind that can't be listed there are no objects.
-    #[cfg(feature = "testing")]
     pub(crate) fn list_from(&self, answer: &dyn Fn(Request<Vec<u8>>) -> Option<String>) {
         let engine = &self.0.engine;
         self.0.is_given.store(true, Ordering::Relaxed);

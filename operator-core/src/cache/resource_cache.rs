@@ -37,7 +37,7 @@ impl<K: KubeObject> ResourceCache<K> {
     /// complete object by accident.
     #[must_use]
     pub fn list(&self) -> Vec<Arc<K>> {
-        self.opened(self.informer.entries())
+        self.opened(&self.informer.entries())
     }
 
     /// All objects of a namespace, sorted by name; like [`ResourceCache::list`].
@@ -45,7 +45,7 @@ impl<K: KubeObject> ResourceCache<K> {
     pub fn list_in(&self, namespace: &str) -> Vec<Arc<K>> {
         let mut entries = self.informer.entries();
         entries.retain(|(key, _)| key.namespace() == Some(namespace));
-        self.opened(entries)
+        self.opened(&entries)
     }
 
     /// The keys of all objects, sorted.
@@ -57,10 +57,10 @@ impl<K: KubeObject> ResourceCache<K> {
     /// All objects for which the named index has `value`, sorted by key. Empty if the index is unknown.
     #[must_use]
     pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
-        self.opened(self.informer.by_index(index, value))
+        self.opened(&self.informer.by_index(index, value))
     }
 
-    fn opened(&self, entries: Vec<(ObjectKey, Arc<TextObject>)>) -> Vec<Arc<K>> {
+    fn opened(&self, entries: &[(ObjectKey, Arc<TextObject>)]) -> Vec<Arc<K>> {
         entries.iter().filter_map(|(_, kept)| self.informer.open(kept)?.typed()).collect()
     }
 }

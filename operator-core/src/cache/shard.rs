@@ -106,7 +106,7 @@ fn number(literal: &str) -> Result<u128, String> {
     };
     let digits = digits.filter(is_hex);
     let number = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok());
-    number.ok_or_else(|| format!("{literal} is no number of 16 digits, such as '0x8000000000000000'"))
+    number.ok_or_else(|| format!("{literal} isn't a number of 16 digits, such as '0x8000000000000000'"))
 }
 
 /// The 64-bit FNV-1a hash of a text.
@@ -164,7 +164,7 @@ mod tests {
             ),
             (
                 "shardRange(object.metadata.uid, '0x0', '0x8000000000000000')",
-                "'0x0' is no number of 16 digits",
+                "'0x0' isn't a number of 16 digits",
             ),
             ("shardRange(object.metadata.uid, '0x00000000000000AA', '0x8000000000000000')", "is no number"),
             ("shardRange(object.metadata.uid, '0x8000000000000000', '0x8000000000000000')", "is empty"),

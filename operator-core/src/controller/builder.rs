@@ -358,10 +358,10 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// [`remove_finalizer`](crate::operations::ResourceOperations::remove_finalizer). Neither a [`Cleaner`](crate::Cleaner) nor a
     /// workflow of the controller goes with it.
     ///
-    /// An end is told once, to a run that starts after it, before any run of an object that has taken the name. If all
-    /// its attempts fail, the next event of a secondary or the maximum interval leads to another one, unless there is a
-    /// successor. What goes while no operator works, or before the operator starts to work, is not told: what must not
-    /// be missed needs a finalizer.
+    /// A deletion is reported to exactly one run, before any run for a new object of the same name. If all its
+    /// attempts fail, the next event of a secondary or the maximum interval leads to another run, unless there
+    /// is a new object. Deletions while no operator works aren't reported: if a deletion must not be missed,
+    /// use a finalizer.
     pub fn trigger_on_all_events(mut self, all: bool) -> Self {
         self.draft.settings.all_events = all;
         self

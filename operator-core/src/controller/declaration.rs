@@ -152,14 +152,16 @@ impl Controller {
     }
 }
 
-/// What a dry run has to know before anything is wired.
-#[cfg(feature = "testing")]
 impl Controller {
     /// The field manager of its writes.
     pub(crate) fn field_manager(&self) -> &str {
         &self.field_manager
     }
+}
 
+/// What a dry run has to know before anything is wired.
+#[cfg(feature = "testing")]
+impl Controller {
     /// The finalizer that it puts on primaries, if it does.
     pub(crate) fn finalizer(&self) -> Option<&str> {
         self.finalizer.as_deref()

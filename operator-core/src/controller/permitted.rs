@@ -1,4 +1,4 @@
-//! Runs of all controllers of an operator together, of which only so many may be in progress.
+//! Runs of all controllers of an operator together, with a limit on how many may be in progress.
 //!
 //! ```text
 //! machine of each controller ─run─▶ HandedOut ─▶ Permitted ─ a place is free ─▶ dispatcher

@@ -28,6 +28,7 @@ pub(crate) use control::{Patch, Removal, UpdateControl};
 pub use data::DataType;
 pub(crate) use data::{Data, DataOfRun};
 pub use expectation::Expectation;
+#[cfg(feature = "testing")]
 pub(crate) use expectation::Expected;
 pub(crate) use handle::{AnyHandle, ManagedWorkflow, Parted, Remembered, Unfinished};
 pub(crate) use memo::MemoKey;

@@ -187,7 +187,7 @@ pub enum DependentError {
     },
     /// A create may have happened, and nobody can find out.
     #[error(
-        "the create of `{token}`, begun at {begun}, had no answer, and the other system can't be searched, so that it is not repeated: look there for what it may have made; write its id to {place}, or, if there is nothing, set the annotation {annotation}={begun}"
+        "no response to the create of `{token}`, started at {begun}. It isn't repeated, because the other system can't be searched for duplicates: look there for the record; write its id to {place}, or, if there is none, set the annotation {annotation}={begun}"
     )]
     InDoubt {
         /// What the record was to be made for.

@@ -41,7 +41,7 @@ impl fmt::Display for WorkflowError {
             ),
             Self::PrimaryGone => f.write_str("the primary is gone, so its workflow can't run"),
             Self::UnknownNode { node, nearest } => {
-                write!(f, "`{node}` is no node of the controller's workflow")?;
+                write!(f, "`{node}` isn't a node of the controller's workflow")?;
                 nearest.iter().try_for_each(|name| write!(f, "; did you mean `{name}`?"))
             }
         }

@@ -63,7 +63,7 @@ pub(crate) enum Mistake {
         nodes: Vec<String>,
     },
     /// A node comes after something that is no node.
-    #[error("`{node}` comes after `{other}`, which is no node of this workflow")]
+    #[error("`{node}` comes after `{other}`, which isn't a node of this workflow")]
     AfterNoNode {
         /// The path of the node.
         node: String,

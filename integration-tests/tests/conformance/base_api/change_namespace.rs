@@ -298,7 +298,7 @@ async fn what_can_not_be_is_refused() -> Result<()> {
     let mixture = WatchScope::Namespaces(["*".to_owned(), two.second.namespace.clone()].into());
     for (name, scope, what) in [
         ("wbe", WatchScope::All, "no controller called `wbe`"),
-        ("web", WatchScope::Namespaces(BTreeSet::new()), "no namespace to work in"),
+        ("web", WatchScope::Namespaces(BTreeSet::new()), "the list of namespaces is empty"),
         ("web", mixture, "`WatchScope::All` alone"),
     ] {
         let Err(error) = operator.operator().change_namespaces(name, scope).await else { panic!("{what}") };

@@ -127,7 +127,7 @@ async fn a_part_is_in_order_and_leaves_all_else_as_it_is() -> Result<()> {
 #[operator_test]
 async fn a_part_that_names_no_node_fails_its_run_and_says_which_is_meant() -> Result<()> {
     let (scene, answers) = (Scene::new("invoked-unknown").await?, Told::default());
-    scene.failures.expect("`webs` is no node of the controller's workflow; did you mean `web`?");
+    scene.failures.expect("`webs` isn't a node of the controller's workflow; did you mean `web`?");
     let (script, controller) = controller(&scene, &answers);
     let operator = scene.start(controller).await?;
     scene.create("one", "unknown").await?;

@@ -96,7 +96,6 @@ async fn f20_a_panic_in_what_a_bulk_desires_is_that_primary_s_failure_alone() ->
 
 impl Retry for Unlucky {
     fn begin(&self) -> RetryState {
-        self.try_it("a retry");
         GenericRetry::default().begin()
     }
 

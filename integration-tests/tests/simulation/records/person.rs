@@ -23,9 +23,9 @@ pub(crate) async fn acts(client: Client, ledger: Ledger, mut errors: UnboundedRe
 
 /// The token and the attempt of an error that asks for a person.
 fn doubt(error: &str) -> Option<(&str, &str)> {
-    let (_, rest) = error.split_once("the create of `")?;
-    let (token, rest) = rest.split_once("`, begun at ")?;
-    let (begun, _) = rest.split_once(" had no answer")?;
+    let (_, rest) = error.split_once("no response to the create of `")?;
+    let (token, rest) = rest.split_once("`, started at ")?;
+    let (begun, _) = rest.split_once(". It isn't repeated")?;
     Some((token, begun.trim_end_matches(',')))
 }
 

@@ -43,7 +43,7 @@ impl Page {
         if let Some((metadata, items)) = as_go_spells_it(&body) {
             return Ok(Self { body, metadata, items });
         }
-        let no_list = |error| format!("the answer is no list: {}", resource_type.masked(error));
+        let no_list = |error| format!("the response isn't a list: {}", resource_type.masked(error));
         let list = serde_json::from_str::<List<&RawValue>>(&body);
         let List { metadata, items } = list.map_err(|error| Failure::new(no_list(error)))?;
         let found = |item: &RawValue| ItemRange {

@@ -47,8 +47,8 @@ fn understood<K: KubeObject>(text: &[u8], kind: &ResourceType) -> Line {
 /// The items of a list that `body` is, as they are decoded.
 fn listed(body: &[u8], kind: &ResourceType) -> Result<Vec<Decoded>, Failure> {
     let view = view::<ConfigMap>(kind);
-    let body =
-        String::from_utf8(body.to_vec()).map_err(|_| Failure::new("the answer is no list: it is no text"))?;
+    let body = String::from_utf8(body.to_vec())
+        .map_err(|_| Failure::new("the response isn't a list: it isn't valid UTF-8"))?;
     Ok(Page::parse(body, kind)?.items().map(|item| view.take(&item)).collect())
 }
 
@@ -138,7 +138,7 @@ proptest! {
     #[test]
     fn any_bytes_are_a_list_or_none(body in any_bytes()) {
         if let Err(failure) = listed(&body, &ResourceType::of::<ConfigMap>()) {
-            prop_assert!(failure.reason.starts_with("the answer is no list"), "{}", failure.reason);
+            prop_assert!(failure.reason.starts_with("the response isn't a list"), "{}", failure.reason);
         }
     }
 

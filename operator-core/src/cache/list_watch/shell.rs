@@ -227,7 +227,7 @@ pub(in crate::cache) async fn fetch(
             text.extend_from_slice(&data);
         }
     }
-    String::from_utf8(text).map_err(|_| Failure::new("the answer is no list: it is no text"))
+    String::from_utf8(text).map_err(|_| Failure::new("the response isn't a list: it isn't valid UTF-8"))
 }
 
 /// The answer to a request, unless it is a refusal. Avoids kube's own treatment of refusals, which loses the header

@@ -38,14 +38,14 @@ impl Scene {
 
     /// A scene whose informer holds so many objects in full.
     pub(super) fn bounded(max_objects: u64) -> Self {
-        Self::made(TestConfig::new(), Some(Bounds::new(max_objects)))
+        Self::made(TestConfig::new(), Some(&Bounds::new(max_objects)))
     }
 
-    fn made(config: TestConfig<ConfigMap>, bounds: Option<Bounds<ConfigMap>>) -> Self {
+    fn made(config: TestConfig<ConfigMap>, bounds: Option<&Bounds<ConfigMap>>) -> Self {
         let (client, server) = scripted();
         let told = Arc::new(Recorder::default());
         let environment = Environment::real().with_seed(SEED);
-        let informer = config.informer(bounds.as_ref(), client, &environment, Arc::clone(&told) as _);
+        let informer = config.informer(bounds, client, &environment, Arc::clone(&told) as _);
         let (stop, stopped) = oneshot::channel::<()>();
         let runner = informer.clone();
         let running = environment.spawn(async move {

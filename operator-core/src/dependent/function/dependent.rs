@@ -71,9 +71,9 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
         context: &Context<P>,
     ) -> impl Future<Output = WantOf<Self::Shape>> + Send;
 
-    /// Brings its objects into the desired state; by default as usual. Your own may do something before or after that, or
-    /// instead of it, and returns what was done. The marks on objects, adoption and the removal of what is no longer wanted
-    /// are the usual way's: whoever does something else, does it without them. It isn't called for what is only read.
+    /// Brings its objects into the desired state. Your own may do something before or after that, or
+    /// instead of it, and returns what was done. Marks on objects, adoption and the deletion of unwanted objects belong to the default; a custom
+    /// implementation doesn't get them. It isn't called for a dependent that only reads.
     /// JOSDK: `DependentResource.reconcile`.
     ///
     /// ```

@@ -233,7 +233,7 @@ pub enum Error {
         key: ObjectKey,
     },
     /// What a reconciler wants to apply of its primary is not a part of it.
-    #[error("{kind} {key}: the part of it that is to be applied {what}")]
+    #[error("{kind} {key}: the patch to apply {what}")]
     PartialApply {
         /// The primary's type.
         kind: ResourceType,

@@ -99,7 +99,7 @@ pub(in crate::operations) fn applied_part(
     let wrong = |what: String| Error::PartialApply { kind: kind.clone(), key: key.clone(), what };
     if !part.is_object() {
         return Err(wrong(
-            "is no json object; name the fields, for example `{ \"metadata\": { … } }`".to_owned(),
+            "must be a JSON object; name the fields, for example `{ \"metadata\": { … } }`".to_owned(),
         ));
     }
     if !part["status"].is_null() {

@@ -71,7 +71,7 @@ fn without_nulls(value: &mut Value) {
 pub(super) fn marked(made: Made, controller: &Controller, primary: &Primary, world: &World) -> Value {
     let Made { node, mut object } = made;
     let (node, is_owned) =
-        controller.node(&node).unwrap_or_else(|| panic!("{node} is no node of the controller's workflow"));
+        controller.node(&node).unwrap_or_else(|| panic!("{node} isn't a node of the controller's workflow"));
     let kind = world.kind_of(&object);
     let mut meta: ObjectMeta = serde_json::from_value(object["metadata"].take()).unwrap_or_default();
     complete(&mut meta, kind.is_namespaced(), &primary.key, node, true)

@@ -93,7 +93,7 @@ impl<P: KubeObject> Planned<P> {
     pub fn state<M, N: NodeRef<P, M>>(&self, node: N) -> NodeState {
         let key = node.key();
         let Some((name, _)) = self.end.controller.node(&key) else {
-            panic!("{key} is no node of the controller's workflow")
+            panic!("{key} isn't a node of the controller's workflow")
         };
         let found = self.nodes().into_iter().find(|status| &*status.name == name);
         found.map(|status| status.state).unwrap_or_else(|| {

@@ -89,7 +89,7 @@ impl World {
         }
         for invariant in &*self.invariants.borrow() {
             if let Err(wrong) = invariant(objects) {
-                let message = format!("when it settles for the {}. time: {wrong}", at + 1);
+                let message = format!("after settling ({}): {wrong}", at + 1);
                 self.violated(Oracle::Test, message);
             }
         }
@@ -139,8 +139,7 @@ impl World {
         let Some(calm) = &self.calm else { return };
         match calm.states.get(at) {
             Some(calm) => {
-                let violation =
-                    same_state(&format!("when it settles for the {}. time", at + 1), &states[at], calm);
+                let violation = same_state(&format!("after settling ({})", at + 1), &states[at], calm);
                 violation
                     .into_iter()
                     .for_each(|violation| self.violated(violation.oracle, violation.message));

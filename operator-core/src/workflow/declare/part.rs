@@ -17,7 +17,7 @@ impl<P: KubeObject> Context<P> {
     /// never run is not ready.
     ///
     /// # Errors
-    /// As [`run`](Self::run), and if a name is no node of the workflow.
+    /// As [`run`](Self::run), and if a name isn't a node of the workflow.
     pub async fn run_only<M>(&mut self, part: impl Part<P, M>) -> Result<Run<P>, WorkflowError> {
         let mut nodes = Vec::new();
         part.keys(&mut nodes);

@@ -218,6 +218,7 @@ impl InProcessServer {
 
     /// Takes an object out of the store, whatever its finalizers, and returns it; `None` if there is none. Watches see it
     /// go.
+    #[must_use]
     pub fn take(&self, group: &str, plural: &str, namespace: Option<&str>, name: &str) -> Option<Arc<Value>> {
         let resource = Resource::new(group, plural);
         self.shared.with(|state| state.api.store.remove(&resource, &Path::new(namespace, name)))

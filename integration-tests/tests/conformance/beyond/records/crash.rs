@@ -92,7 +92,7 @@ impl Play {
 async fn a_create_that_never_arrived_is_repeated_unless_nobody_can_know_that() -> Result<()> {
     for found in ALL {
         let play = found.play("crash-before").await?;
-        play.scene.failures.allow("had no answer, and the other system can't be searched");
+        play.scene.failures.allow("It isn't repeated, because the other system can't be searched");
         let is_first = AtomicBool::new(true);
         play.system.on_call(move |call| {
             let hangs = call.starts_with("before create") && is_first.swap(false, Ordering::Relaxed);
@@ -133,7 +133,7 @@ async fn after_a_crash_a_record_whose_id_follows_from_its_primary_is_found_by_it
 async fn after_a_crash_one_of_several_that_cannot_be_searched_for_waits_until_a_person_writes_its_id()
 -> Result<()> {
     let play = EachByHand.play("crash-several").await?;
-    play.scene.failures.expect("had no answer, and the other system can't be searched");
+    play.scene.failures.expect("It isn't repeated, because the other system can't be searched");
     play.dies_in_create("a=first", &["first"]).await?;
     let operator = play.start().await?;
     eventually("a run that waits", async || {
@@ -151,7 +151,7 @@ async fn after_a_crash_one_of_several_that_cannot_be_searched_for_waits_until_a_
 async fn an_id_that_was_never_written_is_searched_for_or_written_by_a_person() -> Result<()> {
     for found in [ByToken, ByHand, EachByToken, EachByHand] {
         let play = found.play("crash-id").await?;
-        play.scene.failures.allow("had no answer, and the other system can't be searched");
+        play.scene.failures.allow("It isn't repeated, because the other system can't be searched");
         // The first one is the dry run that finds out whether an id can be written.
         let faults = Faults::new([Rule::writes().subresource("status").nth(2).hang()]);
         let controller = play.scene.controller(&play.script).workflow(&play.workflow);

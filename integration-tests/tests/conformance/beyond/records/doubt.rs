@@ -38,7 +38,7 @@ async fn after_a_crash_a_searchable_record_is_found_by_its_token() -> Result<()>
 async fn after_a_crash_a_record_that_cannot_be_searched_for_waits_until_a_person_writes_its_id() -> Result<()>
 {
     let play = Play::unsearchable("record-doubt").await?;
-    play.scene.failures.expect("had no answer, and the other system can't be searched");
+    play.scene.failures.expect("It isn't repeated, because the other system can't be searched");
     play.dies_in_create("first", &["first"]).await?;
     let operator = play.start().await?;
     let begun = play.until_it_waits().await?;
@@ -56,7 +56,7 @@ async fn after_a_crash_a_record_that_cannot_be_searched_for_waits_until_a_person
 #[operator_test]
 async fn a_person_may_say_that_an_attempt_has_made_nothing() -> Result<()> {
     let play = Play::unsearchable("record-forgotten").await?;
-    play.scene.failures.expect("had no answer, and the other system can't be searched");
+    play.scene.failures.expect("It isn't repeated, because the other system can't be searched");
     play.dies_in_create("first", &["first"]).await?;
     assert!(play.system.meddle("id-1", None), "somebody deletes it by hand");
     let operator = play.start().await?;
@@ -71,7 +71,7 @@ async fn a_person_may_say_that_an_attempt_has_made_nothing() -> Result<()> {
 #[operator_test]
 async fn a_primary_whose_record_is_in_doubt_stays_until_a_person_says_what_became_of_it() -> Result<()> {
     let play = Play::unsearchable("record-doubt-at-the-end").await?;
-    play.scene.failures.expect("had no answer, and the other system can't be searched");
+    play.scene.failures.expect("It isn't repeated, because the other system can't be searched");
     play.dies_in_create("first", &["first"]).await?;
     let operator = play.start().await?;
     play.scene.delete("one").await?;
@@ -114,7 +114,7 @@ async fn a_refused_create_leaves_no_doubt() -> Result<()> {
 #[operator_test]
 async fn a_record_that_is_wanted_again_is_noted_too() -> Result<()> {
     let play = Play::unsearchable("record-again").await?;
-    play.scene.failures.expect("had no answer, and the other system can't be searched");
+    play.scene.failures.expect("It isn't repeated, because the other system can't be searched");
     let operator = play.start_with("first").await?;
     play.until_id().await?;
     play.set("").await?;

@@ -313,7 +313,7 @@ fn all_that_is_wrong_is_told_at_once() {
             format!(
                 "two nodes are called `map`: {HERE}::a::map and {HERE}::b::map; give one of them a name of its own by `.named(…)`"
             ),
-            format!("`{HERE}::web` comes after `{HERE}::html`, which is no node of this workflow"),
+            format!("`{HERE}::web` comes after `{HERE}::html`, which isn't a node of this workflow"),
             "there is a cycle of dependencies: service -> ingress -> service".to_owned(),
         ]
     );
