@@ -166,7 +166,7 @@ mod tests {
                 "shardRange(object.metadata.uid, '0x0', '0x8000000000000000')",
                 "'0x0' isn't a number of 16 digits",
             ),
-            ("shardRange(object.metadata.uid, '0x00000000000000AA', '0x8000000000000000')", "is no number"),
+            ("shardRange(object.metadata.uid, '0x00000000000000AA', '0x8000000000000000')", "isn't a number"),
             ("shardRange(object.metadata.uid, '0x8000000000000000', '0x8000000000000000')", "is empty"),
             (&format!("{LOWER} || {}", UPPER.replace("uid", "namespace")), "same field"),
         ] {

@@ -185,6 +185,7 @@ impl World {
         })
         .shared;
         let (environment, primaries) = (&shared.writer.environment, shared.primary.informer());
+        shared.scopes.follow(primaries);
         let secrets = shared.sources.all().next().expect("the source of secrets");
         environment.spawn(EventSource::run(primaries));
         environment.spawn(secrets.run());

@@ -120,6 +120,15 @@ impl<'c> ResourceOperations<'c> {
     }
 }
 
+/// Adds to the annotation `mark` of a body, if the body has it, a digest of what is applied.
+pub(crate) fn note_digest(body: &mut Value, mark: &str, kind: &ResourceType) {
+    let digest = digest(body, mark, kind.is_sensitive());
+    if let Some(Value::String(mark)) = body["metadata"]["annotations"].get_mut(mark) {
+        mark.push('.');
+        mark.push_str(&digest);
+    }
+}
+
 impl<'c> DependentWriter<'c> {
     /// Notes in this annotation, which the object has, a digest of what is applied.
     pub(crate) fn noting_in(mut self, mark: Option<&'c str>) -> Self {
@@ -134,11 +143,7 @@ impl<'c> DependentWriter<'c> {
         }
         let mut body = body::applied(self.desired, self.kind())?;
         if let Some(mark) = self.mark {
-            let digest = digest(&body, mark, self.kind().is_sensitive());
-            if let Some(Value::String(mark)) = body["metadata"]["annotations"].get_mut(mark) {
-                mark.push('.');
-                mark.push_str(&digest);
-            }
+            note_digest(&mut body, mark, self.kind());
         }
         Ok(self.body.get_or_init(|| Arc::new(body)))
     }

@@ -43,6 +43,8 @@ mod primary;
 mod resource;
 mod send;
 
+#[cfg(feature = "testing")]
+pub(crate) use dependent::note_digest;
 pub(crate) use dependent::{DependentWriter, Removed};
 pub use error::Error;
 pub(crate) use error::is_servers;

@@ -7,6 +7,7 @@ use super::{Made, world::World};
 use crate::{
     controller::Controller,
     dependent::complete,
+    operations::note_digest,
     resource::{
         Cluster, MappingAnnotations, MarkNames, Marks, ObjectKey, ResourceType, label_value, owner_in,
     },
@@ -103,5 +104,6 @@ pub(super) fn marked(made: Made, controller: &Controller, primary: &Primary, wor
     };
     marks.put_on(&mut meta);
     object["metadata"] = json!(meta);
+    note_digest(&mut object, of.names().mark(), &kind);
     object
 }
