@@ -2,7 +2,7 @@
 
 use integration_tests::prelude::*;
 use kube::api::PropagationPolicy;
-use operator_core::testing::faults::LineFault;
+use operator_core::testing::faults::{LineFault, Match};
 use tokio::sync::Notify;
 
 use super::{marks, pass, saying, scene, under};
@@ -65,19 +65,25 @@ async fn what_was_orphaned_gets_no_owner_back_though_the_deletion_is_seen_late()
     Ok(())
 }
 
+/// Holds a write of a child: tells when it is on its way, and lets it go on when it is told to.
+fn held(write: Match) -> (Rule, Arc<Notify>, Arc<Notify>) {
+    let (on_its_way, goes_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (tells, waits) = (Arc::clone(&on_its_way), Arc::clone(&goes_on));
+    let rule = write.resource("configmaps").meanwhile(move |_| {
+        let waits = Arc::clone(&waits);
+        tells.notify_one();
+        async move { waits.notified().await }
+    });
+    (rule, on_its_way, goes_on)
+}
+
 /// The same while the write of the child is on its way, which therefore meets a conflict.
 #[operator_test]
 async fn what_is_orphaned_while_it_is_written_gets_no_owner_back() -> Result<()> {
     for (use_ssa, write) in [(true, Rule::on(Verb::Apply).nth(2)), (false, Rule::on(Verb::Update).nth(1))] {
         let scene = Scene::new("marks-orphan-conflict").await?;
         let workflow = workflow_of_one(wanted_map("a").use_ssa(use_ssa))?;
-        let (on_its_way, orphaned) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (tells, waits) = (Arc::clone(&on_its_way), Arc::clone(&orphaned));
-        let held = write.resource("configmaps").meanwhile(move |_| {
-            let waits = Arc::clone(&waits);
-            tells.notify_one();
-            async move { waits.notified().await }
-        });
+        let (held, on_its_way, orphaned) = held(write);
         let operator = under(&Faults::new([held]), &scene, scene.managed(&saying(), &workflow)).await?;
         scene.create("one", "first").await?;
         scene.until_values([("one-a", "first")]).await?;
@@ -101,13 +107,7 @@ async fn what_was_orphaned_gets_no_owner_back_if_the_deletion_is_seen_during_the
     for (use_ssa, write) in [(true, Rule::on(Verb::Apply).nth(3)), (false, Rule::on(Verb::Update).nth(1))] {
         let scene = Scene::new("marks-orphan-seen").await?;
         let workflow = workflow_of_one(wanted_map("a").use_ssa(use_ssa))?;
-        let (on_its_way, seen) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (tells, waits) = (Arc::clone(&on_its_way), Arc::clone(&seen));
-        let held = write.resource("configmaps").meanwhile(move |_| {
-            let waits = Arc::clone(&waits);
-            tells.notify_one();
-            async move { waits.notified().await }
-        });
+        let (held, on_its_way, seen) = held(write);
         let operator = under(&Faults::new([held]), &scene, scene.managed(&saying(), &workflow)).await?;
         scene.create("one", "first").await?;
         scene.create("two", "first").await?;
