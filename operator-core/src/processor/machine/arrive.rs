@@ -1,6 +1,6 @@
 //! Transitions caused by events: JOSDK's `handleEvent`, and its start.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Effect, Machine,
@@ -89,6 +89,33 @@ impl Machine {
             self.core.note(&key, record, Cause::Deleted, now, effects);
             return;
         }
+        self.forget(key, effects);
+    }
+
+    /// The primaries are followed in these namespaces from now on. What is left of the others is a run in progress.
+    pub(super) fn rescoped(
+        &mut self,
+        opening: u64,
+        before: Option<&BTreeSet<String>>,
+        now: Option<BTreeSet<String>>,
+        effects: &mut Vec<Effect>,
+    ) {
+        if self.core.opening.is_none() {
+            return;
+        }
+        self.core.opening = Some(opening);
+        self.core.gate.rescope(before, now);
+        let left = self.records.iter().filter(|(key, _)| !self.core.gate.follows(key.namespace()));
+        let mut left: Vec<_> = left.map(|(key, record)| (record.arrival, key.clone())).collect();
+        left.sort_unstable_by_key(|(arrival, _)| *arrival);
+        for (_, key) in left {
+            self.forget(key, effects);
+        }
+    }
+
+    /// Nothing is kept about a primary any more.
+    fn forget(&mut self, key: ObjectKey, effects: &mut Vec<Effect>) {
+        let Some(record) = self.records.get_mut(&key) else { return };
         if record.is_running() {
             // The record stays, because it says that a run is in flight: an object created anew must not get a second
             // one beside it. Nothing else is kept.
@@ -110,27 +137,28 @@ impl Machine {
 
     /// Starts the runs of what has arrived before, for the primaries in `namespace`, or for all, in the order in which
     /// they appeared and not in that of the hash map.
-    pub(super) fn start(&mut self, namespace: Option<Arc<str>>, now: Now, effects: &mut Vec<Effect>) {
-        let anew = !self.core.started;
-        if anew {
-            self.core.started = true;
-            self.core.first_run_since_start = self.core.next_run;
+    pub(super) fn start(
+        &mut self,
+        opening: u64,
+        namespace: Option<Arc<str>>,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        if self.core.opening != Some(opening) {
+            return;
         }
+        self.core.started = true;
         // Of those that were started before, what waits has its reason.
-        let marked = self.records.iter().filter(|(key, record)| {
-            let let_in_now = namespace.as_deref().is_none_or(|namespace| key.namespace() == Some(namespace));
-            let let_in_before = self.core.gate.lets(key);
-            record.is_marked() && if let_in_before { anew } else { let_in_now }
-        });
+        let is_new = |key: &ObjectKey| {
+            let is_meant = namespace.as_deref().is_none_or(|namespace| key.namespace() == Some(namespace));
+            is_meant && !self.core.gate.lets(key)
+        };
+        let marked = self.records.iter().filter(|(key, record)| record.is_marked() && is_new(key));
         let mut marked: Vec<_> = marked.map(|(key, record)| (record.arrival, key.clone())).collect();
         marked.sort_unstable_by_key(|(arrival, _)| *arrival);
         self.core.gate.open(namespace);
         for (_, key) in marked {
             if let Some(record) = self.records.get_mut(&key) {
-                if record.pending.is_empty() {
-                    // Nothing but a failure marks it: the rest of its delay is not waited for.
-                    record.pending.insert(Cause::Retry);
-                }
                 self.core.submit(&key, record, now, effects);
             }
         }

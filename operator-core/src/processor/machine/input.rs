@@ -59,22 +59,30 @@ pub enum Input {
         outcome: Outcome,
     },
     /// Runs of all primaries may start from now on. What was pending is served now, in the order in which primaries
-    /// appeared.
-    Start,
+    /// appeared. Ignored if another opening has begun since, or after a stop.
+    Start {
+        /// The number of the opening; 0 for the first one.
+        opening: u64,
+    },
     /// The same for the primaries in one namespace, in addition to those that were started before.
     StartIn {
+        /// The number of the opening.
+        opening: u64,
         /// The namespace.
         namespace: Arc<str>,
     },
-    /// The primaries are followed in other namespaces; `None` for all. Runs in those that were not followed before start
-    /// only with an [`Input::StartIn`] or an [`Input::Start`] that comes after this.
+    /// The primaries are followed in other namespaces; `None` for all. What is kept about those in other namespaces is
+    /// dropped, and runs in namespaces that were not followed before start only with an [`Input::StartIn`] or an
+    /// [`Input::Start`] of the new opening.
     Rescoped {
+        /// The number of the opening that begins, and ends the one before.
+        opening: u64,
         /// Those before.
         before: Option<BTreeSet<String>>,
         /// Those from now on.
         now: Option<BTreeSet<String>>,
     },
-    /// No run starts from now on; those in progress may finish. What arrives is kept for the next [`Input::Start`].
+    /// No run starts from now on, whatever comes; those in progress may finish.
     Stop,
 }
 
@@ -101,8 +109,7 @@ pub enum Outcome {
     /// change of its own is seen, or the maximum interval is over: what belongs to an object that is gone is deleted as
     /// well, and each such deletion would cause a run that creates it again.
     Gone,
-    /// The run was dropped before its end. While the machine is stopped (or if it was stopped since the run started)
-    /// the run is due again as if it had not started; otherwise this is a retryable failure.
+    /// The run was dropped before its end: a retryable failure, unless the machine is stopped.
     Abandoned,
 }
 

@@ -57,11 +57,11 @@ impl Processor {
         self.tell(Message::Input(input));
     }
 
-    /// Lets runs of the primaries in `namespace`, or of all, start.
-    pub(crate) fn open(&self, namespace: Option<&str>) {
+    /// Lets runs of the primaries in `namespace`, or of all, start, unless another opening has begun.
+    pub(crate) fn open(&self, opening: u64, namespace: Option<&str>) {
         self.send(match namespace {
-            Some(namespace) => Input::StartIn { namespace: Arc::from(namespace) },
-            None => Input::Start,
+            Some(namespace) => Input::StartIn { opening, namespace: Arc::from(namespace) },
+            None => Input::Start { opening },
         });
     }
 

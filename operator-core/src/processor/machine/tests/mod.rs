@@ -31,6 +31,8 @@ const FAILURE: Outcome = failure(FailureKind::Retryable);
 const REFUSAL: Outcome = failure(FailureKind::Permanent);
 const TROUBLE: Outcome = failure(FailureKind::Server);
 
+const START: Input = Input::Start { opening: 0 };
+
 const fn failure(kind: FailureKind) -> Outcome {
     Outcome::Failed { kind, not_before: None }
 }
@@ -57,7 +59,7 @@ impl Bench {
 
     fn started(config: MachineConfig) -> Self {
         let mut bench = Self::stopped(config);
-        bench.on(Input::Start);
+        bench.on(START);
         bench
     }
 

@@ -66,7 +66,7 @@ fn a_second_run_for_a_secondary_is_made_when_all_first_runs_have_ended() {
     for name in names {
         bench.changed(name, Cause::InitialList);
     }
-    let mut run = bench.on(Input::Start).run();
+    let mut run = bench.on(START).run();
     let mut order = vec![run.key.name().to_owned()];
     loop {
         if order.len() <= names.len() {
@@ -89,7 +89,7 @@ fn a_users_change_goes_before_the_initial_list() {
         bench.changed(name, Cause::InitialList);
         bench.related(name);
     }
-    let first = bench.on(Input::Start).run();
+    let first = bench.on(START).run();
     assert_eq!(first.key, key("a"));
     bench.changed("new", Cause::Created);
     assert_eq!(follow(&mut bench, first), ["new", "b", "c"]);
@@ -102,7 +102,7 @@ fn a_change_promotes_an_object_of_the_initial_list_and_a_secondary_does_not() {
         for name in ["a", "b", "c", "d"] {
             bench.changed(name, Cause::InitialList);
         }
-        let first = bench.on(Input::Start).run();
+        let first = bench.on(START).run();
         bench.related("c");
         bench.changed("d", cause);
         assert_eq!(follow(&mut bench, first), ["d", "b", "c"]);
@@ -115,7 +115,7 @@ fn the_initial_list_gets_every_fifth_place() {
     for n in 0..3 {
         bench.changed(&format!("old{n}"), Cause::InitialList);
     }
-    let first = bench.on(Input::Start).run();
+    let first = bench.on(START).run();
     for n in 0..10 {
         bench.changed(&format!("new{n}"), Cause::Created);
     }
