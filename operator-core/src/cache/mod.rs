@@ -86,6 +86,6 @@ pub use options::Contradiction;
 pub(crate) use options::{Options, option_methods};
 pub(crate) use own_write::AnyWrite;
 pub use resource_cache::ResourceCache;
-pub(crate) use scopes::WatchScope;
+pub(crate) use scopes::{WatchScope, wrong_namespace};
 pub(crate) use secondary_index::SecondaryIndex;
 pub(crate) use text::{Answer, TextObject, Verdict, View, kind_of, range_within};

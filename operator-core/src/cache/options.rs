@@ -166,6 +166,7 @@ impl Options {
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
+            .field("transforms", &self.kind.transforms())
             .field("bounds", &self.bounds)
             .field("metadata_only", &self.metadata_only.is_some())
             .field("initial_list", &self.initial_list)

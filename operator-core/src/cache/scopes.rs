@@ -12,6 +12,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use parking_lot::RwLock;
 use tokio::sync::{Notify, SetOnce, futures::Notified};
 
+use super::Contradiction;
 use crate::resource::{Cluster, ObjectKey, ResourceType};
 
 /// The namespaces that are watched. Cluster-scoped types are always watched as a whole.
@@ -37,7 +38,39 @@ impl<N: Into<String>, I: IntoIterator<Item = N>> From<I> for WatchScope {
     }
 }
 
+/// Names that stand for all namespaces in other tools.
+const WORDS_FOR_ALL: [&str; 3] = ["", "*", "JOSDK_ALL_NAMESPACES"];
+
+/// Why this isn't the name of a namespace: a server answers with an empty list then, so nothing would tell.
+pub(crate) fn wrong_namespace(name: &str) -> Option<&'static str> {
+    if WORDS_FOR_ALL.contains(&name) {
+        return Some("it stands for all namespaces, and no namespace can have this name");
+    }
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let valid =
+        name.len() <= 63 && name.chars().all(allowed) && !name.starts_with('-') && !name.ends_with('-');
+    (!valid).then_some("the name of a namespace has lower-case letters, digits and `-`, 63 at most")
+}
+
 impl WatchScope {
+    /// What is wrong with it.
+    pub(crate) fn contradiction(&self) -> Option<Contradiction> {
+        let Self::Namespaces(names) = self else { return None };
+        if names.is_empty() {
+            return Some(Contradiction::new(
+                "the list of namespaces is empty",
+                "nothing would ever run",
+                "`WatchScope::All`, or the names of namespaces",
+            ));
+        }
+        let (name, why) = names.iter().find_map(|name| Some((name, wrong_namespace(name)?)))?;
+        Some(Contradiction::new(
+            format!("`{name}` is in the list of namespaces"),
+            why,
+            "`WatchScope::All` alone, or only the names of namespaces",
+        ))
+    }
+
     /// The same for an operator that runs in this namespace.
     pub(crate) fn in_place(&self, namespace: &str) -> Self {
         match self {
@@ -263,6 +296,22 @@ mod tests {
         assert_eq!(shop.as_deref(), Some("shop"));
         assert_eq!(scopes.of(&key("other")), None);
         assert_eq!(scopes.of(&key("shop").in_cluster("edge")), None);
+    }
+
+    #[test]
+    fn only_names_that_a_namespace_can_have_are_taken() {
+        for name in ["shop", "a", "0", "kube-system", &"a".repeat(63)] {
+            assert_eq!(of([name]).contradiction(), None, "{name}");
+        }
+        for name in
+            ["", "*", "JOSDK_ALL_NAMESPACES", "Not_A_Namespace", "-a", "a-", "a.b", "a/b", &"a".repeat(64)]
+        {
+            let wrong = of(["shop", name]).contradiction();
+            let what = wrong.map(|Contradiction([what, ..])| what);
+            assert_eq!(what, Some(format!("`{name}` is in the list of namespaces")));
+        }
+        assert!(of([]).contradiction().is_some_and(|Contradiction([what, ..])| what.contains("is empty")));
+        assert_eq!([WatchScope::All, WatchScope::Current].map(|scope| scope.contradiction()), [None, None]);
     }
 
     #[test]

@@ -43,6 +43,10 @@ impl LastEvents {
     fn forget(&self, controller: &str) {
         self.0.lock().remove(controller);
     }
+
+    fn forget_source(&self, controller: &str, source: &str) {
+        self.0.lock().get_mut(controller).and_then(|of| of.remove(source));
+    }
 }
 
 impl MetricsObserver {
@@ -87,7 +91,10 @@ impl Observer for MetricsObserver {
             | Observation::RetryScheduled { .. } => {}
             Observation::SourceRemoved { controller, source } => {
                 let labels = [("controller_name", controller), ("event", source)];
-                metrics.record(&table::UNDECODABLE_OBJECTS, &labels, 0.0);
+                self.last_events.forget_source(controller, source);
+                for gauge in [&table::UNDECODABLE_OBJECTS, &table::OBJECTS_HELD, &table::LAST_EVENT_AGE] {
+                    metrics.record(gauge, &labels, 0.0);
+                }
             }
             Observation::UndecodableObjects { controller, source, objects } => {
                 let labels = [("controller_name", controller), ("event", source)];

@@ -87,7 +87,8 @@ pub enum Observation<'a> {
         /// The reason, in the server's words if the server refused, and what can be done about it.
         error: &'a str,
     },
-    /// An event source that a run had added was removed by one: nothing about it matters any more.
+    /// An event source has stopped: a run has removed it, or no node needs it any more. Nothing about it matters until it
+    /// starts again.
     SourceRemoved {
         /// The controller's name.
         controller: &'a str,

@@ -71,29 +71,86 @@ impl Engine {
         let version = ResourceVersion::parse(version);
         // With an item whose name is unknown, nothing can be said to be missing. The next list will tell.
         if !listing.blind {
-            state
-                .undecodable
-                .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
-            for key in self.stored_keys(state, scope) {
-                if !listing.keys.contains(&key)
-                    && let Some(last) = self.store.shown(&key)
-                {
-                    self.removed(state, &key, version, last, true);
-                }
-            }
-            if let Some(version) = version {
-                let ghosts = state.overlay.take_ghosts(scope, version, |key| listing.keys.contains(key));
-                for (key, last) in ghosts {
-                    self.tell_followers(|follower| follower.gone(&key));
-                    let kind = ChangeKind::Deleted { last, final_state_unknown: true };
-                    self.hand_over(Change { key, kind });
-                }
-            }
+            self.miss(state, scope, version, &|key, _| listing.keys.contains(key));
         }
         if let Some(version) = version {
             let advanced = state.overlay.relisted(scope, version);
             self.take_in(state, advanced);
         }
+        self.is_complete(state, scope);
+    }
+
+    /// A list-watch that this informer has joined has shown an event. It may be behind what is known here.
+    pub(in crate::cache) fn joined(&self, scope: ScopeIndex, event: WatchEvent) {
+        let state = &mut *self.lock();
+        if !state.collections.contains_key(&scope) || self.is_past(state, scope, event.item()) {
+            return;
+        }
+        match event {
+            WatchEvent::Applied(Decoded::Object { key, kept }) => {
+                self.applied(state, scope, &key, kept, true);
+            }
+            WatchEvent::Applied(Decoded::Undecodable(undecodable)) => {
+                self.not_decoded(state, scope, undecodable, true);
+            }
+            WatchEvent::Deleted(item) => drop(self.vanished(state, scope, item)),
+        }
+    }
+
+    /// A list-watch that this informer has joined has shown everything up to `version`: what isn't among it and isn't
+    /// newer is gone.
+    pub(in crate::cache) fn join_finished(
+        &self,
+        scope: ScopeIndex,
+        version: &str,
+        shows: &dyn Fn(&ObjectKey) -> bool,
+    ) {
+        let state = &mut *self.lock();
+        if !state.collections.contains_key(&scope) {
+            return;
+        }
+        let version = ResourceVersion::parse(version);
+        let is_newer =
+            |known: Option<&str>| version.is_some() && known.and_then(ResourceVersion::parse) > version;
+        self.miss(state, scope, version, &|key, known| shows(key) || is_newer(known));
+        if let Some(version) = version {
+            let advanced = state.overlay.advance(scope, version);
+            self.take_in(state, advanced);
+        }
+        self.is_complete(state, scope);
+    }
+
+    /// Of a collection, everything has been shown up to `version`. What isn't there any more, going by the version in
+    /// which it is known, is gone.
+    fn miss(
+        &self,
+        state: &mut EngineState,
+        scope: ScopeIndex,
+        version: Option<ResourceVersion>,
+        is_there: &dyn Fn(&ObjectKey, Option<&str>) -> bool,
+    ) {
+        state.undecodable.retain(|key, known| {
+            self.scopes.of(key) != Some(scope) || is_there(key, known.version.as_deref())
+        });
+        for key in self.stored_keys(state, scope) {
+            if !is_there(&key, self.store.version(&key).as_deref())
+                && let Some(last) = self.store.shown(&key)
+            {
+                self.removed(state, &key, version, last, true);
+            }
+        }
+        if let Some(version) = version {
+            let is_shown = |key: &ObjectKey| is_there(key, self.store.version(key).as_deref());
+            for (key, last) in state.overlay.take_ghosts(scope, version, is_shown) {
+                self.tell_followers(|follower| follower.gone(&key));
+                let kind = ChangeKind::Deleted { last, final_state_unknown: true };
+                self.hand_over(Change { key, kind });
+            }
+        }
+    }
+
+    /// Everything has been shown of a collection.
+    fn is_complete(&self, state: &mut EngineState, scope: ScopeIndex) {
         self.count_undecodable(state);
         // A later list changes nothing.
         let _ = self.scopes.synced(scope).map(|synced| synced.set(()));

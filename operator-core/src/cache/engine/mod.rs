@@ -132,6 +132,13 @@ impl Decoded {
         }
     }
 
+    fn resource_version(&self) -> Option<ResourceVersion> {
+        match self {
+            Self::Object { kept, .. } => kept.resource_version(),
+            Self::Undecodable(undecodable) => undecodable.version(),
+        }
+    }
+
     /// The object's key, if it could be read.
     pub(super) fn key(&self) -> Option<ObjectKey> {
         match self {
@@ -240,6 +247,9 @@ impl Engine {
             return;
         }
         let version = match event {
+            event if state.overlay.is_behind(scope) && self.is_past(state, scope, event.item()) => {
+                event.item().resource_version()
+            }
             WatchEvent::Applied(Decoded::Object { key, kept }) => {
                 let version = kept.resource_version();
                 self.applied(state, scope, &key, kept, false);
@@ -255,6 +265,15 @@ impl Engine {
         if let Some(version) = version {
             let advanced = state.overlay.advance(scope, version);
             self.take_in(state, advanced);
+        }
+    }
+
+    /// Whether something newer is known of the object: a list-watch that this informer has joined may be behind.
+    fn is_past(&self, state: &EngineState, scope: ScopeIndex, item: &Decoded) -> bool {
+        let (Some(key), Some(version)) = (item.key(), item.resource_version()) else { return false };
+        match self.store.version(&key).as_deref().and_then(ResourceVersion::parse) {
+            Some(stored) => stored > version,
+            None => state.overlay.seen(scope, &key) >= Some(version),
         }
     }
 
@@ -562,6 +581,12 @@ impl Engine {
     pub(super) fn watch_was_silent(&self) {
         let _in_order = self.lock();
         self.tell(|handler| handler.on_silent_watch());
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.face.forget(&|| self.store.entries());
     }
 }
 

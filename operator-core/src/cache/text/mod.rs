@@ -325,6 +325,19 @@ impl TextObject {
         })
     }
 
+    /// The informer with the view `of` is gone: nothing of its stays with objects that others share.
+    pub(super) fn forget_indexed(&self, of: u64) {
+        if let Some(all) = self.indexed.get() {
+            all.lock().retain(|(view, _)| *view != of);
+        }
+    }
+
+    /// The number of informers whose indexes have left values here.
+    #[cfg(test)]
+    pub(in crate::cache) fn indexed_for(&self) -> usize {
+        self.indexed.get().map_or(0, |all| all.lock().len())
+    }
+
     /// The decoded object: by `decode`, unless it is already in use.
     fn open(
         self: &Arc<Self>,

@@ -4,7 +4,7 @@
 //! ```text
 //!                           ┌─▶ engine of controller a: its store, indexes, own writes, handler
 //! list_watch ──▶ Feed ──────┼─▶ engine of controller b: the same bytes, everything else of its own
-//!                  │        └─▶ one that comes later: first a list of what is there, then what the others get
+//!                  │        └─▶ one that comes later: first what is there, then what the others get
 //!                  └ what exists, kept once if others may come
 //! ```
 //!
@@ -14,7 +14,11 @@
 //! # Guarantees
 //! - Each informer gets everything in the order in which the server has shown it, as if it were alone, and nothing after
 //!   it has left.
-//! - An informer that comes later is told of all that exists, as a list tells it, without a request.
+//! - An informer that comes later is told of all that exists, without a request, and of the feed's trouble. It may know
+//!   more than the feed, as its namespaces have changed: nothing older than what it knows is told, and no end of what the
+//!   feed hasn't shown yet.
+//! - It is synced once it knows what the others know; while the watch isn't open, only with its next event, bookmark or
+//!   list.
 //! - An informer that selects less than its feed is told of an object that it doesn't select any more as deleted, and
 //!   never of one that it doesn't select.
 //!
@@ -24,6 +28,8 @@
 mod pool;
 mod seat;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::{fmt, sync::Arc};
 
@@ -83,6 +89,16 @@ impl Feed {
 
     fn lock(&self) -> MutexGuard<'_, FeedState> {
         self.state.lock()
+    }
+
+    /// A list is asked for, from its beginning.
+    pub(in crate::cache) fn list_asked(&self) {
+        self.lock().list_asked();
+    }
+
+    /// A watch was opened, or has ended.
+    pub(in crate::cache) fn watch_is_open(&self, is_open: bool) {
+        self.lock().watch_is_open(is_open);
     }
 
     /// A list starts.

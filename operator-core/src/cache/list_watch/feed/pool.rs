@@ -5,13 +5,17 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{Arc, Weak},
+    time::Duration,
 };
 
 use parking_lot::Mutex;
 
 use super::{Feed, Selects};
 use crate::{
-    cache::{config::InformerSettings, text::View},
+    cache::{
+        config::{InformerSettings, InitialList},
+        text::View,
+    },
     resource::Cluster,
 };
 
@@ -42,15 +46,17 @@ impl Share {
 /// What distinguishes one list-watch from another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::cache) struct Key {
-    cluster: Cluster,
-    /// Group, version and kind.
-    kind: [String; 3],
+    cluster: (Cluster, u64),
+    /// Group, version, kind and plural.
+    kind: [String; 4],
     namespace: Option<String>,
     selectors: [Option<String>; 3],
     metadata_only: bool,
     /// The type that objects are decoded to, and the function that transforms them.
     form: (TypeId, usize),
     managers: Vec<String>,
+    /// The size of pages, whether they are streamed, and how long a watch lasts.
+    requests: (u32, bool, Duration),
 }
 
 impl Key {
@@ -61,17 +67,19 @@ impl Key {
         namespace: Option<&str>,
     ) -> Self {
         let kind = &settings.resource_type;
+        let is_streamed = settings.initial_list == InitialList::Streaming;
         let labels = share.wider().map(str::to_owned);
         let shard = settings.shard.as_ref().map(ToString::to_string);
         let labels = labels.or_else(|| settings.label_selector.clone());
         Self {
-            cluster: settings.cluster.clone(),
-            kind: [kind.group(), kind.version(), kind.kind()].map(str::to_owned),
+            cluster: (settings.cluster.clone(), settings.cluster_number),
+            kind: [kind.group(), kind.version(), kind.kind(), kind.plural()].map(str::to_owned),
             namespace: namespace.map(str::to_owned),
             selectors: [labels, settings.field_selector.clone(), shard],
             metadata_only: settings.metadata_only,
             form: view.form(),
             managers: view.managers().to_vec(),
+            requests: (settings.page_size, is_streamed, settings.watch_timeout),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::{
         text::TextObject,
     },
     observe::SourceHealth,
+    resource::ObjectKey,
 };
 
 /// An informer, as a feed knows it.
@@ -31,9 +32,13 @@ pub(in crate::cache) struct Seated<'f> {
 
 impl Feed {
     /// From now on the informer is shown everything; and, before this returns, what exists already, if that is known.
-    pub(in crate::cache) fn join(&self, seat: Seat) -> Seated<'_> {
+    pub(in crate::cache) async fn join(&self, seat: Seat) -> Seated<'_> {
         let id = self.lock().join(seat);
-        Seated { feed: self, id }
+        let seated = Seated { feed: self, id };
+        while self.lock().tell(id) {
+            tokio::task::yield_now().await;
+        }
+        seated
     }
 }
 
@@ -45,7 +50,7 @@ impl Drop for Seated<'_> {
 
 impl Seat {
     /// One whose metadata can't be read may be anything.
-    fn is_selected(&self, item: &Decoded) -> bool {
+    pub(super) fn is_selected(&self, item: &Decoded) -> bool {
         let Some(selects) = &self.selects else { return true };
         item.kept().is_none_or(|kept| selects(kept))
     }
@@ -72,6 +77,17 @@ impl Seat {
                 }
             }
         }
+    }
+
+    /// Others have been shown this, or are shown it, while the informer doesn't know everything yet.
+    pub(super) fn joined(&self, event: &WatchEvent) {
+        if let Some(event) = self.as_selected(event) {
+            self.engine.joined(self.scope, event);
+        }
+    }
+
+    pub(super) fn join_finished(&self, version: &str, shows: &dyn Fn(&ObjectKey) -> bool) {
+        self.engine.join_finished(self.scope, version, shows);
     }
 
     /// What the event means for the informer. An object that it doesn't select any more is gone, as far as it is

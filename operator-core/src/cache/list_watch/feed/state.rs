@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Bound,
     sync::Arc,
 };
 
@@ -15,19 +16,26 @@ use crate::{
     resource::ObjectKey,
 };
 
+/// A joiner is told of this number of objects before other tasks on the same thread may go on.
+const TOLD_AT_A_TIME: usize = if cfg!(test) { 1 } else { 32 };
+
 /// Everything under a feed's lock.
 pub(super) struct FeedState {
     /// By the order of their coming.
     seats: BTreeMap<u64, Seat>,
     next: u64,
-    /// Those that came in the middle of a list: they are told everything at its end.
-    waiting: BTreeSet<u64>,
+    /// Those that came after the last list was asked for, and don't know yet what the others know.
+    joining: BTreeMap<u64, Told>,
     /// What exists, if others may come.
     objects: Option<BTreeMap<ObjectKey, Last>>,
     /// What a list has shown so far; `None` between lists.
     listing: Option<Listing>,
     /// Up to which version everything was shown; `None` before the first list is complete.
     version: Option<String>,
+    /// The last list showed an item whose name couldn't be read.
+    blind: bool,
+    /// The watch is open, or a list has just been completed: as far as is known, nothing has happened since `version`.
+    is_open: bool,
     health: SourceHealth,
     generation: u64,
 }
@@ -39,10 +47,26 @@ struct Listing {
     blind: bool,
 }
 
+/// How much of what exists a joiner has been told.
+enum Told {
+    /// The objects up to this one.
+    Until(Option<ObjectKey>),
+    Everything,
+}
+
 /// The newest state of an object.
 enum Last {
     Object(Arc<TextObject>),
     Undecodable(Box<Undecodable>),
+}
+
+impl Last {
+    fn decoded(&self, key: &ObjectKey) -> Decoded {
+        match self {
+            Self::Object(kept) => Decoded::Object { key: key.clone(), kept: Arc::clone(kept) },
+            Self::Undecodable(undecodable) => Decoded::Undecodable(Undecodable::clone(undecodable)),
+        }
+    }
 }
 
 impl FeedState {
@@ -50,10 +74,12 @@ impl FeedState {
         Self {
             seats: BTreeMap::new(),
             next: 0,
-            waiting: BTreeSet::new(),
+            joining: BTreeMap::new(),
             objects: is_shared.then(BTreeMap::new),
             listing: None,
             version: None,
+            blind: false,
+            is_open: false,
             health: SourceHealth::Syncing,
             generation: 0,
         }
@@ -63,46 +89,71 @@ impl FeedState {
         self.generation
     }
 
-    /// Those that are shown what comes now.
+    /// Those that know everything that was shown.
     fn seated(&self) -> impl Iterator<Item = &Seat> {
-        self.seats.iter().filter(|(id, _)| !self.waiting.contains(id)).map(|(_, seat)| seat)
+        self.seats.iter().filter(|(id, _)| !self.joining.contains_key(id)).map(|(_, seat)| seat)
+    }
+
+    fn joiners(&self) -> impl Iterator<Item = &Seat> {
+        self.joining.keys().filter_map(|id| self.seats.get(id))
     }
 
     pub(super) fn join(&mut self, seat: Seat) -> u64 {
         let id = self.next;
         self.next += 1;
-        match (&self.version, &self.listing) {
-            (Some(version), None) => self.tell_all(&seat, version),
-            // Nothing was shown yet.
-            (None, None) => seat.health_changed(&self.health),
-            (_, Some(_)) => {
-                self.waiting.insert(id);
-            }
+        if matches!(self.health, SourceHealth::Unhealthy { .. }) {
+            seat.health_changed(&self.health);
         }
         self.seats.insert(id, seat);
+        self.joining.insert(id, Told::Until(None));
         id
+    }
+
+    /// Tells a joiner of the next objects that exist. Returns whether there are more.
+    pub(super) fn tell(&mut self, id: u64) -> bool {
+        let (Some(seat), Some(Told::Until(last))) = (self.seats.get(&id), self.joining.get(&id)) else {
+            return false;
+        };
+        let from = last.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let objects = self.objects.iter().flat_map(|objects| objects.range((from, Bound::Unbounded)));
+        let (mut told, mut last) = (0, None);
+        for (key, object) in objects.take(TOLD_AT_A_TIME) {
+            seat.joined(&WatchEvent::Applied(object.decoded(key)));
+            (told, last) = (told + 1, Some(key.clone()));
+        }
+        if told == TOLD_AT_A_TIME {
+            self.joining.insert(id, Told::Until(last));
+            return true;
+        }
+        self.joining.insert(id, Told::Everything);
+        if self.is_open {
+            self.seat_joiners();
+        }
+        false
+    }
+
+    /// Those that were told everything know as much as the others from now on.
+    fn seat_joiners(&mut self) {
+        let Some(version) = &self.version else { return };
+        let is_told = |(id, told): (&u64, &Told)| matches!(told, Told::Everything).then_some(*id);
+        let told: Vec<u64> = self.joining.iter().filter_map(is_told).collect();
+        for id in told {
+            self.joining.remove(&id);
+            let Some(seat) = self.seats.get(&id) else { continue };
+            let known = |key: &ObjectKey| self.objects.as_ref().and_then(|objects| objects.get(key));
+            let shows = |key: &ObjectKey| known(key).is_some_and(|last| seat.is_selected(&last.decoded(key)));
+            seat.health_changed(&self.health);
+            seat.join_finished(version, &|key| self.blind || shows(key));
+        }
     }
 
     pub(super) fn leave(&mut self, id: u64) {
         self.seats.remove(&id);
-        self.waiting.remove(&id);
+        self.joining.remove(&id);
         if self.seats.is_empty() {
             let (is_shared, generation) = (self.objects.is_some(), self.generation + 1);
             *self = Self { next: self.next, generation, ..Self::new(is_shared) };
         }
-    }
-
-    /// What a list would tell now.
-    fn tell_all(&self, seat: &Seat, version: &str) {
-        seat.list_started();
-        for (key, last) in self.objects.iter().flatten() {
-            seat.listed(&match last {
-                Last::Object(kept) => Decoded::Object { key: key.clone(), kept: Arc::clone(kept) },
-                Last::Undecodable(undecodable) => Decoded::Undecodable(Undecodable::clone(undecodable)),
-            });
-        }
-        seat.health_changed(&self.health);
-        seat.list_finished(version);
     }
 
     fn exists(&mut self, item: &Decoded) {
@@ -141,6 +192,17 @@ impl FeedState {
         }
     }
 
+    /// A list is asked for: those that are here get all of it. It will show whatever they know.
+    pub(super) fn list_asked(&mut self) {
+        self.joining.clear();
+        self.is_open = false;
+    }
+
+    /// A watch was opened, or has ended.
+    pub(super) fn watch_is_open(&mut self, is_open: bool) {
+        self.is_open = is_open;
+    }
+
     pub(super) fn list_started(&mut self) {
         self.listing = Some(Listing::default());
         self.seated().for_each(Seat::list_started);
@@ -149,11 +211,14 @@ impl FeedState {
     pub(super) fn listed(&mut self, item: &Decoded) {
         self.exists(item);
         self.seated().for_each(|seat| seat.listed(item));
+        let event = WatchEvent::Applied(item.clone());
+        self.joiners().for_each(|seat| seat.joined(&event));
     }
 
     pub(super) fn streamed(&mut self, event: &WatchEvent) {
         self.happened(event);
         self.seated().for_each(|seat| seat.streamed(event));
+        self.joiners().for_each(|seat| seat.joined(event));
     }
 
     pub(super) fn list_finished(&mut self, version: &str) {
@@ -161,30 +226,35 @@ impl FeedState {
         if let Some(objects) = self.objects.as_mut().filter(|_| !listing.blind) {
             objects.retain(|key, _| listing.keys.contains(key));
         }
-        self.version = Some(version.to_owned());
+        self.blind = listing.blind;
         self.seated().for_each(|seat| seat.list_finished(version));
-        let waiting = std::mem::take(&mut self.waiting);
-        for seat in waiting.iter().filter_map(|id| self.seats.get(id)) {
-            self.tell_all(seat, version);
-        }
+        self.reached(version);
     }
 
     pub(super) fn watched(&mut self, event: &WatchEvent) {
         self.happened(event);
-        if let Some(version) = event.item().kept().and_then(TextObject::version) {
-            self.version = Some(version.to_owned());
-        }
         self.seated().for_each(|seat| seat.watched(event));
+        self.joiners().for_each(|seat| seat.joined(event));
+        if let Some(version) = event.item().kept().and_then(TextObject::version) {
+            self.reached(version);
+        }
     }
 
     pub(super) fn bookmark(&mut self, version: &str) {
-        self.version = Some(version.to_owned());
         self.seated().for_each(|seat| seat.bookmark(version));
+        self.reached(version);
+    }
+
+    /// Everything up to this version was shown.
+    fn reached(&mut self, version: &str) {
+        self.version = Some(version.to_owned());
+        self.is_open = true;
+        self.seat_joiners();
     }
 
     pub(super) fn health_changed(&mut self, health: &SourceHealth) {
         self.health = health.clone();
-        // Those that wait, too: what keeps the list from ending concerns them most.
+        // Joiners, too: what keeps the list from ending concerns them most.
         self.seats.values().for_each(|seat| seat.health_changed(health));
     }
 
