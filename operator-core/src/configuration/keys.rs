@@ -105,7 +105,7 @@ pub(super) const OF_OPERATOR: &[Key<OperatorSettings>] = &[
     key!("leader-election.retry-period", election.retry_period, time),
     // Beyond JOSDK's: what the command line can say.
     key!("http-address", http_address, address),
-    key!("namespaces", namespaces, names),
+    key!("namespaces", namespaces, namespaces),
     refused::CLOSE_CLIENT,
     refused::CLONE_SECONDARIES,
 ];

@@ -124,7 +124,7 @@ impl Settings {
         };
         let kind = self.primary_type.clone();
         let shard = self.options.shard().map(|_| NeededShard { kind, namespace });
-        Needs { current_namespace: *self.scope() == WatchScope::Current, shard }
+        Needs { current_namespace: *self.scope() == WatchScope::Current, shard, remote: None }
     }
 
     /// The source of the primaries, for a controller that uses `finalizer` on them.

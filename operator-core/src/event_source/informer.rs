@@ -271,6 +271,10 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         self.declared.needs()
     }
 
+    fn identity(&self) -> String {
+        self.declared.identity()
+    }
+
     fn contradictions(&self) -> Vec<Contradiction> {
         self.declared.contradictions()
     }
@@ -344,12 +348,25 @@ impl SourceDeclaration for Declared {
     }
 
     fn needs(&self) -> Needs {
-        Needs { current_namespace: self.scope == Some(WatchScope::Current), shard: self.shard() }
+        let current_namespace = self.scope == Some(WatchScope::Current);
+        Needs { current_namespace, shard: self.shard(), remote: self.remote.clone() }
+    }
+
+    fn identity(&self) -> String {
+        let remote = self.remote.as_ref().map(RemoteCluster::number);
+        let selectors = (&self.label_selector, &self.field_selector, self.marked);
+        let kind = (self.resource_type.plural(), self.resource_type.is_namespaced());
+        format!(
+            "{self:?} {kind:?} {:?} {} {remote:?} {selectors:?} {:?}",
+            self.scope, self.follows, self.options
+        )
     }
 
     fn contradictions(&self) -> Vec<Contradiction> {
         let index = self.indexers.keys().next().map(|index| format!("the index `{index}`"));
-        self.options.contradictions(self.of.name(), index.as_deref())
+        let scope = self.scope.as_ref().and_then(WatchScope::contradiction);
+        let options = self.options.contradictions(self.of.name(), index.as_deref());
+        scope.into_iter().chain(options).collect()
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
@@ -358,6 +375,7 @@ impl SourceDeclaration for Declared {
         settings.follows_controller = self.follows && self.scope.is_none();
         if let Some(remote) = &self.remote {
             settings.cluster = remote.cluster().clone();
+            settings.cluster_number = remote.number();
         }
         settings.is_asked = self.is_asked();
         settings.label_selector = match self.marked {

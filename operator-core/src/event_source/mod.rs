@@ -387,6 +387,12 @@ pub trait SourceDeclaration: fmt::Debug + Send + Sync {
         Needs::default()
     }
 
+    /// What distinguishes it from another one of its name, beside its contents.
+    #[doc(hidden)]
+    fn identity(&self) -> String {
+        String::new()
+    }
+
     /// What is wrong with the declaration.
     #[doc(hidden)]
     fn contradictions(&self) -> Vec<cache::Contradiction> {

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
@@ -73,14 +73,9 @@ impl OperatorBuilder {
                 "`.max_concurrent_reconciles(1)` or more, or leave it out for no common limit",
             ));
         }
-        let nowhere = |scope: &WatchScope| *scope == WatchScope::from([""; 0]);
-        if self.settings.default_namespaces.as_ref().is_some_and(nowhere) {
-            mistakes.push(Mistake::new(
-                "the operator watches no namespace",
-                "the list of its namespaces is empty, so controllers without namespaces of their own would never run",
-                "`.namespaces([\"default\"])`, or leave it out to watch all",
-            ));
-        }
+        let namespaces = self.settings.default_namespaces.as_ref();
+        mistakes.extend(namespaces.and_then(WatchScope::contradiction).map(|wrong| Mistake::of(&wrong)));
+        mistakes.extend(self.clusters_of_one_name());
         let prefix = &self.settings.mark_prefix;
         if !MarkNames::is_prefix(prefix) {
             mistakes.push(Mistake::new(
@@ -92,6 +87,24 @@ impl OperatorBuilder {
         let election = self.settings.leader_election.as_ref().map(super::LeaderElection::validate);
         mistakes.extend(election.and_then(Result::err).map(|error| of_election(&error)));
         Mistakes::check(mistakes)
+    }
+
+    /// Other clusters that differ, and have one name.
+    fn clusters_of_one_name(&self) -> Vec<Mistake> {
+        let mut numbers: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+        let needs = self.settings.controllers.iter().flat_map(|controller| controller.needs(false));
+        for remote in needs.filter_map(|needs| needs.remote) {
+            numbers.entry(remote.name().to_owned()).or_default().insert(remote.number());
+        }
+        let several = numbers.into_iter().filter(|(_, numbers)| numbers.len() > 1);
+        let mistake = |(name, _): (String, _)| {
+            Mistake::new(
+                format!("two other clusters are called `{name}`"),
+                "the name stands in the keys of their objects, so one's would be taken for the other's",
+                "one `RemoteCluster`, cloned for each source, or another name for one of them",
+            )
+        };
+        several.map(mistake).collect()
     }
 
     /// For tests: panics with all mistakes in the operator and its controllers, if there are any.

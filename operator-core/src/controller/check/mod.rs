@@ -13,12 +13,7 @@ use super::{
     names::{check_field_manager, check_finalizer, check_name},
     settings::Settings,
 };
-use crate::{
-    cache::Contradiction,
-    dependent,
-    event_source::{SourceContents, WatchScope},
-    resource::ResourceType,
-};
+use crate::{cache::Contradiction, dependent, event_source::SourceContents, resource::ResourceType};
 
 /// The declaration, as far as it can contradict itself.
 pub(super) struct Facts<'d> {
@@ -72,12 +67,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     mistakes.extend(facts.draft.finalizer.as_deref().and_then(check_finalizer));
     mistakes.extend(numbers(settings));
     mistakes.extend(all_events(facts));
-    mistakes.extend(
-        settings
-            .contradictions()
-            .iter()
-            .map(|Contradiction([what, why, write])| Mistake::new(what, why, write)),
-    );
+    mistakes.extend(settings.contradictions().iter().map(Mistake::of));
     mistakes.extend(sources::check(facts));
     mistakes.extend(nodes::check(facts));
     mistakes
@@ -89,7 +79,6 @@ fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
     let at_once = settings.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
     let for_ever = settings.machine.max_reconciliation_interval.is_some_and(|interval| interval.is_zero());
     let too_wide = settings.spread.filter(|spread| !(0.0..=0.5).contains(spread));
-    let nowhere = matches!(settings.scope(), WatchScope::Namespaces(namespaces) if namespaces.is_empty());
     let mistakes = [
         none.then(|| {
             Mistake::new(
@@ -119,13 +108,7 @@ fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
                 "`.jitter(0.1)`, or any other share from 0 to 0.5",
             )
         }),
-        nowhere.then(|| {
-            Mistake::new(
-                "it watches no namespace",
-                "the list of its namespaces is empty, so nothing would ever run",
-                "`.namespaces([\"default\"])`, or leave it out to watch all",
-            )
-        }),
+        settings.scope().contradiction().map(|wrong| Mistake::of(&wrong)),
     ];
     mistakes.into_iter().flatten()
 }
