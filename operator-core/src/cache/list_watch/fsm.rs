@@ -314,9 +314,7 @@ impl Fsm {
         if let (FsmState::Watching { version, .. }, Some(seen)) = (&mut self.state, seen) {
             *version = seen;
         }
-        self.failures = 0;
-        self.expired = 0;
-        self.health.heard();
+        self.good_watch();
         (Publish::Line, self.request())
     }
 
@@ -342,10 +340,12 @@ impl Fsm {
         }
     }
 
-    /// A watch was open long enough to count as a success.
-    const fn good_watch(&mut self) {
+    /// A watch has shown something, or was open long enough to count as a success.
+    fn good_watch(&mut self) {
         self.failures = 0;
-        self.expired = 0;
+        if mem::take(&mut self.expired) >= EXPIRED_UNTIL_TROUBLE {
+            self.health.opened();
+        }
         self.health.heard();
     }
 

@@ -212,7 +212,6 @@ fn a_server_that_refuses_each_watch_as_too_old_is_reported_until_a_watch_shows_s
         }
     }
     let unhealthy = SourceHealth::Unhealthy { reason: "too old".to_owned(), advice: None };
-    // The wait of the first one is none, so the list that follows it is asked for twice here.
     assert_eq!(told, [SourceHealth::Healthy, unhealthy], "once, and not with each list");
     fsm.on(page("10", None), now);
     assert_eq!(fsm.on(Input::Opened, now).health, None, "open, and 410 as its first event");
