@@ -266,4 +266,28 @@ mod tests {
             .collect();
         assert_eq!(found, expected);
     }
+
+    #[test]
+    fn a_source_that_has_stopped_holds_nothing() {
+        let (controller, key) = ("web", &ObjectKey::namespaced("shop", "one"));
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        let observer = MetricsObserver::new(Recorders { given: Some(Arc::new(recorder)), served: None });
+        let seen = |objects| Observation::SourceSeen { controller, source: "Pod", objects };
+        for observation in [
+            Observation::UndecodableObjects { controller, source: "Pod", objects: 2 },
+            Observation::EventReceived { controller, source: "Pod", key, action: Action::Added },
+            seen(Some(3)),
+            Observation::SourceRemoved { controller, source: "Pod" },
+            // Nothing is left to tell the age of.
+            seen(None),
+        ] {
+            observer.observe(&observation);
+        }
+        let text = handle.render();
+        for gauge in ["undecodable_objects", "objects_held", "last_event_age_seconds"] {
+            let line = format!(r#"{gauge}{{controller_name="web",event="Pod"}} 0"#);
+            assert!(text.lines().any(|of| of == line), "{line} is not in\n{text}");
+        }
+    }
 }
