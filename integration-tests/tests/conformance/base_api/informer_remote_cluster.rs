@@ -256,7 +256,8 @@ async fn a_rotated_cluster_is_another_one() -> Result<()> {
     scene.create("one", "value").await?;
     operator.settled().await?;
     let maps = format!("/api/v1/namespaces/{}/configmaps", scene.namespace);
+    let (list, watch) = (format!("GET {maps}"), format!("WATCH {maps}"));
     let asked = after.asked.lock().clone();
-    assert_eq!(asked, [format!("GET {maps}"), format!("WATCH {maps}")], "it has a list-watch of its own");
+    assert_eq!(asked[..2], [list, watch], "it has a list-watch of its own");
     Ok(())
 }

@@ -10,14 +10,14 @@ fn rounds(scene: &Scene) -> usize {
 }
 
 /// Adds and removes the source `late`, as the spec says.
-fn script(late: impl Fn() -> InformerEventSource<ConfigMap> + Send + Sync + 'static) -> Script {
+fn script(late: impl Fn(&str) -> InformerEventSource<ConfigMap> + Send + Sync + 'static) -> Script {
     let late = Arc::new(late);
     Script::new(move |_, primary: Arc<TestResource>, context| {
         let late = Arc::clone(&late);
         Box::pin(async move {
             let sources = context.event_sources();
             match primary.value().starts_with("add") {
-                true => drop(sources.add(late())?),
+                true => drop(sources.add(late(primary.value()))?),
                 false => drop(sources.remove("late")),
             }
             Ok(UpdateControl::no_update())
@@ -47,7 +47,7 @@ async fn comes_and_goes(scene: &Scene, operator: &TestOperator, rounds: usize) -
 async fn a_source_that_comes_and_goes_leaves_nothing() -> Result<()> {
     let scene = Scene::new("growth-source").await?;
     let numbers = Numbers::default();
-    let script = script(|| {
+    let script = script(|_| {
         let late = InformerEventSource::<ConfigMap>::new().name("late");
         late.index("value", |map| value_of(map).into_iter().map(str::to_owned).collect())
     });
@@ -75,21 +75,33 @@ async fn the_clients_of_clusters_that_come_and_go_go_with_them() -> Result<()> {
     let server = edge.server_hook().context("it is inside the process")?;
     let alive = Arc::new(());
     let token = Arc::clone(&alive);
-    // Each time with new credentials: another value of the same name.
-    let script = script(move || {
-        let token = Arc::clone(&token);
-        let holds = TransportHook::around(move |request, inner| {
-            let _held = &token;
-            inner.send(request)
-        });
-        let remote = RemoteCluster::new("edge", edge.config()).transport(server.clone()).transport(holds);
-        InformerEventSource::new().name("late").on(&remote)
+    // With new credentials for each value: another cluster of the same name.
+    let current: Arc<Mutex<Option<(String, RemoteCluster)>>> = Arc::default();
+    let rotated = Arc::clone(&current);
+    let script = script(move |value| {
+        let mut rotated = rotated.lock();
+        if rotated.as_ref().is_none_or(|(of, _)| of != value) {
+            let token = Arc::clone(&token);
+            let holds = TransportHook::around(move |request, inner| {
+                let held = Arc::clone(&token);
+                async move {
+                    let answer = inner.send(request).await;
+                    drop(held);
+                    answer
+                }
+            });
+            let remote = RemoteCluster::new("edge", edge.config()).transport(server.clone()).transport(holds);
+            *rotated = Some((value.to_owned(), remote));
+        }
+        let (_, remote) = rotated.as_ref().expect("it was just made");
+        InformerEventSource::new().name("late").on(remote)
     });
     let operator = scene.start(scene.controller(&script)).await?;
     scene.create("one", "remove").await?;
     operator.settled().await?;
     let before = (Arc::strong_count(&alive), operator.operator().footprint().await);
     comes_and_goes(&scene, &operator, rounds(&scene)).await?;
+    *current.lock() = None;
     eventually("the end of the last client", async || {
         Ok((Arc::strong_count(&alive) == before.0).then_some(()))
     })

@@ -44,7 +44,7 @@ impl EventSources<'_> {
             }
             if slot.declaration().identity() != source.identity() {
                 return Err(taken(
-                    "by a source with another selection, mapping or form; remove that one first",
+                    "by a source that selects, maps or keeps something else, and would have to be removed first",
                 ));
             }
         }
