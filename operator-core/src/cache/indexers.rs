@@ -34,9 +34,6 @@ impl View {
         self: &Arc<Self>,
         indexers: BTreeMap<String, AnyIndexer>,
     ) -> BTreeMap<String, Indexer<Arc<TextObject>>> {
-        if indexers.is_empty() {
-            return BTreeMap::new();
-        }
         let (names, indexers): (Vec<_>, Vec<_>) = indexers.into_iter().unzip();
         let (view, indexers) = (Arc::clone(self), Arc::<[AnyIndexer]>::from(indexers));
         let ask = move |kept: &Arc<TextObject>| match view.open(kept) {
@@ -45,7 +42,7 @@ impl View {
             }
             None => Vec::new(),
         };
-        let (ask, id) = (Arc::new(ask), self.index());
+        let (ask, id) = (Arc::new(ask), self.id());
         let of = |(position, name)| {
             let ask = Arc::clone(&ask);
             let values = move |kept: &Arc<TextObject>| {

@@ -47,8 +47,7 @@ pub(crate) fn wrong_namespace(name: &str) -> Option<&'static str> {
         return Some("it stands for all namespaces, and no namespace can have this name");
     }
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let valid =
-        name.len() <= 63 && name.chars().all(allowed) && !name.starts_with('-') && !name.ends_with('-');
+    let valid = name.len() <= 63 && name.chars().all(allowed) && name.trim_matches('-') == name;
     (!valid).then_some("the name of a namespace has lower-case letters, digits and `-`, 63 at most")
 }
 
@@ -56,19 +55,14 @@ impl WatchScope {
     /// What is wrong with it.
     pub(crate) fn contradiction(&self) -> Option<Contradiction> {
         let Self::Namespaces(names) = self else { return None };
-        if names.is_empty() {
-            return Some(Contradiction::new(
-                "the list of namespaces is empty",
-                "nothing would ever run",
-                "`WatchScope::All`, or the names of namespaces",
-            ));
-        }
-        let (name, why) = names.iter().find_map(|name| Some((name, wrong_namespace(name)?)))?;
-        Some(Contradiction::new(
-            format!("`{name}` is in the list of namespaces"),
-            why,
-            "`WatchScope::All` alone, or only the names of namespaces",
-        ))
+        let (what, why) = match names.iter().find_map(|name| Some((name, wrong_namespace(name)?))) {
+            Some((name, why)) => (format!("`{name}` is in the list of namespaces"), why),
+            None if names.is_empty() => {
+                ("the list of namespaces is empty".to_owned(), "nothing would ever run")
+            }
+            None => return None,
+        };
+        Some(Contradiction::new(what, why, "`WatchScope::All` alone, or only the names of namespaces"))
     }
 
     /// The same for an operator that runs in this namespace.

@@ -354,12 +354,9 @@ impl SourceDeclaration for Declared {
 
     fn identity(&self) -> String {
         let remote = self.remote.as_ref().map(RemoteCluster::number);
-        let selectors = (&self.label_selector, &self.field_selector, self.marked);
-        let kind = (self.resource_type.plural(), self.resource_type.is_namespaced());
-        format!(
-            "{self:?} {kind:?} {:?} {} {remote:?} {selectors:?} {:?}",
-            self.scope, self.follows, self.options
-        )
+        let kind = (self.resource_type.plural(), self.resource_type.is_namespaced(), remote);
+        let selects = (&self.scope, self.follows, &self.label_selector, &self.field_selector, self.marked);
+        format!("{self:?} {kind:?} {selects:?} {:?}", self.options)
     }
 
     fn contradictions(&self) -> Vec<Contradiction> {

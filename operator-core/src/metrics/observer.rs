@@ -43,10 +43,6 @@ impl LastEvents {
     fn forget(&self, controller: &str) {
         self.0.lock().remove(controller);
     }
-
-    fn forget_source(&self, controller: &str, source: &str) {
-        self.0.lock().get_mut(controller).and_then(|of| of.remove(source));
-    }
 }
 
 impl MetricsObserver {
@@ -91,7 +87,7 @@ impl Observer for MetricsObserver {
             | Observation::RetryScheduled { .. } => {}
             Observation::SourceRemoved { controller, source } => {
                 let labels = [("controller_name", controller), ("event", source)];
-                self.last_events.forget_source(controller, source);
+                self.last_events.0.lock().get_mut(controller).and_then(|of| of.remove(source));
                 for gauge in [&table::UNDECODABLE_OBJECTS, &table::OBJECTS_HELD, &table::LAST_EVENT_AGE] {
                     metrics.record(gauge, &labels, 0.0);
                 }

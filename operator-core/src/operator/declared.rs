@@ -75,7 +75,18 @@ impl OperatorBuilder {
         }
         let namespaces = self.settings.default_namespaces.as_ref();
         mistakes.extend(namespaces.and_then(WatchScope::contradiction).map(|wrong| Mistake::of(&wrong)));
-        mistakes.extend(self.clusters_of_one_name());
+        let mut clusters = BTreeMap::new();
+        let needs = self.settings.controllers.iter().flat_map(|controller| controller.needs(false));
+        for remote in needs.filter_map(|needs| needs.remote) {
+            let number = *clusters.entry(remote.name().to_owned()).or_insert_with(|| remote.number());
+            if number != remote.number() {
+                mistakes.push(Mistake::new(
+                    format!("two other clusters are called `{}`", remote.name()),
+                    "the name stands in the keys of their objects, so one's would be taken for the other's",
+                    "one `RemoteCluster`, cloned for each source, or another name for one of them",
+                ));
+            }
+        }
         let prefix = &self.settings.mark_prefix;
         if !MarkNames::is_prefix(prefix) {
             mistakes.push(Mistake::new(
@@ -87,24 +98,6 @@ impl OperatorBuilder {
         let election = self.settings.leader_election.as_ref().map(super::LeaderElection::validate);
         mistakes.extend(election.and_then(Result::err).map(|error| of_election(&error)));
         Mistakes::check(mistakes)
-    }
-
-    /// Other clusters that differ, and have one name.
-    fn clusters_of_one_name(&self) -> Vec<Mistake> {
-        let mut numbers: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
-        let needs = self.settings.controllers.iter().flat_map(|controller| controller.needs(false));
-        for remote in needs.filter_map(|needs| needs.remote) {
-            numbers.entry(remote.name().to_owned()).or_default().insert(remote.number());
-        }
-        let several = numbers.into_iter().filter(|(_, numbers)| numbers.len() > 1);
-        let mistake = |(name, _): (String, _)| {
-            Mistake::new(
-                format!("two other clusters are called `{name}`"),
-                "the name stands in the keys of their objects, so one's would be taken for the other's",
-                "one `RemoteCluster`, cloned for each source, or another name for one of them",
-            )
-        };
-        several.map(mistake).collect()
     }
 
     /// For tests: panics with all mistakes in the operator and its controllers, if there are any.

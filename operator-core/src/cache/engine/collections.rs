@@ -14,7 +14,11 @@ use tokio::sync::SetOnce;
 
 use super::{Change, ChangeKind, Collection, Decoded, Engine, EngineState, Listing, ScopeIndex, WatchEvent};
 use crate::{
-    cache::{indexers::Values, scopes::WatchScope},
+    cache::{
+        indexers::Values,
+        overlay::{Advanced, Overlay},
+        scopes::WatchScope,
+    },
     observe::SourceHealth,
     resource::{ObjectKey, ResourceVersion},
 };
@@ -68,32 +72,16 @@ impl Engine {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get_mut(&scope) else { return };
         let listing = collection.listing.take().unwrap_or_default();
-        let version = ResourceVersion::parse(version);
         // With an item whose name is unknown, nothing can be said to be missing. The next list will tell.
-        if !listing.blind {
-            self.miss(state, scope, version, &|key, _| listing.keys.contains(key));
-        }
-        if let Some(version) = version {
-            let advanced = state.overlay.relisted(scope, version);
-            self.take_in(state, advanced);
-        }
-        self.is_complete(state, scope);
+        let is_there = |key: &ObjectKey, _: Option<&str>| listing.blind || listing.keys.contains(key);
+        self.complete(state, scope, ResourceVersion::parse(version), &is_there, Overlay::relisted);
     }
 
     /// A list-watch that this informer has joined has shown an event. It may be behind what is known here.
     pub(in crate::cache) fn joined(&self, scope: ScopeIndex, event: WatchEvent) {
         let state = &mut *self.lock();
-        if !state.collections.contains_key(&scope) || self.is_past(state, scope, event.item()) {
-            return;
-        }
-        match event {
-            WatchEvent::Applied(Decoded::Object { key, kept }) => {
-                self.applied(state, scope, &key, kept, true);
-            }
-            WatchEvent::Applied(Decoded::Undecodable(undecodable)) => {
-                self.not_decoded(state, scope, undecodable, true);
-            }
-            WatchEvent::Deleted(item) => drop(self.vanished(state, scope, item)),
+        if state.collections.contains_key(&scope) && !self.is_past(state, scope, event.item()) {
+            self.happened(state, scope, event, true);
         }
     }
 
@@ -106,28 +94,24 @@ impl Engine {
         shows: &dyn Fn(&ObjectKey) -> bool,
     ) {
         let state = &mut *self.lock();
-        if !state.collections.contains_key(&scope) {
-            return;
+        if state.collections.contains_key(&scope) {
+            let version = ResourceVersion::parse(version);
+            let is_newer =
+                |known: Option<&str>| version.is_some() && known.and_then(ResourceVersion::parse) > version;
+            let is_there = |key: &ObjectKey, known: Option<&str>| shows(key) || is_newer(known);
+            self.complete(state, scope, version, &is_there, Overlay::advance);
         }
-        let version = ResourceVersion::parse(version);
-        let is_newer =
-            |known: Option<&str>| version.is_some() && known.and_then(ResourceVersion::parse) > version;
-        self.miss(state, scope, version, &|key, known| shows(key) || is_newer(known));
-        if let Some(version) = version {
-            let advanced = state.overlay.advance(scope, version);
-            self.take_in(state, advanced);
-        }
-        self.is_complete(state, scope);
     }
 
     /// Of a collection, everything has been shown up to `version`. What isn't there any more, going by the version in
     /// which it is known, is gone.
-    fn miss(
+    fn complete(
         &self,
         state: &mut EngineState,
         scope: ScopeIndex,
         version: Option<ResourceVersion>,
         is_there: &dyn Fn(&ObjectKey, Option<&str>) -> bool,
+        advance: fn(&mut Overlay, ScopeIndex, ResourceVersion) -> Advanced,
     ) {
         state.undecodable.retain(|key, known| {
             self.scopes.of(key) != Some(scope) || is_there(key, known.version.as_deref())
@@ -146,11 +130,9 @@ impl Engine {
                 let kind = ChangeKind::Deleted { last, final_state_unknown: true };
                 self.hand_over(Change { key, kind });
             }
+            let advanced = advance(&mut state.overlay, scope, version);
+            self.take_in(state, advanced);
         }
-    }
-
-    /// Everything has been shown of a collection.
-    fn is_complete(&self, state: &mut EngineState, scope: ScopeIndex) {
         self.count_undecodable(state);
         // A later list changes nothing.
         let _ = self.scopes.synced(scope).map(|synced| synced.set(()));

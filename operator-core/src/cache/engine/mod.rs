@@ -246,25 +246,25 @@ impl Engine {
         if !state.collections.contains_key(&scope) {
             return;
         }
-        let version = match event {
-            event if state.overlay.is_behind(scope) && self.is_past(state, scope, event.item()) => {
-                event.item().resource_version()
-            }
-            WatchEvent::Applied(Decoded::Object { key, kept }) => {
-                let version = kept.resource_version();
-                self.applied(state, scope, &key, kept, false);
-                version
-            }
-            WatchEvent::Applied(Decoded::Undecodable(undecodable)) => {
-                let version = undecodable.version();
-                self.not_decoded(state, scope, undecodable, false);
-                version
-            }
-            WatchEvent::Deleted(item) => self.vanished(state, scope, item),
-        };
+        let version = event.item().resource_version();
+        if !(state.overlay.is_behind(scope) && self.is_past(state, scope, event.item())) {
+            self.happened(state, scope, event, false);
+        }
         if let Some(version) = version {
             let advanced = state.overlay.advance(scope, version);
             self.take_in(state, advanced);
+        }
+    }
+
+    fn happened(&self, state: &mut EngineState, scope: ScopeIndex, event: WatchEvent, listed: bool) {
+        match event {
+            WatchEvent::Applied(Decoded::Object { key, kept }) => {
+                self.applied(state, scope, &key, kept, listed);
+            }
+            WatchEvent::Applied(Decoded::Undecodable(undecodable)) => {
+                self.not_decoded(state, scope, undecodable, listed);
+            }
+            WatchEvent::Deleted(item) => self.vanished(state, scope, item),
         }
     }
 
@@ -277,8 +277,8 @@ impl Engine {
         }
     }
 
-    /// A watch reported that an object is gone. Returns the version of that event.
-    fn vanished(&self, state: &mut EngineState, scope: ScopeIndex, item: Decoded) -> Option<ResourceVersion> {
+    /// A watch reported that an object is gone.
+    fn vanished(&self, state: &mut EngineState, scope: ScopeIndex, item: Decoded) {
         match item {
             Decoded::Object { key, kept: object } => {
                 let version = object.resource_version();
@@ -290,7 +290,6 @@ impl Engine {
                 if !stale {
                     self.removed(state, &key, version, object, false);
                 }
-                version
             }
             Decoded::Undecodable(undecodable) => {
                 let version = undecodable.version();
@@ -302,7 +301,6 @@ impl Engine {
                     }
                     None => self.not_decoded(state, scope, undecodable, false),
                 }
-                version
             }
         }
     }
@@ -586,7 +584,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        self.face.forget(&|| self.store.entries());
+        self.face.forget(&self.store.entries());
     }
 }
 

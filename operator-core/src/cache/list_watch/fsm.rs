@@ -252,13 +252,9 @@ impl Fsm {
         if self.streams == Streams::Paused {
             self.streams = Streams::Ready;
         }
-        self.healthy(Health::listed);
-    }
-
-    /// A success, unless what follows it fails again and again.
-    fn healthy(&mut self, success: fn(&mut Health)) {
+        // No success if what follows it fails again and again.
         if self.expired < EXPIRED_UNTIL_TROUBLE {
-            success(&mut self.health);
+            self.health.listed();
         }
     }
 
@@ -266,7 +262,9 @@ impl Fsm {
         let publish = match &self.state {
             FsmState::Listed { version } => {
                 self.state = FsmState::Watching { version: version.clone(), since: now };
-                self.healthy(Health::opened);
+                if self.expired < EXPIRED_UNTIL_TROUBLE {
+                    self.health.opened();
+                }
                 Publish::Nothing
             }
             FsmState::Empty => {

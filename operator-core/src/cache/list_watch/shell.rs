@@ -91,14 +91,10 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
         if let Input::Failed(failure) | Input::Broken(failure) = &input {
             tracing::debug!(informer = feed.name, ?failure, "list-watch");
         }
-        match &input {
-            Input::Opened if is_watch => feed.watch_is_open(true),
-            Input::Ended | Input::Broken(_) | Input::Failed(_) => feed.watch_is_open(false),
-            Input::Opened
-            | Input::Page { .. }
-            | Input::Event { .. }
-            | Input::Bookmark { .. }
-            | Input::Waited => {}
+        if matches!(input, Input::Ended | Input::Broken(_) | Input::Failed(_)) {
+            feed.watch_is_open(false);
+        } else if is_watch {
+            feed.watch_is_open(true);
         }
         let decision = progress.fsm.on(input, environment.now());
         progress.command = decision.next;

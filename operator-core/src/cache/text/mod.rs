@@ -332,12 +332,6 @@ impl TextObject {
         }
     }
 
-    /// The number of informers whose indexes have left values here.
-    #[cfg(test)]
-    pub(in crate::cache) fn indexed_for(&self) -> usize {
-        self.indexed.get().map_or(0, |all| all.lock().len())
-    }
-
     /// The decoded object: by `decode`, unless it is already in use.
     fn open(
         self: &Arc<Self>,

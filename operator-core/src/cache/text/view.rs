@@ -46,7 +46,7 @@ pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
     }
 
     /// The informer of these is gone. It had these objects, which others may share.
-    fn forget(&self, objects: &dyn Fn() -> Vec<(ObjectKey, Arc<TextObject>)>) {
+    fn forget(&self, objects: &[(ObjectKey, Arc<TextObject>)]) {
         let _ = objects;
     }
 
@@ -69,8 +69,6 @@ pub(crate) struct View {
     is_read_at_once: AtomicBool,
     /// Whether an object is decoded when it arrives, to check that it can be.
     is_checked: AtomicBool,
-    /// Whether the user has indexes, whose values are kept with the objects.
-    has_indexes: AtomicBool,
     /// Only a part of an answer is kept: what the transform leaves, or the metadata.
     keeps_part: bool,
     /// Notified of objects that can't be decoded when they are read, if they weren't checked before.
@@ -115,7 +113,6 @@ impl View {
             // Those of the primaries: a run follows.
             is_read_at_once: AtomicBool::new(settings.take_over_metadata || settings.is_asked),
             is_checked: AtomicBool::new(settings.is_checked),
-            has_indexes: AtomicBool::new(false),
             engine: OnceLock::new(),
         }
     }
@@ -130,9 +127,7 @@ impl View {
         self.is_checked.load(Ordering::Relaxed)
     }
 
-    /// The user has indexes over its objects.
-    pub(in crate::cache) fn index(&self) -> u64 {
-        self.has_indexes.store(true, Ordering::Relaxed);
+    pub(in crate::cache) const fn id(&self) -> u64 {
         self.id
     }
 
@@ -309,10 +304,8 @@ impl Face for View {
         self.understand(item, true, known)
     }
 
-    fn forget(&self, objects: &dyn Fn() -> Vec<(ObjectKey, Arc<TextObject>)>) {
-        if self.has_indexes.load(Ordering::Relaxed) {
-            objects().iter().for_each(|(_, kept)| kept.forget_indexed(self.id));
-        }
+    fn forget(&self, objects: &[(ObjectKey, Arc<TextObject>)]) {
+        objects.iter().for_each(|(_, kept)| kept.forget_indexed(self.id));
     }
 
     fn with_metadata(&self, kept: &TextObject, of: &TextObject) -> Option<TextObject> {

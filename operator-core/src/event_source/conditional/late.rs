@@ -92,8 +92,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        InformerEventSource, RemoteCluster,
         cache::{Bounds, InitialList},
+        event_source::{InformerEventSource, remote::RemoteCluster},
         resource::{MappingAnnotations, ObjectKey},
     };
 

@@ -105,10 +105,7 @@ impl Machine {
         }
         self.core.opening = Some(opening);
         self.core.gate.rescope(before, now);
-        let left = self.records.iter().filter(|(key, _)| !self.core.gate.follows(key.namespace()));
-        let mut left: Vec<_> = left.map(|(key, record)| (record.arrival, key.clone())).collect();
-        left.sort_unstable_by_key(|(arrival, _)| *arrival);
-        for (_, key) in left {
+        for key in self.in_order(|key, _| !self.core.gate.follows(key.namespace())) {
             self.forget(key, effects);
         }
     }
@@ -135,8 +132,15 @@ impl Machine {
         }
     }
 
-    /// Starts the runs of what has arrived before, for the primaries in `namespace`, or for all, in the order in which
-    /// they appeared and not in that of the hash map.
+    /// The primaries for which this is true, in the order in which they appeared and not in that of the hash map.
+    fn in_order(&self, which: impl Fn(&ObjectKey, &Record) -> bool) -> Vec<ObjectKey> {
+        let found = self.records.iter().filter(|(key, record)| which(key, record));
+        let mut found: Vec<_> = found.map(|(key, record)| (record.arrival, key.clone())).collect();
+        found.sort_unstable_by_key(|(arrival, _)| *arrival);
+        found.into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// Starts the runs of what has arrived before, for the primaries in `namespace`, or for all.
     pub(super) fn start(
         &mut self,
         opening: u64,
@@ -153,11 +157,9 @@ impl Machine {
             let is_meant = namespace.as_deref().is_none_or(|namespace| key.namespace() == Some(namespace));
             is_meant && !self.core.gate.lets(key)
         };
-        let marked = self.records.iter().filter(|(key, record)| record.is_marked() && is_new(key));
-        let mut marked: Vec<_> = marked.map(|(key, record)| (record.arrival, key.clone())).collect();
-        marked.sort_unstable_by_key(|(arrival, _)| *arrival);
+        let marked = self.in_order(|key, record| record.is_marked() && is_new(key));
         self.core.gate.open(namespace);
-        for (_, key) in marked {
+        for key in marked {
             if let Some(record) = self.records.get_mut(&key) {
                 self.core.submit(&key, record, now, effects);
             }

@@ -12,32 +12,20 @@ use crate::resource::ObjectKey;
 /// primary from running.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    open: Open,
+    /// All that are followed are let through, and not only those in these namespaces.
+    everywhere: bool,
+    open: HashSet<Arc<str>>,
     /// The namespaces that are followed since they were changed; `None` for all, or if they never were.
     followed: Option<BTreeSet<String>>,
 }
 
-#[derive(Debug)]
-enum Open {
-    /// For those in these namespaces.
-    In(HashSet<Arc<str>>),
-    /// For all that are followed.
-    Everywhere,
-}
-
-impl Default for Open {
-    fn default() -> Self {
-        Self::In(HashSet::new())
-    }
-}
-
 impl Gate {
     /// Whether runs of the primary may start. Called at every event: one lookup in a set, and none once all are let
-    /// through.
+    /// through, unless the namespaces have changed.
     pub(super) fn lets(&self, key: &ObjectKey) -> bool {
-        match &self.open {
-            Open::Everywhere => self.follows(key.namespace()),
-            Open::In(open) => key.namespace().is_some_and(|namespace| open.contains(namespace)),
+        match self.everywhere {
+            true => self.follows(key.namespace()),
+            false => key.namespace().is_some_and(|namespace| self.open.contains(namespace)),
         }
     }
 
@@ -50,36 +38,21 @@ impl Gate {
     /// The primaries are followed in the namespaces `now`, and were in those `before`; `None` for all. Those in a
     /// namespace that wasn't followed are not let through before it is opened.
     pub(super) fn rescope(&mut self, before: Option<&BTreeSet<String>>, now: Option<BTreeSet<String>>) {
-        let is_followed = |namespace: &str| now.as_ref().is_none_or(|now| now.contains(namespace));
-        let open = match (&self.open, before, &now) {
-            (Open::Everywhere, None, None) => None,
-            // All of them were let through, so those that are left are.
-            (Open::Everywhere, None, Some(now)) => {
-                Some(now.iter().map(|namespace| Arc::from(&**namespace)).collect())
-            }
-            (Open::Everywhere, Some(before), _) => {
-                let left = before.iter().filter(|namespace| is_followed(namespace));
-                Some(left.map(|namespace| Arc::from(&**namespace)).collect())
-            }
-            (Open::In(open), _, _) => {
-                Some(open.iter().filter(|namespace| is_followed(namespace)).cloned().collect())
-            }
-        };
-        if let Some(open) = open {
-            self.open = Open::In(open);
+        if self.everywhere {
+            let Some(open) = before.or(now.as_ref()) else { return };
+            self.open = open.iter().map(|namespace| Arc::from(&**namespace)).collect();
         }
+        self.everywhere = false;
+        self.open.retain(|namespace| now.as_ref().is_none_or(|now| now.contains(&**namespace)));
         self.followed = now;
     }
 
     /// Lets those in a namespace, or all, through as well, as far as they are followed.
     pub(super) fn open(&mut self, namespace: Option<Arc<str>>) {
-        if namespace.is_some() && !self.follows(namespace.as_deref()) {
-            return;
-        }
-        match (&mut self.open, namespace) {
-            (Open::Everywhere, _) => {}
-            (Open::In(open), Some(namespace)) => drop(open.insert(namespace)),
-            (open @ Open::In(_), None) => *open = Open::Everywhere,
+        match namespace {
+            None => self.everywhere = true,
+            Some(namespace) if self.follows(Some(&namespace)) => drop(self.open.insert(namespace)),
+            Some(_) => {}
         }
     }
 }
@@ -99,8 +72,12 @@ mod tests {
 
     #[test]
     fn only_what_was_let_through_and_is_still_followed_is() {
-        let open = || Open::Everywhere;
-        let only_a = || Open::In([Arc::from("a")].into());
+        let gate = |everywhere, open: &[&str]| Gate {
+            everywhere,
+            open: open.iter().map(|namespace| Arc::from(*namespace)).collect(),
+            followed: None,
+        };
+        let (open, only_a) = (|| gate(true, &[]), || gate(false, &["a"]));
         let cases = [
             (open(), set(["a", "b"]), set(["b", "c"]), "b"),
             (open(), set(["a", "b"]), None, "ab"),
@@ -108,10 +85,9 @@ mod tests {
             (open(), None, None, "abc"),
             (only_a(), set(["a", "b"]), set(["a", "b", "c"]), "a"),
             (only_a(), set(["a", "b"]), set(["b"]), ""),
-            (Open::default(), None, set(["a"]), ""),
+            (Gate::default(), None, set(["a"]), ""),
         ];
-        for (open, before, now, expected) in cases {
-            let mut gate = Gate { open, followed: None };
+        for (mut gate, before, now, expected) in cases {
             gate.rescope(before.as_ref(), now.clone());
             assert_eq!(lets(&gate), expected, "{before:?} {now:?}");
             // What was left stays closed, whatever is opened.

@@ -58,21 +58,16 @@ pub enum Input {
         /// How it ended.
         outcome: Outcome,
     },
-    /// Runs of all primaries may start from now on. What was pending is served now, in the order in which primaries
-    /// appeared. Ignored if another opening has begun since, or after a stop.
+    /// Runs may start from now on, in addition to those that were started before. What was pending is served now, in the
+    /// order in which primaries appeared. Ignored if another opening has begun since, or after a stop.
     Start {
         /// The number of the opening; 0 for the first one.
         opening: u64,
-    },
-    /// The same for the primaries in one namespace, in addition to those that were started before.
-    StartIn {
-        /// The number of the opening.
-        opening: u64,
-        /// The namespace.
-        namespace: Arc<str>,
+        /// Only those of primaries in this namespace; `None` for all.
+        namespace: Option<Arc<str>>,
     },
     /// The primaries are followed in other namespaces; `None` for all. What is kept about those in other namespaces is
-    /// dropped, and runs in namespaces that were not followed before start only with an [`Input::StartIn`] or an
+    /// dropped, and runs in namespaces that were not followed before start only with an
     /// [`Input::Start`] of the new opening.
     Rescoped {
         /// The number of the opening that begins, and ends the one before.

@@ -123,8 +123,7 @@ impl Machine {
             }
             Input::Related { key, cause } => self.related(&key, cause, now, effects),
             Input::Finished { run, key, outcome } => self.finished(run, key, outcome, now, effects),
-            Input::Start { opening } => self.start(opening, None, now, effects),
-            Input::StartIn { opening, namespace } => self.start(opening, Some(namespace), now, effects),
+            Input::Start { opening, namespace } => self.start(opening, namespace, now, effects),
             Input::Rescoped { opening, before, now } => {
                 self.rescoped(opening, before.as_ref(), now, effects);
             }

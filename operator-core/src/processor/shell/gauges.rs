@@ -151,7 +151,7 @@ impl Bench {
                 self.opening += 1;
                 self.processor.send(Input::Rescoped { opening: self.opening, before, now });
             }
-            Step::Start => self.processor.send(Input::Start { opening: self.opening }),
+            Step::Start => self.processor.send(Input::Start { opening: self.opening, namespace: None }),
             Step::TimePasses => self.beside(tokio::time::sleep(Duration::from_secs(3))).await,
             Step::TakesIn => assert!(futures::poll!(&mut self.task).is_pending()),
             Step::Settle => self.settle().await,
@@ -213,7 +213,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.expect("a runtime").block_on(async {
             let mut bench = Bench::new();
-            bench.processor.send(Input::Start { opening: 0 });
+            bench.processor.send(Input::Start { opening: 0, namespace: None });
             for step in steps {
                 let settles = matches!(step, Step::Settle);
                 bench.step(step).await;

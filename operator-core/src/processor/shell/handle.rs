@@ -59,10 +59,7 @@ impl Processor {
 
     /// Lets runs of the primaries in `namespace`, or of all, start, unless another opening has begun.
     pub(crate) fn open(&self, opening: u64, namespace: Option<&str>) {
-        self.send(match namespace {
-            Some(namespace) => Input::StartIn { opening, namespace: Arc::from(namespace) },
-            None => Input::Start { opening },
-        });
+        self.send(Input::Start { opening, namespace: namespace.map(Arc::from) });
     }
 
     /// Lets no more runs start and waits for those in progress, for at most `deadline` (a time from now). True if all

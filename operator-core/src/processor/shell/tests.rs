@@ -30,7 +30,7 @@ const FAILURE: Outcome = Outcome::Failed { kind: FailureKind::Retryable, not_bef
 impl Processor {
     /// Lets runs start. Returns when that has happened for what was sent before. An operator calls `open`.
     pub(crate) async fn start(&self) {
-        self.send(Input::Start { opening: 0 });
+        self.send(Input::Start { opening: 0, namespace: None });
         self.snapshot().await;
     }
 

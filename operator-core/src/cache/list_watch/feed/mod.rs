@@ -14,11 +14,9 @@
 //! # Guarantees
 //! - Each informer gets everything in the order in which the server has shown it, as if it were alone, and nothing after
 //!   it has left.
-//! - An informer that comes later is told of all that exists, without a request, and of the feed's trouble. It may know
-//!   more than the feed, as its namespaces have changed: nothing older than what it knows is told, and no end of what the
-//!   feed hasn't shown yet.
-//! - It is synced once it knows what the others know; while the watch isn't open, only with its next event, bookmark or
-//!   list.
+//! - An informer that comes later is told of all that exists, without a request, and of the feed's trouble. If it knows more
+//!   than the feed, nothing older is told, and no end of what the feed hasn't shown yet.
+//! - It is synced once it knows what the others know; while the watch isn't open, that is with its next event or list.
 //! - An informer that selects less than its feed is told of an object that it doesn't select any more as deleted, and
 //!   never of one that it doesn't select.
 //!

@@ -12,10 +12,7 @@ use parking_lot::Mutex;
 
 use super::{Feed, Selects};
 use crate::{
-    cache::{
-        config::{InformerSettings, InitialList},
-        text::View,
-    },
+    cache::{InitialList, config::InformerSettings, text::View},
     resource::Cluster,
 };
 
@@ -67,7 +64,6 @@ impl Key {
         namespace: Option<&str>,
     ) -> Self {
         let kind = &settings.resource_type;
-        let is_streamed = settings.initial_list == InitialList::Streaming;
         let labels = share.wider().map(str::to_owned);
         let shard = settings.shard.as_ref().map(ToString::to_string);
         let labels = labels.or_else(|| settings.label_selector.clone());
@@ -79,7 +75,11 @@ impl Key {
             metadata_only: settings.metadata_only,
             form: view.form(),
             managers: view.managers().to_vec(),
-            requests: (settings.page_size, is_streamed, settings.watch_timeout),
+            requests: (
+                settings.page_size,
+                settings.initial_list == InitialList::Streaming,
+                settings.watch_timeout,
+            ),
         }
     }
 }

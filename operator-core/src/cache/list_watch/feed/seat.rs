@@ -10,7 +10,6 @@ use crate::{
         text::TextObject,
     },
     observe::SourceHealth,
-    resource::ObjectKey,
 };
 
 /// An informer, as a feed knows it.
@@ -84,10 +83,6 @@ impl Seat {
         if let Some(event) = self.as_selected(event) {
             self.engine.joined(self.scope, event);
         }
-    }
-
-    pub(super) fn join_finished(&self, version: &str, shows: &dyn Fn(&ObjectKey) -> bool) {
-        self.engine.join_finished(self.scope, version, shows);
     }
 
     /// What the event means for the informer. An object that it doesn't select any more is gone, as far as it is

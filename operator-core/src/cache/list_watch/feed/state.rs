@@ -24,8 +24,9 @@ pub(super) struct FeedState {
     /// By the order of their coming.
     seats: BTreeMap<u64, Seat>,
     next: u64,
-    /// Those that came after the last list was asked for, and don't know yet what the others know.
-    joining: BTreeMap<u64, Told>,
+    /// Those that came after the last list was asked for, and don't know yet what the others know: from where on they are
+    /// to be told what exists; `None` if they were told everything.
+    joining: BTreeMap<u64, Option<Bound<ObjectKey>>>,
     /// What exists, if others may come.
     objects: Option<BTreeMap<ObjectKey, Last>>,
     /// What a list has shown so far; `None` between lists.
@@ -45,13 +46,6 @@ struct Listing {
     keys: BTreeSet<ObjectKey>,
     /// An item was listed whose name couldn't be read: it could be any object.
     blind: bool,
-}
-
-/// How much of what exists a joiner has been told.
-enum Told {
-    /// The objects up to this one.
-    Until(Option<ObjectKey>),
-    Everything,
 }
 
 /// The newest state of an object.
@@ -94,8 +88,11 @@ impl FeedState {
         self.seats.iter().filter(|(id, _)| !self.joining.contains_key(id)).map(|(_, seat)| seat)
     }
 
-    fn joiners(&self) -> impl Iterator<Item = &Seat> {
-        self.joining.keys().filter_map(|id| self.seats.get(id))
+    /// Tells each of an event, by `told` if it knows everything that came before.
+    fn tell_all(&self, event: &WatchEvent, told: impl Fn(&Seat)) {
+        for (id, seat) in &self.seats {
+            if self.joining.contains_key(id) { seat.joined(event) } else { told(seat) }
+        }
     }
 
     pub(super) fn join(&mut self, seat: Seat) -> u64 {
@@ -105,27 +102,26 @@ impl FeedState {
             seat.health_changed(&self.health);
         }
         self.seats.insert(id, seat);
-        self.joining.insert(id, Told::Until(None));
+        self.joining.insert(id, Some(Bound::Unbounded));
         id
     }
 
     /// Tells a joiner of the next objects that exist. Returns whether there are more.
     pub(super) fn tell(&mut self, id: u64) -> bool {
-        let (Some(seat), Some(Told::Until(last))) = (self.seats.get(&id), self.joining.get(&id)) else {
+        let (Some(seat), Some(Some(from))) = (self.seats.get(&id), self.joining.get(&id)) else {
             return false;
         };
-        let from = last.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
-        let objects = self.objects.iter().flat_map(|objects| objects.range((from, Bound::Unbounded)));
-        let (mut told, mut last) = (0, None);
-        for (key, object) in objects.take(TOLD_AT_A_TIME) {
+        let objects = self.objects.iter().flat_map(|all| all.range((from.as_ref(), Bound::Unbounded)));
+        let next: Vec<_> = objects.take(TOLD_AT_A_TIME).collect();
+        for (key, object) in &next {
             seat.joined(&WatchEvent::Applied(object.decoded(key)));
-            (told, last) = (told + 1, Some(key.clone()));
         }
-        if told == TOLD_AT_A_TIME {
-            self.joining.insert(id, Told::Until(last));
+        let is_full = next.len() == TOLD_AT_A_TIME;
+        let from = next.last().filter(|_| is_full).map(|(key, _)| Bound::Excluded((*key).clone()));
+        self.joining.insert(id, from);
+        if is_full {
             return true;
         }
-        self.joining.insert(id, Told::Everything);
         if self.is_open {
             self.seat_joiners();
         }
@@ -135,15 +131,12 @@ impl FeedState {
     /// Those that were told everything know as much as the others from now on.
     fn seat_joiners(&mut self) {
         let Some(version) = &self.version else { return };
-        let is_told = |(id, told): (&u64, &Told)| matches!(told, Told::Everything).then_some(*id);
-        let told: Vec<u64> = self.joining.iter().filter_map(is_told).collect();
-        for id in told {
-            self.joining.remove(&id);
+        for (id, _) in self.joining.extract_if(.., |_, from| from.is_none()) {
             let Some(seat) = self.seats.get(&id) else { continue };
             let known = |key: &ObjectKey| self.objects.as_ref().and_then(|objects| objects.get(key));
             let shows = |key: &ObjectKey| known(key).is_some_and(|last| seat.is_selected(&last.decoded(key)));
             seat.health_changed(&self.health);
-            seat.join_finished(version, &|key| self.blind || shows(key));
+            seat.engine.join_finished(seat.scope, version, &|key| self.blind || shows(key));
         }
     }
 
@@ -210,15 +203,12 @@ impl FeedState {
 
     pub(super) fn listed(&mut self, item: &Decoded) {
         self.exists(item);
-        self.seated().for_each(|seat| seat.listed(item));
-        let event = WatchEvent::Applied(item.clone());
-        self.joiners().for_each(|seat| seat.joined(&event));
+        self.tell_all(&WatchEvent::Applied(item.clone()), |seat| seat.listed(item));
     }
 
     pub(super) fn streamed(&mut self, event: &WatchEvent) {
         self.happened(event);
-        self.seated().for_each(|seat| seat.streamed(event));
-        self.joiners().for_each(|seat| seat.joined(event));
+        self.tell_all(event, |seat| seat.streamed(event));
     }
 
     pub(super) fn list_finished(&mut self, version: &str) {
@@ -233,8 +223,7 @@ impl FeedState {
 
     pub(super) fn watched(&mut self, event: &WatchEvent) {
         self.happened(event);
-        self.seated().for_each(|seat| seat.watched(event));
-        self.joiners().for_each(|seat| seat.joined(event));
+        self.tell_all(event, |seat| seat.watched(event));
         if let Some(version) = event.item().kept().and_then(TextObject::version) {
             self.reached(version);
         }

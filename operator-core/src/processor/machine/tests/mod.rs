@@ -31,7 +31,7 @@ const FAILURE: Outcome = failure(FailureKind::Retryable);
 const REFUSAL: Outcome = failure(FailureKind::Permanent);
 const TROUBLE: Outcome = failure(FailureKind::Server);
 
-const START: Input = Input::Start { opening: 0 };
+const START: Input = Input::Start { opening: 0, namespace: None };
 
 const fn failure(kind: FailureKind) -> Outcome {
     Outcome::Failed { kind, not_before: None }

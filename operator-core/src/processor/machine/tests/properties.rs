@@ -242,10 +242,12 @@ impl World {
                 }
             }
             Op::Pass(time) => self.pass(millis(time)),
-            Op::Start(counts) => drop(self.on(Input::Start { opening: self.opening(counts) })),
+            Op::Start(counts) => {
+                drop(self.on(Input::Start { opening: self.opening(counts), namespace: None }))
+            }
             Op::StartIn(index, counts) => {
                 let namespace = namespace_of(NAMES[index]).into();
-                drop(self.on(Input::StartIn { opening: self.opening(counts), namespace }));
+                drop(self.on(Input::Start { opening: self.opening(counts), namespace: Some(namespace) }));
             }
             Op::Rescope(which) => {
                 let (before, now) = (self.oracle.followed.clone(), SCOPES[which]);
@@ -265,7 +267,7 @@ impl World {
 
     /// Lets all runs succeed until nothing is pending.
     fn drain(&mut self) {
-        self.on(Input::Start { opening: self.openings });
+        self.on(Input::Start { opening: self.openings, namespace: None });
         for _ in 0..100 {
             for run in self.oracle.in_flight() {
                 self.finish(run, SUCCESS);

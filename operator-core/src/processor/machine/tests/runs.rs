@@ -171,8 +171,8 @@ fn after_a_stop_nothing_starts_whatever_comes() {
         bench.on(START).idle();
         let namespaces = Some(["test".to_owned()].into());
         bench.on(Input::Rescoped { opening: 1, before: None, now: namespaces }).idle();
-        bench.on(Input::Start { opening: 1 }).idle();
-        bench.on(Input::StartIn { opening: 1, namespace: "test".into() }).idle();
+        bench.on(Input::Start { opening: 1, namespace: None }).idle();
+        bench.on(Input::Start { opening: 1, namespace: Some("test".into()) }).idle();
         bench.finished(&run, outcome).idle();
         assert_eq!(bench.machine.running(), 0);
         bench.related("a").changed("new", Cause::Created).idle();

@@ -161,8 +161,7 @@ impl Oracle {
                 }
             }
             Input::Finished { run, key, outcome } => self.follow_end(*run, key, *outcome, now),
-            Input::Start { opening } => self.follow_start(*opening, None),
-            Input::StartIn { opening, namespace } => self.follow_start(*opening, Some(namespace)),
+            Input::Start { opening, namespace } => self.follow_start(*opening, namespace.as_ref()),
             Input::Stop => (self.started, self.opening) = (false, None),
             Input::Rescoped { opening, before, now } => self.follow_rescoping(*opening, before, now),
         }
