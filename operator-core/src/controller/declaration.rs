@@ -106,7 +106,7 @@ impl Controller {
     }
 
     /// The workflows of the controller: its own, and those that the reconciler calls itself.
-    #[cfg(feature = "cli")]
+    #[cfg(any(test, feature = "cli"))]
     pub(crate) fn outlines(&self) -> &[crate::workflow::Outline] {
         &self.settings.outlines
     }
