@@ -65,12 +65,12 @@ pub(super) struct Scopes {
 #[derive(Debug)]
 struct Followed {
     /// Sorted by namespace; only `None` means "everything".
-    collections: Vec<Collection>,
+    collections: Vec<ScopeState>,
     next: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Collection {
+struct ScopeState {
     namespace: Option<String>,
     index: ScopeIndex,
     /// Set once it was listed for the first time.
@@ -154,12 +154,12 @@ impl Scopes {
         self.holding(key, |collection| collection.index)
     }
 
-    fn holding<T>(&self, key: &ObjectKey, of: impl FnOnce(&Collection) -> T) -> Option<T> {
+    fn holding<T>(&self, key: &ObjectKey, of: impl FnOnce(&ScopeState) -> T) -> Option<T> {
         if *key.cluster() != self.cluster {
             return None;
         }
         let followed = self.followed.read();
-        if let [everything @ Collection { namespace: None, .. }] = &*followed.collections {
+        if let [everything @ ScopeState { namespace: None, .. }] = &*followed.collections {
             return Some(of(everything));
         }
         followed.find(key.namespace()?).map(of)
@@ -196,19 +196,19 @@ impl Scopes {
 }
 
 impl Followed {
-    fn collection(&mut self, namespace: Option<String>, known: Inherited) -> Collection {
+    fn collection(&mut self, namespace: Option<String>, known: Inherited) -> ScopeState {
         let index = ScopeIndex(self.next);
         self.next += 1;
-        Collection { namespace, index, synced: Arc::new(SetOnce::new()), known }
+        ScopeState { namespace, index, synced: Arc::new(SetOnce::new()), known }
     }
 
-    fn find(&self, namespace: &str) -> Option<&Collection> {
+    fn find(&self, namespace: &str) -> Option<&ScopeState> {
         let found = self.collections.binary_search_by(|held| held.namespace.as_deref().cmp(&Some(namespace)));
         Some(&self.collections[found.ok()?])
     }
 }
 
-impl Collection {
+impl ScopeState {
     fn knows(&self, namespace: Option<&str>) -> bool {
         self.synced.initialized()
             || match (&self.known, namespace) {
@@ -220,9 +220,9 @@ impl Collection {
 }
 
 /// What was known of a new collection through those `before`.
-fn known_before(before: &[Collection], namespace: Option<&str>) -> Inherited {
+fn known_before(before: &[ScopeState], namespace: Option<&str>) -> Inherited {
     match (namespace, before) {
-        (Some(_), [everything @ Collection { namespace: None, .. }]) if everything.knows(namespace) => {
+        (Some(_), [everything @ ScopeState { namespace: None, .. }]) if everything.knows(namespace) => {
             Inherited::All
         }
         (Some(_), _) => Inherited::Of(BTreeSet::new()),

@@ -77,7 +77,7 @@ use retry::RetryReads;
 pub(crate) use retry::retry_after;
 pub(crate) use term::Term;
 #[cfg(feature = "testing")]
-pub(crate) use verb::Place;
+pub(crate) use verb::ResourcePath;
 
 /// How long any request but a watch or a list may take, including reading its answer.
 pub(crate) const REQUEST_DEADLINE: Duration = Duration::from_secs(30);

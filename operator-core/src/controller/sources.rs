@@ -83,8 +83,8 @@ pub(super) struct Finished {
 
 impl Finished {
     /// What the checks of the declaration know of them.
-    pub(super) fn facts(&self) -> impl Iterator<Item = check::Source> {
-        let fact = |source: &Declared| check::Source {
+    pub(super) fn facts(&self) -> impl Iterator<Item = check::DeclaredSource> {
+        let fact = |source: &Declared| check::DeclaredSource {
             name: source.name(),
             contents: source.contents(),
             contradictions: source.contradictions(),

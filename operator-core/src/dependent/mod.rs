@@ -54,7 +54,7 @@ pub(crate) use function::declare;
 pub use function::dependent::Usual;
 pub use function::read::Read;
 pub use object::Adoption;
-pub(crate) use object::{Judge, Settings, forget_departed, retired, settings};
+pub(crate) use object::{Judge, ObjectSettings, forget_departed, retired, settings};
 pub(crate) use only_if::Wishes;
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
 pub use system::System;

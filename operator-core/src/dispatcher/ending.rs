@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use super::{Dispatcher, Done, failure::Failure, report::Report};
+use super::{Dispatcher, Done, failure::RunFailure, report::Report};
 use crate::{
     environment::fenced,
     observe::error_chain,
@@ -22,7 +22,7 @@ use crate::{
 impl Dispatcher {
     pub(super) async fn conclude(
         &self,
-        result: Result<Done, Failure>,
+        result: Result<Done, RunFailure>,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
     ) -> Outcome {
@@ -52,7 +52,7 @@ impl Dispatcher {
             Err(failure) => {
                 let ends = context.findings().namespace_ends();
                 let kind = if ends { FailureKind::Permanent } else { failure.kind };
-                Failure { kind, ..failure }
+                RunFailure { kind, ..failure }
             }
         };
         if !said {
@@ -73,7 +73,11 @@ impl Dispatcher {
 
     /// Has the status function make the status, and writes it. A primary that is gone has none; that of a primary that
     /// can't be decoded any more is left unchanged.
-    async fn write_status(&self, error: Option<RunError>, context: &Arc<AnyContext>) -> Result<(), Failure> {
+    async fn write_status(
+        &self,
+        error: Option<RunError>,
+        context: &Arc<AnyContext>,
+    ) -> Result<(), RunFailure> {
         let Some(function) = &self.status else { return Ok(()) };
         let Some(primary) = context.own_primary() else { return Ok(()) };
         if self.shared.primary.is_undecodable(context.primary_key()) {
@@ -82,32 +86,32 @@ impl Dispatcher {
         let run = Arc::new(AnyRun::new(context, AnyObject::clone(&primary), error));
         let make = || {
             fenced(|| function(&primary, &run))
-                .map_err(|payload| Failure::of_panic("status function", &*payload))
+                .map_err(|payload| RunFailure::of_panic("status function", &*payload))
         };
         let Some(mut status) = make()? else { return Ok(()) };
         let write = async {
             if run.is_unsure() {
                 let (shared, key) = (context.shared(), context.primary_key());
                 let live = operations::live(&shared.writer, shared.primary.informer(), key).boxed().await;
-                if let Some(live) = live.map_err(Failure::of_write)? {
+                if let Some(live) = live.map_err(RunFailure::of_write)? {
                     run.looked(live);
                     let Some(sure) = make()? else { return Ok(()) };
                     status = sure;
                 }
             }
-            self.patch_status(status, &*primary, context).await.map_err(Failure::of_write)
+            self.patch_status(status, &*primary, context).await.map_err(RunFailure::of_write)
         };
         match self.timeout {
             Some(limit) => {
                 let write = tokio::time::timeout(limit, write).await;
-                write.unwrap_or_else(|_| Err(Failure::of_timeout(limit)))
+                write.unwrap_or_else(|_| Err(RunFailure::of_timeout(limit)))
             }
             None => write.await,
         }
     }
 
     /// A failure, as a status function sees it.
-    fn told(&self, failure: &Failure, context: &AnyContext) -> RunError {
+    fn told(&self, failure: &RunFailure, context: &AnyContext) -> RunError {
         let retry = context.run().retry.as_ref();
         let is_last_attempt = match failure.kind {
             FailureKind::Permanent => true,

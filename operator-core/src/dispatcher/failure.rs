@@ -14,13 +14,13 @@ use crate::{
 };
 
 /// Why a run failed, and what follows from that.
-pub(crate) struct Failure {
+pub(crate) struct RunFailure {
     pub(super) error: Arc<BoxError>,
     pub(super) kind: FailureKind,
     pub(super) panicked: bool,
 }
 
-impl Failure {
+impl RunFailure {
     fn new(error: impl Into<BoxError>, kind: FailureKind) -> Self {
         Self { error: Arc::new(error.into()), kind, panicked: false }
     }

@@ -53,7 +53,7 @@ use crate::{
     results::WorkflowError,
 };
 
-use failure::Failure;
+use failure::RunFailure;
 use report::Report;
 use user::AnyPatch;
 pub(crate) use user::{CleanupFn, Code, UserCode};
@@ -135,7 +135,7 @@ impl Dispatcher {
                     report.succeeded();
                     return Outcome::Gone;
                 }
-                Err(error) => Err(Failure::of_write(error)),
+                Err(error) => Err(RunFailure::of_write(error)),
             };
             self.conclude(result, context, &mut report).await
         }
@@ -148,10 +148,10 @@ impl Dispatcher {
         primary: AnyObject,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, RunFailure> {
         let Some(limit) = self.timeout else { return self.work(primary, context, report).await };
         let work = tokio::time::timeout(limit, self.work(primary, context, report));
-        work.await.unwrap_or_else(|_| Err(Failure::of_timeout(limit)))
+        work.await.unwrap_or_else(|_| Err(RunFailure::of_timeout(limit)))
     }
 
     async fn work(
@@ -159,7 +159,7 @@ impl Dispatcher {
         primary: AnyObject,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, RunFailure> {
         let finalizer = self.shared.finalizer.as_deref();
         context.work_on(&primary);
         if self.shared.all_events {
@@ -183,7 +183,7 @@ impl Dispatcher {
         if let Some(finalizer) = finalizer
             && !has_finalizer(&*primary, finalizer)
         {
-            match self.writer(context).add_finalizer(finalizer).await.map_err(Failure::of_write)? {
+            match self.writer(context).add_finalizer(finalizer).await.map_err(RunFailure::of_write)? {
                 FinalizerAdded::Yes(answer) => {
                     context.work_on(&answer);
                     primary = answer;
@@ -201,7 +201,7 @@ impl Dispatcher {
         primary: AnyObject,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, RunFailure> {
         let is_alive = context.run().departed.is_none() && primary.meta().deletion_timestamp.is_none();
         if is_alive && self.shared.primary.is_undecodable(context.primary_key()) {
             return Ok(Done::Nothing);
@@ -210,14 +210,14 @@ impl Dispatcher {
         self.reconcile(&primary, context).await
     }
 
-    async fn reconcile(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Result<Done, Failure> {
+    async fn reconcile(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Result<Done, RunFailure> {
         if let Some(error) = self.run_workflow(context).await {
-            return Err(Failure::of_workflow(error));
+            return Err(RunFailure::of_workflow(error));
         }
         let call = self.code.reconcile(primary, context);
         let control = match fenced_future(call).await {
             Ok(control) => control?,
-            Err(payload) => return Err(Failure::of_panic("reconciler", &*payload)),
+            Err(payload) => return Err(RunFailure::of_panic("reconciler", &*payload)),
         };
         if context.run().departed.is_some() {
             if control.patch.is_some() || control.reschedule.is_some() {
@@ -232,7 +232,7 @@ impl Dispatcher {
                 AnyPatch::Whole(resource) => writer.patch_resource(&**primary, &*resource).boxed().await,
                 AnyPatch::Part(part) => writer.apply_part(part).boxed().await,
             };
-            written.map_err(Failure::of_write)?;
+            written.map_err(RunFailure::of_write)?;
         }
         Ok(Done::Reconciled { reschedule })
     }
@@ -281,25 +281,25 @@ impl Dispatcher {
         primary: AnyObject,
         context: &Arc<AnyContext>,
         finalizer: &str,
-    ) -> Result<Done, Failure> {
-        let all_deleted = self.clean_up_workflow(context).await.map_err(Failure::of_workflow)?;
+    ) -> Result<Done, RunFailure> {
+        let all_deleted = self.clean_up_workflow(context).await.map_err(RunFailure::of_workflow)?;
         let call = self.code.cleanup(&primary, context);
         let answer = fenced_future(call).await;
         let again_after = |wanted| Ok(Done::Reconciled { reschedule: context.again_after(wanted) });
         match answer {
             Ok(Ok(Removal::Done)) => {
                 // Whatever user code has made of what its clean-ups have said.
-                let is_done = context.remembered().lock().is_cleaned_up().map_err(Failure::of_workflow)?;
+                let is_done = context.remembered().lock().is_cleaned_up().map_err(RunFailure::of_workflow)?;
                 if !all_deleted || !is_done {
                     // What is not gone yet wakes the primary when it goes.
                     return again_after(None);
                 }
-                self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;
+                self.writer(context).remove_finalizer(finalizer).await.map_err(RunFailure::of_write)?;
                 Ok(Done::FinalizerRemoved)
             }
             Ok(Ok(Removal::Keep { again_in })) => again_after(again_in),
             Ok(Err(failure)) => Err(failure),
-            Err(payload) => Err(Failure::of_panic("reconciler", &*payload)),
+            Err(payload) => Err(RunFailure::of_panic("reconciler", &*payload)),
         }
     }
 

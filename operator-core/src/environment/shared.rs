@@ -13,11 +13,11 @@ use super::Environment;
 
 /// One of each type.
 #[derive(Clone, Default)]
-pub(super) struct Shared(Arc<Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
+pub(super) struct SharedValues(Arc<Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for SharedValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("types", &self.0.lock().len()).finish()
+        f.debug_struct("SharedValues").field("types", &self.0.lock().len()).finish()
     }
 }
 

@@ -17,9 +17,9 @@ pub(crate) struct MemoKey(Arc<()>);
 /// The keys are addresses. An address stays in use as long as the value exists, because the memo keeps the key itself
 /// and the primary, too.
 #[derive(Default)]
-pub(crate) struct Memo(Mutex<HashMap<(usize, usize), Entry>>);
+pub(crate) struct Memo(Mutex<HashMap<(usize, usize), MemoEntry>>);
 
-struct Entry {
+struct MemoEntry {
     _key: MemoKey,
     _primary: AnyObject,
     value: Value,
@@ -49,7 +49,7 @@ impl Memo {
     ) -> Arc<T> {
         let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).cast::<()>().addr());
         let value = Arc::new(value);
-        let entry = Entry {
+        let entry = MemoEntry {
             _key: key.clone(),
             _primary: AnyObject::clone(primary),
             value: Arc::clone(&value) as Value,

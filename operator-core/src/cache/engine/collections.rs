@@ -12,7 +12,7 @@ use std::{mem, pin::pin};
 use futures::future::{Either, select};
 use tokio::sync::SetOnce;
 
-use super::{Change, ChangeKind, Collection, Decoded, Engine, EngineState, Listing, ScopeIndex, WatchEvent};
+use super::{Change, ChangeKind, Decoded, Engine, EngineState, Listing, ScopeIndex, WatchEvent, WatchState};
 use crate::{
     cache::{indexers::Values, scopes::WatchScope},
     observe::SourceHealth,
@@ -164,7 +164,7 @@ impl Engine {
         }
         state.overlay.rescoped(&changed);
         state.collections.retain(|scope, _| !changed.left.contains(scope));
-        state.collections.extend(changed.new.iter().map(|new| (*new, Collection::default())));
+        state.collections.extend(changed.new.iter().map(|new| (*new, WatchState::default())));
         let stored = self.store.shown_keys().into_iter().filter(|key| self.scopes.of(key).is_none());
         let mut left: Vec<ObjectKey> = stored.chain(state.overlay.not_followed()).collect();
         left.sort_unstable();

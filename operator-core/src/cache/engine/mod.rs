@@ -60,7 +60,7 @@ pub(super) struct Engine {
 struct EngineState {
     overlay: Overlay,
     /// Those that are followed.
-    collections: BTreeMap<ScopeIndex, Collection>,
+    collections: BTreeMap<ScopeIndex, WatchState>,
     /// Objects that exist and can't be decoded.
     undecodable: BTreeMap<ObjectKey, DecodingFailure>,
     /// The number of them that the handler was last notified of.
@@ -71,7 +71,7 @@ struct EngineState {
 }
 
 /// The parts of an engine.
-pub(super) struct Parts {
+pub(super) struct EngineParts {
     /// The name in logs.
     pub(super) name: String,
     pub(super) scopes: Scopes,
@@ -92,7 +92,7 @@ impl EngineState {
 
 /// What is known of one list-watch.
 #[derive(Debug)]
-struct Collection {
+struct WatchState {
     /// A list is being processed; what it has shown so far.
     listing: Option<Listing>,
     /// The keys of what is stored of it, if there are several collections: so at the end of each one's list only its
@@ -101,7 +101,7 @@ struct Collection {
     health: SourceHealth,
 }
 
-impl Default for Collection {
+impl Default for WatchState {
     fn default() -> Self {
         Self { listing: None, stored: None, health: SourceHealth::Syncing }
     }
@@ -193,13 +193,13 @@ impl WatchEvent {
 
 impl Engine {
     /// An engine made of `parts`.
-    pub(super) fn new(parts: Parts) -> Self {
-        let Parts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
+    pub(super) fn new(parts: EngineParts) -> Self {
+        let EngineParts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
         let overlay = Overlay::new(scopes.clone(), &indexers);
         let several = scopes.indexes().count() > 1;
         let collection = |scope| {
             let stored = several.then(BTreeSet::new);
-            (scope, Collection { stored, ..Collection::default() })
+            (scope, WatchState { stored, ..WatchState::default() })
         };
         let collections: BTreeMap<_, _> = scopes.indexes().map(collection).collect();
         // An informer without any namespace has nothing to wait for.

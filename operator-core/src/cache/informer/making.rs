@@ -12,7 +12,7 @@ use crate::{
     cache::{
         AnyBounds, ChangeHandler, Indexer,
         config::InformerSettings,
-        engine::Parts,
+        engine::EngineParts,
         indexers::Indexers,
         list_watch::{
             Collection,
@@ -103,8 +103,8 @@ pub(in crate::cache) fn parts(
     handler: Arc<dyn ChangeHandler>,
     indexers: BTreeMap<String, Indexer<Arc<TextObject>>>,
     store: Box<dyn ItemStore>,
-) -> Parts {
-    Parts {
+) -> EngineParts {
+    EngineParts {
         name: settings.name.clone(),
         scopes: Scopes::new(&settings.scope, &settings.resource_type).within(settings.cluster.clone()),
         face: Arc::clone(view) as _,

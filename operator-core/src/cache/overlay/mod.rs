@@ -54,12 +54,12 @@ pub(super) struct Overlay {
     scopes: Scopes,
     recent: Arc<Recent>,
     windows: BTreeMap<ObjectKey, Window>,
-    collections: BTreeMap<ScopeIndex, Collection>,
+    collections: BTreeMap<ScopeIndex, WatchProgress>,
 }
 
 /// What is known about one list-watch.
 #[derive(Debug, Default)]
-struct Collection {
+struct WatchProgress {
     /// Everything up to this version has been seen; `None` before the first list is complete.
     last_sync: Option<ResourceVersion>,
     /// The versions of the recent entries, which the collection has not passed yet.
@@ -85,7 +85,7 @@ pub(super) struct Advanced {
 impl Overlay {
     /// `indexers` are those of the store; written objects are found by them, too.
     pub(super) fn new(scopes: Scopes, indexers: &Indexers) -> Self {
-        let collections = scopes.indexes().map(|scope| (scope, Collection::default())).collect();
+        let collections = scopes.indexes().map(|scope| (scope, WatchProgress::default())).collect();
         Self { scopes, recent: Arc::new(Recent::new(indexers.anew())), windows: BTreeMap::new(), collections }
     }
 
@@ -268,15 +268,15 @@ impl Overlay {
     }
 
     /// The collection that an object belongs to.
-    fn collection_of(&mut self, key: &ObjectKey) -> Option<&mut Collection> {
+    fn collection_of(&mut self, key: &ObjectKey) -> Option<&mut WatchProgress> {
         self.collections.get_mut(&self.scopes.of(key)?)
     }
 
     /// The collections have changed. What is awaited of an object goes with it to its new one.
     pub(super) fn rescoped(&mut self, changed: &Changed) {
-        self.collections.extend(changed.new.iter().map(|new| (*new, Collection::default())));
+        self.collections.extend(changed.new.iter().map(|new| (*new, WatchProgress::default())));
         for left in &changed.left {
-            let Collection { recent, own, .. } = self.collections.remove(left).unwrap_or_default();
+            let WatchProgress { recent, own, .. } = self.collections.remove(left).unwrap_or_default();
             for (version, key) in recent {
                 if let Some(collection) = self.collection_of(&key) {
                     collection.recent.insert((version, key));

@@ -17,12 +17,12 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntr
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::entry::{Entry, NewEntry, Read, read};
+use super::entry::{ManagerEntry, NewEntry, Read, read};
 
 /// The entries of the operator's own managers in one object's `managedFields`.
 #[derive(Clone, Debug)]
 pub(in crate::cache) struct Own {
-    entries: Arc<[Entry]>,
+    entries: Arc<[ManagerEntry]>,
     /// The parts that were cut out of them, in order.
     owners: Box<[Box<str>]>,
 }
@@ -69,7 +69,7 @@ pub(in crate::cache) struct Sharing {
 
 #[derive(Debug, Default)]
 struct KnownEntries {
-    by_hash: HashMap<u64, Vec<Weak<[Entry]>>>,
+    by_hash: HashMap<u64, Vec<Weak<[ManagerEntry]>>>,
     /// The number of entries when dead ones were last removed.
     living: usize,
 }
@@ -105,12 +105,12 @@ impl Sharing {
         let hash = self.hasher.hash_one(parts);
         let known = &mut *self.known.lock();
         let same = known.by_hash.get(&hash).into_iter().flatten().filter_map(Weak::upgrade);
-        let is_same = |shared: &Arc<[Entry]>| {
+        let is_same = |shared: &Arc<[ManagerEntry]>| {
             shared.len() == parts.len() && parts.iter().zip(&**shared).all(|(part, entry)| part.is(entry))
         };
         let shared = same.into_iter().find(is_same);
         let entries = shared.unwrap_or_else(|| {
-            let entries: Arc<[Entry]> = parts.iter().map(NewEntry::kept).collect();
+            let entries: Arc<[ManagerEntry]> = parts.iter().map(NewEntry::kept).collect();
             known.add(hash, &entries);
             entries
         });
@@ -119,7 +119,7 @@ impl Sharing {
 }
 
 impl KnownEntries {
-    fn add(&mut self, hash: u64, entries: &Arc<[Entry]>) {
+    fn add(&mut self, hash: u64, entries: &Arc<[ManagerEntry]>) {
         let same = self.by_hash.entry(hash).or_default();
         same.retain(|entries| entries.strong_count() > 0);
         same.push(Arc::downgrade(entries));

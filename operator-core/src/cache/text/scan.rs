@@ -146,12 +146,12 @@ pub(in crate::cache) struct Outline {
 #[derive(Deserialize)]
 pub(in crate::cache) struct Scanned<'a> {
     #[serde(borrow)]
-    metadata: Metadata<'a>,
+    metadata: MetadataText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Metadata<'a> {
+struct MetadataText<'a> {
     #[serde(borrow)]
     name: Option<&'a RawValue>,
     #[serde(borrow)]

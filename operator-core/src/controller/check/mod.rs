@@ -26,12 +26,12 @@ pub(super) struct Facts<'d> {
     pub(super) field_manager: &'d str,
     pub(super) draft: &'d Draft,
     pub(super) has_cleaner: bool,
-    pub(super) sources: &'d [Source],
+    pub(super) sources: &'d [DeclaredSource],
 }
 
 /// An event source, declared on the controller or provided by a dependent.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(super) struct DeclaredSource {
     pub(super) name: String,
     pub(super) contents: SourceContents,
     /// What is wrong with it by itself.

@@ -1,6 +1,6 @@
 //! Event sources, and what is read from them.
 
-use super::{Facts, Mistake, Source};
+use super::{DeclaredSource, Facts, Mistake};
 use crate::{cache::Contradiction, dependent::Reading, event_source::SourceContents};
 
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
@@ -17,7 +17,7 @@ pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> +
 }
 
 /// A source that queries another system for primaries of another type would never be queried.
-fn of_another_primary(source: &Source, facts: &Facts<'_>) -> Option<Mistake> {
+fn of_another_primary(source: &DeclaredSource, facts: &Facts<'_>) -> Option<Mistake> {
     let SourceContents::Resources { primary: Some(other), .. } = &source.contents else { return None };
     let (other, own) = (*other, facts.draft.settings.of);
     (other != own).then(|| {
@@ -37,7 +37,7 @@ fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
     let wanted = format!("objects of kind `{}`", kind.kind());
     match facts.sources.iter().find(|known| known.name == **source) {
         None => Some(unknown(node, source, &declare(), facts)),
-        Some(Source { contents: SourceContents::Objects { of: found, kind: other, .. }, .. }) => {
+        Some(DeclaredSource { contents: SourceContents::Objects { of: found, kind: other, .. }, .. }) => {
             let same = found == of && (other.group(), other.kind()) == (kind.group(), kind.kind());
             let found = format!("objects of kind `{}`", other.kind());
             (!same).then(|| other_type(node, source, &wanted, &found))

@@ -7,7 +7,7 @@ use crate::{
     dependent::{
         AnyDependent, Declaration,
         ask::Ask,
-        object::{Managed, ObjectEngine, Settings},
+        object::{Managed, ObjectEngine, ObjectSettings},
     },
     resource::KubeObject,
 };
@@ -25,7 +25,7 @@ pub struct Judged {
 
 /// Declares a dependent of objects of type `K`.
 pub(crate) fn declare<K: KubeObject, P: KubeObject>(
-    settings: Settings<K>,
+    settings: ObjectSettings<K>,
     kind: K::DynamicType,
     several: bool,
     judged: Judged,

@@ -19,7 +19,7 @@ use jobs::Jobs;
 pub(crate) use jobs::forget_departed;
 pub(crate) use remove::retired;
 pub(in crate::dependent) use settings::Managed;
-pub(crate) use settings::{Judge, Settings, SourceChoice, settings};
+pub(crate) use settings::{Judge, ObjectSettings, SourceChoice, settings};
 
 use std::{collections::BTreeSet, sync::Arc};
 

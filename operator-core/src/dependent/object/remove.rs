@@ -6,7 +6,7 @@ use futures::FutureExt;
 
 use super::{
     OfPrimary,
-    settings::{Managed, Settings},
+    settings::{Managed, ObjectSettings},
 };
 use crate::{
     cache::TextObject,
@@ -153,7 +153,7 @@ struct FormerNode(Managed);
 
 /// Declares that there was a node of that name, whose objects were of type `K`.
 pub(crate) fn retired<K: KubeObject>(name: &str, dynamic: &K::DynamicType) -> AnyDependent {
-    let mut settings = Settings::<K>::new(name.into());
+    let mut settings = ObjectSettings::<K>::new(name.into());
     settings.capabilities = Capabilities { deletes: true, ..Capabilities::READ_ONLY };
     let managed = settings.finish(dynamic.clone());
     AnyDependent::new(name, managed.declaration(), FormerNode(managed))

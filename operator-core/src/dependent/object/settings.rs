@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The settings of a declaration.
-pub(crate) struct Settings<K: KubeObject> {
+pub(crate) struct ObjectSettings<K: KubeObject> {
     pub(crate) name: Arc<str>,
     pub(crate) cluster_scoped: bool,
     pub(crate) capabilities: Capabilities,
@@ -29,7 +29,7 @@ pub(crate) struct Settings<K: KubeObject> {
     pub(crate) annotations: Option<MappingAnnotations>,
 }
 
-impl<K: KubeObject> Settings<K> {
+impl<K: KubeObject> ObjectSettings<K> {
     pub(crate) fn new(name: Arc<str>) -> Self {
         Self {
             name,

@@ -30,7 +30,7 @@ type Records<R> = BTreeMap<String, Known<R>>;
 /// One record.
 pub(super) struct Known<R> {
     /// The id, with the one that was written when it became known: any other that is written by now is newer.
-    pub(super) id: Option<Found>,
+    pub(super) id: Option<ExternalId>,
     /// A create was sent, and there was no answer.
     pub(super) unanswered: bool,
     /// All that an earlier process may have done is known.
@@ -49,7 +49,7 @@ pub(super) struct Known<R> {
 
 /// An id that the other system has answered, or a search has found.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ExternalId {
     pub(super) id: String,
     pub(super) before: Option<String>,
 }
@@ -164,7 +164,7 @@ mod tests {
     use crate::resource::Uid;
 
     fn known(id: &str, before: Option<&str>) -> Known<()> {
-        let found = Found { id: id.to_owned(), before: before.map(str::to_owned) };
+        let found = ExternalId { id: id.to_owned(), before: before.map(str::to_owned) };
         Known { id: Some(found), ..Known::default() }
     }
 

@@ -9,7 +9,7 @@ use k8s_openapi::{
 
 use crate::{
     dependent::{
-        Asked, Declaration, Error, Settings,
+        Asked, Declaration, Error, ObjectSettings,
         object::{Managed, OfPrimary},
     },
     operations,
@@ -61,7 +61,7 @@ impl IdObject {
     /// Objects of type `K`.
     pub(super) fn of<K: Keeps>(several: bool) -> Arc<Self> {
         Arc::new(Self {
-            managed: Settings::<K>::new(Arc::from("")).finish(K::DynamicType::default()),
+            managed: ObjectSettings::<K>::new(Arc::from("")).finish(K::DynamicType::default()),
             make: |ids| Box::new(K::keeping(ids)),
             read: |object| object.typed_ref::<K>().map(K::ids),
             several,

@@ -8,9 +8,9 @@ use super::{
     External, Found as Searched, NotMade, Token,
     engine::{Engine, several},
     looks::Looks,
-    memory::{Found, Known},
+    memory::{ExternalId, Known},
     start::Start,
-    step::{Done, Facts, Kept, Search, Seen, Step, Wait},
+    step::{Action, Done, Facts, Kept, Search, Seen, Wait},
 };
 use crate::{
     dependent::{
@@ -91,17 +91,17 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     pub(super) async fn work(mut self) -> Result<Left<E::Resource>, BoxError> {
         loop {
             match self.facts.next() {
-                Step::Keep => self.keep().await?,
-                Step::Observe => self.observe().await?,
-                Step::Search => self.search().await?,
-                Step::Note => self.note().await?,
-                Step::Create => self.create().await?,
-                Step::Update => self.update().await?,
-                Step::Delete => self.delete().await?,
-                Step::Forget => self.forget().await?,
-                Step::Wait(wait) => return Err(self.waits(wait).boxed()),
-                Step::Twice(number) => return Err(Error::FoundTwice { token: self.token, number }.boxed()),
-                Step::Done(done) => {
+                Action::Keep => self.keep().await?,
+                Action::Observe => self.observe().await?,
+                Action::Search => self.search().await?,
+                Action::Note => self.note().await?,
+                Action::Create => self.create().await?,
+                Action::Update => self.update().await?,
+                Action::Delete => self.delete().await?,
+                Action::Forget => self.forget().await?,
+                Action::Wait(wait) => return Err(self.waits(wait).boxed()),
+                Action::Twice(number) => return Err(Error::FoundTwice { token: self.token, number }.boxed()),
+                Action::Done(done) => {
                     if done == Done::Nothing {
                         self.clear_note().await?;
                     }
@@ -244,7 +244,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     /// Its id is known from now on, whatever happens.
     fn found(&mut self, id: String, actual: Arc<E::Resource>) {
         if !self.of.ids.follow() {
-            let found = Found { id: id.clone(), before: self.written().map(str::to_owned) };
+            let found = ExternalId { id: id.clone(), before: self.written().map(str::to_owned) };
             self.known(|known| known.id = Some(found));
         }
         self.of.looks.made(self.context, &id, &actual);

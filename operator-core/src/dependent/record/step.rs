@@ -81,7 +81,7 @@ pub(super) enum Search {
 
 /// What is done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Action {
     /// Write the id.
     Keep,
     /// Look at what the other system has under the id.
@@ -122,33 +122,33 @@ pub(super) enum Done {
 
 impl Facts {
     /// What is done next.
-    pub(super) fn next(&self) -> Step {
+    pub(super) fn next(&self) -> Action {
         if let Some((_, kept)) = &self.id {
             match (kept, self.seen) {
-                (Kept::No, _) => return Step::Keep,
-                (Kept::Yes, Seen::NotYet) => return Step::Observe,
-                (Kept::Yes, Seen::There) if self.wanted && self.alike => return Step::Done(Done::AsWanted),
-                (Kept::Yes, Seen::There) if self.wanted => return Step::Update,
-                (Kept::Yes, Seen::There) if self.asked => return Step::Done(Done::Going),
-                (Kept::Yes, Seen::There) => return Step::Delete,
-                (Kept::Yes, Seen::Lagging) => return Step::Wait(Wait::Shown),
+                (Kept::No, _) => return Action::Keep,
+                (Kept::Yes, Seen::NotYet) => return Action::Observe,
+                (Kept::Yes, Seen::There) if self.wanted && self.alike => return Action::Done(Done::AsWanted),
+                (Kept::Yes, Seen::There) if self.wanted => return Action::Update,
+                (Kept::Yes, Seen::There) if self.asked => return Action::Done(Done::Going),
+                (Kept::Yes, Seen::There) => return Action::Delete,
+                (Kept::Yes, Seen::Lagging) => return Action::Wait(Wait::Shown),
                 (Kept::Yes, Seen::Gone) => {}
             }
         }
         match (self.doubt, self.search) {
             // Only the search tells whether there could be one, and so whether the attempt has to be noted.
-            (Doubt::No, Search::NotYet) if self.wanted && !self.several => return Step::Search,
+            (Doubt::No, Search::NotYet) if self.wanted && !self.several => return Action::Search,
             (Doubt::No, _) | (_, Search::Nothing) | (Doubt::Unknown, Search::Impossible) => {}
-            (_, Search::NotYet) => return Step::Search,
-            (_, Search::Lagging) => return Step::Wait(Wait::Shown),
-            (_, Search::Several(number)) => return Step::Twice(number),
-            (Doubt::Attempted, Search::Impossible) => return Step::Wait(Wait::Person),
+            (_, Search::NotYet) => return Action::Search,
+            (_, Search::Lagging) => return Action::Wait(Wait::Shown),
+            (_, Search::Several(number)) => return Action::Twice(number),
+            (Doubt::Attempted, Search::Impossible) => return Action::Wait(Wait::Person),
         }
         match self.wanted {
-            false if self.id.is_some() && !self.ends => Step::Forget,
-            false => Step::Done(Done::Nothing),
-            true if self.needs_note() && !self.noted => Step::Note,
-            true => Step::Create,
+            false if self.id.is_some() && !self.ends => Action::Forget,
+            false => Action::Done(Done::Nothing),
+            true if self.needs_note() && !self.noted => Action::Note,
+            true => Action::Create,
         }
     }
 

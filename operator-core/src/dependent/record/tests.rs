@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::step::{Done, Doubt, Facts, Kept, Search, Seen, Step, Wait};
+use super::step::{Action, Done, Doubt, Facts, Kept, Search, Seen, Wait};
 
 /// What goes wrong with a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,28 +78,29 @@ impl World {
         for _ in 0..20 {
             let step = facts.next();
             let luck = luck.next().unwrap_or(Luck::Good);
-            self.unlucky +=
-                usize::from(luck != Luck::Good && matches!(step, Step::Note | Step::Create | Step::Keep));
-            let is_over = matches!(step, Step::Wait(_) | Step::Done(_) | Step::Twice(_));
+            self.unlucky += usize::from(
+                luck != Luck::Good && matches!(step, Action::Note | Action::Create | Action::Keep),
+            );
+            let is_over = matches!(step, Action::Wait(_) | Action::Done(_) | Action::Twice(_));
             if luck == Luck::DiesBefore && !is_over {
                 self.crash();
                 return false;
             }
-            if step == Step::Create {
+            if step == Action::Create {
                 self.unanswered = true;
             }
             let id = facts.id.as_ref().and_then(|(id, _)| id.parse::<usize>().ok());
             let answered = luck == Luck::Good;
             match step {
-                Step::Keep => self.id = id,
-                Step::Observe => match id.and_then(|id| self.records.get(&id)) {
+                Action::Keep => self.id = id,
+                Action::Observe => match id.and_then(|id| self.records.get(&id)) {
                     _ if !answered => {}
                     Some(value) => facts.seen(*value == self.value),
                     None => facts.gone(),
                 },
-                Step::Search if !answered => {}
-                Step::Search if !self.searchable => facts.search = Search::Impossible,
-                Step::Search => {
+                Action::Search if !answered => {}
+                Action::Search if !self.searchable => facts.search = Search::Impossible,
+                Action::Search => {
                     let found: Vec<usize> =
                         self.records.keys().copied().filter(|found| Some(*found) != id).collect();
                     match found[..] {
@@ -114,11 +115,11 @@ impl World {
                         _ => facts.search = Search::Several(found.len()),
                     }
                 }
-                Step::Note => {
+                Action::Note => {
                     self.note = Some(self.id);
                     facts.noted = true;
                 }
-                Step::Create => {
+                Action::Create => {
                     self.made += 1;
                     self.records.insert(self.made, self.value);
                     if answered {
@@ -126,27 +127,27 @@ impl World {
                         facts.found(self.made.to_string(), true);
                     }
                 }
-                Step::Update => {
+                Action::Update => {
                     if let Some(value) = id.and_then(|id| self.records.get_mut(&id)) {
                         *value = self.value;
                     }
                     facts.seen(true);
                 }
-                Step::Delete => {
+                Action::Delete => {
                     id.map(|id| self.records.remove(&id));
                     facts.deleted();
                 }
-                Step::Forget => {
+                Action::Forget => {
                     (self.note, self.id, self.known, self.settled) = (None, None, None, true);
                     facts.forgotten();
                 }
-                Step::Wait(Wait::Person) => {
+                Action::Wait(Wait::Person) => {
                     self.person();
                     return false;
                 }
-                Step::Wait(Wait::Shown) => unreachable!("nothing is shown late here"),
-                Step::Twice(number) => panic!("{number} records"),
-                Step::Done(done) => {
+                Action::Wait(Wait::Shown) => unreachable!("nothing is shown late here"),
+                Action::Twice(number) => panic!("{number} records"),
+                Action::Done(done) => {
                     self.settled |= done == Done::Nothing;
                     return true;
                 }
@@ -159,7 +160,7 @@ impl World {
                 Luck::Lost => return false,
                 Luck::Good | Luck::DiesBefore => {}
             }
-            if step == Step::Keep {
+            if step == Action::Keep {
                 facts.kept();
             }
         }

@@ -9,7 +9,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::{CallKind, circuit::Outcome};
+use super::{CallKind, circuit::CallEnd};
 use crate::environment::Now;
 
 /// The first pause of a record.
@@ -48,9 +48,9 @@ impl Backoff {
     }
 
     /// A call of the record has ended; `why` says what went wrong.
-    pub(super) fn end(&mut self, record: &str, kind: CallKind, outcome: Outcome, why: &Arc<str>, now: Now) {
+    pub(super) fn end(&mut self, record: &str, kind: CallKind, outcome: CallEnd, why: &Arc<str>, now: Now) {
         let before = self.0.get(record);
-        if outcome == Outcome::Answered {
+        if outcome == CallEnd::Answered {
             if before.is_some_and(|pause| kind.changes() || !pause.of_change) {
                 self.0.remove(record);
             }
@@ -59,8 +59,8 @@ impl Backoff {
         let lately = before.filter(|pause| now < pause.paused.again + LONGEST_PAUSE);
         let of_change = kind.changes() || lately.is_some_and(|pause| pause.of_change);
         let failures = match outcome {
-            Outcome::Failed => lately.map_or(0, |pause| pause.failures).saturating_add(1),
-            Outcome::Refused | Outcome::Answered => 1,
+            CallEnd::Failed => lately.map_or(0, |pause| pause.failures).saturating_add(1),
+            CallEnd::Refused | CallEnd::Answered => 1,
         };
         let paused = Paused { again: now + delay(failures), last: Arc::clone(why) };
         self.0.insert(record.into(), Pause { failures, paused, of_change });

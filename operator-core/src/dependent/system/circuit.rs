@@ -39,7 +39,7 @@ pub(super) const TOLD_FOR: Duration = Duration::from_secs(600);
 
 /// How a call of another system ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum CallEnd {
     /// As it should.
     Answered,
     /// The system said no, for reasons of this record.
@@ -129,11 +129,11 @@ impl Circuit {
         &mut self,
         ticket: &Ticket,
         record: &str,
-        outcome: Outcome,
+        outcome: CallEnd,
         why: &Arc<str>,
         now: Now,
     ) -> bool {
-        if outcome != Outcome::Failed {
+        if outcome != CallEnd::Failed {
             self.row = None;
             return self.outage.take().is_some();
         }

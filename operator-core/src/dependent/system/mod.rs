@@ -53,7 +53,7 @@ use crate::{
 
 use backoff::{Backoff, Paused};
 pub(crate) use call::{CallError, CallKind, RecordId};
-use circuit::{Circuit, Down, Outcome, Ticket};
+use circuit::{CallEnd, Circuit, Down, Ticket};
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 const DEFAULT_CALLS_AT_ONCE: usize = 16;
@@ -78,10 +78,10 @@ const DEFAULT_CALLS_AT_ONCE: usize = 16;
 #[derive(Clone)]
 pub struct System {
     deadline: Duration,
-    shared: Arc<Shared>,
+    shared: Arc<SystemState>,
 }
 
-struct Shared {
+struct SystemState {
     name: Arc<str>,
     permits: Semaphore,
     /// Starts with the first call: a system is declared before there is an operator, and may be used by several.
@@ -103,11 +103,9 @@ impl System {
 
     fn with(name: Arc<str>, deadline: Duration, calls_at_once: usize) -> Self {
         let permits = Semaphore::new(calls_at_once.clamp(1, Semaphore::MAX_PERMITS));
-        let (clock, circuit, changed) = (OnceLock::new(), Mutex::default(), Notify::new());
-        Self {
-            deadline,
-            shared: Arc::new(Shared { name, permits, clock, circuit, slot: ScopeSlot::unique(), changed }),
-        }
+        let (clock, circuit, slot) = (OnceLock::new(), Mutex::default(), ScopeSlot::unique());
+        let changed = Notify::new();
+        Self { deadline, shared: Arc::new(SystemState { name, permits, clock, circuit, slot, changed }) }
     }
 
     /// How long a call may take before it counts as failed. It belongs to this handle and to what is cloned from it, so that
@@ -165,22 +163,22 @@ impl System {
         let in_progress = self.begin(record, kind, wall)?;
         match tokio::time::timeout(self.deadline, call).await {
             Ok(Ok(answer)) => {
-                in_progress.end(Outcome::Answered, "");
+                in_progress.end(CallEnd::Answered, "");
                 Ok(answer)
             }
             Ok(Err(error)) => {
                 let why = error_chain(&*error);
                 if is_refusal(&error) || with_sources(&*error).any(Permanent::is) {
-                    in_progress.end(Outcome::Refused, &why);
+                    in_progress.end(CallEnd::Refused, &why);
                     return Err(CallError::Refused(error));
                 }
-                in_progress.end(Outcome::Failed, &why);
+                in_progress.end(CallEnd::Failed, &why);
                 let (system, call) = (Arc::clone(&self.shared.name), kind.as_str());
                 Err(CallError::Failed(Error::CallFailed { system, call, source: error }))
             }
             Err(_) => {
                 let deadline = self.deadline;
-                in_progress.end(Outcome::Failed, &format!("no answer in {deadline:?}"));
+                in_progress.end(CallEnd::Failed, &format!("no answer in {deadline:?}"));
                 let (system, call) = (Arc::clone(&self.shared.name), kind.as_str());
                 Err(CallError::Failed(Error::NoAnswer { system, call, deadline }))
             }
@@ -222,13 +220,13 @@ impl System {
         let kind = CallKind::Observe;
         let in_progress = InProgress { system: self, record: None, token, kind, ticket, ended: false };
         let Ok(answer) = tokio::time::timeout(self.deadline, call).await else {
-            in_progress.end(Outcome::Failed, &format!("no answer in {:?}", self.deadline));
+            in_progress.end(CallEnd::Failed, &format!("no answer in {:?}", self.deadline));
             let system = Arc::clone(&self.shared.name);
             return Err(Error::NoAnswer { system, call: kind.as_str(), deadline: self.deadline }.boxed());
         };
         match &answer {
-            Ok(_) => in_progress.end(Outcome::Answered, ""),
-            Err(error) => in_progress.end(Outcome::Failed, &error_chain(&**error)),
+            Ok(_) => in_progress.end(CallEnd::Answered, ""),
+            Err(error) => in_progress.end(CallEnd::Failed, &error_chain(&**error)),
         }
         answer
     }
@@ -296,24 +294,24 @@ struct InProgress<'c> {
 }
 
 impl InProgress<'_> {
-    fn end(mut self, outcome: Outcome, why: &str) {
+    fn end(mut self, outcome: CallEnd, why: &str) {
         self.ends(outcome, why);
     }
 
-    fn ends(&mut self, outcome: Outcome, why: &str) {
+    fn ends(&mut self, outcome: CallEnd, why: &str) {
         self.ended = true;
         let Self { system, record, token, kind, ticket, .. } = self;
         let now = system.now();
         let why: Arc<str> = match outcome {
-            Outcome::Answered => Arc::default(),
-            Outcome::Refused | Outcome::Failed => format!("{}: {why}", kind.as_str()).into(),
+            CallEnd::Answered => Arc::default(),
+            CallEnd::Refused | CallEnd::Failed => format!("{}: {why}", kind.as_str()).into(),
         };
         if let Some(RecordId { scope, token }) = record {
             let scope = scope.slot(system.shared.slot);
             let end = |backoff: &mut Backoff| backoff.end(token, *kind, outcome, &why, now);
             match outcome {
-                Outcome::Answered => scope.look(end),
-                Outcome::Refused | Outcome::Failed => scope.change(end),
+                CallEnd::Answered => scope.look(end),
+                CallEnd::Refused | CallEnd::Failed => scope.change(end),
             };
         }
         if system.shared.circuit.lock().end(ticket, token, outcome, &why, now) {
@@ -327,7 +325,7 @@ impl Drop for InProgress<'_> {
         if !self.ended {
             let why =
                 if std::thread::panicking() { "it panicked" } else { "it was dropped before an answer came" };
-            self.ends(Outcome::Failed, why);
+            self.ends(CallEnd::Failed, why);
         }
     }
 }

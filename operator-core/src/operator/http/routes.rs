@@ -12,7 +12,7 @@ use http::{StatusCode, header::CONTENT_TYPE};
 
 use super::{
     Running,
-    probes::{Readiness, undecodable},
+    probes::{OperatorReadiness, undecodable},
 };
 use crate::metrics::PrometheusMetrics;
 
@@ -44,9 +44,9 @@ async fn healthz(State(running): State<Weak<Running>>) -> impl IntoResponse {
 
 async fn readyz(State(running): State<Weak<Running>>) -> impl IntoResponse {
     let running = running.upgrade();
-    let readiness = running.as_ref().map_or(Readiness::NotRunning, |running| running.readiness());
+    let readiness = running.as_ref().map_or(OperatorReadiness::NotRunning, |running| running.readiness());
     let status = match readiness {
-        Readiness::Ready | Readiness::Standby { .. } => StatusCode::OK,
+        OperatorReadiness::Ready | OperatorReadiness::Standby { .. } => StatusCode::OK,
         _ => StatusCode::SERVICE_UNAVAILABLE,
     };
     let objects = running.map(|running| running.undecodable_objects()).unwrap_or_default();

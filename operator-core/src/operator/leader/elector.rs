@@ -12,7 +12,7 @@ use super::{
     LAST_CALL, Leadership, LostLeadership, Status,
     configuration::{Callbacks, Timing},
     lease::LeaseAccess,
-    machine::{Answer, Machine, Request, Step},
+    machine::{Decision, Machine, Reply, Request},
 };
 use crate::{
     client::Term,
@@ -64,7 +64,7 @@ impl Elector {
         let told = loop {
             let now = self.environment.now();
             match self.machine.next(now) {
-                Step::Wait(until) => {
+                Decision::Wait(until) => {
                     let until = self.spread(now, until);
                     tokio::select! {
                         biased;
@@ -72,14 +72,14 @@ impl Elector {
                         () = self.environment.clock().sleep_until(Some(until)) => {}
                     }
                 }
-                Step::Ask(request, deadline) => {
+                Decision::Ask(request, deadline) => {
                     match self.ask_unless_told(request, deadline, &mut stop).await {
                         Ok(answer) => self.machine.answered(request, now, answer, self.environment.now()),
                         Err(told) => break told,
                     }
                     self.tell();
                 }
-                Step::Lost(lost) => return self.lose(lost).await,
+                Decision::Lost(lost) => return self.lose(lost).await,
             }
         };
         self.stop(told).await;
@@ -91,7 +91,7 @@ impl Elector {
         request: Request,
         deadline: Now,
         stop: &mut oneshot::Receiver<Stop>,
-    ) -> Result<Answer, Option<Stop>> {
+    ) -> Result<Reply, Option<Stop>> {
         let patience = self.timing.retry_period / 2;
         let mut asking = pin!(self.ask(request, deadline));
         tokio::select! {
@@ -115,7 +115,7 @@ impl Elector {
         }
     }
 
-    async fn ask(&mut self, request: Request, deadline: Now) -> Answer {
+    async fn ask(&mut self, request: Request, deadline: Now) -> Reply {
         let record = self.machine.record(self.environment.wall_clock().now());
         if request != Request::Read {
             self.written = Some(record.clone());
@@ -131,7 +131,7 @@ impl Elector {
                 if std::mem::take(&mut self.is_failing) {
                     tracing::info!(lease = self.lease_name, "the lease can be reached again");
                 }
-                if request != Request::Read && !matches!(answer, Answer::Lease(_)) {
+                if request != Request::Read && !matches!(answer, Reply::Lease(_)) {
                     self.written = None;
                 }
                 answer
@@ -144,7 +144,7 @@ impl Elector {
                         "the lease can't be reached; this is retried in each retry period"
                     );
                 }
-                Answer::Failed
+                Reply::Failed
             }
         }
     }
@@ -234,12 +234,12 @@ impl Elector {
         let wall = self.environment.wall_clock().now();
         // Read again, as a renewal may have been under way.
         match self.lease.ask(Request::Read, LeaseSpec::default()).await? {
-            Answer::Lease(lease)
+            Reply::Lease(lease)
                 if self.written.as_ref() == Some(&lease)
                     || has_led && lease.holder_identity.as_ref() == Some(&self.identity) =>
             {
                 let answer = self.lease.ask(Request::Replace, Machine::release(lease, wall)).await?;
-                Ok(matches!(answer, Answer::Lease(_)))
+                Ok(matches!(answer, Reply::Lease(_)))
             }
             _ => Ok(false),
         }

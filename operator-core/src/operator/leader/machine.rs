@@ -40,7 +40,7 @@ use crate::environment::Now;
 
 /// What has to be done next.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum Decision {
     /// Nothing before this moment.
     Wait(Now),
     /// A request, which is abandoned at that moment.
@@ -61,7 +61,7 @@ pub(super) enum Request {
 
 /// The outcome of a request.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum Reply {
     /// The lease, as it is now.
     Lease(LeaseSpec),
     /// There is none.
@@ -123,14 +123,14 @@ impl Machine {
     }
 
     /// What to do next.
-    pub(super) fn next(&mut self, now: Now) -> Step {
+    pub(super) fn next(&mut self, now: Now) -> Decision {
         self.end_if_over(now);
         if let Some(lost) = &self.lost {
-            return Step::Lost(lost.clone());
+            return Decision::Lost(lost.clone());
         }
         let until = self.term.unwrap_or(Now::at(Duration::MAX));
         if now < self.due {
-            return Step::Wait(self.due.min(until));
+            return Decision::Wait(self.due.min(until));
         }
         let request = match (self.is_current, &self.lease) {
             (false, _) => Request::Read,
@@ -138,25 +138,25 @@ impl Machine {
             (true, Some(_)) => Request::Replace,
         };
         // Two attempts at least fit into a term, the second one perhaps on a connection that works.
-        Step::Ask(request, (now + self.timing.renew_deadline / 2).min(until))
+        Decision::Ask(request, (now + self.timing.renew_deadline / 2).min(until))
     }
 
     /// Takes the answer to a request that was sent at that moment.
-    pub(super) fn answered(&mut self, request: Request, sent: Now, answer: Answer, now: Now) {
+    pub(super) fn answered(&mut self, request: Request, sent: Now, answer: Reply, now: Now) {
         self.end_if_over(now);
         if self.lost.is_some() {
             return;
         }
         let next_attempt = now.max(sent + self.timing.retry_period);
         match (request, answer) {
-            (Request::Read, Answer::Lease(lease)) => self.has_read(Some(lease), next_attempt, now),
-            (Request::Read, Answer::Absent) => self.has_read(None, next_attempt, now),
-            (_, Answer::Lease(lease)) => self.has_written(lease, sent, now),
-            (Request::Replace, Answer::Absent) if self.term.is_some() => self.lose(LostLeadership::Deleted),
-            (_, Answer::Conflict) if !self.has_hurried => {
+            (Request::Read, Reply::Lease(lease)) => self.has_read(Some(lease), next_attempt, now),
+            (Request::Read, Reply::Absent) => self.has_read(None, next_attempt, now),
+            (_, Reply::Lease(lease)) => self.has_written(lease, sent, now),
+            (Request::Replace, Reply::Absent) if self.term.is_some() => self.lose(LostLeadership::Deleted),
+            (_, Reply::Conflict) if !self.has_hurried => {
                 (self.is_current, self.has_hurried, self.due) = (false, true, now);
             }
-            (_, Answer::Conflict | Answer::Failed | Answer::Absent) => {
+            (_, Reply::Conflict | Reply::Failed | Reply::Absent) => {
                 (self.is_current, self.has_hurried, self.due) = (false, false, next_attempt);
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Effect, Machine,
-    state::{End, InFlight, Phase, Place, Record, Successor, TimerKind},
+    state::{End, InFlight, Phase, Record, RunState, Successor, TimerKind},
 };
 use crate::{
     environment::Now,
@@ -47,8 +47,8 @@ impl Machine {
             self.core.leave(&key, record, effects);
             let mut fresh = Record::new(uid, self.next_arrival);
             self.next_arrival += 1;
-            if let Place::Running(flight) = record.place {
-                fresh.place = Place::Running(InFlight { superseded: true, ..flight });
+            if let RunState::Running(flight) = record.state {
+                fresh.state = RunState::Running(InFlight { superseded: true, ..flight });
             }
             *record = fresh;
             effects.push(Effect::Forgotten { key: key.clone() });
@@ -93,7 +93,7 @@ impl Machine {
             // The record stays, because it says that a run is in flight: an object created anew must not get a second
             // one beside it. Nothing else is kept.
             let (uid, arrival) = (record.uid.clone(), record.arrival);
-            *record = Record { phase: Phase::Deleted, place: record.place, ..Record::new(uid, arrival) };
+            *record = Record { phase: Phase::Deleted, state: record.state, ..Record::new(uid, arrival) };
             return;
         }
         self.core.leave(&key, record, effects);
@@ -141,8 +141,8 @@ impl Machine {
         let mark = self.core.timers.mark();
         while let Some(key) = self.core.timers.pop_due(now, mark) {
             let Some(record) = self.records.get_mut(&key) else { continue };
-            let Place::Waiting(timer) = record.place else { continue };
-            record.place = Place::Idle;
+            let RunState::Waiting(timer) = record.state else { continue };
+            record.state = RunState::Idle;
             if record.phase != Phase::Ended {
                 record.phase = Phase::Live;
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{
     Effect, FailureKind, Machine, Outcome, RunId,
     core::Core,
-    state::{Phase, Place, Record, RetryStatus, Successor, TimerKind},
+    state::{Phase, Record, RetryStatus, RunState, Successor, TimerKind},
 };
 use crate::{environment::Now, resource::ObjectKey};
 
@@ -30,13 +30,13 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) {
         let Some(record) = self.records.get_mut(&key) else { return };
-        let Place::Running(flight) = record.place else { return };
+        let RunState::Running(flight) = record.state else { return };
         if flight.run != run {
             return;
         }
         let core = &mut self.core;
         core.running -= 1;
-        record.place = Place::Idle;
+        record.state = RunState::Idle;
         if record.phase == Phase::Deleted {
             self.records.remove(&key);
             effects.push(Effect::Forgotten { key });

@@ -23,7 +23,7 @@
 //!
 //! A `PrimaryDeleted` that says what is known of the object is an event like others (JOSDK: `triggerReconcilerOnAllEvents`):
 //! ```text
-//!  any place ──PrimaryDeleted(last)──▶ Ended, as in any place: Queued, Waiting, Running
+//!  any state ──PrimaryDeleted(last)──▶ Ended, as in any state: Queued, Waiting, Running
 //!                                        ├─ a run that was told ends well, or no attempt is left ──▶ (dropped)
 //!                                        └─ the same, and another object has the name ─────────────▶ its record
 //! ```

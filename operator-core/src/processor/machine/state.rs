@@ -21,7 +21,7 @@ pub(super) struct Record {
     /// The phase of the object's life.
     pub(super) phase: Phase,
     /// Where its next run is.
-    pub(super) place: Place,
+    pub(super) state: RunState,
     /// What no run has seen yet; empty if nothing is pending. JOSDK's mark "event received".
     pub(super) pending: Causes,
     /// How the last run ended.
@@ -53,16 +53,16 @@ pub(super) enum Phase {
     Live,
     /// The finalizer was removed, and only the end is awaited: events of others are ignored. Changes to `Live` when a
     /// new object appears, this one changes without being marked for deletion, or the maximum interval is over.
-    /// `Place::Idle`, or `Place::Waiting` for the maximum interval.
+    /// `RunState::Idle`, or `RunState::Waiting` for the maximum interval.
     AwaitingDelete,
     /// A run found the object gone. The same, but any change of this object leads back to `Live`, including the mark
     /// for deletion: an event about the object counts for more than the finding of a run, which costs at most one run.
     FoundGone,
     /// It is gone, but its run is still in progress. Changes to `Live` when a new object appears before the run ends;
-    /// otherwise the record is dropped with the run's end. Always `Place::Running`.
+    /// otherwise the record is dropped with the run's end. Always `RunState::Running`.
     Deleted,
     /// It is gone, and a run has to see that; `Record::end` says more. Nothing leads back to `Live`: when that run has
-    /// ended well, or no attempt is left, the record is dropped, or its successor's. In any `Place`.
+    /// ended well, or no attempt is left, the record is dropped, or its successor's. In any `RunState`.
     Ended,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Successor {
 /// Where the next run of a primary is: at most one of these, so a primary has one timer or one run or one place in the
 /// queue, never two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RunState {
     /// Nothing is planned, or the machine is stopped. Changes to `Queued` with an event or a start.
     Idle,
     /// A timer is set. Changes to `Queued` when it is due, or earlier with an event (except for the rate limit's
@@ -168,7 +168,7 @@ impl Record {
             uid,
             arrival,
             phase: Phase::Live,
-            place: Place::Idle,
+            state: RunState::Idle,
             pending: Causes::NONE,
             retry_status: RetryStatus::Settled,
             retry: None,
@@ -193,7 +193,7 @@ impl Record {
 
     /// Whether a run is in flight.
     pub(super) fn is_running(&self) -> bool {
-        matches!(self.place, Place::Running(_))
+        matches!(self.state, RunState::Running(_))
     }
 
     /// Whether events lead to runs.
@@ -205,17 +205,17 @@ impl Record {
     pub(super) fn gives_up(&self) -> bool {
         let Some(end) = &self.end else { return false };
         let failed = matches!(self.retry_status, RetryStatus::Exhausted | RetryStatus::Refused);
-        let waits = matches!(self.place, Place::Waiting(_));
+        let waits = matches!(self.state, RunState::Waiting(_));
         failed && self.pending.is_empty() && !self.is_running() && (end.successor.is_some() || !waits)
     }
 
     /// Whether a start causes a run.
     pub(super) fn is_marked(&self) -> bool {
         let failed = matches!(self.retry_status, RetryStatus::Retrying | RetryStatus::Exhausted);
-        let free = match self.place {
-            Place::Idle => true,
-            Place::Waiting(timer) => timer.kind != TimerKind::RateLimit,
-            Place::Queued(_) | Place::Running(_) => false,
+        let free = match self.state {
+            RunState::Idle => true,
+            RunState::Waiting(timer) => timer.kind != TimerKind::RateLimit,
+            RunState::Queued(_) | RunState::Running(_) => false,
         };
         self.may_run() && free && (failed || !self.pending.is_empty())
     }

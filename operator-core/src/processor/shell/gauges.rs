@@ -64,7 +64,7 @@ struct Bench {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum Event {
     Changed {
         primary: u8,
         uid: u8,
@@ -91,17 +91,17 @@ fn key(primary: u8) -> ObjectKey {
     ObjectKey::namespaced("shop", &primary.to_string())
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Event> {
     prop_oneof![
-        4 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Step::Changed { primary, uid }),
-        2 => (0u8..6).prop_map(Step::Related),
-        2 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Step::Deleted { primary, uid }),
-        3 => (0usize..3, 0u8..5).prop_map(|(nth, how)| Step::Ends { nth, how }),
-        1 => Just(Step::Stop),
-        2 => Just(Step::Start),
-        1 => Just(Step::TimePasses),
-        2 => Just(Step::TakesIn),
-        3 => Just(Step::Settle),
+        4 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Event::Changed { primary, uid }),
+        2 => (0u8..6).prop_map(Event::Related),
+        2 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Event::Deleted { primary, uid }),
+        3 => (0usize..3, 0u8..5).prop_map(|(nth, how)| Event::Ends { nth, how }),
+        1 => Just(Event::Stop),
+        2 => Just(Event::Start),
+        1 => Just(Event::TimePasses),
+        2 => Just(Event::TakesIn),
+        3 => Just(Event::Settle),
     ]
 }
 
@@ -119,9 +119,9 @@ impl Bench {
         Self { processor, task: task.run(executor).boxed(), started, running: BTreeMap::new(), recorded }
     }
 
-    async fn step(&mut self, step: Step) {
+    async fn step(&mut self, step: Event) {
         match step {
-            Step::Changed { primary, uid } => {
+            Event::Changed { primary, uid } => {
                 let (key, uid) = (key(primary), uid.to_string().as_str().into());
                 self.processor.send(Input::PrimaryChanged {
                     key,
@@ -130,20 +130,20 @@ impl Bench {
                     deleting: false,
                 });
             }
-            Step::Related(primary) => {
+            Event::Related(primary) => {
                 let (key, cause) = (key(primary), Cause::Source(SourceIndex(0)));
                 self.processor.send(Input::Related { key, cause });
             }
-            Step::Deleted { primary, uid } => {
+            Event::Deleted { primary, uid } => {
                 let (key, uid) = (key(primary), uid.to_string().as_str().into());
                 self.processor.send(Input::PrimaryDeleted { key, uid, last: None });
             }
-            Step::Ends { nth, how } => self.end(nth, how),
-            Step::Stop => self.processor.send(Input::Stop),
-            Step::Start => self.processor.send(Input::Start),
-            Step::TimePasses => self.beside(tokio::time::sleep(Duration::from_secs(3))).await,
-            Step::TakesIn => assert!(futures::poll!(&mut self.task).is_pending()),
-            Step::Settle => self.settle().await,
+            Event::Ends { nth, how } => self.end(nth, how),
+            Event::Stop => self.processor.send(Input::Stop),
+            Event::Start => self.processor.send(Input::Start),
+            Event::TimePasses => self.beside(tokio::time::sleep(Duration::from_secs(3))).await,
+            Event::TakesIn => assert!(futures::poll!(&mut self.task).is_pending()),
+            Event::Settle => self.settle().await,
         }
     }
 
@@ -204,7 +204,7 @@ proptest! {
             let mut bench = Bench::new();
             bench.processor.send(Input::Start);
             for step in steps {
-                let settles = matches!(step, Step::Settle);
+                let settles = matches!(step, Event::Settle);
                 bench.step(step).await;
                 if settles {
                     let processor = bench.processor.clone();

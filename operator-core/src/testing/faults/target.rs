@@ -7,7 +7,7 @@ use http::{Method, Request};
 use kube::client::Body;
 use serde_json::Value;
 
-use crate::client::Place;
+use crate::client::ResourcePath;
 pub use crate::client::verb::Verb;
 
 /// The target of a request: a verb, a type and, except for collections, an object.
@@ -42,7 +42,7 @@ impl RequestTarget {
     }
 
     fn parse(method: &Method, path: &str, query: Option<&str>) -> Option<Self> {
-        let place = Place::of(path)?;
+        let place = ResourcePath::of(path)?;
         let verb = Verb::of(method, &place, query)?;
         let owned = |text: &str| text.to_owned();
         Some(Self {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Judge, Settings, Standalone, declare,
+        AnyDependent, Capabilities, Judge, ObjectSettings, Standalone, declare,
         function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
         settings,
     },
@@ -60,7 +60,7 @@ pub struct Node<P: KubeObject, S: Shape, K = OfType> {
     kind: K,
     dependent: Erased<P>,
     judged: Judged,
-    settings: Settings<S::Item>,
+    settings: ObjectSettings<S::Item>,
     shape: PhantomData<fn() -> S>,
 }
 
@@ -73,7 +73,7 @@ pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node
 
 fn of_key<P: KubeObject, S: Shape>(key: NodeKey, dependent: Erased<P>, judged: Judged) -> Node<P, S> {
     // It is named when it is finished.
-    let mut settings = Settings::new(Arc::from(""));
+    let mut settings = ObjectSettings::new(Arc::from(""));
     if judged.reads {
         settings.capabilities = Capabilities::READ_ONLY;
     }

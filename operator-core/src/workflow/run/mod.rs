@@ -44,7 +44,7 @@ use crate::{
 };
 
 use part::Only;
-use record::{Activity, Part, Record, Records, state_of, unwanted};
+use record::{Activity, NodeRecord, NodeRecords, Part, state_of, unwanted};
 
 /// What runs a workflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub(super) async fn reconcile(
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let run = Run { workflow, primary, context, cleans_up: false, only: None };
+    let run = WorkflowRun { workflow, primary, context, cleans_up: false, only: None };
     let mut result = run.drive(Plan::reconcile(&workflow.graph), unfinished).await;
     if invoker == Invoker::Framework {
         pruning::prune(workflow, primary, context, &mut result).await;
@@ -77,7 +77,7 @@ pub(super) async fn cleanup(
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let run = Run { workflow, primary, context, cleans_up: true, only: None };
+    let run = WorkflowRun { workflow, primary, context, cleans_up: true, only: None };
     let mut result = run
         .drive(Plan::cleanup(&workflow.graph), &|dropped| {
             // Whoever has dropped it can't have the finalizer taken off.
@@ -98,7 +98,7 @@ pub(super) async fn cleanup(
 }
 
 /// The data that all steps of a run share.
-struct Run<'r> {
+struct WorkflowRun<'r> {
     workflow: &'r Declared,
     primary: &'r AnyObject,
     context: &'r Arc<AnyContext>,
@@ -110,16 +110,16 @@ struct Run<'r> {
 
 /// The progress of a run. If it is dropped before its end, it reports that.
 struct Course<'r> {
-    run: &'r Run<'r>,
+    run: &'r WorkflowRun<'r>,
     plan: Plan<'r>,
-    records: Records,
+    records: NodeRecords,
     unfinished: Option<Unfinished<'r>>,
 }
 
 impl Course<'_> {
     /// What is known about all nodes, taken from the records.
     fn result(&self) -> WorkflowResult {
-        let Self { run: Run { workflow, cleans_up, .. }, plan, records, .. } = self;
+        let Self { run: WorkflowRun { workflow, cleans_up, .. }, plan, records, .. } = self;
         let graph = &workflow.graph;
         let mut unwanted = unwanted(graph, |node| plan.fate(node), records, *cleans_up);
         let fates = workflow.nodes.iter().zip(plan.fates());
@@ -153,14 +153,14 @@ enum Task {
 }
 
 /// The answer to a step.
-enum Answer {
+enum Reply {
     Checked(Checked),
     Judged(Checked),
     Reconciled(Reconciled),
     Removed(Removed),
 }
 
-impl Answer {
+impl Reply {
     /// Passes it to the plan.
     fn give(self, plan: &mut Plan<'_>, node: NodeId, steps: &mut Vec<Step>) {
         match self {
@@ -172,13 +172,13 @@ impl Answer {
     }
 }
 
-impl Run<'_> {
+impl WorkflowRun<'_> {
     async fn drive(&self, plan: Plan<'_>, unfinished: Unfinished<'_>) -> WorkflowResult {
         // Another run of a workflow may have read other things, within the same run of the primary.
         self.context.memo().clear();
         let graph = &self.workflow.graph;
         let mut course =
-            Course { run: self, plan, records: Records::of(graph), unfinished: Some(unfinished) };
+            Course { run: self, plan, records: NodeRecords::of(graph), unfinished: Some(unfinished) };
         self.follow(&mut course.plan, &course.records).await;
         course.unfinished = None;
         let result = course.result();
@@ -191,7 +191,7 @@ impl Run<'_> {
         result
     }
 
-    async fn follow(&self, plan: &mut Plan<'_>, records: &Records) {
+    async fn follow(&self, plan: &mut Plan<'_>, records: &NodeRecords) {
         let graph = &self.workflow.graph;
         let mut steps = Vec::new();
         let mut under_way = FuturesUnordered::new();
@@ -243,7 +243,7 @@ impl Run<'_> {
         }
     }
 
-    fn tell_if_settled(&self, plan: &Plan<'_>, records: &Records, node: NodeId) {
+    fn tell_if_settled(&self, plan: &Plan<'_>, records: &NodeRecords, node: NodeId) {
         let fate = plan.fate(node);
         if self.takes_part(node) && fate != Fate::Pending && fate.blocked_by().is_none() {
             let state = state_of(fate, &records.get(node), None, &self.workflow.graph, || self.now());
@@ -252,7 +252,7 @@ impl Run<'_> {
     }
 
     /// The answer to a step; none to the question whether a node takes part, whose answer is in its record.
-    async fn perform(&self, task: Task, record: &Mutex<Record>) -> (NodeId, Option<Answer>) {
+    async fn perform(&self, task: Task, record: &Mutex<NodeRecord>) -> (NodeId, Option<Reply>) {
         match task {
             Task::Activate(node) => {
                 let activity = self.activate(node, record).await;

@@ -43,28 +43,28 @@ impl fmt::Display for Part {
 }
 
 /// What is known about all nodes.
-pub(super) struct Records(Vec<Mutex<Record>>);
+pub(super) struct NodeRecords(Vec<Mutex<NodeRecord>>);
 
-impl Records {
+impl NodeRecords {
     /// Nothing is known.
     pub(super) fn of(graph: &Graph) -> Self {
         Self(graph.nodes().map(|_| Mutex::default()).collect())
     }
 
     /// What is known about a node. The lock is held only for a short read or write.
-    pub(super) fn get(&self, node: NodeId) -> MutexGuard<'_, Record> {
+    pub(super) fn get(&self, node: NodeId) -> MutexGuard<'_, NodeRecord> {
         self.of_node(node).lock()
     }
 
     /// What a step about a node writes to.
-    pub(super) fn of_node(&self, node: NodeId) -> &Mutex<Record> {
+    pub(super) fn of_node(&self, node: NodeId) -> &Mutex<NodeRecord> {
         &self.0[node.index()]
     }
 }
 
 /// What is known about one node.
 #[derive(Default)]
-pub(super) struct Record {
+pub(super) struct NodeRecord {
     /// Whether it takes part, if that is evaluated; set before anything else is done about it.
     pub(super) activity: Option<Result<Activity, BoxError>>,
     /// The answers so far: each condition is evaluated once in a run.
@@ -83,7 +83,7 @@ pub(super) struct Record {
     pub(super) deleted: Option<usize>,
 }
 
-impl Record {
+impl NodeRecord {
     /// Whether the node takes part; it does if that isn't evaluated.
     pub(super) fn activity(&mut self) -> Result<Activity, BoxError> {
         match self.activity.take() {
@@ -132,7 +132,7 @@ impl Record {
 pub(super) fn unwanted(
     graph: &Graph,
     fate: impl Fn(NodeId) -> Fate,
-    records: &Records,
+    records: &NodeRecords,
     cleans_up: bool,
 ) -> Vec<Option<Unwanted>> {
     if !graph.nodes().any(|node| fate(node).is_about_removal()) {
@@ -170,7 +170,7 @@ pub(super) fn unwanted(
 /// What is reported about a node with this fate; `blocking` is the reason of the node that blocks it, if there is one.
 pub(super) fn state_of(
     fate: Fate,
-    record: &Record,
+    record: &NodeRecord,
     blocking: Option<&str>,
     graph: &Graph,
     now: impl FnOnce() -> Now,

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::{
     super::{
         configuration::Timing,
-        machine::{Answer, Machine, Request, Step},
+        machine::{Decision, Machine, Reply, Request},
     },
     TIMING, wall,
 };
@@ -83,7 +83,7 @@ struct Message {
     request: Request,
     record: LeaseSpec,
     version: u64,
-    answer: Option<(Answer, u64)>,
+    answer: Option<(Reply, u64)>,
 }
 
 struct World {
@@ -162,11 +162,11 @@ impl World {
                 return None;
             }
             candidate.waits = None;
-            candidate.machine.answered(request, sent, Answer::Failed, now);
+            candidate.machine.answered(request, sent, Reply::Failed, now);
         }
         match candidate.machine.next(now) {
-            Step::Wait(_) => None,
-            Step::Ask(request, deadline) => {
+            Decision::Wait(_) => None,
+            Decision::Ask(request, deadline) => {
                 let (hours, stands_still) = candidate.wall;
                 let seconds = if stands_still { 0 } else { now.since_start().as_secs() };
                 let record = candidate.machine.record(wall(hours * 3600 + seconds as i64));
@@ -174,11 +174,11 @@ impl World {
                 self.candidates[number].waits = Some((id, request, now, deadline));
                 Some(id)
             }
-            Step::Lost(_) if self.restarts => {
+            Decision::Lost(_) if self.restarts => {
                 self.start_anew(number);
                 None
             }
-            Step::Lost(_) => {
+            Decision::Lost(_) => {
                 candidate.is_gone = true;
                 None
             }
@@ -193,17 +193,17 @@ impl World {
         let (record, version) = (message.record.clone(), message.version);
         let answer = match (message.request, &self.lease) {
             (Request::Read, _) => None,
-            (Request::Create, Some(_)) => Some(Answer::Conflict),
-            (Request::Replace, None) => Some(Answer::Absent),
-            (Request::Replace, Some((_, now))) if *now != version => Some(Answer::Conflict),
+            (Request::Create, Some(_)) => Some(Reply::Conflict),
+            (Request::Replace, None) => Some(Reply::Absent),
+            (Request::Replace, Some((_, now))) if *now != version => Some(Reply::Conflict),
             (Request::Create, None) | (Request::Replace, Some(_)) => {
                 self.write(record);
                 None
             }
         };
         let (lease, version) = match &self.lease {
-            Some((lease, version)) => (Answer::Lease(lease.clone()), *version),
-            None => (Answer::Absent, 0),
+            Some((lease, version)) => (Reply::Lease(lease.clone()), *version),
+            None => (Reply::Absent, 0),
         };
         self.network[at].answer = Some((answer.unwrap_or(lease), version));
     }
@@ -217,7 +217,7 @@ impl World {
         let Some((_, request, sent, _)) = candidate.waits.filter(|(waits, ..)| *waits == id) else { return };
         let Some((answer, version)) = answer else { return };
         candidate.waits = None;
-        if matches!(answer, Answer::Lease(_)) {
+        if matches!(answer, Reply::Lease(_)) {
             candidate.version = version;
         }
         candidate.machine.answered(request, sent, answer, self.now);
@@ -249,7 +249,7 @@ impl World {
                 if let Some(at) = among(number, messages)
                     && self.network[at].answer.is_none()
                 {
-                    self.network[at].answer = Some((Answer::Failed, 0));
+                    self.network[at].answer = Some((Reply::Failed, 0));
                 }
             }
             Event::Lose(number) => {
