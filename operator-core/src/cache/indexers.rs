@@ -21,7 +21,7 @@ pub(crate) type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
 /// An indexer of objects of any type.
 pub(crate) type AnyIndexer = Arc<dyn Fn(&dyn Object) -> Vec<String> + Send + Sync>;
 
-/// An indexer that is called only for its own type.
+/// An indexer that is called only for objects of its own type.
 pub(crate) fn opening<K: KubeObject>(indexer: Indexer<K>) -> AnyIndexer {
     Arc::new(move |object| object.typed_ref().map_or_else(Vec::new, |object| indexer(object)))
 }
@@ -86,7 +86,7 @@ impl Indexers {
         Self { by_name }
     }
 
-    /// The same indexes, for other objects.
+    /// The same indexes for other objects.
     pub(super) fn anew(&self) -> Self {
         let anew = |(name, index): (&String, &Index)| {
             let index = Index { indexer: Arc::clone(&index.indexer), keys: RwLock::default() };

@@ -83,11 +83,11 @@ impl Options {
         settings.initial_list = self.initial_list;
         settings.page_size = self.page_size.unwrap_or(settings.page_size);
         settings.shard = self.shard().cloned();
-        // What is not decoded is not transformed.
+        // An object that isn't decoded isn't transformed.
         settings.is_checked |= self.kind.transforms();
     }
 
-    /// The bounds, if they can be used.
+    /// The bounds, if they are valid.
     pub(crate) fn bounds(&self) -> Option<AnyBounds> {
         self.bounds.as_ref()?.as_ref().ok().cloned()
     }
@@ -113,7 +113,7 @@ impl Options {
                 Contradiction::new(
                     format!("it is bounded, and has {index}"),
                     "an index is made of whole objects, which a bounded cache doesn't have",
-                    "`.transform(…)` with a function that drops what is large, instead of `.bounded(…)`; or no index",
+                    "`.transform(…)` with a function that drops large fields, instead of `.bounded(…)`; or no index",
                 )
             }),
             bounds.map(|error| {
@@ -126,7 +126,7 @@ impl Options {
             partial.map(|error| {
                 Contradiction::new(
                     format!("it asks for metadata only, and a `{of}` can't be made of that"),
-                    format!("no content ever arrives, so that none could be decoded: {error}"),
+                    format!("no content ever arrives, so none could be decoded: {error}"),
                     format!("`PartialObjectMeta<{of}>` as the type, or no `.metadata_only()`"),
                 )
             }),
@@ -155,7 +155,7 @@ impl Options {
                 Contradiction::new(
                     "it has a shard selector, and asks for metadata only",
                     "a list of metadata doesn't say whether the server knows the selector; others would bring all objects",
-                    "no `.metadata_only()`, perhaps a `.transform(…)` that drops what is large",
+                    "no `.metadata_only()`, perhaps a `.transform(…)` that drops large fields",
                 )
             }),
         ];

@@ -14,7 +14,7 @@ use tower::{BoxError, Service, util::BoxService};
 
 use super::{Hook, ResponseBody, Transport, TransportHook};
 
-/// The answer to a request, or why there is none.
+/// The answer to a request, or the error.
 pub(crate) type Answer = Result<Response<ResponseBody>, BoxError>;
 
 /// The transport below a layer. Cheap to clone; clones are the same transport.

@@ -1,5 +1,5 @@
-//! The outcome of a node of a workflow. It is defined here because it is reported to observers; all others use it from
-//! [`crate::workflow`].
+//! The outcome of a node of a workflow. It is defined here because it is reported to observers; other code uses it
+//! through [`crate::workflow`].
 
 use std::{fmt, sync::Arc};
 
@@ -80,7 +80,7 @@ pub enum NodeState {
     Deleted,
     /// It should not exist, and isn't deleted: its dependent isn't responsible for that.
     Left {
-        /// Who deletes it instead, for example `to the garbage collector`.
+        /// The one that deletes it instead, for example `to the garbage collector`.
         reason: &'static str,
     },
     /// Deleted, but not gone yet.

@@ -148,7 +148,7 @@ impl Collection {
         let and = if uri.contains('?') { '&' } else { '?' };
         let uri = format!("{uri}{and}shardSelector={}", escaped(shard.as_str()));
         *request.uri_mut() =
-            uri.parse().map_err(|error| Failure::new(format!("{uri} is no address: {error}")))?;
+            uri.parse().map_err(|error| Failure::new(format!("{uri} isn't an address: {error}")))?;
         Ok(request)
     }
 }

@@ -27,7 +27,7 @@ use crate::{
 pub(in crate::cache) struct Recent {
     objects: DashMap<ObjectKey, Written>,
     /// The indexes over them. An object is here before it is in the map, and leaves after it: a reader that finds a key
-    /// too many finds no entry, and looks into the store.
+    /// too many finds no entry, and reads the store.
     indexers: Indexers,
     /// The number of entries; usually none, and then a reader doesn't touch the map at all.
     ///
@@ -66,7 +66,7 @@ impl Recent {
         entries
     }
 
-    /// The keys of those for which the index gives `value`, and perhaps of others.
+    /// The keys of the entries for which the index gives `value`, and perhaps further keys.
     pub(in crate::cache) fn keys(&self, index: &str, value: &str) -> BTreeSet<ObjectKey> {
         if self.len() == 0 { BTreeSet::new() } else { self.indexers.keys(index, value) }
     }

@@ -81,7 +81,7 @@ where
     }
 
     async fn read(&self, primary: &ObjectKey, need: Need) -> Result<Vec<Arc<R>>, Error> {
-        // What is known is not to wait for a poll that is under way.
+        // Known resources are returned without waiting for a poll in progress.
         if need == Need::Fresh || !self.polled.initialized() {
             self.poll(need, Some(primary)).await?;
         }

@@ -73,7 +73,7 @@ impl Nodes {
     }
 
     /// Whether there is one with that label's value that writes this kind. If a node makes another kind than in an
-    /// earlier version, what it made then belongs to a former node.
+    /// earlier version, the objects it made then belong to a former node.
     pub(crate) fn has_of(&self, value: &str, kind: &ResourceType) -> bool {
         let is_it = |of: &Kind| (&*of.0, &*of.1) == (kind.group(), kind.kind());
         self.0.get(value).is_some_and(|kinds| kinds.iter().any(is_it))
