@@ -76,7 +76,7 @@ impl ChangeKind<TextObject> {
     }
 }
 
-/// Is notified of what an informer sees. JOSDK: `ResourceEventHandler`.
+/// Is notified of the changes that an informer sees. JOSDK: `ResourceEventHandler`.
 ///
 /// All methods are called in order under the informer's lock: they return quickly, don't block, and don't write through
 /// the same informer. They may read from it. A panic is caught and logged, and the change counts as handed over.

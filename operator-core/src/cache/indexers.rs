@@ -27,8 +27,8 @@ pub(crate) fn opening<K: KubeObject>(indexer: Indexer<K>) -> AnyIndexer {
 }
 
 impl View {
-    /// The user's indexers, evaluated on what is kept. They are called once for each state, when it arrives, so that
-    /// neither a read of the index nor the next state needs a decoded object. A panic of one counts as "no value": the
+    /// The user's indexers, evaluated on kept objects. They are called once for each state, when it arrives: neither a
+    /// read of the index nor the next state needs a decoded object. A panic of one counts as "no value": the
     /// informer must continue.
     pub(crate) fn opens(
         self: &Arc<Self>,

@@ -296,7 +296,7 @@ impl Informer {
     ///
     /// An object that was read is held from then on, unless the watch has shown something newer in the meantime. Reads
     /// forget an object that the server doesn't have at once; the handler is notified when the watch shows its
-    /// deletion. An answer may be newer than what the handler has been notified of. Besides list and watch, the
+    /// deletion. An answer may be newer than the last state that the handler was notified of. Besides list and watch, the
     /// operator needs the right to `get` these objects.
     ///
     /// # Errors
@@ -381,7 +381,7 @@ impl Informer {
         AnyWrite::begin(Arc::clone(&self.0.engine), key.clone())
     }
 
-    /// Remembers the response to a write, so that reads show it at once; its echo is reported like a foreign change.
+    /// Remembers the response to a write: reads show it at once. Its echo is reported like a foreign change.
     /// Returns it in the form in which it is kept.
     pub(crate) fn remember_answer(&self, answer: Answer) -> AnyObject {
         if let Some(kept) = &answer.kept {

@@ -21,7 +21,7 @@
 //! - After one of the operator's own writes was answered, [`ResourceCache::get`] never returns an older version of the
 //!   object. An object whose deletion was seen doesn't come back through a late answer.
 //! - The echo of the operator's own write is not handed to the handler. A foreign change always is, by itself or as
-//!   part of a later one; so is every deletion, every deletion timestamp, and whatever a list found after a gap.
+//!   part of a later one; so is every deletion, every deletion timestamp, and every change that a list found after a gap.
 //! - A follower is notified of all stored objects, and from then on of each state that is stored, the operator's own
 //!   writes included.
 //! - An object that vanished while no watch was open is reported as deleted. One that was replaced under its name is

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The hash is the 64-bit FNV-1a of the field's text. The server applies it (Kubernetes 1.36, feature gate
-//! `ShardedListAndWatch`); what it sends is checked, because one that doesn't know the parameter ignores it.
+//! `ShardedListAndWatch`); its answer is checked, because a server that doesn't know the parameter ignores it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A layer that is one function: what it does with a request and its answer.
+//! A layer that is one function of a request and the transport below.
 
 use std::{
     future::{Future, poll_fn},
@@ -32,7 +32,7 @@ impl Inner {
     /// may send any number of times.
     ///
     /// # Errors
-    /// Those of the transport.
+    /// The errors of the transport.
     pub async fn send(&self, request: Request<Body>) -> Answer {
         let answer = {
             // Only for as long as the transport takes to accept the request, not for its answer.

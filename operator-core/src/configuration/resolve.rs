@@ -140,7 +140,7 @@ fn of_nobody<'k>(written: &'k str, controllers: &[String]) -> Option<(&'k str, &
     let rest = written.strip_prefix(CONTROLLER)?;
     let keys = OF_CONTROLLER.iter().map(|key| key.name);
     let named = keys.filter_map(|key| Some((rest.strip_suffix(key)?.strip_suffix('.')?, key)));
-    // The longest key, so that the shortest name: `informer.label-selector` ends like `label-selector`.
+    // The longest key, which leaves the shortest name: `informer.label-selector` ends like `label-selector`.
     let (name, key) = named.min_by_key(|(name, _)| name.len())?;
     let is_of_one =
         |controller: &String| name.strip_prefix(&**controller).is_some_and(|rest| rest.starts_with('.'));

@@ -44,7 +44,7 @@ pub struct InformerEventSource<K: KubeObject> {
     type_of: PhantomData<fn() -> K>,
 }
 
-/// The declaration, whatever the type.
+/// The declaration for any type.
 struct Declared {
     of: RustType,
     options: Options,

@@ -12,7 +12,7 @@ use crate::{
     resource::{Object, ObjectKey},
 };
 
-/// The primaries of a controller as its event sources see them: their keys, whatever their type. JOSDK:
+/// The primaries of a controller as its event sources see them: by their keys, for any type. JOSDK:
 /// `IndexerResourceCache` of the primary, got from its `EventSourceContext`.
 ///
 /// Reads take no lock that is held while events are passed on, so mappers may read.

@@ -88,7 +88,7 @@ impl PrimaryScopes {
         primaries.also_tell(Arc::new(Following(Arc::downgrade(self))));
     }
 
-    /// The scope of a primary, of whatever incarnation exists.
+    /// The scope of the present incarnation of a primary.
     pub(crate) const fn of<'s>(&'s self, primary: &'s ObjectKey) -> PrimaryScope<'s> {
         PrimaryScope { scopes: self, primary, uid: None, slot: ScopeSlot::CONTROLLER }
     }

@@ -156,7 +156,7 @@ impl Sources {
         self.offline || self.own_of(of).next().is_some() || declared()
     }
 
-    /// The same for those of this kind.
+    /// The same for objects of this kind.
     pub(crate) fn watch_kind(&self, of: RustType, kind: &ResourceType) -> bool {
         let declared = || {
             self.conditional.declare(|contents| match contents {
@@ -219,7 +219,7 @@ impl Sources {
         self.of(of, reader).find(|source| source.name() == name)
     }
 
-    /// All sources that run as long as the controller does, whatever their type.
+    /// All sources of any type that run as long as the controller does.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn EventSource>> {
         self.entries.iter().map(|entry| &entry.source)
     }

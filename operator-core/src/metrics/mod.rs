@@ -7,7 +7,7 @@
 //!
 //! # Guarantees
 //! - No metric has the name of an object as a label: the number of metrics doesn't grow with the number of objects.
-//! - Gauges don't drift: however a run ends, and whenever its controller stops, what was added is subtracted again.
+//! - Gauges don't drift: when a run ends in any way, or its controller stops, each addition is subtracted again.
 
 mod observer;
 #[cfg(feature = "http")]

@@ -29,7 +29,7 @@ pub(crate) use chain::{error_chain, with_sources};
 use node::NodeState;
 pub(crate) use observers::Observers;
 
-/// Is notified of what the library does.
+/// Is notified of the library's actions.
 pub trait Observer: fmt::Debug + Send + Sync {
     /// Called for each observation, in the middle of the event path.
     fn observe(&self, observation: &Observation<'_>);

@@ -61,7 +61,7 @@ pub enum NodeState {
     },
     /// Not run, or not deleted, this time: it waits for another node.
     Blocked {
-        /// The node that it waits for; the nearest one with a reason of its own.
+        /// The node that it waits for; the nearest one with its own reason.
         by: Arc<str>,
         /// What that node waits for, for example `to be ready: 1/3 replicas`.
         reason: String,
@@ -71,7 +71,7 @@ pub enum NodeState {
         /// Why.
         reason: String,
     },
-    /// Its gate holds it: what exists is left unchanged.
+    /// Its gate holds it: existing objects are left unchanged.
     Held {
         /// Why.
         reason: String,

@@ -27,7 +27,7 @@ impl Engine {
         }
     }
 
-    /// A list showed an item. It is processed at once, page by page, so that no list is ever held as a whole.
+    /// A list showed an item. It is processed at once, page by page: no list is ever held as a whole.
     pub(in crate::cache) fn listed(&self, scope: ScopeIndex, item: Decoded) {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get_mut(&scope) else { return };

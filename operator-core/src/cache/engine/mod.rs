@@ -59,7 +59,7 @@ pub(super) struct Engine {
 
 struct EngineState {
     overlay: Overlay,
-    /// Those that are followed.
+    /// The followed collections.
     collections: BTreeMap<ScopeIndex, WatchState>,
     /// Objects that exist and can't be decoded.
     undecodable: BTreeMap<ObjectKey, DecodingFailure>,
@@ -93,7 +93,7 @@ impl EngineState {
 /// The state of one list-watch.
 #[derive(Debug)]
 struct WatchState {
-    /// A list is being processed; what it has shown so far.
+    /// A list is being processed: the objects that it has shown so far.
     listing: Option<Listing>,
     /// The keys of its stored objects, if there are several collections: at the end of a collection's list only its
     /// own objects are checked.
@@ -344,8 +344,8 @@ impl Engine {
         }
         let replaced = old.take_if(|old| old.uid() != new.uid());
         if let Some(replaced) = replaced.clone() {
-            // Deleted and created again in a gap. Store and indexes go from one to the other in one step, so that no reader
-            // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
+            // Deleted and created again in a gap. Store and indexes change from one to the other in one step: each reader
+            // finds an object. The recent entry leaves only with the new object's event: it may be our re-creation.
             state.overlay.deleted(key, replaced.resource_version());
             self.tell_followers(|follower| follower.gone(key));
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };

@@ -68,7 +68,7 @@ pub(super) enum Input {
     Waited,
 }
 
-/// What the shell does with what it has just received, before the next command.
+/// What the shell does with the received data before the next command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Publish {
     /// Nothing.
@@ -142,7 +142,7 @@ enum Streams {
 #[derive(Debug)]
 pub(super) struct Fsm {
     state: FsmState,
-    /// The name of what is listed, for advice.
+    /// The name of the listed collection, for advice.
     subject: Subject,
     health: Health,
     streams: Streams,

@@ -75,7 +75,7 @@ impl Collection {
         }
     }
 
-    /// A page of a list: without a version, so that the answer is the newest there is.
+    /// A page of a list: without a version, which requests the newest state.
     pub(in crate::cache) fn list(
         &self,
         continue_token: Option<String>,

@@ -207,8 +207,8 @@ impl Overlay {
         }
     }
 
-    /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. What was
-    /// kept for earlier versions is dropped. The events themselves were given to [`Overlay::observed`] before.
+    /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. Entries
+    /// for earlier versions are dropped. The events themselves were given to [`Overlay::observed`] before.
     pub(super) fn advance(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced {
         let mut advanced = Advanced { changes: Vec::new(), not_shown: Vec::new() };
         let Some(collection) = self.collections.get_mut(&scope) else { return advanced };

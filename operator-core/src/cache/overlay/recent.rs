@@ -33,8 +33,8 @@ pub(in crate::cache) struct Recent {
     ///
     /// It is raised (Release) before a write returns to its caller, so a caller that knows of the write sees it raised.
     /// It is lowered (Release) after the store was changed; a reader who loads the lowered value (Acquire) therefore
-    /// also sees the store's change. It is raised before the insertion and lowered after the removal, so that it never
-    /// is too low for what the map holds.
+    /// also sees the store's change. It is raised before the insertion and lowered after the removal: it is never too low
+    /// for the entries in the map.
     len: AtomicUsize,
 }
 

@@ -33,7 +33,7 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// What the watch showed last, even if only in its minimal form. Unlike [`ItemStore::get`], never anything newer.
     fn shown(&self, key: &ObjectKey) -> Option<Arc<TextObject>>;
 
-    /// The version of what the watch showed last.
+    /// The version that the watch showed last.
     fn version(&self, key: &ObjectKey) -> Option<String>;
 
     /// The watch has shown this state.

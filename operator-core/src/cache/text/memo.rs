@@ -70,7 +70,7 @@ impl Memo {
             }
             (number, leaving)
         };
-        // Outside of the lock: what is dropped here may leave seats of its own.
+        // Outside of the lock: a dropped object may leave other seats.
         for Seated { object, of, .. } in leaving {
             if let Some(kept) = of.upgrade() {
                 kept.leave(&object);

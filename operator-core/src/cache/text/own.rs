@@ -1,7 +1,7 @@
 //! The fields that the operator's own managers own in an object, shared by all objects with the same owned fields.
 //!
 //! The fields that a controller applies are the same for each of its objects, except for one place: the owner
-//! references contain the owner's uid. So that place is cut out and kept with the object; the rest is stored only once.
+//! references contain the owner's uid. That place is cut out and kept with the object; the rest is stored only once.
 //!
 //! # Guarantees
 //! - The reassembled entry equals the original, except for the time of the entry, on which nothing depends.

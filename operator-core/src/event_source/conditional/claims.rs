@@ -74,7 +74,7 @@ impl Claims {
         self.of_controller || !self.active.is_empty()
     }
 
-    /// Whether this primary needs it, so that its changes concern it.
+    /// Whether this primary needs it: then the source's changes concern the primary.
     pub(super) fn concerns(&self, primary: &ObjectKey) -> bool {
         self.of_controller || self.active.contains_key(primary)
     }

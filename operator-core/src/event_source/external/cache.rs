@@ -132,7 +132,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         }
     }
 
-    /// Starts with what another cache has.
+    /// Starts with the contents of another cache.
     pub(super) fn adopt(&mut self, other: Self) {
         self.entries = other.entries;
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{MarkNames, label_value};
 use crate::resource::ResourceType;
 
-/// The part of the marks that all nodes of one controller share, whatever the primary.
+/// The part of the marks that is the same for all nodes of one controller and all primaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ControllerMarks {
     pub(super) names: MarkNames,

@@ -97,7 +97,7 @@ impl DoneJobs {
         ours.flat_map(|(_, done)| done.iter().cloned()).collect()
     }
 
-    /// Records that the node has done this, in addition to what is recorded for it and still wanted. Everything else is
+    /// Records that the node has done this, in addition to its records that are still wanted. Everything else is
     /// forgotten.
     pub(crate) fn note(
         &mut self,

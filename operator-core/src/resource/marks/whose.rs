@@ -195,7 +195,7 @@ impl Marks<'_> {
         let declared = if node == self.node && self.beside { "beside" } else { "node" };
         let mut hash = Sha256::new();
         for part in [controller, declared, node].iter().chain(owner).chain(&own) {
-            // Each with its length, so that no two lists of parts run together.
+            // Each with its length: different lists of parts have different texts.
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }

@@ -30,7 +30,7 @@ pub(in crate::cache) struct Seated<'f> {
 }
 
 impl Feed {
-    /// From now on the informer is shown everything; and, before this returns, what exists already, if that is known.
+    /// From now on the informer is shown everything; and, before this returns, the existing objects, if they are known.
     pub(in crate::cache) fn join(&self, seat: Seat) -> Seated<'_> {
         let id = self.lock().join(seat);
         Seated { feed: self, id }

@@ -17,7 +17,7 @@ use crate::{
 /// another one.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    /// Held while a fetch is in progress, so that an older answer can't come after a newer one.
+    /// Held while a fetch is in progress: an older answer can't come after a newer one.
     pub(super) one_at_a_time: tokio::sync::Mutex<()>,
     /// Set when the primary is gone.
     pub(super) gone: SetOnce<()>,
