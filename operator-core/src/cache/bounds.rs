@@ -52,13 +52,13 @@ impl<K: KubeObject> Bounds<K> {
         self
     }
 
-    /// The same without the type. The error says why there is no template.
+    /// The same without the type. The error explains why there is no template.
     pub(crate) fn any(&self, resource_type: &ResourceType) -> Result<AnyBounds, String> {
         let template = self.template(resource_type)?;
         Ok(AnyBounds { max_objects: self.max_objects, time_to_idle: self.time_to_idle, template })
     }
 
-    /// The given template, or one of nothing but a type and a name, which must decode.
+    /// The given template, or one with only a type and a name, which must decode.
     fn template(&self, resource_type: &ResourceType) -> Result<Value, String> {
         if let Some(template) = &self.template {
             return serde_json::to_value(template).map_err(|error| error.to_string());
@@ -68,7 +68,7 @@ impl<K: KubeObject> Bounds<K> {
             "kind": resource_type.kind(),
             "metadata": { "name": "minimal" },
         });
-        // From text, as all objects are: the type is decoded in one way only.
+        // From text, like all objects: types are decoded in one way only.
         serde_json::from_str::<K>(&bare.to_string()).map(|_| bare).map_err(|error| error.to_string())
     }
 }

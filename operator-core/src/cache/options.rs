@@ -83,11 +83,11 @@ impl Options {
         settings.initial_list = self.initial_list;
         settings.page_size = self.page_size.unwrap_or(settings.page_size);
         settings.shard = self.shard().cloned();
-        // What is not decoded is not transformed.
+        // An object that isn't decoded isn't transformed.
         settings.is_checked |= self.kind.transforms();
     }
 
-    /// The bounds, if they can be used.
+    /// The bounds, if they are valid.
     pub(crate) fn bounds(&self) -> Option<AnyBounds> {
         self.bounds.as_ref()?.as_ref().ok().cloned()
     }
@@ -113,7 +113,7 @@ impl Options {
                 Contradiction::new(
                     format!("it is bounded, and has {index}"),
                     "an index is made of whole objects, which a bounded cache doesn't have",
-                    "`.transform(…)` with a function that drops what is large, instead of `.bounded(…)`; or no index",
+                    "`.transform(…)` with a function that drops large fields, instead of `.bounded(…)`; or no index",
                 )
             }),
             bounds.map(|error| {
@@ -126,7 +126,7 @@ impl Options {
             partial.map(|error| {
                 Contradiction::new(
                     format!("it asks for metadata only, and a `{of}` can't be made of that"),
-                    format!("no content ever arrives, so that none could be decoded: {error}"),
+                    format!("no content ever arrives, so none could be decoded: {error}"),
                     format!("`PartialObjectMeta<{of}>` as the type, or no `.metadata_only()`"),
                 )
             }),
@@ -155,7 +155,7 @@ impl Options {
                 Contradiction::new(
                     "it has a shard selector, and asks for metadata only",
                     "a list of metadata doesn't say whether the server knows the selector; others would bring all objects",
-                    "no `.metadata_only()`, perhaps a `.transform(…)` that drops what is large",
+                    "no `.metadata_only()`, perhaps a `.transform(…)` that drops large fields",
                 )
             }),
         ];
@@ -181,30 +181,30 @@ impl fmt::Debug for Options {
 macro_rules! option_methods {
     ($($options:ident).+, $($kind:ident).+: $object:ty, $what:literal) => {
         #[doc = concat!("Holds only some ", $what, " in full: for kinds with too many objects, or too large ones, for the available")]
-        /// memory. Of all others their metadata without annotations is kept. What is not held is read from the server
-        /// when it is needed, by one request, and needs the right to `get` these objects. JOSDK: `BoundedItemStore`.
+        /// memory. Of all others only the metadata without annotations is kept. An object that isn't held is read from the
+        /// server when it is needed, by one request with the right to `get` it. JOSDK: `BoundedItemStore`.
         ///
-        /// What a run needs is held until the run ends: its primary, the objects of its dependents, and what it has
-        /// read by [`Context::fetch`](crate::Context::fetch) or
+        /// The objects that a run needs are held until the run ends: its primary, the objects of its dependents, and
+        /// those read by [`Context::fetch`](crate::Context::fetch) or
         /// [`Context::fetch_secondaries`](crate::Context::fetch_secondaries). Other reads can't wait for the server: they
         /// fail with [`NotHeld`](crate::operations::Error::NotHeld) for an object that exists. Indexes are not possible.
-        /// In a filter, and in the old half of an update, an object may lack everything but that metadata.
+        /// In a filter, and in the old half of an update, an object may have nothing but that metadata.
         pub fn bounded(mut self, bounds: $crate::cache::Bounds<$object>) -> Self {
             let kind = self.$($kind).+.clone();
             self.$($options).+.bound(&bounds, &kind);
             self
         }
 
-        #[doc = concat!("Changes ", $what, " before they are kept, to save memory: for example removes data that nothing reads. A later")]
+        #[doc = concat!("Changes ", $what, " before they are kept, to save memory, for example by removing data that nothing reads. A later")]
         /// call replaces an earlier one. Name, namespace, uid, version, generation, owners, finalizers and the deletion
-        /// timestamp are restored afterwards. A dependent compares with what is kept: don't remove what it sets. JOSDK:
+        /// timestamp are restored afterwards. A dependent compares with the result: don't remove fields that it sets. JOSDK:
         /// `TransformingItemStore`.
         pub fn transform(mut self, transform: impl Fn($object) -> $object + Send + Sync + 'static) -> Self {
             self.$($options).+.transform::<$object>(std::sync::Arc::new(transform));
             self
         }
 
-        /// Asks the server for metadata only. The type has to be kube's `PartialObjectMeta<K>`, as no content arrives.
+        /// Asks the server for metadata only. The type has to be kube's `PartialObjectMeta<K>`, because no content arrives.
         pub fn metadata_only(mut self) -> Self {
             self.$($options).+.keep_metadata_only::<$object>();
             self
@@ -222,18 +222,18 @@ macro_rules! option_methods {
             self
         }
 
-        #[doc = concat!("Works only on a part of the ", $what, ", by a hash of their uids or namespaces, so that several operators share the")]
-        /// work: `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')` is the first half; ranges are
+        #[doc = concat!("Works only on a part of the ", $what, ", by a hash of their uids or namespaces: several operators can share the")]
+        /// work. `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')` is the first half; ranges are
         /// combined by `||`. JOSDK: `shardSelector`.
         ///
-        /// The API server needs Kubernetes 1.36 and its feature gate `ShardedListAndWatch`. Without it the operator doesn't
-        /// start, and says so: the server would show all of them.
+        /// The API server needs Kubernetes 1.36 and its feature gate `ShardedListAndWatch`. Without it the operator reports
+        /// an error and doesn't start, because the server would show all of them.
         pub fn shard_selector(mut self, selector: impl AsRef<str>) -> Self {
             self.$($options).+.select_shard(selector.as_ref());
             self
         }
 
-        /// Uses an informer of its own. By default, all sources of an operator that follow the same objects in the same
+        /// Uses a separate informer. By default, all sources of an operator that follow the same objects in the same
         /// form share one: one list, one watch, and one copy of each object. JOSDK: `NonSharingInformerPool`.
         pub fn unshared(mut self) -> Self {
             self.$($options).+.unshared = true;

@@ -9,7 +9,7 @@ use super::{
 use crate::resource::{AnyObject, ObjectKey};
 
 /// One of the operator's own writes to an object, from before its request until after its answer. While this guard
-/// lives, events of the object wait; dropping it, for whatever reason, releases them. JOSDK:
+/// lives, events of the object wait; dropping it releases them. JOSDK:
 /// `eventFilteringUpdateAndCacheResource`.
 ///
 /// # Guarantees
@@ -19,7 +19,7 @@ use crate::resource::{AnyObject, ObjectKey};
 ///
 /// # Assumptions
 /// - The request carries an optimistic lock on the resourceVersion of [`AnyWrite::base`] (or creates, if there is no
-///   base), so that no foreign change lies between the base and the answer. After a conflict, begin another one.
+///   base): no foreign change lies between the base and the answer. After a conflict, begin another write.
 #[must_use = "dropping it ends the write"]
 pub(crate) struct AnyWrite {
     pub(super) engine: Arc<Engine>,

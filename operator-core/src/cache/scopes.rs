@@ -1,10 +1,10 @@
 //! The part of the cluster that an informer follows.
 //!
 //! ```text
-//! [a, b] ──change──▶ [b, c]     a: left, what was known of it goes
-//!                               b: the same collection goes on
+//! [a, b] ──change──▶ [b, c]     a: left, its objects are forgotten
+//!                               b: the same collection continues
 //!                               c: new
-//! [a, b] ──change──▶ all        new, and what is known of a and b is known there from the start
+//! [a, b] ──change──▶ all        new, with the objects of a and b from the start
 //! ```
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -47,7 +47,7 @@ impl WatchScope {
     }
 }
 
-/// Identifies a collection among those that one informer follows; none is used again for another one.
+/// Identifies a collection of one informer; never used again for another collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ScopeIndex(pub(super) usize);
 
@@ -75,7 +75,7 @@ struct ScopeState {
     index: ScopeIndex,
     /// Set once it was listed for the first time.
     synced: Arc<SetOnce<()>>,
-    /// What was known of it before that, from collections that were followed before.
+    /// The namespaces whose objects were known before that, from collections that were followed before.
     known: Inherited,
 }
 
@@ -89,7 +89,7 @@ enum Inherited {
 /// The result of a change.
 #[derive(Debug, Default)]
 pub(super) struct Changed {
-    /// Those that are not followed any more.
+    /// The collections that are not followed any more.
     pub(super) left: Vec<ScopeIndex>,
     pub(super) new: Vec<ScopeIndex>,
 }
@@ -119,7 +119,7 @@ impl Scopes {
         &self.cluster
     }
 
-    /// Follows this scope instead. A collection that is in both goes on.
+    /// Follows this scope instead. A collection that is in both continues.
     pub(super) fn change(&self, scope: &WatchScope) -> Changed {
         let mut followed = self.followed.write();
         let before = std::mem::take(&mut followed.collections);
@@ -165,8 +165,8 @@ impl Scopes {
         followed.find(key.namespace()?).map(of)
     }
 
-    /// Whether what is known of an object is all that exists of it: its collection has been listed, or others that it
-    /// belonged to before.
+    /// Whether the state of an object is known for certain: its collection has been listed, or one that it belonged to
+    /// before.
     pub(super) fn is_known(&self, key: &ObjectKey) -> bool {
         let known = self.holding(key, |collection| collection.knows(key.namespace()));
         known.unwrap_or(true)
@@ -219,7 +219,7 @@ impl ScopeState {
     }
 }
 
-/// What was known of a new collection through those `before`.
+/// What was known of a new collection through the collections `before`.
 fn known_before(before: &[ScopeState], namespace: Option<&str>) -> Inherited {
     match (namespace, before) {
         (Some(_), [everything @ ScopeState { namespace: None, .. }]) if everything.knows(namespace) => {
@@ -237,7 +237,7 @@ fn known_before(before: &[ScopeState], namespace: Option<&str>) -> Inherited {
 fn namespaces(scope: &WatchScope, is_namespaced: bool) -> Vec<Option<String>> {
     match scope {
         WatchScope::Namespaces(names) if is_namespaced => names.iter().cloned().map(Some).collect(),
-        // Which one is current was found out before.
+        // The current one was determined before.
         WatchScope::Namespaces(_) | WatchScope::All | WatchScope::Current => vec![None],
     }
 }

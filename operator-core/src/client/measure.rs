@@ -15,7 +15,7 @@ use crate::{
     observe::{Observation, Observers},
 };
 
-/// The hook that does so.
+/// The hook that reports them.
 pub(crate) fn measuring(observers: Observers, clock: Clock) -> TransportHook {
     TransportHook::around(move |request, inner| {
         let (observers, verb) = (observers.clone(), verb(&request));

@@ -20,8 +20,8 @@ const MOST: u32 = 15;
 /// Repeats a request that the server refuses for now: 429, 503 or 504. The pauses grow, and are at least as long as
 /// `Retry-After` requests.
 ///
-/// kube's policy does the same, but draws its pauses from its own random state, and the same ones for each request:
-/// they don't repeat with a simulation's seed, and requests that are refused together are repeated together.
+/// kube's policy does the same, but its pauses come from its own random state and are the same for each request: a
+/// simulation's seed doesn't repeat them, and requests that are refused together are repeated together.
 #[derive(Clone, Debug)]
 pub(super) struct RetryReads {
     jitter: Jitter,

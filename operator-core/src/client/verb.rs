@@ -77,7 +77,7 @@ impl Verb {
         })
     }
 
-    /// The same once the headers are known: an apply is a patch with a content type of its own.
+    /// The same once the headers are known: an apply is a patch with a special content type.
     pub(crate) fn in_full(self, headers: &HeaderMap) -> Self {
         let content = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let applies = content.is_some_and(|content| content.starts_with("application/apply-patch"));

@@ -31,7 +31,7 @@ enum ConfigSource {
     File(PathBuf),
     Environment,
     Provider(Arc<dyn ConfigProvider>),
-    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only a command line says something itself"))]
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line uses it"))]
     Said(Vec<ConfigEntry>),
 }
 
@@ -54,7 +54,7 @@ impl ConfigLoader {
         self
     }
 
-    /// A source of one's own.
+    /// A custom source.
     pub fn provider(mut self, provider: impl ConfigProvider + 'static) -> Self {
         self.sources.push(ConfigSource::Provider(Arc::new(provider)));
         self
@@ -99,7 +99,7 @@ impl ConfigSource {
                 mistakes.push(Mistake::new(
                     "a configuration provider has failed",
                     error.to_string(),
-                    "what the provider needs, or remove the provider",
+                    "mend the provider, or remove it",
                 ));
                 Vec::new()
             }),

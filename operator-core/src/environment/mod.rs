@@ -79,7 +79,7 @@ impl Environment {
         self
     }
 
-    /// The machine or the pod, for those who look for its logs; empty if that is unknown.
+    /// The name of the machine or the pod, for finding its logs; empty if unknown.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }

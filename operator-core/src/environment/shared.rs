@@ -26,7 +26,7 @@ impl Environment {
     pub(crate) fn shared<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
         let mut shared = self.shared.0.lock();
         let one = shared.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
-        // It is kept under its type, so it is always of that.
+        // Each value is kept under its own type.
         Arc::clone(one).downcast().unwrap_or_default()
     }
 }

@@ -16,8 +16,8 @@ use crate::{
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
 };
 
-/// The index over the label of the owner, by which dependents find what they have made. A slash distinguishes it from
-/// names that users choose.
+/// The index over the label of the owner, by which dependents find their objects. A slash distinguishes it from names
+/// that users choose.
 pub(crate) const OWNER_INDEX: &str = "operator-core/owner";
 
 fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<TextObject>> {
@@ -44,7 +44,7 @@ pub struct InformerEventSource<K: KubeObject> {
     type_of: PhantomData<fn() -> K>,
 }
 
-/// The declaration, whatever the type.
+/// The declaration for any type.
 struct Declared {
     of: RustType,
     options: Options,
@@ -54,11 +54,11 @@ struct Declared {
     scope: Option<WatchScope>,
     /// Whether it follows the controller's namespaces when they change.
     follows: bool,
-    /// Another cluster than the operator's.
+    /// A cluster other than the operator's.
     remote: Option<RemoteCluster>,
     label_selector: Option<String>,
     field_selector: Option<String>,
-    /// Only what the controller's dependents have written.
+    /// Only objects that the controller's dependents have written.
     marked: bool,
     mapper: Option<SecondaryToPrimary>,
     references: Option<References>,
@@ -148,20 +148,19 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Watches only what the label selector matches, for example `app=web,tier!=cache`.
+    /// Watches only objects that the label selector matches, for example `app=web,tier!=cache`.
     pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
         self.declared.label_selector = Some(selector.into());
         self
     }
 
-    /// Watches only what the field selector matches, for example `metadata.name=web`.
+    /// Watches only objects that the field selector matches, for example `metadata.name=web`.
     pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
         self.declared.field_selector = Some(selector.into());
         self
     }
 
-    /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time; for
-    /// other types this is known.
+    /// Declares that objects of this type have no namespace. Needed only if the type isn't known before run time.
     pub fn cluster_scoped(mut self) -> Self {
         self.declared.resource_type = self.declared.resource_type.cluster_scoped();
         self
@@ -182,7 +181,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         }
     }
 
-    /// Watches only what the controller's dependents have written, according to its labels.
+    /// Watches only objects that the controller's dependents have written, according to their labels.
     pub(crate) fn marked(mut self) -> Self {
         self.declared.marked = true;
         self
@@ -213,7 +212,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Relates primaries with secondaries by what the primaries refer to.
+    /// Relates primaries with secondaries by the references of the primaries.
     pub(crate) fn references(mut self, references: References) -> Self {
         self.declared.references = Some(references);
         self
@@ -288,7 +287,7 @@ impl Declared {
             || !self.filters.is_empty()
     }
 
-    /// What the server has to know for it.
+    /// The selector that the server has to support for it.
     fn shard(&self) -> Option<NeededShard> {
         // Another server isn't asked before the start.
         self.options.shard().filter(|_| self.remote.is_none())?;
@@ -319,7 +318,7 @@ impl SourceDeclaration for Declared {
     }
 
     fn access(&self) -> Vec<Access> {
-        // Rights in another cluster are none in this one.
+        // Rights in another cluster aren't rights in this one.
         if self.remote.is_some() {
             return Vec::new();
         }

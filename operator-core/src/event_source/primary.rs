@@ -15,18 +15,18 @@ use crate::{
 /// The name of the primary's own source.
 const NAME: &str = "primary";
 
-/// Which primaries are watched, and which of their changes cause a run.
+/// The selection of primaries, and of the changes that cause a run.
 pub(crate) struct PrimaryEventSource {
     /// The type of the primaries.
     pub of: RustType,
     pub options: Options,
-    /// Watches only what this label selector matches.
+    /// Watches only primaries that this label selector matches.
     pub label_selector: Option<String>,
-    /// Watches only what this field selector matches.
+    /// Watches only primaries that this field selector matches.
     pub field_selector: Option<String>,
     /// Indexes over the primaries, by name.
     pub indexers: BTreeMap<String, AnyIndexer>,
-    /// Which changes count.
+    /// The changes that count.
     pub filters: PrimaryFilters,
     /// Whether runs see the ends of primaries.
     pub shows_ends: bool,
@@ -43,14 +43,14 @@ impl fmt::Debug for PrimaryEventSource {
     }
 }
 
-/// Which changes of a primary cause a run.
+/// The changes of a primary that cause a run.
 ///
 /// By default a change of the spec does (the generation changes), the mark for deletion, and the loss of the finalizer;
 /// a change of labels, annotations or status does not. Creation and deletion always count.
 pub(crate) struct PrimaryFilters {
     /// The user's own filters, called before the default ones.
     pub user: Filters<dyn Object>,
-    /// Whether there are default ones. Without them the user's own decide alone, even about the mark for deletion.
+    /// Whether there are default filters. Without them only the user's own decide, even about the mark for deletion.
     pub default_filters: bool,
     /// Whether changes that leave the generation as it is are ignored. Kinds without a generation ignore this.
     pub generation_aware: bool,
@@ -95,7 +95,7 @@ pub(crate) struct PrimarySource {
     informer: Informer,
     resource_type: ResourceType,
     scopes: Arc<PrimaryScopes>,
-    /// Whether it follows only what selectors match, so that it doesn't see what becomes of all others.
+    /// Whether it follows only primaries that selectors match: it doesn't see changes of all others.
     selects: bool,
 }
 
@@ -142,7 +142,7 @@ impl PrimarySource {
         Self { of: declaration.of, informer, resource_type, scopes: Arc::clone(&wiring.scopes), selects }
     }
 
-    /// Whether a primary that it doesn't show any more may still exist, as its selectors don't match it.
+    /// Whether a primary that it doesn't show any more may still exist, because its selectors don't match it.
     pub(crate) fn selects(&self) -> bool {
         self.selects
     }
@@ -166,12 +166,12 @@ impl PrimarySource {
 }
 
 impl PrimarySource {
-    /// Whether the primary can't be decoded as it is now: its last decodable state is no longer what is wanted.
+    /// Whether the present state of the primary can't be decoded: its last decodable state isn't what the user wants.
     pub(crate) fn is_undecodable(&self, primary: &ObjectKey) -> bool {
         self.informer.is_undecodable(primary)
     }
 
-    /// What is known about `primary` may not be what exists: its next run has to read it.
+    /// The known state of `primary` may differ from the live one: its next run has to read it.
     pub(crate) fn doubt(&self, primary: &ObjectKey) {
         Doubt::begin(&self.scopes, primary);
     }
@@ -181,7 +181,7 @@ impl PrimarySource {
         self.scopes.of(primary).look(|_: &mut Doubt| ()).is_some()
     }
 
-    /// `primary` was read, after everything that is known to have been written.
+    /// `primary` was read after all known writes.
     pub(crate) fn looked_at(&self, primary: &ObjectKey) {
         self.scopes.of(primary).forget::<Doubt>();
     }
@@ -216,7 +216,7 @@ struct PrimaryEvents {
 impl ChangeHandler for PrimaryEvents {
     fn on_change(&self, change: Change) {
         let Change { key, kind } = change;
-        // A deletion is never filtered: what is kept about the object must go with it.
+        // A deletion is never filtered: the data about the object must go with it.
         let deleted = matches!(kind, ChangeKind::Deleted { .. });
         if !deleted && !self.filters.accepts(&kind, &self.view) {
             return;
@@ -244,12 +244,12 @@ impl ChangeHandler for PrimaryEvents {
     }
 
     fn on_left(&self, key: &ObjectKey, uid: &str) {
-        // To this controller it is as if it had never been.
+        // This controller treats it as if it had never existed.
         self.sink.primary_deleted(key, uid, None);
     }
 
     fn on_outdated(&self, key: &ObjectKey) {
-        // Its next run is to look.
+        // Its next run reads the live object.
         Doubt::begin(&self.scopes, key);
     }
 

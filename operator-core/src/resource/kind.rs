@@ -1,4 +1,4 @@
-//! Kinds: what the library needs to know about a type of object in order to list, watch and write it.
+//! Kinds: the data about a type of object that the library needs to list, watch and write it.
 
 use std::{any::TypeId, fmt, sync::Arc};
 
@@ -43,7 +43,7 @@ impl<K> KubeObject for K where
 
 /// Group, version, kind, plural and scope of a type of object. Cheap to clone.
 ///
-/// JOSDK's `GroupVersionKind`, with what the URL of an object needs in addition.
+/// JOSDK's `GroupVersionKind`, with the plural and the scope for URLs.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceType(Arc<TypeParts>);
 

@@ -1,11 +1,11 @@
-//! Whole collections: their lists, the first one and later ones after a gap; how far they are, and their health; and which
-//! of them are followed.
+//! Whole collections: their first list and later ones after a gap; their progress and health; and which of them are
+//! followed.
 //!
 //! # Guarantees
-//! - An object that isn't followed any more is gone from reads, indexes and followers, and its handler is told so, not
-//!   that it was deleted. Nothing more is reported about it, not even by a list-watch that hasn't ended yet.
-//! - An object that still is stays as it is, whatever collection it belongs to now. The first list of a new collection
-//!   reports of it what has changed, as after any gap.
+//! - An object that isn't followed any more is gone from reads, indexes and followers. The handler is notified of that, not
+//!   of a deletion. Nothing more is reported about the object, not even by a list-watch that hasn't ended yet.
+//! - An object that is still followed stays as it is, whichever collection it belongs to now. The first list of a new
+//!   collection reports its changes, as after any gap.
 
 use std::{mem, pin::pin};
 
@@ -27,7 +27,7 @@ impl Engine {
         }
     }
 
-    /// A list showed an item. It is processed at once, page by page, so that no list is ever held as a whole.
+    /// A list showed an item. It is processed at once, page by page: no list is ever held as a whole.
     pub(in crate::cache) fn listed(&self, scope: ScopeIndex, item: Decoded) {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get_mut(&scope) else { return };
@@ -69,7 +69,7 @@ impl Engine {
         let Some(collection) = state.collections.get_mut(&scope) else { return };
         let listing = collection.listing.take().unwrap_or_default();
         let version = ResourceVersion::parse(version);
-        // With an item whose name is unknown, nothing can be said to be missing. The next list will tell.
+        // If the name of an item is unknown, it could be any object that seems to be missing. The next list will show that.
         if !listing.blind {
             state
                 .undecodable
@@ -99,7 +99,7 @@ impl Engine {
         let _ = self.scopes.synced(scope).map(|synced| synced.set(()));
     }
 
-    /// The keys of what is stored of a collection, sorted.
+    /// The keys of the stored objects of a collection, sorted.
     pub(super) fn stored_keys(&self, state: &EngineState, scope: ScopeIndex) -> Vec<ObjectKey> {
         match state.collections.get(&scope).and_then(|collection| collection.stored.as_ref()) {
             Some(stored) => stored.iter().cloned().collect(),
@@ -118,7 +118,7 @@ impl Engine {
     ) -> bool {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get(&scope) else { return true };
-        // While a list is taken in, what it deletes is still to come. Events that wait for the end of an own write have
+        // While a list is processed, its deletions are still to come. Events that wait for the end of an own write have
         // been seen but not handed over.
         if !self.is_collection_synced(scope)
             || collection.listing.is_some()
@@ -149,7 +149,7 @@ impl Engine {
                 || (list_version.is_some() && version() > list_version)
         };
         let stored = |key: &ObjectKey| self.store.version(key).as_deref().and_then(ResourceVersion::parse);
-        // What was written and is gone again before the watch has shown it is still read from the answer to the write.
+        // An object that was written and deleted before the watch has shown it is still read from the answer to the write.
         all_listed_seen
             && self.store.shown_keys().iter().all(|key| exists(key, &|| stored(key)))
             && self.recent.entries().iter().all(|(key, written)| exists(key, &|| written.resource_version()))
@@ -190,7 +190,7 @@ impl Engine {
         self.tell(|handler| handler.on_left(key, uid));
     }
 
-    /// Each collection knows its own, if there are several.
+    /// Each collection knows its own objects, if there are several.
     fn sort_stored(&self, state: &mut EngineState) {
         let several = state.collections.len() > 1;
         for collection in state.collections.values_mut() {
@@ -234,7 +234,7 @@ impl Engine {
         self.scopes.indexes().all(|scope| self.is_collection_synced(scope))
     }
 
-    /// Resolves when all collections have been listed once; those that are followed then.
+    /// Resolves when all collections that are followed then have been listed once.
     pub(in crate::cache) async fn synced(&self) {
         while let Some(lagging) = self.scopes.indexes().find(|scope| !self.is_collection_synced(*scope)) {
             self.collection_synced(lagging).await;

@@ -1,5 +1,5 @@
-//! The operator's own writes on top of what the watch has shown. Pure: called under the informer's lock, returns what
-//! to hand over.
+//! The operator's own writes on top of what the watch has shown. Pure: called under the informer's lock, returns the
+//! changes to hand over.
 //!
 //! ```text
 //! begin ──▶ window open ──▶ wrote(answer): own version, recent entry ──▶ finish
@@ -16,12 +16,12 @@
 //! - A deletion is handed over at once and covers everything that waited before it. Own versions known by then are
 //!   forgotten: if one of them is the operator's re-creation, its echo is handed over, because a handler that was
 //!   notified of the deletion must also be notified that the object exists again. JOSDK drops a deletion that is
-//!   followed by an own creation, so that neither is reported.
+//!   followed by an own creation, and reports neither.
 //! - A change that marks an object for deletion is never swallowed.
 //! - A merged change whose first part was an appearance is handed over as an appearance.
-//! - Own versions and recent entries that the collection has passed are dropped at once, also those of other objects, so
-//!   that nothing lingers until "any later event".
-//! - A write whose answer has the version it started from has changed nothing, and is no own version: that version may
+//! - Own versions and recent entries that the collection has passed are dropped at once, also those of other objects:
+//!   nothing lingers until "any later event".
+//! - A write whose answer has the version it started from has changed nothing, and that version isn't an own one: it may
 //!   belong to a foreign change whose event is still waiting.
 
 mod recent;
@@ -57,7 +57,7 @@ pub(super) struct Overlay {
     collections: BTreeMap<ScopeIndex, WatchProgress>,
 }
 
-/// What is known about one list-watch.
+/// The progress of one list-watch.
 #[derive(Debug, Default)]
 struct WatchProgress {
     /// Everything up to this version has been seen; `None` before the first list is complete.
@@ -78,7 +78,7 @@ const MOST_AWAITED: usize = 10_000;
 pub(super) struct Advanced {
     /// To be handed over.
     pub(super) changes: Vec<Change>,
-    /// Recent entries that were passed without an event of theirs, and are kept no more.
+    /// Recent entries that were passed without an event, and are dropped.
     pub(super) not_shown: Vec<ObjectKey>,
 }
 
@@ -156,8 +156,8 @@ impl Overlay {
         changes
     }
 
-    /// Remembers the answer of a write until the watch shows it. Ignored when the watch has gone past it already, so that
-    /// a late answer doesn't bring back what has been deleted since.
+    /// Remembers the answer of a write until the watch shows it. Ignored if the watch has passed it already: a late answer
+    /// must not bring back an object that has been deleted since.
     pub(super) fn put(&mut self, key: &ObjectKey, answer: &Arc<TextObject>, stored: Option<&TextObject>) {
         let (Some(version), Some(scope)) = (answer.resource_version(), self.scopes.of(key)) else {
             return;
@@ -207,8 +207,8 @@ impl Overlay {
         }
     }
 
-    /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. What was
-    /// kept for earlier versions is dropped. The events themselves were given to [`Overlay::observed`] before.
+    /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. Entries
+    /// for earlier versions are dropped. The events themselves were given to [`Overlay::observed`] before.
     pub(super) fn advance(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced {
         let mut advanced = Advanced { changes: Vec::new(), not_shown: Vec::new() };
         let Some(collection) = self.collections.get_mut(&scope) else { return advanced };
@@ -272,7 +272,7 @@ impl Overlay {
         self.collections.get_mut(&self.scopes.of(key)?)
     }
 
-    /// The collections have changed. What is awaited of an object goes with it to its new one.
+    /// The collections have changed. The awaited versions of an object move with it to its new collection.
     pub(super) fn rescoped(&mut self, changed: &Changed) {
         self.collections.extend(changed.new.iter().map(|new| (*new, WatchProgress::default())));
         for left in &changed.left {
@@ -290,7 +290,7 @@ impl Overlay {
         }
     }
 
-    /// The objects that have something here and belong to no collection any more.
+    /// The objects with entries here that belong to no collection any more.
     pub(super) fn not_followed(&self) -> Vec<ObjectKey> {
         let recent = self.recent.entries().into_iter().map(|(key, _)| key);
         let keys = recent.chain(self.windows.keys().cloned());
@@ -324,7 +324,7 @@ impl Overlay {
     }
 }
 
-/// Takes out what is no newer than `version`, in order.
+/// Takes out the entries that aren't newer than `version`, in order.
 fn take_passed(
     awaited: &mut BTreeSet<(ResourceVersion, ObjectKey)>,
     version: ResourceVersion,

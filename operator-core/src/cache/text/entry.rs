@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text ─▶ Read ─▶ NewEntry, of the same text ──▶ is there an equal ManagerEntry? ─ no ─▶ ManagerEntry
-//!                  └─ owners, which are the object's own
+//!                  └─ owners, which differ from object to object
 //! ```
 
 use std::{
@@ -116,7 +116,7 @@ impl<'a> Read<'a> {
     }
 }
 
-/// An entry before it is known whether others have the same.
+/// An entry before it is known whether other objects have an equal one.
 #[derive(Hash)]
 pub(super) struct NewEntry<'a> {
     api_version: Option<Cow<'a, str>>,

@@ -1,7 +1,7 @@
-//! What the operator's own managers own in an object, shared by all objects in which they own the same.
+//! The fields that the operator's own managers own in an object, shared by all objects with the same owned fields.
 //!
 //! The fields that a controller applies are the same for each of its objects, except for one place: the owner
-//! references contain the owner's uid. So that place is cut out and kept with the object; the rest is stored only once.
+//! references contain the owner's uid. That place is cut out and kept with the object; the rest is stored only once.
 //!
 //! # Guarantees
 //! - The reassembled entry equals the original, except for the time of the entry, on which nothing depends.
@@ -54,7 +54,7 @@ impl Own {
         entries.collect()
     }
 
-    /// Whether the operator's managers own the same according to the other one, in the same form.
+    /// Whether the other one has the same owned fields, in the same form.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.entries, &other.entries) && self.owners == other.owners
     }
@@ -123,7 +123,7 @@ impl KnownEntries {
         let same = self.by_hash.entry(hash).or_default();
         same.retain(|entries| entries.strong_count() > 0);
         same.push(Arc::downgrade(entries));
-        // Looked through when it has doubled, so that each addition costs the same in the long run.
+        // Searched when it has doubled: each addition costs the same in the long run.
         if self.by_hash.len() > 2 * self.living + 16 {
             for entries in self.by_hash.values_mut() {
                 entries.retain(|entries| entries.strong_count() > 0);

@@ -85,7 +85,7 @@ impl Definition {
             && self.is_established()
     }
 
-    /// The part of it that decides the answers: the versions that are served; `None` while it isn't established.
+    /// The part that decides the answers: the versions that are served; `None` while it isn't established.
     pub(super) fn offer(&self) -> Option<Vec<&str>> {
         let served = self.spec.versions.iter().filter(|version| version.served);
         self.is_established().then(|| served.map(|version| version.name.as_str()).collect())

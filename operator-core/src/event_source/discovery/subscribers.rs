@@ -89,7 +89,7 @@ impl Subscribers {
         self.state.lock().controllers.keys().cloned().collect()
     }
 
-    /// A subscriber has got no answer, and has to be triggered when there are any; which may be the case by now.
+    /// A subscriber has got no answer, and has to be triggered when there are answers, which may exist by now.
     pub(super) fn refused(&self, subscriber: &Subscriber) {
         let answers = {
             let mut state = self.state.lock();
@@ -117,7 +117,7 @@ impl ChangeHandler for Subscribers {
         let Some(kind) = change.kind.opened(&self.view) else { return };
         let definition = |object: &AnyObject| AnyObject::clone(object).typed::<Definition>();
         let (old, new) = match &kind {
-            // What was there when the first question was asked is part of its answer.
+            // A definition that existed when the first query came is part of its answer.
             ChangeKind::Added { initial: true, .. } => return,
             ChangeKind::Updated { old, new } => (definition(old), definition(new)),
             kind => (None, definition(kind.object())),

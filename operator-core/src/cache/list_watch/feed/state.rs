@@ -1,4 +1,4 @@
-//! What a feed has shown, and to whom.
+//! What a feed has shown, and to which informers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,16 +17,16 @@ use crate::{
 
 /// Everything under a feed's lock.
 pub(super) struct FeedState {
-    /// By the order of their coming.
+    /// In the order in which they joined.
     seats: BTreeMap<u64, Seat>,
     next: u64,
-    /// Those that came in the middle of a list: they are told everything at its end.
+    /// Informers that joined in the middle of a list: they get everything at its end.
     waiting: BTreeSet<u64>,
-    /// What exists, if others may come.
+    /// The objects that exist, if others may join.
     objects: Option<BTreeMap<ObjectKey, Last>>,
     /// What a list has shown so far; `None` between lists.
     listing: Option<Listing>,
-    /// Up to which version everything was shown; `None` before the first list is complete.
+    /// The version up to which everything was shown; `None` before the first list is complete.
     version: Option<String>,
     health: SourceHealth,
     generation: u64,
@@ -63,7 +63,7 @@ impl FeedState {
         self.generation
     }
 
-    /// Those that are shown what comes now.
+    /// The informers that get the next event.
     fn seated(&self) -> impl Iterator<Item = &Seat> {
         self.seats.iter().filter(|(id, _)| !self.waiting.contains(id)).map(|(_, seat)| seat)
     }
@@ -92,7 +92,7 @@ impl FeedState {
         }
     }
 
-    /// What a list would tell now.
+    /// Shows what a list would show now.
     fn tell_all(&self, seat: &Seat, version: &str) {
         seat.list_started();
         for (key, last) in self.objects.iter().flatten() {
@@ -184,7 +184,7 @@ impl FeedState {
 
     pub(super) fn health_changed(&mut self, health: &SourceHealth) {
         self.health = health.clone();
-        // Those that wait, too: what keeps the list from ending concerns them most.
+        // Waiting informers as well: the trouble that keeps the list from ending concerns them most.
         self.seats.values().for_each(|seat| seat.health_changed(health));
     }
 
