@@ -52,7 +52,7 @@ const MISTAKES: &str = "\
   why   no run could ever start
   write `.max_concurrent_reconciles(1)` or more, or leave it out for 50
 ✖ controller `pages`: node `html` reads from an event source `maps`
-  why   the controller has no event source at all, and none of that name
+  why   the controller has no event source at all, and none with that name
   write `.watches(InformerEventSource::<ConfigMap>::new().name(\"maps\"))` on the controller, or the name of a source that it has
 ✖ controller `Others`: its name can't be used
   why   it becomes the field manager: lower-case letters, digits, `-`, `.` and `_`

@@ -1,7 +1,7 @@
 //! What a dependent may do.
 
 /// What a dependent may do with its resource. JOSDK's marker interfaces `Creator`, `Updater`, `Deleter` and
-/// `GarbageCollected`. Of the objects of a function it is declared by the methods of its node.
+/// `GarbageCollected`. For the objects of a function, the methods of its node declare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[must_use]
 pub(crate) struct Capabilities {

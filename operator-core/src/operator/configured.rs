@@ -1,4 +1,4 @@
-//! What settings from outside change in an operator.
+//! Changes of an operator by settings from outside.
 
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,7 @@ impl Observer for HealthLog {
                     SourceHealth::Unhealthy { reason, advice } => {
                         if self.failing.lock().insert(id) {
                             let advice =
-                                advice.as_deref().unwrap_or("it is tried again, with growing pauses");
+                                advice.as_deref().unwrap_or("it is retried, with growing pauses");
                             tracing::warn!(controller, source, reason, advice, "event source does not work");
                         }
                     }

@@ -6,7 +6,7 @@ use super::{Error, Operator, Stopped};
 
 /// How an operator's process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "the process is to end with this code"]
+#[must_use = "the process should end with this code"]
 pub enum Exit {
     /// All runs ended by themselves after the signal.
     Clean,

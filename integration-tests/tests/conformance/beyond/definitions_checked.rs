@@ -50,7 +50,7 @@ async fn all_that_differs_is_told_at_once() -> Result<()> {
     let (_turn, scene) = Scene::late("definitions-differ").await?;
     let script = Script::<LateTestResource>::idle();
     let operator = checked(&scene, &script)?;
-    let missing = format!("{NAME}: it doesn't exist: without it the server knows no objects of that kind");
+    let missing = format!("{NAME}: it doesn't exist: without a definition the server doesn't serve objects of that kind");
     assert_eq!(told(&operator).await?, (vec![missing], false));
 
     apply(&scene, |definition| {
@@ -64,7 +64,7 @@ async fn all_that_differs_is_told_at_once() -> Result<()> {
     })
     .await?;
     let differences = [
-        "its scope is `Cluster`, and that of the type `Namespaced`: objects would be looked for where there are none",
+        "its scope is `Cluster`, and the type's is `Namespaced`: the operator would look for objects where there are none",
         "version `v1` has no subresource `status`: the operator could write no status",
         "version `v1` has another schema at `.spec`, `.spec.value`, `.status.message`: the server may drop or refuse what the \
          operator writes there",

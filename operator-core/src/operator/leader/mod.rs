@@ -127,7 +127,7 @@ impl Candidate {
                 let namespace = lease.namespace().to_owned();
                 return Err(LeaderElectionError::Forbidden { missing, namespace }.into());
             }
-            // A server that is out of reach keeps nobody from standing by.
+            // If the server can't be reached, the replica can still stand by.
             Ok(Err(error)) => tracing::warn!(%error, "the rights for the lease can't be checked"),
             Err(_) => tracing::warn!("the rights for the lease can't be checked: there is no answer"),
         }
@@ -196,7 +196,7 @@ impl Leader {
             self.status.lost.cancelled().await;
             match self.leadership() {
                 Leadership::Lost(lost) => return lost,
-                // It is noted before it is told.
+                // It is recorded before it is reported.
                 Leadership::Standby { .. } | Leadership::Leading => std::future::pending().await,
             }
         }

@@ -28,7 +28,7 @@ pub(super) struct Core {
     pub(super) timers: Timers,
     /// Whether runs may start.
     pub(super) started: bool,
-    /// And of which primaries.
+    /// The primaries whose runs may start.
     pub(super) gate: Gate,
     /// Runs in flight.
     pub(super) running: usize,

@@ -164,7 +164,7 @@ async fn what_a_backup_brings_back_is_waited_for_or_taken_over() -> Result<()> {
     let nodes = [wanted_map("a"), wanted_map("a").without_owner()];
     for (name, node) in ["marks-backup-owned", "marks-backup-unowned"].into_iter().zip(nodes) {
         let scene = Scene::new(name).await?;
-        scene.failures.allow("is about to be collected");
+        scene.failures.allow("is about to be garbage-collected");
         let workflow = workflow_of_one(node)?;
         let controller = || scene.managed(&saying(), &workflow);
         let operator = scene.start(controller()).await?;
@@ -196,7 +196,7 @@ async fn what_a_backup_brings_back_is_waited_for_or_taken_over() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_is_about_to_be_collected_is_not_written() -> Result<()> {
     let scene = scene().await?;
-    scene.failures.expect("is about to be collected; it is created again then");
+    scene.failures.expect("is about to be garbage-collected; it is created again after that");
     let workflow = workflow_of_one(wanted_map("a"))?;
     let one = scene.create("one", "first").await?;
     let map = integration_tests::map_of(&one, "a", "before");

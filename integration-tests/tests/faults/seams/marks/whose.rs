@@ -102,7 +102,7 @@ async fn what_is_another_node_s_is_named() -> Result<()> {
     let scene = scene().await?;
     scene
         .failures
-        .expect("its labels say that node `other` of controller `script`, for the primary with uid");
+        .expect("according to its labels node `other` of controller `script`, for the primary with uid");
     let operator = under(&Faults::none(), &scene, controller(&scene, Adoption::Never)?).await?;
     let one = scene.create("one", "ours").await?;
     pass(10).await;
