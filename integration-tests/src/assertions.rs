@@ -1,4 +1,4 @@
-//! How much the tests in a source hold the product to.
+//! How many assertions the tests in a source have.
 
 use std::{ops::AddAssign, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! Operators whose calls are followed through the audit log.
+//! Operators whose calls are counted through the audit log.
 
 use anyhow::Result;
 use operator_core::{OperatorBuilder, testing::Audit};

@@ -1,4 +1,4 @@
-//! Something outside of the cluster that isn't there yet, and that can't be created so easily.
+//! Something outside the cluster that doesn't exist yet, and whose creation may fail.
 
 use std::{future::pending, time::Duration};
 

@@ -1,6 +1,6 @@
-//! Runs that fail: a test announces those that it expects, and any other fails the test.
+//! Failed runs: a test announces those that it expects, and any other fails the test.
 //!
-//! A failed run is retried, and the retry often heals what the run stumbled over. An assertion in a reconciler, a dependent or a
+//! A failed run is retried, and the retry often succeeds. An assertion in a reconciler, a dependent or a
 //! condition would be lost without this, and so would an error of the library.
 //!
 //! ```text
@@ -10,13 +10,13 @@
 //! ```
 //!
 //! # Guarantees
-//! - Every operator that a scene declares is listened to, whoever wrote its reconciler, and however it was started.
-//! - The test fails also if it never looks again: when its scene is dropped. Clones of the scene judge nothing.
-//! - Nothing is excused by its kind: conflicts and refusals of the server are announced, too.
-//! - A test that panics by itself keeps its own words; the failures are told beside them.
+//! - Every operator that a scene declares is observed, whatever its reconciler, and however it was started.
+//! - The test fails even if it checks nothing afterwards: when its scene is dropped. Clones of the scene don't judge.
+//! - No kind of failure is excused: conflicts and refusals of the server have to be announced, too.
+//! - A test that panics by itself keeps its own message; the failures are reported beside it.
 //!
 //! # Assumptions
-//! - The scene lives as long as its test. Runs that end later are nobody's.
+//! - The scene lives as long as its test. Later failures aren't reported.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, thread};
 

@@ -1,4 +1,4 @@
-//! A server that answers some requests in its own, bad way.
+//! A server that answers some requests wrongly.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! Keeps from an operator what a watch tells, until the test lets it be told.
+//! Holds back the events of an operator's watch until the test lets them through.
 
 use futures::StreamExt;
 use http_body_util::{BodyExt, BodyStream, StreamBody};

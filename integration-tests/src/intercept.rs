@@ -1,4 +1,4 @@
-//! Acts at the very moment at which an operator makes a request: what no amount of waiting could hit.
+//! Acts at the very moment at which an operator makes a request, which no wait could hit.
 
 use futures::future::BoxFuture;
 use http::Method;

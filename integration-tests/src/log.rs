@@ -1,4 +1,4 @@
-//! All that was logged, as text, for tests about what must not be in a log.
+//! The whole log, as text, for tests about content that must not be in a log.
 
 use std::{collections::BTreeMap, io, sync::Arc};
 

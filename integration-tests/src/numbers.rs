@@ -1,4 +1,4 @@
-//! What an operator has measured, as Prometheus would be shown it.
+//! An operator's metrics, as Prometheus would read them.
 
 use std::{fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Users with few rights, for operators that have not been granted everything.
+//! Users with few rights, for operators that haven't been granted everything.
 
 use anyhow::Result;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};

@@ -1,4 +1,4 @@
-//! What a script answers, with the status that it wants.
+//! The answer of a script, with the wanted status.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where a test plays: a namespace, a custom resource, and the operator under test.
+//! The surroundings of a test: a namespace, a custom resource, and the operator under test.
 
 use std::{
     fmt::{self, Debug},

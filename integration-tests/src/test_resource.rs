@@ -1,5 +1,5 @@
-//! The custom resources of the tests. Each type costs a copy of all that is generic over a primary, so that tests share
-//! them.
+//! The custom resources of the tests. Each type costs a copy of everything that is generic over a primary, therefore
+//! tests share them.
 
 use std::{cell::Cell, collections::BTreeMap};
 

@@ -1,4 +1,4 @@
-//! How large a part of the library is, and how the files in a folder hang together.
+//! The size of a part of the library, and the imports between the files in a folder.
 
 use std::{
     collections::BTreeSet,

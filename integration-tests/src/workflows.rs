@@ -1,4 +1,4 @@
-//! Parts of workflows that several tests need: a child that follows from its primary, and what became of the nodes.
+//! Parts of workflows that several tests need: a child that follows from its primary, and the states of the nodes.
 
 use std::sync::{
     Arc,

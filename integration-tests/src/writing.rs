@@ -1,4 +1,4 @@
-//! For the rows about writes: objects to write, and others' writes at the very moment of ours.
+//! For the rows about writes: objects to write, and others' writes at the very moment of our own.
 
 use std::{
     error::Error as StdError,

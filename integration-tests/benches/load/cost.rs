@@ -1,4 +1,4 @@
-//! What is measured, and what it has cost.
+//! The measurements, and their results.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 

@@ -1,6 +1,6 @@
-//! kube-rs's own controller doing the same, as its documentation advises: a reflector store for each kind of children, so
-//! that a child is written only where it differs; a generation predicate, so that its own status writes don't wake it; a bounded
-//! concurrency; the finalizer helper.
+//! kube-rs's own controller doing the same, as its documentation advises: a reflector store for each kind of children,
+//! which shows whether a child has to be written; a generation predicate, because of which its own status writes don't
+//! trigger it; a bounded concurrency; the finalizer helper.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What is done to the objects of one operator, and what that has cost.
+//! The actions on the objects of one operator, and their cost.
 
 use std::{collections::BTreeMap, time::Duration};
 

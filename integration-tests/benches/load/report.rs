@@ -1,7 +1,7 @@
-//! All rounds together: the median of each figure, what it is of kube-rs's, and what it may be.
+//! All rounds together: the median of each number, its ratio to kube-rs's, and the allowed ratio.
 //!
-//! A ratio is the median of the rounds' ratios. A machine that others use as well is slower in one minute than in another, and that
-//! is the same for all who have their turn in it: their ratio moves less than the figures do.
+//! A ratio is the median of the rounds' ratios. A machine that is shared is slower in one minute than in another, and
+//! that is the same for all operators of a round: their ratio varies less than the numbers do.
 
 use std::collections::{BTreeMap, BTreeSet};
 

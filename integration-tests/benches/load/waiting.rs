@@ -1,4 +1,4 @@
-//! What the bench waits for.
+//! The conditions that the bench waits for.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What all operators are asked to do: a child of each of four kinds for each object, a finalizer, and a status.
+//! The task of all operators: a child of each of four kinds for each object, a finalizer, and a status.
 
 pub(crate) use integration_tests::TestResource;
 use integration_tests::TestStatus;

@@ -1,4 +1,4 @@
-//! For the rows about dependents: config maps that are desired by closures.
+//! For the rows about dependents: config maps whose desired states are closures.
 
 mod scene;
 

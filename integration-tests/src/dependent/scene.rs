@@ -1,4 +1,4 @@
-//! For the rows about dependents: what happens on the scene.
+//! For the rows about dependents: the events of a scene.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Nodes whose records are those of the other system.
+//! Nodes whose records are in the other system.
 
 use std::time::Duration;
 

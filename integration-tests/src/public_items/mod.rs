@@ -1,4 +1,4 @@
-//! What a crate of the workspace shows to its users, read from its source.
+//! The public items of a crate of the workspace, read from its source.
 //!
 //! ```text
 //!  lib.rs ──parse──▶ modules, each with its entries ──walk from the root──▶ public paths
@@ -6,11 +6,11 @@
 //! ```
 //!
 //! # Guarantees
-//! - Whatever is public from the root down is in the list, also behind a feature and under `#[doc(hidden)]`.
-//! - A re-export is followed to the definition, so that two paths to one item can be told from two items.
+//! - Everything that is public from the root down is in the list, also behind a feature and under `#[doc(hidden)]`.
+//! - A re-export is followed to the definition, which distinguishes two paths to one item from two items.
 //!
 //! # Assumptions
-//! - Modules lie where rustc looks for them by default. What a macro makes is seen where a `use` names it.
+//! - Modules are where rustc looks for them by default. The output of a macro is seen where a `use` names it.
 //! - Methods and fields are not listed: they come with their type.
 
 mod parse;

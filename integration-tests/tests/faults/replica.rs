@@ -1,4 +1,4 @@
-//! Replicas of one operator, and who of them has written what.
+//! Replicas of one operator, and their writes.
 
 use http::header::USER_AGENT;
 use integration_tests::prelude::*;

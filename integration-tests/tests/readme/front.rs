@@ -1,5 +1,5 @@
-//! What a visitor sees first: the top of the README, the README of the crate, and the first page of its documentation. All three have
-//! the same operator, and their numbers are those of the book.
+//! The first pages for a visitor: the top of the README, the README of the crate, and the first page of its
+//! documentation. All three have the same operator, and their numbers are those of the book.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

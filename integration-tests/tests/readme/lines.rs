@@ -1,5 +1,5 @@
-//! How many lines an operator takes: after rustfmt with its own settings, without blank lines and comments, with the body of each child
-//! as one line. What a child looks like is its user's matter, in any framework.
+//! The number of lines of an operator: after rustfmt with its own settings, without blank lines and comments, with the
+//! body of each child as one line. The content of a child is the user's, in any framework.
 
 use std::{
     fs,

@@ -1,7 +1,7 @@
-//! What the compiler says about mistakes with the derives. The files in `fail/` are binaries of one package beside the clone,
-//! so that everything they need is built once, and together with what the README's operator needs.
+//! The compiler's messages about mistakes with the derives. The files in `fail/` are binaries of one package beside the
+//! clone, so everything they need is built once, and together with the dependencies of the README's operator.
 //!
-//! `//~ words` behind a line means: there is an error that begins on this line, with these words in its message or in one of
+//! `//~ words` after a line means: there is an error that begins on this line, with these words in its message or in one of
 //! its notes. There must be no other error. The rest of the compiler's words is its own, and differs between versions.
 
 use std::{

@@ -1,4 +1,4 @@
-//! What is played with the programs of README and book, on a server in the process: each does what the text beside it says.
+//! Plays with the programs of README and book, on a server in the process: each program does what the text beside it says.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::{

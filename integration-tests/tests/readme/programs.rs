@@ -1,5 +1,5 @@
-//! The programs of README and book that are compared with kube-rs: they are built, counted, and run on an API server in the
-//! process. What is played there is in `plays`.
+//! The programs of README and book that are compared with kube-rs: they are built, counted, and run on an API server in
+//! the process. The plays are in `plays`.
 
 use std::{fs, process::ExitCode};
 

@@ -1,8 +1,8 @@
-//! Every style of the sample `webpage` under bad luck: crashes before and after each write, somebody who acts before each request,
-//! pairs of faults, and storms.
+//! Every style of the sample `webpage` under bad luck: crashes before and after each write, another actor before each
+//! request, pairs of faults, and storms.
 //!
 //! Optimised, `cargo test --profile simulation --workspace --test simulation` runs several times as many schedules;
-//! `SIM_SCHEDULES` says how many storms, and `SIM_SWEEPS=all` leaves none of the sweeps out.
+//! `SIM_SCHEDULES` sets the number of storms, and `SIM_SWEEPS=all` leaves out none of the sweeps.
 
 mod planted;
 mod readiness;

@@ -1,5 +1,5 @@
-//! A status function under bad luck: in the end each status says what its page has come to, also that of a page that can't be served
-//! and is never retried.
+//! A status function under bad luck: in the end each status shows the state of its page, also of a page that can't be
+//! served and is never retried.
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -1,4 +1,4 @@
-//! No link of the documentation is dead, and the book has all pages.
+//! No link of the documentation is dead, and the book's summary has all pages.
 
 use std::{collections::BTreeSet, path::Path};
 

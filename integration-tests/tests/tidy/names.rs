@@ -1,4 +1,4 @@
-//! Types have names that tell them apart.
+//! Types have distinct names.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What users can name is a list that somebody has decided on.
+//! The names that users can use are a committed list.
 
 use std::{collections::BTreeSet, fs};
 

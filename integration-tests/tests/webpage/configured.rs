@@ -1,4 +1,4 @@
-//! `run` with settings from a file, the environment and its options: which of them wins, and what is told of wrong ones.
+//! `run` with settings from a file, the environment and its options: which of them takes precedence, and the reports of wrong ones.
 
 use std::{fs, net::SocketAddr, path::Path};
 

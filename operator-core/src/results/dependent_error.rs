@@ -82,9 +82,7 @@ pub enum DependentError {
         source_name: Arc<str>,
     },
     /// A primary has several objects, and none of them is selected.
-    #[error(
-        "{primary} has several objects of kind {kind}; select one by `Read::named(…)` or `Read::key(…)`"
-    )]
+    #[error("{primary} has several objects of kind {kind}; select one by `Read::named(…)` or `Read::key(…)`")]
     Ambiguous {
         /// Their type.
         kind: ResourceType,

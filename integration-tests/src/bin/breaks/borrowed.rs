@@ -1,4 +1,4 @@
-//! What was built of others' crates, lent to the copy of the tree.
+//! The build results of others' crates, lent to the copy of the tree.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! Breaks the product on purpose, one place at a time, and sees a test fail.
+//! Breaks the product on purpose, one place at a time, and checks that a test fails.
 //!
 //! ```sh
 //! cargo breaks              # all of them
@@ -6,10 +6,10 @@
 //! cargo breaks overlay-own-echo-hidden
 //! ```
 //!
-//! A break is a patch in `integration-tests/breaks`, named after the guarantee that it breaks: one to five lines of the product,
-//! below two lines that say which test is to fail and what is broken. It is applied to a copy of the tree, below the target
-//! folder; the tree itself is not touched. The named test must fail by an assertion of its own: a break that doesn't compile,
-//! that only a time limit finds, or that survives fails this command.
+//! A break is a patch in `integration-tests/breaks`, named after the guarantee that it breaks: one to five lines of the
+//! product, below two lines with the test that should fail and the broken behaviour. It is applied to a copy of the
+//! tree, below the target folder; the tree itself is not touched. The named test must fail by an assertion of its own:
+//! a break that doesn't compile, that only a time limit finds, or that survives fails this command.
 
 mod borrowed;
 mod cargo;

@@ -1,4 +1,4 @@
-//! What the suites assert: that must not fall, however short the tests become.
+//! The assertions of the suites: their number must not fall, however short the tests become.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is in the source and in the binaries.
+//! The contents of the source and of the binaries.
 
 use std::{collections::BTreeMap, path::Path, process::Command};
 

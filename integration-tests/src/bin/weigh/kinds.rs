@@ -1,5 +1,5 @@
-//! What a further kind and a further node cost an operator: programs with 1, 2 and 11 kinds, each with a reconciler and a child, and
-//! one with a kind that has 11 children.
+//! The cost of a further kind and a further node: programs with 1, 2 and 11 kinds, each with a reconciler and a child,
+//! and one with a kind that has 11 children.
 
 use std::{fmt::Write as _, fs};
 

@@ -1,4 +1,4 @@
-//! In the place of rustc: runs it, and notes how long it took and how much memory it had at its peak.
+//! Called instead of rustc: runs it, and notes its duration and its peak memory.
 
 use std::{
     ffi::OsString,

@@ -1,5 +1,5 @@
-//! Fifty resources are created, then thirty of them are deleted, and at once the others are updated, and twenty of the deleted
-//! ones again and again until they are gone: exactly twenty config maps and twenty resources remain. No object has two runs at a time, and no more runs than allowed are under way.
+//! Fifty resources are created, then thirty of them are deleted; at once the others are updated, and twenty of the deleted
+//! ones again and again until they are gone: exactly twenty config maps and twenty resources remain. No object has two runs at a time, and no more runs than allowed are in progress.
 
 use futures::future::try_join_all;
 use integration_tests::prelude::*;

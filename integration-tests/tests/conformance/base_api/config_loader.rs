@@ -1,5 +1,5 @@
-//! What a file says wins over the code: so many runs of two controllers together are under way and no more, and a reconciler
-//! that fails twice succeeds, because it is retried as the file says.
+//! A file takes precedence over the code: no more than its number of runs of two controllers together are in progress,
+//! and a reconciler that fails twice succeeds, because it is retried as often as the file says.
 
 use std::{fs, path::PathBuf};
 

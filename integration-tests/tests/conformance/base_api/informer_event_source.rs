@@ -1,4 +1,4 @@
-//! Changes of a config map that somebody else has made are reflected in the status; its deletion triggers a run.
+//! Changes of a config map that someone else has created are reflected in the status; its deletion triggers a run.
 
 use integration_tests::prelude::*;
 use operator_core::observe::{Cause, SourceIndex};

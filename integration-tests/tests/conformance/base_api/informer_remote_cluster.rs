@@ -1,4 +1,4 @@
-//! Objects of another cluster are read, and trigger primaries here. What happens to that cluster stops nothing else.
+//! Objects of another cluster are read, and trigger primaries here. An outage of that cluster stops nothing else.
 //! On both servers the other cluster is one inside the process.
 
 use futures::FutureExt;

@@ -1,5 +1,5 @@
-//! The test's own client is the administrator's, beside an operator that acts as a user with few rights: the one prepares what the
-//! other needs, and may look where the other is refused.
+//! The test's own client is the administrator's, beside an operator that acts as a user with few rights: the client
+//! prepares what the operator needs, and may read where the operator is refused.
 
 use integration_tests::prelude::*;
 use integration_tests::rights;

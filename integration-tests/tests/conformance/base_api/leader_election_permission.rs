@@ -1,4 +1,4 @@
-//! Without the rights for its lease an operator doesn't start, and its error says which rights those are.
+//! Without the rights for its lease an operator doesn't start, and its error names these rights.
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -1,4 +1,4 @@
-//! Where primaries refer to secondaries and the controller isn't told how, a secondary that was there before its primary is
+//! If primaries refer to secondaries and the controller doesn't know how, a secondary that existed before its primary is
 //! not found among the primary's own; a direct look into the cache finds it.
 
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! A run that fails is retried after 150 ms, five times at the most; the first three fail: there are exactly four runs, and
+//! A run that fails is retried after 150 ms, at most five times; the first three fail: there are exactly four runs, and
 //! the status says success.
 
 use integration_tests::prelude::*;

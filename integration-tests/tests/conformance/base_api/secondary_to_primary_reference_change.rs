@@ -1,5 +1,5 @@
-//! A secondary that drops its reference to a primary, or one of several, wakes the dropped primary, which puts the
-//! reference back. The others that the secondary belongs to see both changes.
+//! A secondary that drops its reference to a primary, or one of several, triggers the dropped primary, which restores
+//! the reference. The others that the secondary belongs to see both changes.
 
 use integration_tests::prelude::*;
 use operator_core::observe::{Cause, SourceIndex};

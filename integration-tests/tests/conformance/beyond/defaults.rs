@@ -1,4 +1,4 @@
-//! What an operator decides for all of its controllers and dependents: how many runs there are at once, and which
+//! An operator's settings for all its controllers and dependents: how many runs may be in progress, and which
 //! dependents are applied.
 
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! An operator that checks the definitions of its primaries at its start: what differs is told at once, and nothing runs.
+//! An operator that checks the definitions of its primaries at its start: all differences are reported together, and nothing runs.
 
 use integration_tests::prelude::*;
 use integration_tests::rights;
@@ -50,7 +50,9 @@ async fn all_that_differs_is_told_at_once() -> Result<()> {
     let (_turn, scene) = Scene::late("definitions-differ").await?;
     let script = Script::<LateTestResource>::idle();
     let operator = checked(&scene, &script)?;
-    let missing = format!("{NAME}: it doesn't exist: without a definition the server doesn't serve objects of that kind");
+    let missing = format!(
+        "{NAME}: it doesn't exist: without a definition the server doesn't serve objects of that kind"
+    );
     assert_eq!(told(&operator).await?, (vec![missing], false));
 
     apply(&scene, |definition| {

@@ -1,5 +1,5 @@
 //! JOSDK 5.6: the id that another system gave is kept in the primary's status: by the reconciler itself, which polls its record, and
-//! by a node of a workflow. Each run reads the status that the one before it has written, so that one record is ever made.
+//! by a node of a workflow. Each run reads the status that the run before it has written, so only one record is ever created.
 
 use integration_tests::prelude::*;
 use operator_core::{Context, PerResourcePollingEventSource};

@@ -1,5 +1,5 @@
 //! The listener is unready with the source's name while the definition is missing, ready once it is installed, and its
-//! metrics say what has happened.
+//! metrics show what has happened.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! An error that says itself that it is not to be retried, from each function of users.
+//! An error that says itself that it must not be retried, from each function of users.
 
 use integration_tests::prelude::*;
 use operator_core::{Permanent, Run, Wire as _, workflow::WorkflowBuilder};

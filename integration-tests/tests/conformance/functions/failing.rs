@@ -1,4 +1,4 @@
-//! Functions that fail, panic, or answer with what can't be made: each stops only what comes after it.
+//! Functions that fail, panic, or return invalid objects: each stops only the nodes that come after it.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

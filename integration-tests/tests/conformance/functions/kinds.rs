@@ -1,4 +1,4 @@
-//! Functions whose objects' kind is known at run time only: the node says it, and all else is as with any other.
+//! Functions whose objects' kind is known only at run time: the node declares it, and everything else is as with any other.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! A Secret's value is in no log at any level of anybody, no status, no Event, no metric and no observation, whatever goes
+//! A Secret's value is in no log at any level, no status, no Event, no metric and no observation, whatever goes
 //! wrong with the Secret.
 
 use integration_tests::prelude::*;

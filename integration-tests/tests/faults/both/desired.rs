@@ -1,4 +1,4 @@
-//! Desired states that come, go, make no sense and come again, and hands that touch what the operator keeps.
+//! Desired states that come, go, make no sense and come again, and people who edit the operator's objects.
 
 use integration_tests::prelude::*;
 

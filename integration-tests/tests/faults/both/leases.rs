@@ -1,4 +1,4 @@
-//! Leases of replicas that are real enough to be late: on a real kube-apiserver, in real time.
+//! Leases that are renewed late: on a real kube-apiserver, in real time.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::coordination::v1::Lease;

@@ -1,4 +1,4 @@
-//! Faults that a server itself brings, on both servers where the one inside the process has what it takes. The names of the
+//! Faults of a server itself, on both servers if the one inside the process supports them. The names of the
 //! tests begin with their rows.
 
 mod authorities;

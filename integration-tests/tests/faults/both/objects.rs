@@ -1,4 +1,4 @@
-//! Objects that the server can't take.
+//! Objects that the server refuses.
 
 use integration_tests::prelude::*;
 

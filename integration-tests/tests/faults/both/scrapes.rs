@@ -1,4 +1,4 @@
-//! Those who ask for the metrics, and don't wait for the answer.
+//! Clients that ask for the metrics, and don't wait for the answer.
 
 use integration_tests::prelude::*;
 use tokio::{

@@ -1,4 +1,4 @@
-//! Which object a deletion means whose object has no uid, as user code builds it.
+//! The object that is deleted if the deletion has no uid, as user code may write it.
 
 use integration_tests::prelude::*;
 

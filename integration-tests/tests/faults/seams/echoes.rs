@@ -1,4 +1,4 @@
-//! Who is woken by a run's own write: everybody that the object belongs to, but for the primary whose run wrote it.
+//! Whom a run's own write triggers: all primaries that the object belongs to, except the one whose run wrote it.
 
 use integration_tests::prelude::*;
 use operator_core::Context;

@@ -1,4 +1,4 @@
-//! What isn't done yet when somebody says that it is: a deletion that takes its time, a clean-up that nobody looked at.
+//! Work that isn't done yet although someone says so: a deletion that takes its time, a clean-up whose result was ignored.
 
 use integration_tests::prelude::*;
 use operator_core::{

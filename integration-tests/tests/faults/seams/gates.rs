@@ -1,4 +1,4 @@
-//! What gates do to nodes that are not reached, and what an object that is only read does to those behind it.
+//! The effect of gates on nodes that aren't reached, and of an object that is only read on the nodes behind it.
 
 use integration_tests::prelude::*;
 use operator_core::{Node, One, Want, dependent::Read};

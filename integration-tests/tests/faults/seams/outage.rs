@@ -1,4 +1,4 @@
-//! What becomes of primaries when the server is in trouble for a minute, with the default retry.
+//! The fate of primaries when the server is in trouble for a minute, with the default retry.
 
 use integration_tests::prelude::*;
 

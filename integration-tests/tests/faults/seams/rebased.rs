@@ -1,4 +1,4 @@
-//! A JSON patch is made from one state of an object: what it counts in lists must be what it finds there.
+//! A JSON patch is made from one state of an object: its indexes into lists must fit the state that it meets.
 
 use integration_tests::prelude::*;
 

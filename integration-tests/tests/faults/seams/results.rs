@@ -1,4 +1,4 @@
-//! What a workflow's results say of its nodes.
+//! The statements of a workflow's results about its nodes.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};

@@ -1,4 +1,4 @@
-//! Event sources: who is told of which primary, what the operator wrote and its source doesn't show, lists from the past,
+//! Event sources: which primaries they learn of, own writes that a source doesn't show, lists from the past,
 //! discovery without its right.
 
 use bytes::Bytes;

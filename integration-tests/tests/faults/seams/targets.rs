@@ -1,4 +1,4 @@
-//! An object is only read that its informer doesn't see.
+//! An object that is only read, and that its informer doesn't see.
 
 use integration_tests::prelude::*;
 use operator_core::{Wire as _, dependent::Read};

@@ -1,5 +1,5 @@
-//! Primaries that can't be decoded any more: somebody has written, in a newer version of the definition, what this operator's
-//! types don't know.
+//! Primaries that can't be decoded any more: someone has written, in a newer version of the definition, fields that
+//! this operator's types don't know.
 
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

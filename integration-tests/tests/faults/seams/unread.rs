@@ -1,4 +1,4 @@
-//! Objects of the cluster's own kinds that can't be decoded: they are decoded when somebody reads them, and a read never takes
+//! Objects of the cluster's own kinds that can't be decoded: they are decoded when they are read, and a read never takes
 //! one for missing.
 
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! What has been found to match isn't matched again, and what nobody looks at isn't built. A type of
+//! An object that was found to match isn't matched again, and a form that nothing needs isn't built. A type of
 //! object counts how often it is turned into JSON (for a fingerprint, for a body, and to be compared by the full
 //! matcher), and how often it is decoded.
 

@@ -1,4 +1,4 @@
-//! A wall clock that others set, while everything that has to do with time is under way.
+//! A wall clock that others set, while everything related to time is in progress.
 
 use std::sync::atomic::AtomicI64;
 

@@ -1,4 +1,4 @@
-//! Fights over a field, without any limit: what bounds them then, and how they show.
+//! Fights over a field, without any limit: what bounds them, and how they show.
 
 use integration_tests::prelude::*;
 use tracing::Level;

@@ -1,4 +1,4 @@
-//! A second fault where the operator looks what became of the first.
+//! A second fault, while the operator finds out the effect of the first.
 
 use integration_tests::prelude::*;
 use operator_core::testing::faults::{Fault, LineFault};

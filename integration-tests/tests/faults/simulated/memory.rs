@@ -1,5 +1,5 @@
-//! What an operator keeps, in bytes: counted as what is given back when it goes, so that what the server beside it keeps doesn't
-//! count.
+//! The memory of an operator, in bytes: counted as what is freed when it is dropped. The memory of the server beside it
+//! doesn't count.
 
 use integration_tests::prelude::*;
 use operator_core::{

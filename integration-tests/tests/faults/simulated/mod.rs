@@ -1,7 +1,7 @@
 //! Faults on the API server inside the process, in virtual time. The names of the tests begin with their rows.
 //!
 //! Each test has a server of its own, and an operator that keeps two config maps and a status for each primary. Most rows put
-//! one fault into the [life](life::life) of a primary and hold what came of it against the same life without faults.
+//! one fault into the [life](life::life) of a primary and compare the outcome with the same life without faults.
 
 mod admission;
 mod answers;

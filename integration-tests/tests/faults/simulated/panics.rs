@@ -1,4 +1,4 @@
-//! Panics in the parts of user code that are asked beside reconcile: clean-ups, bulks, policies, filters, callbacks.
+//! Panics in the parts of user code besides reconcile: clean-ups, bulks, policies, filters, callbacks.
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -1,4 +1,4 @@
-//! A namespace whose roles go before the operator is done there.
+//! A namespace whose roles are deleted before the operator is done there.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::{

@@ -1,5 +1,5 @@
-//! Stories in which bad luck would bring out a bug of the library, each in a stated number of schedules: the patches in
-//! `breaks` that are proved by these tests put such bugs in. Two bugs in reconcilers are found here.
+//! Stories in which bad luck would reveal a bug of the library, each in a stated number of schedules: the patches in
+//! `breaks` that name these tests contain such bugs. Two bugs in reconcilers are found here.
 
 use std::sync::atomic::AtomicU64;
 

@@ -1,4 +1,4 @@
-//! What becomes of runs and writes when a term ends: by a loss, by a pause, by a stop.
+//! Runs and writes when a term ends: by a loss, by a pause, by a stop.
 
 use http::{Method, Request};
 use integration_tests::prelude::*;

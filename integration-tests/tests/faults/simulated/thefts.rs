@@ -1,4 +1,4 @@
-//! What is written after a lease was stolen, and what a callback that stalls holds up.
+//! Writes after a lease was stolen, and the effects of a callback that blocks.
 
 use std::sync::{Mutex as BlockingMutex, mpsc};
 

@@ -1,5 +1,5 @@
-//! Functions that are no dependents, and nodes that are wired wrongly: the first words of each error name the user's function or
-//! type, and its notes say what to write.
+//! Functions that aren't dependents, and nodes that are wired wrongly: the first words of each error name the user's
+//! function or type, and its notes say what to write.
 #![allow(dead_code, unused_imports, unused_variables, unused_must_use, unreachable_code)]
 
 use std::{rc::Rc, sync::Arc};

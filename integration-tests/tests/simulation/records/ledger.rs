@@ -1,4 +1,4 @@
-//! What users have wanted of the other system, and what it has made of that.
+//! The users' wishes for the other system, and its states.
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -1,4 +1,4 @@
-//! A person who is told that a create had no answer, looks what has become of it, and says so.
+//! A person who learns that a create had no answer, finds out its outcome, and reports it.
 
 use integration_tests::prelude::*;
 use tokio::sync::mpsc::UnboundedReceiver;

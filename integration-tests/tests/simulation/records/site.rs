@@ -1,5 +1,5 @@
-//! An operator for sites that live in another system: a name, which can be searched for, an account, which can't, and hosts, which
-//! are several.
+//! An operator for sites that live in another system: a name, which can be searched for, an account, which can't, and
+//! hosts, of which there are several.
 
 use integration_tests::prelude::*;
 use kube::CustomResource;

@@ -1,4 +1,4 @@
-//! What a client can do, and the choice of it.
+//! The possible actions of a client, and their choice.
 
 use std::fmt;
 

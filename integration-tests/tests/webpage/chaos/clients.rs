@@ -1,4 +1,4 @@
-//! Those who act.
+//! The clients that act.
 
 use fastrand::Rng;
 use integration_tests::prelude::*;

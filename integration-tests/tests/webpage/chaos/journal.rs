@@ -1,4 +1,4 @@
-//! What was done, and when.
+//! The actions, and their times.
 
 use std::{
     fmt::Write as _,

@@ -1,4 +1,4 @@
-//! What must be true of the cluster when nobody does anything any more.
+//! The conditions that the cluster must meet when nobody acts any more.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Eight clients do to 150 pages and their children whatever comes to their minds, while the operator, a real process on a real
+//! Eight clients do random things to 150 pages and their children, while the operator, a real process on a real
 //! control plane, is killed and started again at random moments. Afterwards everything must be right, and then quiet.
 //!
 //! ```text
@@ -7,9 +7,8 @@
 //!                └─▶ journal         └──▶ judge: pages and children, nothing left over; the audit log: no write any more
 //! ```
 //!
-//! `CHAOS_SEED` is the seed of everything that is chosen, by default the day's; `CHAOS_SECONDS` is how long it goes on, by
-//! default 30 s. What happens when is the machine's choice, so that a seed tells the acts and not their order: a failure tells
-//! both.
+//! `CHAOS_SEED` is the seed of all choices, by default the day's; `CHAOS_SECONDS` is the duration, by default 30 s. The
+//! machine decides when things happen, so a seed determines the acts and not their order: a failure reports both.
 
 mod acts;
 mod clients;

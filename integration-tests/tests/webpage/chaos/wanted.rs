@@ -1,4 +1,4 @@
-//! What the children of a page must be: written down here once more, so that the operator isn't measured by itself.
+//! The desired state of a page's children: written down a second time, so the operator isn't measured by itself.
 
 use integration_tests::prelude::*;
 use sha2::{Digest, Sha256};

@@ -1,5 +1,5 @@
-//! What stands between an operator's process and the API server. It speaks HTTP on both sides: it knows each request, counts
-//! the writes, and can keep them back or hide their answers.
+//! A gateway between an operator's process and the API server. It speaks HTTP on both sides: it knows each request,
+//! counts the writes, and can keep them back or hide their answers.
 //!
 //! ```text
 //!   the operator's process ──HTTP──▶ Gateway ──TLS, as the cluster's administrator──▶ API server
@@ -7,8 +7,8 @@
 //!                                       └── stop_after, hold: what becomes of the writes
 //! ```
 //!
-//! Writes pass one after the other, each until it is answered: so many are done when the last of them is answered, and no other
-//! one is on its way.
+//! Writes pass one after the other, each until it is answered: when the last of a number is answered, exactly this
+//! number is done, and no other write is in progress.
 
 use std::{
     convert::Infallible,

@@ -1,4 +1,4 @@
-//! F16: the process is killed after each single write of a page's life, before it hears of it, and started again.
+//! F16: the process is killed after each single write of a page's life, before it gets the answer, and started again.
 
 use futures::{StreamExt, TryStreamExt, stream};
 use integration_tests::prelude::*;

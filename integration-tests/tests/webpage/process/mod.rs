@@ -1,8 +1,8 @@
-//! Faults of the operator's process: killed, paused, told to stop while it works, and with a log that nobody reads or takes.
-//! The names of the tests begin with their rows of the fault matrix.
+//! Faults of the operator's process: killed, paused, told to stop while it works, and with a log that nothing reads or
+//! stores. The names of the tests begin with their rows of the fault matrix.
 //!
-//! Each process works in a namespace of its test alone, and reaches the API server through a gateway of the test's: nobody else
-//! does its work, and each of its requests is known. That goes for an existing cluster as well.
+//! Each process works in a namespace of its test alone, and reaches the API server through a gateway of the test's: no
+//! other process does its work, and each of its requests is known. This also holds for an existing cluster.
 
 mod gateway;
 mod killed;

@@ -1,4 +1,4 @@
-//! F36: the process is told to stop, once or twice, while it works, and while user code stalls.
+//! F36: the process is told to stop, once or twice, while it works, and while user code blocks.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::coordination::v1::Lease;

@@ -1,5 +1,5 @@
-//! The operator dies while it calls the other system, or before it has written what came of it. The next one leaves one record,
-//! or none; `docs/src/records.md` has the table.
+//! The operator dies while it calls the other system, or before it has written the outcome. The next process leaves one
+//! record, or none; `docs/src/records.md` has the table.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::Records;

@@ -1,4 +1,4 @@
-//! Where ids are kept, and who may write there.
+//! The places of ids, and who may write there.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::Records;

@@ -1,4 +1,4 @@
-//! Records in another system: their ids are kept by the framework, none is made twice, and none is forgotten.
+//! Records in another system: the framework keeps their ids, creates none twice, and forgets none.
 
 mod complete;
 mod crash;

@@ -1,4 +1,4 @@
-//! What is declared, or answered, wrongly: nothing is created.
+//! Wrong declarations and wrong answers: nothing is created.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::Records;

@@ -1,4 +1,4 @@
-//! A function that makes the status of each run, whatever the run has come to.
+//! A function that makes the status of each run, whatever the outcome.
 
 mod book;
 mod cleanups;

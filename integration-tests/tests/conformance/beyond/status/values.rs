@@ -1,4 +1,4 @@
-//! What a status shows of a node's resources is no older than what the run says of the node.
+//! The status shows a node's resources in a state that is no older than the one that the run reports.
 
 use integration_tests::prelude::*;
 use operator_core::{

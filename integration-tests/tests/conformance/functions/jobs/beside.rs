@@ -1,4 +1,4 @@
-//! What is remembered beside something else: a Job that fails, another controller.
+//! Remembered Jobs together with a Job that fails, and with another controller.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! What can't be changed in an object that exists.
+//! Fields of an existing object that can't be changed.
 
 use futures::FutureExt;
 use integration_tests::prelude::*;

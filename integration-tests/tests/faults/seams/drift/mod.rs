@@ -1,6 +1,6 @@
-//! Somebody changes what an apply can't undo. Only a real server validates what it merges.
+//! Changes by others that an apply can't undo. Only a real server validates the merged object.
 //!
-//! Each test judges the requests about the dependent one by one, by what they are: an apply, a JSON patch, and their answers.
+//! Each test judges the requests about the dependent one by one, by their kind: an apply, a JSON patch, and their answers.
 
 mod immutable;
 mod others;

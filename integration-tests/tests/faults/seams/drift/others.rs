@@ -1,4 +1,4 @@
-//! What others add to a workload stays as long as the server takes the list that it is in.
+//! The additions of others to a workload stay as long as the server accepts the list that they are in.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What can't be put back: the error says whose it is, and nothing of others is touched.
+//! Changes that can't be put back: the error names their owner, and nothing of others is touched.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Somebody writes in the very moment in which something is put back: what they see then is decided anew.
+//! Others write at the very moment at which something is put back: the new state is judged anew.
 
 use futures::FutureExt;
 use integration_tests::prelude::*;

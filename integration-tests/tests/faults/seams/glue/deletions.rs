@@ -1,4 +1,4 @@
-//! Deletions: of this very object, until it is done, and once.
+//! Deletions: of this very object, until it is done, and only once.
 
 use http::Method;
 use integration_tests::prelude::*;

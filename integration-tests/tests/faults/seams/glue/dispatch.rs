@@ -1,4 +1,4 @@
-//! What a run begins with, and what of it outlives a failure.
+//! The start of a run, and the data that outlives a failure.
 
 use anyhow::anyhow;
 use integration_tests::prelude::*;

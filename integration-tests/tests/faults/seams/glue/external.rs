@@ -1,4 +1,4 @@
-//! Sources outside the cluster: a poll that failed is made again, and what own writes left behind isn't.
+//! Sources outside the cluster: a poll that failed is repeated, and leftovers of own writes aren't.
 
 use integration_tests::prelude::*;
 use operator_core::{

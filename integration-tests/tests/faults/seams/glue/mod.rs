@@ -1,5 +1,5 @@
-//! The short lines between the parts, each of which a reader may overlook: that a deletion carries a uid, that a failed look
-//! is made again, that a primary which the cache relates to nothing yet is found all the same.
+//! The short lines between the parts, which a reader may overlook: a deletion carries a uid, a failed read
+//! is repeated, a primary to which the cache relates nothing yet is still found.
 
 mod deletions;
 mod dispatch;

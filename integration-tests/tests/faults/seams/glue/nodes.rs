@@ -1,4 +1,4 @@
-//! What a run of a workflow tells: of all that failed, of what stood still, of what each condition said.
+//! The report of a workflow's run: everything that failed, everything that stood still, each condition's answer.
 
 use integration_tests::prelude::*;
 use operator_core::{

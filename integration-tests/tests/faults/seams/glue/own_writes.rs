@@ -1,4 +1,4 @@
-//! What a run has written is there for the next one, however late the watch is.
+//! A run's writes are visible to the next one, however late the watch is.
 
 use integration_tests::prelude::*;
 use operator_core::operations::WriteMode;

@@ -1,4 +1,4 @@
-//! Whom a change of a secondary concerns, where nobody has related the two before.
+//! Which primaries a change of a secondary concerns, if nothing has related the two before.
 
 use integration_tests::prelude::*;
 

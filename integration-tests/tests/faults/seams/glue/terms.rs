@@ -1,4 +1,4 @@
-//! The end of a term: what a replica does that hears of it before its time is over.
+//! The end of a term: a replica learns of it before its time is over.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::coordination::v1::Lease;

@@ -1,4 +1,4 @@
-//! What was deleted and takes its time, and meanwhile loses the label by which its informer shows it.
+//! Objects whose deletion takes time, and which meanwhile lose the label by which their informer shows them.
 
 use integration_tests::prelude::*;
 use operator_core::{resource::MarkNames, testing::ObjectRequest, workflow::conditions::ResourceDeleted};

@@ -1,4 +1,4 @@
-//! A primary that is made anew: what was made for it before it was.
+//! A primary that is created anew, and the objects of its former incarnation.
 
 use integration_tests::prelude::*;
 use kube::api::PropagationPolicy;

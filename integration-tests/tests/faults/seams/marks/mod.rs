@@ -1,4 +1,4 @@
-//! Whose an object is: nothing foreign is touched, and nothing of ours is forgotten.
+//! The owner of an object: nothing foreign is touched, and nothing of ours is forgotten.
 
 mod bulks;
 mod departing;

@@ -1,4 +1,4 @@
-//! What is not to be there is found by its marks: nobody is asked what it would look like.
+//! Objects that should not exist are found by their marks, without computing their desired states.
 
 use integration_tests::prelude::*;
 use tracing::Level;

@@ -1,4 +1,4 @@
-//! A removal is bound to the state that was judged.
+//! A deletion is bound to the state that was judged.
 
 use http::Method;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! Somebody takes marks away, puts wrong ones on, or makes copies.
+//! Others remove marks, add wrong ones, or make copies.
 
 use integration_tests::prelude::*;
 use operator_core::{Node, One, dependent::matcher::Matcher};

@@ -1,4 +1,4 @@
-//! What is taken over, and what is not.
+//! Which objects are taken over, and which aren't.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::Adoption;

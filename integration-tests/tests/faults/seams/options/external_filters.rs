@@ -1,4 +1,4 @@
-//! The filters of sources outside the cluster: what doesn't pass wakes nobody, and is known all the same.
+//! The filters of sources outside the cluster: a filtered resource triggers nothing, and is known all the same.
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -1,4 +1,4 @@
-//! The filters of secondaries: what doesn't pass wakes nobody, and is known all the same.
+//! The filters of secondaries: a filtered change triggers nothing, and is known all the same.
 
 use integration_tests::prelude::*;
 use operator_core::resource::MappingAnnotations;

@@ -1,5 +1,5 @@
-//! An operator that can't follow everything from the start: one of two namespaces, or one of several kinds, is missing. Who is
-//! concerned waits, is named, and catches up; the others run. Or the start fails, where it is told to.
+//! An operator that can't follow everything from the start: one of two namespaces, or one of several kinds, is missing.
+//! Primaries that are concerned wait, are named, and catch up; the others run. Or the start fails, if so configured.
 
 mod divided;
 mod later;

@@ -1,4 +1,4 @@
-//! Sources that follow something else than the controller's namespaces: nobody knows whom they concern.
+//! Sources that follow other namespaces than the controller: it is unknown which primaries they concern.
 
 use futures::{FutureExt, future::BoxFuture};
 use integration_tests::prelude::*;

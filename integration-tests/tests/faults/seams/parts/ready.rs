@@ -1,4 +1,4 @@
-//! What `/readyz` says.
+//! The answer of `/readyz`.
 
 use integration_tests::prelude::*;
 use tokio::{

@@ -1,4 +1,4 @@
-//! A start that fails where something is missing, and what is told of sources that stop.
+//! A start that fails if something is missing, and the reports of sources that stop.
 
 use std::panic;
 
