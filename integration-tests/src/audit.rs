@@ -6,7 +6,7 @@ use operator_core::{OperatorBuilder, testing::Audit};
 use crate::{Scene, TestObject};
 
 impl<K: TestObject> Scene<K> {
-    /// An operator without controllers yet that has a user agent of its own, and the calls that it makes.
+    /// An operator without controllers yet, with its own user agent, and the calls that it makes.
     ///
     /// # Errors
     /// When the cluster has no audit log, or can't be reached.

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
-/// The numbers of the operators that measure into its recorder: `builder.metrics(numbers.recorder())`.
+/// The metrics of the operators that measure into its recorder: `builder.metrics(numbers.recorder())`.
 pub struct Numbers {
     recorder: Arc<PrometheusRecorder>,
     handle: PrometheusHandle,

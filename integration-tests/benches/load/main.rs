@@ -57,7 +57,7 @@ struct Arguments {
     /// How many objects the second part has.
     #[arg(long, default_value_t = 10_000)]
     cold: usize,
-    /// How many objects of others there are in its end; as many as it has itself, unless this says otherwise.
+    /// How many objects of others there are in its end; by default as many as it has itself.
     #[arg(long)]
     foreign: Option<usize>,
     /// How often each operator has its turn.
@@ -66,7 +66,7 @@ struct Arguments {
     /// Internal: be this operator, in this namespace.
     #[arg(long, num_args = 2, hide = true)]
     subject: Option<Vec<String>>,
-    /// What cargo passes to every bench.
+    /// An argument that cargo passes to every bench.
     #[arg(long, hide = true)]
     bench: bool,
 }

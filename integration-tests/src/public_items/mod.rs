@@ -23,9 +23,9 @@ use anyhow::Result;
 /// A public path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublicItem {
-    /// As users write it, without the crate's name.
+    /// The path as users write it, without the crate's name.
     pub path: String,
-    /// The word before the name in its definition, as `struct`; `use` of another crate's item.
+    /// The keyword before the name in its definition, such as `struct`; `use` for another crate's item.
     pub kind: &'static str,
     /// Where it is defined: a path in the crate, or in another one.
     pub defined: String,

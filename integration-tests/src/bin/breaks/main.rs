@@ -35,10 +35,10 @@ use crate::{patch::Patch, tree::Tree, trial::Verdict};
 struct Options {
     /// Only these, by the names of their files.
     ids: Vec<String>,
-    /// Only so many, other ones each day.
+    /// Only this number of breaks, other ones each day.
     #[arg(long, conflicts_with = "ids")]
     today: Option<usize>,
-    /// Says also in which words the tests failed.
+    /// Also prints the tests' failure messages.
     #[arg(long)]
     words: bool,
 }
@@ -69,7 +69,7 @@ async fn main() -> Result<ExitCode> {
     report.end(chosen.len())
 }
 
-/// What came of the breaks so far.
+/// The results of the breaks so far.
 struct Report<'p> {
     wrong: Vec<&'p str>,
     tells_words: bool,

@@ -7,7 +7,7 @@ use integration_tests::{Assertions, assertions, rust_files};
 
 use crate::{clone::Clone, table::Measured};
 
-/// The suites by their folders. The last one is everything, with what the product asserts of itself.
+/// The suites by their folders. The last one is everything, including the product's own tests.
 const SUITES: [(&str, &str); 3] = [
     ("conformance", "integration-tests/tests/conformance"),
     ("faults", "integration-tests/tests/faults"),

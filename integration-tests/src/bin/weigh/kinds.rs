@@ -12,7 +12,7 @@ const KINDS: [usize; 3] = [1, 2, 11];
 /// As many as a kind has in the last program.
 const NODES: usize = 11;
 
-/// What a program weighs.
+/// The size of a program.
 struct Weight {
     functions: usize,
     bytes: u64,

@@ -66,7 +66,7 @@ async fn the_number_of_runs_at_once_is_taken_from_a_file_for_all_controllers_tog
     Ok(())
 }
 
-/// Whoever comes later wins.
+/// The later source takes precedence.
 struct Late;
 
 impl ConfigProvider for Late {
@@ -75,7 +75,7 @@ impl ConfigProvider for Late {
     }
 }
 
-/// Keeps after which delays retries are announced.
+/// Records the delays with which retries are announced.
 #[derive(Debug, Default)]
 struct Delays(Mutex<Vec<Duration>>);
 

@@ -5,7 +5,7 @@ use operator_core::observe::{Cause, SourceIndex};
 
 const TARGET: &str = "conformance.operator-core.io/target";
 
-/// Says in the status what the config map holds that names the primary in an annotation.
+/// Writes the content of the config map that names the primary in an annotation into the status.
 fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {

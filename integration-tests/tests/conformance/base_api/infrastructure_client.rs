@@ -9,7 +9,7 @@ fn user(scene: &Scene) -> String {
     format!("{}-operator", scene.namespace)
 }
 
-/// What the server says to `client` when it asks for all definitions.
+/// The server's answer to `client` when it asks for all definitions.
 async fn refused(client: Client) -> Result<String> {
     let listed = Api::<CustomResourceDefinition>::all(client).list(&ListParams::default()).await;
     Ok(chain_of(&listed.err().context("it may not list definitions")?))

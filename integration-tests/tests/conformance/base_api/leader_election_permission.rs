@@ -12,7 +12,7 @@ fn leases(verbs: &[&str], names: &[&str]) -> Value {
     })
 }
 
-/// What the start ends with.
+/// The result of the start.
 async fn refusal(operator: &Operator) -> Result<LeaderElectionError> {
     match operator.start().await {
         Err(Error::LeaderElection(refusal)) => Ok(refusal),

@@ -7,7 +7,7 @@ use operator_core::observe::{Cause, Observation, Observer};
 const DELAY: Duration = Duration::from_millis(150);
 const FAILURES: usize = 3;
 
-/// Keeps which retries are announced, and after which delay.
+/// Records the announced retries, and their delays.
 #[derive(Debug, Default)]
 struct Announced(Mutex<Vec<(u32, Duration)>>);
 

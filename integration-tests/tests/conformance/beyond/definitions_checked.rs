@@ -24,7 +24,7 @@ async fn apply(scene: &Scene<LateTestResource>, change: impl Fn(&mut Value)) -> 
     .await
 }
 
-/// What the start tells to be different, each in one line, and whether rights are missing.
+/// The differences that the start reports, each in one line, and whether rights are missing.
 async fn told(operator: &Operator) -> Result<(Vec<String>, bool)> {
     let started = operator.start().await;
     assert!(started.is_err(), "it starts");
