@@ -192,7 +192,7 @@ impl RunningController {
         &self.parts.name
     }
 
-    /// Resolves once every event source has seen everything, so that runs may start. Conditional ones start later.
+    /// Resolves once every event source has seen everything, and runs may start. Conditional sources start later.
     pub(crate) async fn synced(&self) {
         join_all(self.parts.sources.iter().map(|source| source.synced())).await;
     }

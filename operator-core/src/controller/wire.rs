@@ -118,7 +118,7 @@ impl Controller {
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
-        // What controllers share is kept for all of them.
+        // Shared caches keep the fields of all controllers' field managers.
         let all_managers: BTreeSet<String> =
             std::iter::once(self.field_manager().to_owned()).chain(managers.iter().cloned()).collect();
         let marks = Arc::new(self.marks(marks.clone()));

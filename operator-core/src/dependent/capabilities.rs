@@ -31,7 +31,7 @@ impl Capabilities {
         self.updates
     }
 
-    /// Whether it may create or update, so that it has a desired state.
+    /// Whether it may create or update, and therefore has a desired state.
     pub(crate) const fn can_write(self) -> bool {
         self.creates || self.updates
     }
@@ -51,7 +51,7 @@ impl Capabilities {
         self.garbage_collected
     }
 
-    /// Whether it always has to be deleted before its primary is removed, so that the primary needs a finalizer.
+    /// Whether it always has to be deleted before its primary is removed, which needs a finalizer.
     pub(crate) const fn needs_cleanup(self) -> bool {
         self.deletes && !self.garbage_collected
     }

@@ -27,7 +27,7 @@ impl OperatorBuilder {
         self
     }
 
-    /// Applies the settings of all sources, after which there are no more sources.
+    /// Applies the settings of all sources; afterwards the builder has no sources.
     ///
     /// # Errors
     /// With all mistakes of the declaration and of the settings.

@@ -218,7 +218,7 @@ impl Operator {
         Ok(())
     }
 
-    /// Resolves once every event source of every controller is synced, so that runs may start; at once if the operator
+    /// Resolves once every event source of every controller is synced, and runs may start; at once if the operator
     /// isn't running.
     pub async fn synced(&self) {
         if let Some(running) = self.running().await {

@@ -14,7 +14,7 @@ pub enum Exit {
     DeadlinePassed,
     /// A second Ctrl-C came before all runs had ended.
     Interrupted,
-    /// This replica was the leader and no longer is: whatever started the process has to start it again.
+    /// This replica was the leader and no longer is: the process has to be started again.
     LeadershipLost,
 }
 

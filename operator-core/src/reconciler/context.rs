@@ -104,7 +104,7 @@ impl<P: KubeObject> Context<P> {
         self.any.run().departed.is_some()
     }
 
-    /// Whether the deletion of the primary itself was missed, for example while no watch was open, so that its real last
+    /// Whether the deletion of the primary itself was missed, for example while no watch was open: its real last
     /// state may have been another one. JOSDK: `isPrimaryResourceFinalStateUnknown`.
     #[must_use]
     pub fn final_state_unknown(&self) -> bool {
@@ -264,7 +264,7 @@ impl<P: KubeObject> Context<P> {
         &self.primaries
     }
 
-    /// Whether something has happened since the run began, so that another run follows it. A write that would be valid
+    /// Whether something has happened since the run began: then another run follows it. A write that would be valid
     /// only for a moment, such as a status, may be left to that run. Events that the sources have not delivered yet are
     /// not counted. JOSDK's `isNextReconciliationImminent`.
     #[must_use]

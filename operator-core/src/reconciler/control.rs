@@ -13,7 +13,7 @@ use crate::resource::KubeObject;
 #[derive(Debug)]
 #[must_use = "nothing is written unless the control is returned from `reconcile`"]
 pub struct UpdateControl<P> {
-    /// What to write of the object, without its status.
+    /// The part of the object to write, without its status.
     pub(crate) resource: Option<Patch<P>>,
     pub(crate) reschedule: Option<Duration>,
 }

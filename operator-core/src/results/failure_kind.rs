@@ -1,5 +1,5 @@
 //! The cause of an error: user code, the server, or neither. Errors of the library and of kube are recognised
-//! anywhere in the chain of sources, so that user code may pass them on unchanged, boxed, in an error of its own or as
+//! anywhere in the chain of sources: user code may pass them on unchanged, boxed, in an error of its own or as
 //! `anyhow::Error`.
 
 use std::error::Error as StdError;

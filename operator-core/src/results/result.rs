@@ -74,7 +74,7 @@ impl WorkflowResult {
         self.nodes.iter().find(|node| &*node.name == name)
     }
 
-    /// After a clean-up: whether everything is gone that had to be deleted, so that the primary may be removed, too.
+    /// After a clean-up: whether everything is gone that had to be deleted, and the primary may be removed, too.
     pub(crate) fn all_deleted(&self) -> bool {
         self.nodes.iter().all(|node| {
             matches!(node.state, NodeState::Deleted | NodeState::Left { .. } | NodeState::Inactive { .. })

@@ -9,17 +9,17 @@ use crate::{dependent::ask::Drafts, reconciler::BoxError, resource::KubeObject, 
 pub trait Shape: Send + Sync + 'static {
     /// The type of the objects.
     type Item: KubeObject;
-    /// What is wanted.
+    /// The wanted resources.
     type Content: Send;
-    /// What a run returns.
+    /// The form in which a run returns them.
     type Seen;
     /// Whether there may be several.
     const SEVERAL: bool;
 
-    /// What is wanted, without its type.
+    /// The wanted resources, without their type.
     fn drafts(content: Self::Content) -> Drafts;
 
-    /// What a run returns, from these resources.
+    /// These resources in that form.
     fn seen(objects: &[Secondary]) -> Self::Seen;
 }
 
@@ -93,7 +93,7 @@ pub trait Wanted<W> {
     /// Whether it returns something that is only read.
     const READS: bool = false;
 
-    /// What is wanted.
+    /// The wanted resources.
     ///
     /// # Errors
     /// If it is an error.

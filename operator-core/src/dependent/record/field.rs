@@ -1,4 +1,4 @@
-//! Whether a status has a field for ids, as far as its type tells.
+//! Whether a status has a field for ids, as far as its type shows.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

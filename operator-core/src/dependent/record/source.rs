@@ -23,7 +23,7 @@ pub struct Pushes(Arc<Mutex<Option<Pushed>>>);
 
 type Stale = dyn Fn(&str) -> Option<ObjectKey> + Send + Sync;
 
-/// What has to be informed.
+/// The function that has to be called.
 struct Pushed {
     /// Notes that a record has to be looked at again, and returns its primary.
     stale: Arc<Stale>,

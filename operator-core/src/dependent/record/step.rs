@@ -21,7 +21,7 @@
 /// What is known about one record in a run.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    /// It is one of several, told apart by keys.
+    /// It is one of several, distinguished by keys.
     pub(super) several: bool,
     /// It should exist.
     pub(super) wanted: bool,

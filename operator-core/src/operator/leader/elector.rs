@@ -21,7 +21,7 @@ use crate::{
     operator::lifecycle::Running,
 };
 
-/// The part by which the waits of standbys are spread, so that they don't all end at the same moment.
+/// The part by which the waits of standbys are spread: they don't all end at the same moment.
 const SPREAD: f64 = 0.2;
 
 /// Stops the elector.
@@ -232,7 +232,7 @@ impl Elector {
     /// evidence; otherwise the lease may belong to another replica with the same name.
     async fn release(&mut self, has_led: bool) -> Result<bool, kube::Error> {
         let wall = self.environment.wall_clock().now();
-        // Read again, as a renewal may have been under way.
+        // Read again, because a renewal may have been in progress.
         match self.lease.ask(Request::Read, LeaseSpec::default()).await? {
             Answer::Lease(lease)
                 if self.written.as_ref() == Some(&lease)

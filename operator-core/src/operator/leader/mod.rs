@@ -18,7 +18,7 @@
 //!   answer never came; if a run had to be dropped, the lease expires instead, because a write of that run may still be
 //!   on its way.
 //! - A replica that has lost the lease doesn't come back: the operator has to be restarted, which
-//!   [`Operator::run`](super::Operator::run) leaves to whatever started the process. A replica that was never the
+//!   [`Operator::run`](super::Operator::run) leaves to the caller of the process. A replica that was never the
 //!   leader keeps trying forever.
 
 mod configuration;

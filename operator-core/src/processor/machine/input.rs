@@ -106,7 +106,7 @@ pub enum Outcome {
     Abandoned,
 }
 
-/// What has caused a run's failure, which decides what follows. In the order of their weight: of several, the greatest
+/// The cause of a run's failure, which decides what follows. In the order of their weight: of several, the greatest
 /// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureKind {

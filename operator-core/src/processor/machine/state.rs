@@ -31,7 +31,7 @@ pub(super) struct Record {
     /// The same for failures of the server, which use up no attempt. Rare, and therefore kept elsewhere.
     pub(super) trouble: Option<Box<RetryState>>,
     /// Whether the last failure was followed by a run at once, because something had happened: the next failure waits
-    /// for its delay, so that a failing run that causes events itself is slowed down.
+    /// for its delay, which slows down a failing run that causes events itself.
     pub(super) hurried: bool,
     /// The reschedule that the last success requested. After the last retry this is waited for, if it is shorter than
     /// the maximum interval: periodic work continues.
@@ -139,7 +139,7 @@ impl TimerKind {
 pub(super) struct InFlight {
     /// Its id.
     pub(super) run: RunId,
-    /// Its causes, so that it can be due again if it is abandoned.
+    /// Its causes, with which it is due again if it is abandoned.
     pub(super) causes: Causes,
     /// Whether it runs for an object that has been replaced since: its outcome says nothing about the new one.
     pub(super) superseded: bool,

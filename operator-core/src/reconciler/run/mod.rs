@@ -93,7 +93,7 @@ impl<P: KubeObject> Run<P> {
         self.any.verdict().is_ready()
     }
 
-    /// After a clean-up: whether everything that had to be deleted is gone, so that the primary may be removed, too.
+    /// After a clean-up: whether everything that had to be deleted is gone, and the primary may be removed, too.
     /// False if the workflow wasn't run.
     #[must_use]
     pub fn all_deleted(&self) -> bool {

@@ -97,7 +97,7 @@ impl<P: KubeObject> Workflow<P> {
         self.any.node_names()
     }
 
-    /// Whether something has to be deleted before the primary is, so that the primary needs a finalizer.
+    /// Whether something has to be deleted before the primary is, which needs a finalizer.
     #[must_use]
     pub fn has_deletable(&self) -> bool {
         self.any.has_deletable()
@@ -146,7 +146,7 @@ impl AnyWorkflow {
         self.0.graph.nodes().map(|node| self.0.graph.name(node))
     }
 
-    /// Whether something has to be deleted before the primary is, so that the primary needs a finalizer.
+    /// Whether something has to be deleted before the primary is, which needs a finalizer.
     pub(crate) fn has_deletable(&self) -> bool {
         self.0.endings.iter().any(|ending| ending.is_deleted())
     }
@@ -284,7 +284,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
         self
     }
 
-    /// Adds one without any settings: what the derive calls, so that no error contains a tuple.
+    /// Adds one without any settings: called by the derive, and no error contains a tuple.
     #[doc(hidden)]
     pub fn wired<M: 'static, D>(self, dependent: D) -> Self
     where

@@ -232,7 +232,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     ///     Ok(Deployment::default())
     /// }
     ///
-    /// // Whoever pauses the pod may change its Deployment by hand.
+    /// // While the pod is paused, its Deployment may be changed by hand.
     /// fn is_paused(_: &Deployment, _: &Deployment, pod: &Pod, _: &Context<Pod>) -> bool {
     ///     pod.metadata.annotations.iter().flatten().any(|(name, _)| name == "example.com/paused")
     /// }

@@ -16,7 +16,7 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// Whether the workflow deletes the node, so that the primary needs a finalizer.
+    /// Whether the workflow deletes the node, which needs a finalizer.
     pub(crate) const fn is_deleted(self) -> bool {
         matches!(self, Self::Deleted { .. })
     }

@@ -1,4 +1,4 @@
-//! What is told of nodes that are functions, and of controllers without a reconciler.
+//! The mistakes of nodes that are functions, and of controllers without a reconciler.
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 

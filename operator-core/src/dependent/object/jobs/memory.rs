@@ -57,7 +57,7 @@ impl Jobs {
         self.written = self.done.lock().clone();
     }
 
-    /// Whether the Job is over, so that it needn't exist.
+    /// Whether the Job is over, and needn't exist.
     pub(in crate::dependent) fn is_over(&self, key: &ObjectKey) -> bool {
         self.wanted.get(key).is_some_and(|print| self.done.lock().contains(print))
     }

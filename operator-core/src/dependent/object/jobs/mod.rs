@@ -1,4 +1,4 @@
-//! Jobs that have succeeded and are gone: they are remembered in an annotation of the primary, so that they aren't
+//! Jobs that have succeeded and are gone: an annotation of the primary remembers them, and they aren't
 //! created again.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! What runs in replicas.
+//! Kinds that run replicas.
 
 use super::*;
 
