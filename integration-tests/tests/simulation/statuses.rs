@@ -31,7 +31,7 @@ impl Reconciler for WebPages {
     }
 }
 
-/// Says all that the run says, but for the times.
+/// The whole report of the run, except for the times.
 fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
     let conditions = run.conditions(page);
     let told: Vec<_> = conditions.iter().map(|of| [&*of.type_, &of.status, &of.message].join(" ")).collect();

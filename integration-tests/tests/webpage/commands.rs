@@ -46,7 +46,7 @@ async fn wrong_use_has_a_code_of_its_own() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is told of the binary with mistakes.
+/// The report about the binary with mistakes.
 const MISTAKES: &str = "\
 ✖ controller `pages`: it allows 0 runs at the same time
   why   no run could ever start

@@ -4,7 +4,7 @@ use integration_tests::prelude::*;
 
 use super::{message, pass, scene, under};
 
-/// The default but for the number of attempts.
+/// The default, except for the number of attempts.
 fn patient() -> GenericRetry {
     GenericRetry::default().without_max_attempts()
 }

@@ -31,13 +31,13 @@ use crate::support::ONE_AT_A_TIME;
 
 /// How many pages there may be.
 const PAGES: usize = 150;
-/// How many act at the same time.
+/// How many clients act at the same time.
 const CLIENTS: usize = 8;
 /// How long it may take until everything is right.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long nothing may be written then.
 const QUIET: Duration = Duration::from_secs(15);
-/// Between two looks.
+/// The pause between two checks.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -66,7 +66,7 @@ fn number(name: &str, default: u64) -> Result<u64> {
     }
 }
 
-/// The day, as a number that is another one tomorrow.
+/// The day, as a number that is different tomorrow.
 #[allow(clippy::disallowed_methods, reason = "another seed each day, and nothing else depends on it")]
 fn today() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -122,7 +122,7 @@ async fn all_is_right(world: &World<'_>, keeper: &mut Keeper<'_>) -> Result<()> 
     }
 }
 
-/// Sees to it that the operator writes nothing.
+/// Checks that the operator writes nothing.
 async fn stays_quiet(audit: &mut AuditReader, journal: &Journal) -> Result<()> {
     let end = Instant::now() + QUIET;
     while Instant::now() < end {

@@ -4,7 +4,7 @@ use integration_tests::prelude::*;
 
 use super::{PUT_BACK, edit, requests, scene, started};
 
-/// A deployment with something of each that can't be there together with something else.
+/// A deployment with one of each of the fields that exclude others.
 fn deployment(primary: &TestResource) -> Deployment {
     let deployment = json!({
         "metadata": meta_of(primary, "web"),

@@ -14,7 +14,7 @@ use operator_core::testing::faults::LineFault;
 
 use super::{Scene, gone_after, message, pass, scene, under};
 
-/// From the first event on, the watch of these is an hour late: what an operator knows of them is what it has written or read
+/// From the first event on, the watch of these is an hour late: the operator only knows what it has written or read
 /// itself.
 fn late(plural: &str) -> Rule {
     Rule::watch(plural).nth(1).event(LineFault::Delay(Duration::from_secs(3600)))

@@ -5,7 +5,7 @@ use operator_core::operations::WriteMode;
 
 use super::{late, pass, scene, under};
 
-/// What each run found among its secondaries before it wrote its map in this mode.
+/// The secondaries that each run found before it wrote its map in this mode.
 async fn found_with(mode: WriteMode) -> Result<Vec<Vec<String>>> {
     let scene = scene().await?;
     let found: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();

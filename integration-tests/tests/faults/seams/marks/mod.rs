@@ -24,7 +24,7 @@ fn marks(map: &ConfigMap) -> [String; 3] {
     [label(names.controller()), label(names.node()), label(names.owner())]
 }
 
-/// Somebody makes a map that is called like one that the primary's node wants.
+/// Someone creates a map with the name of one that the primary's node wants.
 async fn somebodys_map(scene: &Scene, name: &str) -> Result<ConfigMap> {
     let map = ConfigMap {
         metadata: kube::api::ObjectMeta { name: Some(name.to_owned()), ..Default::default() },

@@ -5,7 +5,7 @@ use tracing::Level;
 
 use super::{gone_after, message, pass, saying, scene, under};
 
-/// A map that is wanted only with the value `on`, and whose desired state can't be told without it.
+/// A map that is wanted only with the value `on`, and whose desired state can't be computed without it.
 fn optional(owned: bool) -> Result<Workflow<TestResource>> {
     let public =
         |primary: &TestResource| (primary.spec.value == "on").then(|| map_of(primary, "public", "shown"));

@@ -46,7 +46,7 @@ async fn marks_stand_in_the_object_s_own_metadata_only() -> Result<()> {
     Ok(())
 }
 
-/// What is nobody's, and what is somebody's, under each policy: the first line of the errors, and who has it in the end.
+/// Objects with and without an owner, under each policy: the first line of the errors, and the owner in the end.
 async fn adopted(adoption: Adoption, owned: bool) -> Result<(String, Vec<String>)> {
     let scene = scene().await?;
     scene.failures.allow("exists already");
