@@ -1,4 +1,4 @@
-//! How large the library may be.
+//! The maximum size of the library.
 
 use integration_tests::{Rooms, product_lines, rooms};
 

@@ -1,4 +1,4 @@
-//! Types have names that tell them apart.
+//! Types have distinct names.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use syn::Item;
 
 use crate::sources;
 
-/// How often a name may be that of a type.
+/// How many types may have the same name.
 const MOST: usize = 3;
 
 /// There is one in each top-level folder.

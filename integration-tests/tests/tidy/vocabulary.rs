@@ -1,4 +1,4 @@
-//! Builder and derive have the same words, and the derive's page has all of them.
+//! Builder and derive have the same words, and the derive's page lists all of them.
 
 use std::{collections::BTreeSet, fs};
 

@@ -88,13 +88,13 @@ impl<P: KubeObject> ControllerBuilder<NoReconciler<P>> {
 }
 
 impl<R: Reconciler> ControllerBuilder<R> {
-    /// The primaries have this definition, which the operator includes.
+    /// Sets the definition of the primaries, which the operator includes.
     pub(super) fn defined_by(mut self, definition: fn() -> CustomResourceDefinition) -> Self {
         self.draft.settings.definition = Some(definition);
         self
     }
 
-    /// Its name by default, where there was another default before it had a reconciler.
+    /// Sets the default name; before there was a reconciler, the default was another.
     pub(super) fn called_like_its_type(mut self) -> Self {
         self.draft.default_name = type_name::<R>();
         self
@@ -115,8 +115,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner. Primaries that have
-    /// one with another name keep it: take it off before the name changes.
+    /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner. A finalizer with
+    /// another name stays on its primaries: remove it before the name changes.
     pub fn finalizer(mut self, finalizer: impl Into<String>) -> Self {
         self.draft.finalizer = Some(finalizer.into());
         self
@@ -187,7 +187,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
             }
             Entry::Occupied(entry) => self.draft.mistakes.push(Mistake::new(
                 format!("two indexes are called `{}`", entry.key()),
-                "an index is found by its name, so the second would take the place of the first",
+                "an index is found by its name, so the second would replace the first",
                 "`.index(\"…\", …)` with another name for one of them",
             )),
         }
@@ -255,7 +255,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         if self.draft.settings.status.replace(erased(function)).is_some() {
             self.draft.mistakes.push(Mistake::new(
                 "there are two status functions",
-                "each would write the whole status, so that the second would take the place of the first",
+                "each would write the whole status, so the second would replace the first",
                 "one `.status(…)`, whose function calls the other one",
             ));
         }
@@ -326,7 +326,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         references: impl Fn(&R::Primary) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
         let source = InformerEventSource::<K>::new();
-        // Not the one of that kind's dependents, which shows what the controller has made.
+        // Not the source of that kind's dependents, which only shows objects that the controller has made.
         let name = format!("{} referred to", SourceDeclaration::name(&source));
         self.watches_referenced(source.name(name), references)
     }
@@ -351,12 +351,12 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// Whether `reconcile` is called for everything that happens to a primary: also once it is marked for deletion, with
     /// or without a finalizer, and once it is gone. In that last run it gets the last known state, and
     /// [`Context::primary_is_deleted`](crate::Context::primary_is_deleted) is true; nothing can be written to the primary
-    /// any more, and a reschedule is ignored. By default it is not. JOSDK: `triggerReconcilerOnAllEvents`.
+    /// any more, and a reschedule is ignored. By default it isn't called for these. JOSDK: `triggerReconcilerOnAllEvents`.
     ///
-    /// Filters, retries and limits hold as ever. The framework handles no finalizer then; the reconciler may do so by
-    /// [`add_finalizer`](crate::operations::ResourceOperations::add_finalizer) and
-    /// [`remove_finalizer`](crate::operations::ResourceOperations::remove_finalizer). Neither a [`Cleaner`](crate::Cleaner) nor a
-    /// workflow of the controller goes with it.
+    /// Filters, retries and limits apply as usual. The framework handles no finalizer in this mode; the reconciler may
+    /// do so with [`add_finalizer`](crate::operations::ResourceOperations::add_finalizer) and
+    /// [`remove_finalizer`](crate::operations::ResourceOperations::remove_finalizer). Such a controller can have
+    /// neither a [`Cleaner`](crate::Cleaner) nor a workflow.
     ///
     /// A deletion is reported to exactly one run, before any run for a new object of the same name. If all its
     /// attempts fail, the next event of a secondary or the maximum interval leads to another run, unless there
@@ -367,12 +367,12 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// The share by which regular runs are spread, so that what began together doesn't stay together; by default 0.1.
+    /// The share by which regular runs are spread: runs that began together don't stay together. By default 0.1.
     /// The maximum interval is shortened by at most this share of it, and a reschedule is lengthened by at most this
     /// share; 0 keeps both exact, and the most is 0.5. Delays after failures have their own.
     ///
-    /// In an operator of tests ([`TestOperator`](crate::testing::TestOperator)) and in simulations the default is 0, and a
-    /// dry run tells delays as they are before they are spread. JOSDK has no such thing.
+    /// In an operator of tests ([`TestOperator`](crate::testing::TestOperator)) and in simulations the default is 0,
+    /// and a dry run returns delays as they are before they are spread. JOSDK has no counterpart.
     pub fn jitter(mut self, share: f64) -> Self {
         self.draft.settings.spread = Some(share);
         self

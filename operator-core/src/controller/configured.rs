@@ -1,4 +1,4 @@
-//! What settings from outside change in a finished declaration.
+//! Changes of a finished declaration by settings from outside.
 
 #[cfg(test)]
 mod tests;
@@ -43,7 +43,7 @@ pub(crate) struct ControllerSettings {
     pub(crate) rate_limiter: RateLimiterSettings,
 }
 
-/// Those of its retry.
+/// The settings of its retry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RetrySettings {
     pub(crate) max_attempts: Option<Setting<u32>>,
@@ -52,7 +52,7 @@ pub(crate) struct RetrySettings {
     pub(crate) max_interval: Option<Setting<Duration>>,
 }
 
-/// Those of its rate limiter.
+/// The settings of its rate limiter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateLimiterSettings {
     pub(crate) limit: Option<Setting<u32>>,
@@ -60,13 +60,13 @@ pub(crate) struct RateLimiterSettings {
 }
 
 impl Controller {
-    /// Takes over what was set from outside. What can't be is told, and stays as it was declared.
+    /// Applies the settings from outside. A setting that can't be applied is reported, and the declared one stays.
     pub(crate) fn configure(&mut self, settings: &ControllerSettings, mistakes: &mut Vec<Mistake>) {
         let name = Arc::clone(&self.name);
         self.take_over(settings, &mut Wrong { controller: &name, mistakes });
     }
 
-    /// Works in these namespaces, unless it says other ones itself.
+    /// Works in these namespaces, unless it declares its own.
     pub(crate) fn namespaces_by_default(&mut self, scope: &WatchScope) {
         self.settings.scope.get_or_insert_with(|| scope.clone());
     }
@@ -77,7 +77,7 @@ impl Controller {
     }
 }
 
-/// Collects what can't be.
+/// Collects the settings that can't be applied.
 struct Wrong<'m> {
     controller: &'m Arc<str>,
     mistakes: &'m mut Vec<Mistake>,
@@ -95,7 +95,7 @@ impl Wrong<'_> {
         self.mistakes.push(Mistake::new(what, why, write));
     }
 
-    /// The mistake of a name, as the builder would have told it.
+    /// The mistake in a name, as the builder would have reported it.
     fn tell_of(&mut self, place: &str, mistake: &Mistake, write: &str) {
         self.tell(place, mistake.what(), mistake.why(), write);
     }
@@ -139,8 +139,8 @@ impl Controller {
         if self.finalizer.is_none() {
             wrong.tell(
                 place,
-                format!("it has no finalizer that could be called `{finalizer}`"),
-                "nothing of it has to be cleaned up before a primary is gone, so that no primary gets a finalizer",
+                format!("it has no finalizer that could have the name `{finalizer}`"),
+                "nothing has to be cleaned up before a primary is gone, so its primaries get no finalizer",
                 "nothing: leave the key out",
             );
             return;
@@ -157,7 +157,7 @@ impl Controller {
             wrong.tell(
                 place,
                 "it can't be triggered on all events",
-                "it has a cleaner or a workflow, and its reconciler would get primaries that those take care of",
+                "it has a cleaner or a workflow, which handle the primaries that its reconciler would get",
                 "nothing: leave the key out",
             );
             return;
@@ -176,7 +176,7 @@ impl Controller {
         }
         let places = [shard_selector.as_ref().map(|it| &*it.place), page_size.as_ref().map(|it| &*it.place)];
         let Some(place) = places.into_iter().flatten().next() else { return };
-        // Those of the code have been told before.
+        // The code's own mistakes have been reported before.
         for Contradiction([what, why, write]) in self.settings.contradictions() {
             wrong.tell(place, what, why, write);
         }

@@ -1,4 +1,4 @@
-//! A declared controller: what is known of it before it starts.
+//! A declared controller: the facts that are known before it starts.
 
 use std::{fmt, sync::Arc};
 
@@ -23,7 +23,7 @@ pub struct Controller {
     pub(super) finalizer: Option<Arc<str>>,
     pub(super) field_manager: Arc<str>,
     pub(super) sources: Vec<Arc<dyn SourceDeclaration>>,
-    /// Those that run only while some primary needs them.
+    /// The sources that run only while some primary needs them.
     pub(super) conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
     pub(super) settings: Box<Settings>,
 }
@@ -90,9 +90,9 @@ impl Controller {
             verbs: verbs.to_vec(),
         };
         let mut access = vec![right(None, &["get", "list", "watch"]), right(Some("status"), &["patch"])];
-        // Without a finalizer nothing but the status is written to a primary, unless the reconciler asks for it.
+        // Without a finalizer only the status of a primary is written, unless the reconciler requests more.
         let of_workflow: Vec<_> = self.settings.workflow.iter().flat_map(AnyWorkflow::access).collect();
-        // Which of them were done is an annotation of their primary.
+        // An annotation of their primary records which of them were done.
         let makes_jobs =
             of_workflow.iter().any(|right| is_job(&right.resource_type) && right.verbs.contains(&"create"));
         if self.finalizer.is_some() || makes_jobs {
@@ -116,7 +116,7 @@ impl Controller {
         self.settings.definition.map(|definition| definition())
     }
 
-    /// What its sources need to be known where the operator starts. `elsewhere`: the operator works in other namespaces
+    /// The requirements of its sources where the operator starts. `elsewhere`: the operator works in other namespaces
     /// than its controllers say.
     pub(crate) fn needs(&self, elsewhere: bool) -> Vec<Needs> {
         let mut own = self.settings.needs();
@@ -159,10 +159,10 @@ impl Controller {
     }
 }
 
-/// What a dry run has to know before anything is wired.
+/// The facts that a dry run needs before anything is wired.
 #[cfg(feature = "testing")]
 impl Controller {
-    /// The finalizer that it puts on primaries, if it does.
+    /// The name of the finalizer that it puts on primaries, if it does.
     pub(crate) fn finalizer(&self) -> Option<&str> {
         self.finalizer.as_deref()
     }

@@ -28,7 +28,7 @@ pub(super) struct Settings {
     pub(super) primary_type: ResourceType,
     /// Makes the definition of the primaries, if it belongs to the operator.
     pub(super) definition: Option<fn() -> CustomResourceDefinition>,
-    /// The namespaces of its primaries, if it says so itself.
+    /// The namespaces of its primaries, if it declares them itself.
     pub(super) scope: Option<WatchScope>,
     pub(super) label_selector: Option<String>,
     pub(super) field_selector: Option<String>,
@@ -54,7 +54,7 @@ pub(super) struct Settings {
     pub(super) nodes: Nodes,
     /// The names that it had before, as values of labels.
     pub(super) former_names: BTreeSet<String>,
-    /// What standalone workflows need to write.
+    /// The rights that standalone workflows need to write.
     pub(super) further_access: Vec<Access>,
     /// Whether it writes Events about its primaries.
     pub(super) records_events: bool,
@@ -102,7 +102,7 @@ impl Settings {
         }
     }
 
-    /// What is wrong with how its primaries are followed.
+    /// The mistakes in how its primaries are followed.
     pub(super) fn contradictions(&self) -> Vec<Contradiction> {
         let index = self.indexers.keys().next().map(|index| match index.strip_prefix(References::INDEX) {
             Some(source) => format!("references to the objects of `{source}`, which take an index"),
@@ -116,7 +116,7 @@ impl Settings {
         self.scope.as_ref().unwrap_or(&WatchScope::All)
     }
 
-    /// What its primaries need to be known where the operator starts.
+    /// The requirements of its primaries where the operator starts.
     pub(super) fn needs(&self) -> Needs {
         let namespace = match self.scope() {
             WatchScope::Namespaces(namespaces) => namespaces.first().cloned(),

@@ -1,4 +1,4 @@
-//! The question to a dependent in the cluster: what should exist.
+//! The question to a dependent in the cluster: which objects should exist.
 
 use std::{fmt, sync::Arc};
 
@@ -74,7 +74,7 @@ impl Drafts {
         Self(Kinds::Sought(sought))
     }
 
-    /// What is searched for, if it is only read.
+    /// The object to search for, if it is only read.
     pub(super) fn looked_for(self) -> Sought {
         match self.0 {
             Kinds::Sought(sought) => sought,
@@ -101,7 +101,7 @@ impl Drafts {
     }
 }
 
-/// Computes what should exist for a primary of any type.
+/// Computes what should exist, for a primary of any type.
 pub(in crate::dependent) trait Ask: Send + Sync {
     fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
 
@@ -111,7 +111,7 @@ pub(in crate::dependent) trait Ask: Send + Sync {
     }
 }
 
-/// A dependent's own way to bring its objects about.
+/// A dependent's own way to reconcile its objects.
 pub(in crate::dependent) trait Own: Send + Sync {
     fn reconcile<'r>(&'r self, asked: Asked<'r>, usual: Usual<'r>) -> Answer<'r, ReconcileResult>;
 }
@@ -132,7 +132,7 @@ impl Question {
         self.ask.own()
     }
 
-    /// What is made of the answer, when it is first needed in a run.
+    /// The form of the answer that is needed, made when it is first requested in a run.
     pub(super) async fn answer<T: Send + Sync + 'static>(
         &self,
         asked: Asked<'_>,
@@ -145,12 +145,12 @@ impl Question {
         Ok(asked.context.memo().keep(&self.memo, asked.primary, answer))
     }
 
-    /// What is only read.
+    /// The objects that are only read.
     pub(super) async fn sought(&self, asked: Asked<'_>) -> Result<Arc<Want<Sought>>, BoxError> {
         self.answer(asked, |drafts| Ok(drafts.looked_for())).await
     }
 
-    /// What was made of the answer, if it was requested in this run.
+    /// The form of the answer, if it was requested in this run.
     pub(super) fn known<T: Send + Sync + 'static>(&self, asked: Asked<'_>) -> Option<Arc<Want<T>>> {
         asked.context.memo().known(&self.memo, asked.primary)
     }

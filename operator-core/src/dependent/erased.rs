@@ -1,4 +1,4 @@
-//! A dependent as the engine sees it, whatever its type.
+//! A dependent as the engine sees it, without its type.
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
@@ -102,8 +102,8 @@ pub(crate) trait Engine: Send + Sync {
         self.secondaries(asked)
     }
 
-    /// The newest state of a resource that the dependent has written or found in this run, as far as it is known without asking
-    /// anyone. By default it isn't.
+    /// The newest state of a resource that the dependent has written or found in this run, as far as it is known
+    /// without a request. By default it isn't known.
     fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
         let _ = (of, context);
         None
@@ -292,7 +292,7 @@ impl AnyDependent {
         self.engine.secondaries(self.asked(primary, context)).await
     }
 
-    /// What is still there after a deletion, even if its event source no longer shows it.
+    /// The resources that still exist after a deletion, even if its event source no longer shows them.
     pub(crate) async fn left(
         &self,
         primary: &AnyObject,
@@ -301,7 +301,7 @@ impl AnyDependent {
         self.engine.left(self.asked(primary, context)).await
     }
 
-    /// These resources, which it has written or found in this run, each in the newest state that is known of it.
+    /// These resources, which it has written or found in this run, each in its newest known state.
     pub(crate) fn newest(&self, mut of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary> {
         for known in &mut of {
             if let Some(newest) = self.engine.newest(known, context) {

@@ -27,13 +27,13 @@ impl Dispatcher {
         report: &mut Report<'_>,
     ) -> Outcome {
         let (result, said) = match result {
-            // The status is a part of the run: without it, the run is to be done again.
+            // The status is a part of the run: without it, the run has to be repeated.
             Ok(done @ Done::Reconciled { .. }) => {
                 (self.write_status(None, context).await.map(|()| done), true)
             }
             result => (result, false),
         };
-        // A run that was told of the end has found out nothing by its writes.
+        // The writes of a run that was given the end of its primary show nothing new about it.
         let told_gone = context.run().departed.is_some();
         let mut failure = match result {
             Ok(done) => {
@@ -44,11 +44,11 @@ impl Dispatcher {
                     Done::Reconciled { reschedule } => Outcome::Success { reschedule },
                 };
             }
-            // Told by the writes themselves, as user code may have wrapped their error, or returned another one.
+            // The writes themselves report it, because user code may have wrapped their error, or returned another one.
             Err(_) if context.findings().primary_is_gone() && !told_gone => return gone(report),
-            // The event of its deletion is on its way, and what is to be done about that is the next run's.
+            // The event of its deletion is about to arrive, and the next run handles it.
             Err(_) if context.findings().primary_is_going() && !told_gone => return going(report),
-            // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
+            // A write into a namespace that is being deleted isn't worth a retry, whatever error user code returned.
             Err(failure) => {
                 let ends = context.findings().namespace_ends();
                 let kind = if ends { FailureKind::Permanent } else { failure.kind };
@@ -62,7 +62,7 @@ impl Dispatcher {
                     return gone(report);
                 }
                 tracing::warn!(error = %error_chain(&**unsaid.error), "the status of a failed run could not be written");
-                // Somebody has to write it.
+                // It is written in any case.
                 failure.kind = of_several([failure.kind, unsaid.kind]);
                 failure.panicked |= unsaid.panicked;
             }
@@ -71,8 +71,8 @@ impl Dispatcher {
         Outcome::Failed { kind: failure.kind, not_before: context.findings().not_before() }
     }
 
-    /// Has the status function make the status, and writes it. A primary that is gone has none; that of a primary that
-    /// can't be decoded any more is left unchanged.
+    /// Calls the status function, and writes the status. A primary that is gone has none; the status of a primary that
+    /// can't be decoded any more doesn't change.
     async fn write_status(
         &self,
         error: Option<RunError>,

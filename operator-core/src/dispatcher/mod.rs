@@ -63,7 +63,7 @@ pub(crate) struct Dispatcher {
     pub(crate) code: Arc<dyn UserCode>,
     /// Makes the status of each run, if the controller has such a function.
     pub(crate) status: Option<AnyStatus>,
-    /// Whether a first failure is not retried.
+    /// Whether the first failure isn't retried.
     pub(crate) never_retries: bool,
     /// How long a run may take.
     pub(crate) timeout: Option<Duration>,
@@ -171,11 +171,11 @@ impl Dispatcher {
                     report.kind = RunKind::Cleanup;
                     self.clean_up(primary, context, finalizer).await
                 }
-                // Others still hold the object; its end is theirs to wait for.
+                // Other finalizers still hold the object; their owners wait for its end.
                 _ => Ok(Done::Nothing),
             };
         }
-        // Its state is one from before: nobody wants that any more. It is reconciled when it can be decoded again.
+        // The state is an outdated one. The primary is reconciled when it can be decoded again.
         if self.shared.primary.is_undecodable(context.primary_key()) {
             return Ok(Done::Nothing);
         }
@@ -195,7 +195,7 @@ impl Dispatcher {
         self.reconcile(&primary, context).await
     }
 
-    /// Each state of a primary is the reconciler's, its end included, and so are finalizers.
+    /// The reconciler handles each state of a primary, including its end, and the finalizers.
     async fn work_on_any(
         &self,
         primary: AnyObject,
@@ -221,7 +221,7 @@ impl Dispatcher {
         };
         if context.run().departed.is_some() {
             if control.patch.is_some() || control.reschedule.is_some() {
-                tracing::warn!("the primary is gone: nothing is written to it, and no reschedule is made");
+                tracing::warn!("the primary is gone: it isn't written or rescheduled");
             }
             return Ok(Done::Nothing);
         }
@@ -249,7 +249,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Runs the workflow that has to run before `reconcile`. Returns the error, if it fails the run.
+    /// Runs the workflow that has to run before `reconcile`. Returns an error if the workflow fails the run.
     async fn run_workflow(&self, context: &Arc<AnyContext>) -> Option<WorkflowError> {
         let workflow = self.shared.workflow.as_ref().filter(|workflow| !workflow.is_explicit())?;
         tracing::trace!(?workflow, "runs before reconcile");
@@ -267,7 +267,7 @@ impl Dispatcher {
         if !workflow.keeps_errors() {
             return Ok(result.all_deleted());
         }
-        // Who wants to look at errors decides about them in `cleanup`; without one nobody would, and what is left behind
+        // A reconciler that handles errors itself decides in `cleanup`; without a `cleanup` nobody would, and leftovers
         // would be forgotten.
         if !self.code.cleans_up() {
             result.check()?;
@@ -288,10 +288,10 @@ impl Dispatcher {
         let again_after = |wanted| Ok(Done::Reconciled { reschedule: context.again_after(wanted) });
         match answer {
             Ok(Ok(Removal::Done)) => {
-                // Whatever user code has made of what its clean-ups have said.
+                // Even if user code has ignored the results of its clean-ups.
                 let is_done = context.remembered().lock().is_cleaned_up().map_err(RunFailure::of_workflow)?;
                 if !all_deleted || !is_done {
-                    // What is not gone yet wakes the primary when it goes.
+                    // A remaining object triggers the primary when it goes.
                     return again_after(None);
                 }
                 self.writer(context).remove_finalizer(finalizer).await.map_err(RunFailure::of_write)?;

@@ -12,7 +12,7 @@ use crate::{
     resource::ResourceType,
 };
 
-/// The namespace of a cluster-scoped object in logs; in the words of JOSDK.
+/// The namespace of a cluster-scoped object in logs, as in JOSDK.
 const NO_NAMESPACE: &str = "no namespace";
 
 /// The span of a run, with the fields of JOSDK's MDC.

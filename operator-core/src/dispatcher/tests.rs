@@ -34,7 +34,7 @@ use crate::{
     resource::{ObjectKey, ResourceVersion, Uid},
 };
 
-/// Later than whatever the server answers.
+/// Later than any answer of the server.
 const LATEST: u64 = 1_000_000;
 
 /// Answers each write after a few awaits with what was written, in a new version.
@@ -42,7 +42,7 @@ const LATEST: u64 = 1_000_000;
 struct Server {
     /// Namespaces that end.
     ending: Arc<Mutex<Vec<&'static str>>>,
-    /// What a look at the live primary is refused with.
+    /// The refusal of a read of the live primary.
     refusal: Arc<Mutex<Option<Value>>>,
     version: Arc<AtomicU64>,
     watches: Arc<Mutex<Vec<mpsc::UnboundedSender<Bytes>>>>,
@@ -261,7 +261,7 @@ async fn dropped_at_any_await<F: Future<Output = World>>(world: impl Fn() -> F) 
                 outcome = Some(ended);
                 break;
             }
-            // Lets the tasks of the clients go on, which carry the requests.
+            // Lets the clients' tasks, which carry the requests, continue.
             yield_now().await;
         }
         drop(run);

@@ -1,4 +1,4 @@
-//! User code as the dispatcher calls it, whatever the type of the primaries: the thin part that is compiled for each
+//! User code as the dispatcher calls it, without the type of the primaries: the thin part that is compiled for each
 //! reconciler.
 
 use std::{sync::Arc, time::Duration};
@@ -13,7 +13,7 @@ use crate::{
     resource::AnyObject,
 };
 
-/// What a run calls.
+/// The user code that a run calls.
 pub(crate) trait UserCode: Send + Sync {
     /// Calls `Reconciler::reconcile`.
     fn reconcile<'r>(
@@ -39,7 +39,7 @@ pub(crate) struct Update {
     pub(super) reschedule: Option<Duration>,
 }
 
-/// What it wants to be written of the primary.
+/// The requested write of the primary.
 pub(super) enum AnyPatch {
     Whole(AnyObject),
     Part(Value),
@@ -64,7 +64,7 @@ impl<R: Reconciler> UserCode for Code<R> {
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
     ) -> BoxFuture<'r, Result<Update, RunFailure>> {
-        // The call stands in the future, as a function written by hand may panic before it answers one.
+        // The call is inside the future, because a function written by hand may panic before it returns one.
         async move {
             let (primary, mut context) = Context::given(primary, context).map_err(RunFailure::of_type)?;
             let control = self.reconciler.reconcile(&primary, &mut context).await;

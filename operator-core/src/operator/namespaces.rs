@@ -86,7 +86,7 @@ fn unknown<'n>(controller: &str, mut known: impl Iterator<Item = &'n str> + Clon
     ))
 }
 
-/// What is wrong with these namespaces.
+/// The mistakes in these namespaces.
 fn wrong(scope: &WatchScope) -> Option<Mistake> {
     let names = match scope {
         WatchScope::All => return None,

@@ -45,7 +45,7 @@ impl RetryState {
     }
 }
 
-/// A retry policy. One value serves all primaries of a controller; what differs between them is in [`RetryState`].
+/// A retry policy. One value serves all primaries of a controller; the state of each primary is in [`RetryState`].
 /// JOSDK: `Retry`.
 ///
 /// It is called by the task that decides about all primaries of a controller: a panic stops the controller.
@@ -102,7 +102,7 @@ enum Cap {
     Derived,
     /// This delay.
     At(Duration),
-    /// Nothing.
+    /// There is no limit.
     None,
 }
 
@@ -394,7 +394,7 @@ mod tests {
             let given: Vec<u64> = delays.into_iter().flatten().collect();
             prop_assert!(given.iter().all(|delay| *delay > 0), "{given:?}");
             let grow = |delays: &[u64]| delays.windows(2).all(|pair| pair[0] <= pair[1]);
-            // A longest delay may be shorter than the first two.
+            // The longest delay may be shorter than the first two.
             prop_assert!(grow(given.get(2..).unwrap_or_default()), "{given:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! A context without a cluster: for tests of code that uses contexts, the library's and the users'.
+//! A context without a cluster: for tests of code that uses contexts, in the library and in operators.
 
 use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     resource::{Departed, KubeObject, ObjectKey, ResourceType, Uid},
 };
 
-/// What the contexts of one controller share, without a cluster: nothing is read from a cluster, and writes fail.
+/// The shared parts of the contexts of one controller, without a cluster: nothing is read from a cluster, and writes fail.
 pub(crate) struct Offline<P: KubeObject> {
     pub(crate) shared: Arc<ControllerContext>,
     of: PhantomData<fn(P)>,
@@ -26,7 +26,7 @@ pub(crate) struct Offline<P: KubeObject> {
 
 /// The parts of such a controller.
 pub(crate) struct OfflineParts {
-    /// Answer instead of a server that isn't there.
+    /// Answers instead of a server that doesn't exist.
     pub(crate) hooks: Vec<TransportHook>,
     pub(crate) finalizer: Option<Arc<str>>,
     pub(crate) sources: Vec<Arc<dyn SourceDeclaration>>,
@@ -106,7 +106,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         for (declaration, index) in parts.conditional.into_iter().zip(&mut indexes) {
             sources.add_conditional(declaration, index, &wiring);
         }
-        // It knows of no primary, and nothing drives it.
+        // It knows no primary, and nothing drives it.
         let (processor, _) = Processor::new(
             MachineConfig::default(),
             environment.clone(),

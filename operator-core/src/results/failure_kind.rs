@@ -1,5 +1,5 @@
-//! What has caused an error: user code, the server, or neither. Errors of the library and of kube are recognised
-//! anywhere in the chain of sources, so that user code may pass them on unchanged, boxed, in an error of its own or as
+//! The cause of an error: user code, the server, or neither. Errors of the library and of kube are recognised
+//! anywhere in the chain of sources: user code may pass them on unchanged, boxed, in an error of its own or as
 //! `anyhow::Error`.
 
 use std::error::Error as StdError;
@@ -15,10 +15,10 @@ pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     with_sources(error).find_map(known)
 }
 
-/// The same for an error that a reconciler has returned.
+/// The same for an error that a reconciler returned.
 ///
 /// A request that the server has refused may be accepted later without a change, for example by a webhook that has
-/// changed its mind. The reconciler knows more about that, so this counts as its own error.
+/// changed its mind. The reconciler knows more about that, so the refusal counts as its own error.
 pub(crate) fn kind_of_returned(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     with_sources(error).find_map(passed_on)
 }
@@ -28,7 +28,7 @@ pub(crate) fn of_several(kinds: impl IntoIterator<Item = FailureKind>) -> Failur
     kinds.into_iter().max().unwrap_or(FailureKind::Permanent)
 }
 
-/// The kind of an error that user code has passed on.
+/// The kind of an error that user code passed on.
 fn passed_on(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     let kind = known(error)?;
     let is_declared_wrongly = |error: &operations::Error| {
@@ -69,7 +69,7 @@ fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     }
     if let Some(error) = error.downcast_ref::<cache::Error>() {
         let is_servers = match error {
-            // Where nothing was answered there is no code.
+            // An error without an answer has no code.
             cache::Error::List { status, .. } | cache::Error::Get { status, .. } => {
                 status.is_none_or(is_servers)
             }
@@ -102,7 +102,7 @@ pub(crate) fn of_operation(error: &operations::Error) -> FailureKind {
     }
 }
 
-/// Informers get a 404 only for a kind that isn't served.
+/// For informers, a 404 always means that the kind isn't served.
 fn is_servers(code: u16) -> bool {
     code == 404 || operations::is_servers(code)
 }
@@ -134,7 +134,7 @@ mod tests {
         kind_of_returned(&*error.into())
     }
 
-    /// As user code is told to box it, so that it hides nothing.
+    /// Boxed as the documentation recommends, which hides nothing.
     fn boxed(error: anyhow::Error) -> BoxError {
         error.reallocate_into_boxed_dyn_error_without_backtrace()
     }
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(of(boxed(anyhow::Error::from(answered(403, "one")))), server);
         assert_eq!(of(anyhow::Error::from(answered(403, "one")).context("while it was built")), server);
         assert_eq!(of(anyhow::Error::from(Wrapped(answered(504, "").into()))), server);
-        // Nothing is left to be seen of the outermost error, so that it counts as the user's own.
+        // The outermost error isn't visible any more, so it counts as the user's own.
         assert_eq!(of(anyhow::Error::from(answered(500, "one"))), None);
     }
 
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(of(anyhow::Error::from(permanent())), never);
         assert_eq!(of(anyhow::Error::from(permanent()).context("while it was built")), never);
         assert_eq!(of(Permanent::new(answered(500, "one"))), never, "the user knows better");
-        // As those of dependents and conditions are.
+        // As errors of dependents and conditions are.
         for hidden in [anyhow::Error::from(permanent()), anyhow::Error::from(Shown(permanent().into()))] {
             assert_eq!(kind_of(&*BoxError::from(hidden)), never);
         }
@@ -209,7 +209,7 @@ mod tests {
         };
         assert_eq!(nodes(vec![items(vec![permanent()])]), (never, Some(never), Some(never)));
         assert_eq!(nodes(vec![items(vec![permanent(), "no luck".into()])]).0, again);
-        // What the framework says of itself may be known better by who has invoked it.
+        // The code that invoked the framework may know more about the framework's own errors.
         let nothing = || BoxError::from(DependentError::NothingDesired);
         assert_eq!(nodes(vec![nothing()]), (never, Some(again), Some(again)));
         assert_eq!(nodes(vec![permanent(), nothing()]), (never, Some(again), Some(again)));

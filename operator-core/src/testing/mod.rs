@@ -1,6 +1,6 @@
 //! For tests and for development: a real control plane on demand.
 //!
-//! [`DryRun`] is one run of a controller without a server, which says what it would write.
+//! [`DryRun`] is one run of a controller without a cluster. It shows what the run writes.
 //!
 //! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests often
 //! need; [`TestOperator`] is an operator inside a test, whose work can be waited for and counted; [`OtherSystem`] is a

@@ -1,4 +1,4 @@
-//! A child in another namespace that is being terminated can't be created: the error says so, and is not tried in a hot loop.
+//! A child in another namespace that is being terminated can't be created: the error says so, and it isn't retried in a hot loop.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::core::v1::Namespace;

@@ -1,10 +1,10 @@
-//! Objects that the server can't take.
+//! Objects that the server refuses.
 
 use integration_tests::prelude::*;
 
 use super::says;
 
-/// A config map that is as the primary's value says.
+/// A config map as the primary's value requires.
 fn sized(primary: &TestResource) -> ConfigMap {
     let mut map = map_of(primary, "map", "small");
     match primary.spec.value.as_str() {

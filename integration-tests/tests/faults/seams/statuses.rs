@@ -1,4 +1,4 @@
-//! The status that a function makes of each run: also where writing it fails, and where there is nothing left to write it to.
+//! The status that a function makes of each run: also if writing it fails, and if there is no primary left to write it to.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

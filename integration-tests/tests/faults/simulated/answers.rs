@@ -146,7 +146,7 @@ async fn f14_errors_of_the_server_are_retried_and_writes_take_effect_once() -> R
     Ok(())
 }
 
-/// How often it is asked, while nothing but errors is answered for ten minutes.
+/// How often requests are sent, while nothing but errors is answered for ten minutes.
 #[tokio::test(start_paused = true)]
 async fn f14_the_waits_between_attempts_grow_to_a_cap() -> Result<()> {
     for answer in errors() {
@@ -203,7 +203,7 @@ async fn f15_a_connection_that_is_reset_after_any_write_took_effect_changes_noth
     Ok(())
 }
 
-/// The cache shows what was before, and the event that would tell wakes nobody, as it changes the status alone.
+/// The cache shows the former state, and the event that would correct it triggers nothing, because it changes only the status.
 #[tokio::test(start_paused = true)]
 async fn f15_a_status_that_was_written_unheard_is_corrected_though_the_cache_shows_the_wanted_one()
 -> Result<()> {

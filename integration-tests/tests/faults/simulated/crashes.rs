@@ -11,11 +11,11 @@ use super::{
     scene,
 };
 
-/// How often an effect outside was about to come before its primary's finalizer was on. Not an error of that run, as a further
-/// run would make up for it.
+/// How often an effect outside the cluster was about to happen before its primary had its finalizer. Not an error of
+/// that run, because a further run would hide it.
 type Early = Arc<AtomicUsize>;
 
-/// Keeps a record in another system as well, under the primary's uid, which is looked for before it is made.
+/// Also keeps a record in another system, under the primary's uid, which is searched for before it is created.
 fn recorder(system: &ExternalSystem, early: &Early) -> Script {
     let (records, removed, early) = (system.clone(), system.clone(), Arc::clone(early));
     Script::new(move |_, primary: Arc<TestResource>, _| {

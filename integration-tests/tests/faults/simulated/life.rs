@@ -4,16 +4,16 @@ use integration_tests::prelude::*;
 
 use super::{keeper, over, rest, saying, scene, under};
 
-/// What came of a life.
+/// The outcome of a life.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Life {
-    /// What there was after each step.
+    /// The existing objects after each step.
     states: Vec<Value>,
     /// How often the server has created or deleted each config map.
     effects: BTreeMap<String, usize>,
 }
 
-/// How much work a life was.
+/// The amount of work of a life.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
     pub(super) runs: usize,
@@ -50,7 +50,7 @@ pub(super) async fn life(faults: &Faults) -> Result<(Life, Work)> {
     Ok((life, Work { runs, writes }))
 }
 
-/// The primary as far as it matters, and what the config maps hold.
+/// The relevant parts of the primary, and the content of the config maps.
 async fn state(scene: &Scene) -> Result<Value> {
     let one = scene.resources.get_opt("one").await?;
     let one = one.map(|one| {
@@ -60,7 +60,7 @@ async fn state(scene: &Scene) -> Result<Value> {
     Ok(json!({ "one": one, "maps": scene.values().await? }))
 }
 
-/// Lives a life under faults that all have to happen: it comes to the same as without them, for some more work.
+/// Lives a life under faults that all have to happen: the outcome is the same as without them, for some more work.
 pub(super) async fn same_life(faults: &Faults, more_writes: usize) -> Result<Work> {
     let (calm, calm_work) = life(&Faults::none()).await?;
     let (life, work) = life(faults).await?;

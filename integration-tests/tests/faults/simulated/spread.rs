@@ -1,4 +1,4 @@
-//! What comes back after an outage comes back spread, by a chance that is another one each time.
+//! Runs after an outage are spread, each time differently at random.
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -1,4 +1,4 @@
-//! What becomes of runs and writes when a term ends: by a loss, by a pause, by a stop.
+//! Runs and writes when a term ends: by a loss, by a pause, by a stop.
 
 use http::{Method, Request};
 use integration_tests::prelude::*;
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::replica::{LEASE, all_writes, declared, election, lease, stands_by, until_leading, writers};
 
-/// Waits at the gate before it writes a map, and notes what came of that.
+/// Waits at the gate before it writes a map, and notes the result.
 fn held_up(gate: &Gate, results: &Arc<Mutex<Vec<String>>>) -> Script {
     let (gate, results) = (gate.clone(), Arc::clone(results));
     Script::new(move |_, primary: Arc<TestResource>, context| {
@@ -163,7 +163,7 @@ async fn troubled(scene: &Scene, name: &str, fault: &Rule) -> Result<TestOperato
     Ok(TestOperator::start(builder.register(owner(scene, &saying())?)).await?)
 }
 
-/// Nobody leads by a write whose answer never came, yet everybody would wait until it runs out.
+/// A write whose answer never came makes nobody the leader, yet all would wait until it expires.
 #[tokio::test(start_paused = true)]
 async fn f36_a_stop_gives_back_a_lease_that_was_taken_without_an_answer() -> Result<()> {
     let late = Fault::DelayAnswer(Duration::from_millis(500));
@@ -198,7 +198,7 @@ async fn f36_a_stop_gives_back_a_lease_that_was_taken_without_an_answer() -> Res
     Ok(())
 }
 
-/// What was sent can't be called back: it takes effect half a second later, whoever still waits for the answer.
+/// A sent request can't be called back: it takes effect half a second later, even if nobody waits for the answer.
 #[tokio::test(start_paused = true)]
 async fn f36_a_stop_gives_back_a_lease_that_a_write_on_its_way_is_about_to_take() -> Result<()> {
     let scene = scene().await?;
@@ -233,7 +233,7 @@ async fn f36_a_stop_gives_back_a_lease_that_a_write_on_its_way_is_about_to_take(
     Ok(())
 }
 
-/// What this replica has not written is somebody else's, whatever name is in it.
+/// A record that this replica hasn't written is another's, whatever name is in it.
 #[tokio::test(start_paused = true)]
 async fn f36_a_stop_does_not_give_away_the_lease_of_another_one_of_the_same_name() -> Result<()> {
     let scene = scene().await?;

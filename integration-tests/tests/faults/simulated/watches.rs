@@ -138,8 +138,8 @@ async fn f03_what_a_lagging_watch_has_not_shown_is_neither_made_twice_nor_delete
     over(&operator, &scene, &["one"]).await
 }
 
-/// The garbage collector takes what belongs to a primary that is gone. A run that doesn't know of it would make it anew, to be
-/// woken by its end again.
+/// The garbage collector deletes the objects of a primary that is gone. A run that doesn't know this would create them
+/// again, and be triggered again by their end.
 #[tokio::test(start_paused = true)]
 async fn f03_what_belonged_to_a_primary_that_went_unseen_is_not_made_anew() -> Result<()> {
     // Without a status there is no write of the primary that would find it gone.

@@ -34,7 +34,7 @@ pub(super) struct Facts<'d> {
 pub(super) struct DeclaredSource {
     pub(super) name: String,
     pub(super) contents: SourceContents,
-    /// What is wrong with it by itself.
+    /// Its own mistakes.
     pub(super) contradictions: Vec<Contradiction>,
 }
 
@@ -48,13 +48,13 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Whether it makes or changes objects in the cluster, so that they have its marks.
+    /// Whether it creates or changes objects in the cluster: then they have its marks.
     pub(super) fn writes(&self) -> bool {
         let capabilities = self.declaration.capabilities;
         self.declaration.objects.is_some() && capabilities.can_write()
     }
 
-    /// Its name, and the kind of what it makes or changes in the cluster.
+    /// Its name, and the kind of the objects that it creates or changes in the cluster.
     pub(super) fn written(&self) -> Option<(&str, &ResourceType)> {
         let objects = self.declaration.objects.as_ref().filter(|_| self.writes())?;
         Some((&self.name, &objects.kind))
@@ -65,7 +65,7 @@ impl Node {
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     let (mut mistakes, settings) = (Vec::new(), &facts.draft.settings);
     mistakes.extend(check_name(facts.name));
-    // By default it is the name, which is wrong once.
+    // By default it is the name, whose mistake is reported once.
     if facts.field_manager != facts.name {
         mistakes.extend(check_field_manager(facts.field_manager));
     }
@@ -83,7 +83,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     mistakes
 }
 
-/// Settings that would keep every run from starting, or from ending successfully.
+/// Settings with which no run could start, or end successfully.
 fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
     let none = settings.machine.max_concurrent == 0;
     let at_once = settings.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
@@ -130,7 +130,7 @@ fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
     mistakes.into_iter().flatten()
 }
 
-/// What doesn't go with a reconciler that sees marks and ends itself.
+/// Settings that contradict a reconciler that handles deletions itself.
 fn all_events(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
     let beside = |what: &str, why: &str, fix: &str| {
         Mistake::new(
@@ -144,7 +144,7 @@ fn all_events(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
         beside(
             "a cleaner",
             "`reconcile` is called for marked and deleted primaries then, and `cleanup` never would be",
-            "no `.with_cleaner()` (`with_cleaner = false` in a derive): what has to be undone is undone in `reconcile`",
+            "no `.with_cleaner()` (`with_cleaner = false` in a derive), and undo in `reconcile` what has to be undone",
         )
     });
     let workflow = (all_events && facts.draft.settings.workflow.is_some()).then(|| {

@@ -30,7 +30,7 @@ fn of_another_primary(source: &DeclaredSource, facts: &Facts<'_>) -> Option<Mist
     })
 }
 
-/// A dependent that reads what no source has.
+/// A dependent that reads objects that no source has.
 fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
     let Reading { source, of, kind } = reading;
     let declare = || format!("`.watches(InformerEventSource::<{}>::new().name(\"{source}\"))`", of.name());
@@ -52,7 +52,7 @@ fn unknown(node: &str, source: &str, declare: &str, facts: &Facts<'_>) -> Mistak
     let known = if known.is_empty() { "no event source at all".to_owned() } else { known.join(", ") };
     Mistake::new(
         format!("node `{node}` reads from an event source `{source}`"),
-        format!("the controller has {known}, and none of that name"),
+        format!("the controller has {known}, and none with that name"),
         format!("{declare} on the controller, or the name of a source that it has"),
     )
 }

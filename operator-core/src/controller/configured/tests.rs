@@ -1,4 +1,4 @@
-//! What settings change in a controller.
+//! The changes of a controller by settings.
 
 use std::time::Duration;
 

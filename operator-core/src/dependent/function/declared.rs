@@ -15,7 +15,7 @@ use crate::{
 /// When a dependent's function is called, and what it may return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// Even if what its node depends on isn't ready: it looks at the primary alone.
+    /// Even if the nodes that its node depends on aren't ready: it looks at the primary alone.
     pub(crate) before_order: bool,
     /// Whether it may say "hold".
     pub(crate) holds: bool,

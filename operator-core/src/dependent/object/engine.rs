@@ -1,5 +1,5 @@
-//! A dependent in the cluster, as the engine calls it: a node with one object at most is a node with several, of which
-//! there is one.
+//! A dependent in the cluster, as the engine calls it. A node with at most one object is treated as a node with several
+//! objects, of which there is one.
 
 use std::{
     collections::BTreeSet,
@@ -29,8 +29,8 @@ use crate::{
 pub(in crate::dependent) struct ObjectEngine {
     question: Question,
     managed: Managed,
-    /// Whether there may be any number of them, including none. Otherwise there is one, whose name may be left to the
-    /// node.
+    /// Whether there may be any number of objects, including none. Otherwise there is one, and the node may determine
+    /// its name.
     several: bool,
 }
 
@@ -42,7 +42,7 @@ impl ObjectEngine {
         Self { question: Question::new(ask), managed, several }
     }
 
-    /// What is wanted, computed once.
+    /// The wanted objects, computed once.
     async fn wanted(&self, own: &OfPrimary<'_>) -> Result<Arc<Want<ByKey>>, BoxError> {
         self.question.answer(own.asked, |drafts| self.finished(own, drafts)).await
     }
@@ -65,7 +65,7 @@ impl ObjectEngine {
         Ok(desired)
     }
 
-    /// What is only read.
+    /// The objects that are only read.
     async fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
         let sought = self.question.sought(asked).await?;
         let Some(sought) = sought.wanted() else { return Ok(Vec::new()) };
@@ -84,11 +84,11 @@ impl ObjectEngine {
         Ok(found)
     }
 
-    /// Removes what isn't wanted any more, and brings about what is.
+    /// Deletes objects that are no longer wanted, and creates or changes the wanted ones.
     async fn bring_all_about(&self, asked: Asked<'_>) -> Result<ReconcileResult, BoxError> {
         let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
         let wanted = self.wanted(&own).await?;
-        // The workflow calls only a dependent that wants something, be it none.
+        // The workflow only calls a dependent that wants something, even if that is an empty list.
         let desired = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
         self.managed.hold(asked, desired.iter().map(|(key, _)| key)).await.map_err(Error::boxed)?;
         let objects = desired.iter().map(|(_, object)| AnyObject::clone(object));
@@ -112,7 +112,7 @@ impl ObjectEngine {
         if self.several {
             return Ok(result.desiring(desired.len()).over(over));
         }
-        // The one that is wanted first, so that the name changes without a time in which there is neither.
+        // The wanted object comes first: when the name changes, one of the two exists at any time.
         let exists = !result.operations().is_empty() || over > 0;
         if let Some((key, _)) = desired.first().filter(|_| exists && may_remove) {
             own.remove_all_but(key).await.map_err(Error::boxed)?;
@@ -141,7 +141,7 @@ impl ObjectEngine {
         Ok(done.map(|(operation, object)| (operation, self.managed.secondary(object))))
     }
 
-    /// What is needed to remove these.
+    /// What is needed to delete these objects.
     fn removals<'r>(
         &'r self,
         own: &'r OfPrimary<'r>,
@@ -162,21 +162,21 @@ impl ObjectEngine {
         })
     }
 
-    /// What an object is called in errors; the only one of its node isn't.
+    /// The name of an object in errors; the node's only object has none.
     fn label(&self, key: &ObjectKey) -> Option<String> {
         self.several.then(|| key.to_string())
     }
 
-    /// What there is: what was made, and what is wanted and may be written.
+    /// The existing objects: those that were made, and those that are wanted and may be written.
     async fn actual(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
-        // What is wanted may not have been asked yet, and isn't where the objects only have to go.
+        // The wanted objects may not have been computed yet, and aren't computed if the objects only have to be deleted.
         let wanted = self.question.known::<ByKey>(asked);
         let wanted = wanted.as_ref().and_then(|wanted| wanted.wanted());
         let keys = || wanted.into_iter().flatten().map(|(key, _)| key);
         self.managed.hold(asked, keys()).await.map_err(Error::boxed)?;
         let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
         let mut actual = match wanted {
-            // One of another name isn't the one that is wanted.
+            // An object with another name isn't the wanted one.
             Some(_) if !self.several => Vec::new(),
             _ => own.removable().map_err(Error::boxed)?,
         };

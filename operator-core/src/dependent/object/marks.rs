@@ -11,8 +11,8 @@ use crate::{
 };
 
 impl OfPrimary<'_> {
-    /// Sets a missing name and namespace: those of its primary, if it is of the node's kind. `only`: it is the only
-    /// object of its node.
+    /// Adds a missing name and namespace: those of its primary, if the primary is of the node's kind. `only`: it is the
+    /// only object of its node.
     pub(in crate::dependent) fn completed(&self, draft: &mut dyn Draft, only: bool) -> Result<(), Error> {
         let (kind, node) = (&self.managed.kind, self.asked.node);
         let is_another =
@@ -78,13 +78,13 @@ fn illegal_owner(owner: &ObjectKey, child: &ObjectKey, namespaced: bool) -> Opti
     let namespace = owner.namespace()?;
     if !namespaced {
         return Some(
-            "an owner in a namespace can't own an object without one; write `.without_owner()` on its node, and it is marked by annotations",
+            "a namespaced owner can't own a cluster-scoped object; write `.without_owner()` on its node, which marks the object with annotations",
         );
     }
-    // One without a namespace is refused when it is written.
+    // An object without a namespace is refused when it is written.
     let elsewhere = child.namespace().is_some_and(|other| other != namespace);
     elsewhere.then_some(
-        "an owner can't own an object in another namespace; write `.without_owner()` on its node, and it is marked by annotations",
+        "an owner can't own an object in another namespace; write `.without_owner()` on its node, which marks the object with annotations",
     )
 }
 

@@ -1,5 +1,5 @@
-//! Dependents that are objects in the cluster: the objects of one primary, as one node sees them, and which of them it may
-//! write.
+//! Dependents that are objects in the cluster: the objects of one primary, as one node sees them, and which of these
+//! objects it may write.
 //!
 //! ```text
 //! key ────────────▶ informer ─▶ there? ─▶ whose? ─▶ may be written, or an error that says whose it is
@@ -77,13 +77,13 @@ impl Managed {
         })?)
     }
 
-    /// Has a bounded event source hold what a node reads for the primary, and these keys, until the run ends.
+    /// Makes a bounded event source hold the node's objects for the primary, and these keys, until the run ends.
     pub(in crate::dependent) async fn hold(
         &self,
         asked: Asked<'_>,
         wanted: impl IntoIterator<Item = &ObjectKey> + Send,
     ) -> Result<(), Error> {
-        // One that doesn't run is the trouble of whoever reads it.
+        // A source that doesn't run is reported by the code that reads it.
         let Ok(source) = self.source(asked.context) else { return Ok(()) };
         let informer = source.informer();
         if !informer.is_bounded() {
@@ -97,7 +97,7 @@ impl Managed {
         Ok(asked.context.hold(informer, keys.into_iter().collect()).boxed().await?)
     }
 
-    /// The running event source, if it follows that key and has seen what exists.
+    /// The running event source, if it follows that key and has listed its namespace.
     pub(super) fn followed(&self, key: &ObjectKey, context: &AnyContext) -> Result<Arc<AnySecondary>, Error> {
         let source = self.source(context)?;
         let named = || (self.kind.clone(), key.clone(), Arc::clone(&self.source.name));
@@ -105,7 +105,7 @@ impl Managed {
             let (kind, key, source_name) = named();
             return Err(Error::NotWatched { kind, key, source_name });
         }
-        // In a namespace that is not listed yet, what is there would count as missing.
+        // In a namespace that is not listed yet, existing objects would count as missing.
         if !source.informer().is_synced_for(key) {
             let (kind, key, source_name) = named();
             return Err(Error::NotSynced { kind, key, source_name });
@@ -113,7 +113,7 @@ impl Managed {
         Ok(source)
     }
 
-    /// The newest known state of an object that was written or found. One of that name that was made since is another one.
+    /// The newest known state of an object that was written or found. A newer object with the same name is another object.
     pub(in crate::dependent) fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
         let meta = of.meta()?;
         let key = ObjectKey::in_meta(meta);
@@ -130,7 +130,7 @@ impl Managed {
         Ok(source.get(key).map_err(operations::Error::from)?.filter(is_primarys))
     }
 
-    /// All objects of the primary, however they are related to it. For those that are only read.
+    /// All objects of the primary, however they are related to it. For objects that are only read.
     pub(in crate::dependent) fn all_found(&self, context: &AnyContext) -> Result<Vec<AnyObject>, Error> {
         let found: Result<_, _> = self.source(context)?.secondaries_of(context.primary_key()).collect();
         Ok(found.map_err(operations::Error::from)?)
@@ -138,7 +138,7 @@ impl Managed {
 }
 
 impl OfPrimary<'_> {
-    /// Whether the node's objects are applied: as it says, or else as the operator does.
+    /// Whether the node's objects are applied: as the node declares, or else as the operator does.
     fn applies(&self) -> bool {
         let Managed { use_ssa, kind, .. } = self.managed;
         use_ssa.unwrap_or_else(|| self.asked.context.shared().workflows.applies(kind))
@@ -154,17 +154,17 @@ impl OfPrimary<'_> {
         Ok(self.there(key)?.filter(|object| self.may_write(&**object)))
     }
 
-    /// What the node has made and may remove, in the order of keys.
+    /// The objects that the node has made and may delete, in the order of keys.
     fn removable(&self) -> Result<Vec<AnyObject>, Error> {
         self.with_its_label(&|_, _| true, |object| self.is_removable(object))
     }
 
-    /// The same if everything has to be removed: fails while there may be some in a namespace that the source hasn't
-    /// seen yet.
+    /// The same if everything has to be deleted: fails while there may be objects in a namespace that the source hasn't
+    /// listed yet.
     fn all_removable(&self) -> Result<Vec<AnyObject>, Error> {
         let source = self.managed.source(self.asked.context)?;
         let own = self.marks.owner.namespace().filter(|_| self.managed.capabilities.is_garbage_collected());
-        // What has an owner reference is where its owner is.
+        // An object with an owner reference is in its owner's namespace.
         let may_hide = |namespace: Option<&str>| own.is_none() || namespace.is_none() || namespace == own;
         let mut collections = source.informer().collections();
         let hidden = collections.find(|(namespace, synced, _)| !synced && may_hide(namespace.as_deref()));
@@ -181,7 +181,7 @@ impl OfPrimary<'_> {
         self.marks.whose(object.meta(), false) == Whose::Mine { removable: true }
     }
 
-    /// The objects with the primary's label for which `is` is true, in the order of keys; `may_be` is a first check
+    /// The objects with the primary's label for which `is` is true, in the order of keys; `may_be` is a quick check
     /// without decoding.
     fn with_its_label(
         &self,
@@ -244,16 +244,16 @@ impl OfPrimary<'_> {
                 last => [owners.join(", "), last.unwrap_or_default()].join(" and "),
             };
             return match self.marks.marked_by(meta) {
-                Some(by) => format!("it is owned by {owners}, and its labels say that {by} has made it"),
+                Some(by) => format!("it is owned by {owners}, and according to its labels {by} has made it"),
                 None => format!("it is owned by {owners}"),
             };
         }
         if let Some(by) = self.marks.marked_by(meta) {
-            return format!("its labels say that {by} has made it");
+            return format!("according to its labels {by} has made it");
         }
         let primary_type = self.asked.context.primary_type();
         if let Some(primary) = self.managed.annotations.primary_in(meta, primary_type) {
-            return format!("its annotations say that it belongs to {primary_type} {primary}");
+            return format!("according to its annotations it belongs to {primary_type} {primary}");
         }
         let mut managers: Vec<_> =
             meta.managed_fields.iter().flatten().filter_map(|entry| entry.manager.as_deref()).collect();

@@ -25,7 +25,7 @@ use crate::{
 const ATTEMPTS: u32 = 3;
 
 impl OfPrimary<'_> {
-    /// Creates or changes the object, as far as the dependent may; `None` if nothing exists, and nothing may be
+    /// Creates or changes the object, as far as the dependent may; `None` if nothing exists and nothing may be
     /// created. `actual` is the object known under its name, whatever its owner.
     pub(in crate::dependent) async fn bring_about(
         &self,
@@ -39,7 +39,7 @@ impl OfPrimary<'_> {
         let mut if_it_matches = Operation::Matched;
         let mut attempt = 1;
         if actual.as_ref().is_some_and(|known| !self.may_write(&**known)) {
-            // The caches don't keep what others have written, which tells whose it is; and it may be gone.
+            // The caches don't hold what others have written, which shows the owner; and the object may be gone.
             actual = self.look(&writer).await?.map(|live| writer.remember(live));
         }
         loop {
@@ -68,7 +68,7 @@ impl OfPrimary<'_> {
             }
             attempt += 1;
             actual = match self.look(&writer).await? {
-                // It may still take effect, so it is not repeated now.
+                // The write may still take effect, so it isn't repeated now.
                 None if unanswered => return Err(error.into()),
                 Some(live) if is_known_as(actual.as_deref(), &*live) && !error.is_conflict() => {
                     match context.permitted(self.unblock(&writer, &*live, error)).await? {
@@ -109,7 +109,7 @@ impl OfPrimary<'_> {
         writer.replace(actual, merged(&plain, writer.body()?)).await
     }
 
-    /// Does what can be done if a write of one of the node's objects was refused as invalid.
+    /// Handles a write of one of the node's objects that was refused as invalid.
     async fn unblock(
         &self,
         writer: &DependentWriter<'_>,
@@ -137,11 +137,11 @@ impl OfPrimary<'_> {
         if !self.managed.capabilities.can_update() {
             return Ok(true);
         }
-        // A matcher of the user's own knows nothing of them.
+        // A matcher of the user's own knows nothing of the marks.
         if !self.marks.of.names().stand_as(desired.meta(), actual.meta()) {
             return Ok(false);
         }
-        // Nor does it know in which version the object was written.
+        // Nor does it know the version in which the object was written.
         if !self.marks.of.names().same_api_version(desired.meta(), actual.meta()) {
             return Ok(false);
         }
@@ -159,7 +159,7 @@ impl OfPrimary<'_> {
             true => writer.was_applied_to(actual)?,
             false => {
                 let (mut body, key) = (Arc::clone(writer.body()?), self.marks.of.names().mark());
-                // What was applied in an earlier version of the controller makes no difference to the content.
+                // A mark that an earlier version of the controller applied makes no difference to the content.
                 if body["metadata"]["annotations"][key] != mark {
                     Arc::make_mut(&mut body)["metadata"]["annotations"][key] = mark.into();
                 }
@@ -183,15 +183,15 @@ impl OfPrimary<'_> {
         Ok(found.is_equal())
     }
 
-    /// Whether an object says itself what was applied to it last, so that this is compared with what is desired.
+    /// Whether the object's digest of the last apply decides, by comparison with the desired state.
     fn notes_what_is_applied(&self) -> bool {
         self.managed.judge.is_none() && matches!(self.managed.matcher, Matcher::Auto) && self.applies()
     }
 }
 
 impl OfPrimary<'_> {
-    /// What distinguishes this desired state of this node from all others, for an object with that mark; nothing does if
-    /// the answer of the matcher may depend on something else than the two objects.
+    /// Distinguishes this desired state of this node from all others, for an object with that mark; `None` if the answer
+    /// of the matcher may depend on more than the two objects.
     fn told_apart<'d>(&'d self, desired: &'d dyn Object, mark: &'d str) -> Desired<'d> {
         match self.managed.matcher {
             _ if self.managed.judge.is_some() => Desired::Known(None),

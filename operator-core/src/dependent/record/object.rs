@@ -78,7 +78,7 @@ impl IdObject {
         self.managed.kind.kind()
     }
 
-    /// The ids, by key; none if there is no such object of the primary's.
+    /// The ids, by key; none if the primary has no such object.
     pub(super) fn written(&self, asked: Asked<'_>) -> Result<BTreeMap<String, String>, BoxError> {
         let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
         let key = ObjectKey::in_meta(self.draft(&own, BTreeMap::new())?.meta());

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::step::{Action, Done, Doubt, Facts, Kept, Search, Seen, Wait};
 
-/// What goes wrong with a step.
+/// The failure of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Luck {
     Good,
@@ -15,7 +15,7 @@ enum Luck {
     DiesBefore,
     /// The process dies after the step has taken effect, before it knows.
     DiesAfter,
-    /// The answer is lost, the process goes on.
+    /// The answer is lost, the process continues.
     Lost,
 }
 
@@ -25,10 +25,10 @@ struct World {
     searchable: bool,
     several: bool,
     wanted: bool,
-    /// What is written in the cluster.
+    /// The data in the cluster.
     id: Option<usize>,
     note: Option<Option<usize>>,
-    /// What the process knows beside that.
+    /// The further knowledge of the process.
     known: Option<usize>,
     unanswered: bool,
     settled: bool,

@@ -13,7 +13,7 @@ use crate::{
 pub(super) enum OperatorReadiness {
     /// All event sources are synced and follow the cluster.
     Ready,
-    /// The same, and another replica leads, if one does.
+    /// The same, and another replica leads, if there is a leader.
     Standby {
         /// Its identity.
         leader: Option<String>,

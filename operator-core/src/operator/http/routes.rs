@@ -34,7 +34,7 @@ pub(super) fn router(running: Weak<Running>, metrics: Arc<PrometheusMetrics>) ->
 }
 
 async fn healthz(State(running): State<Weak<Running>>) -> impl IntoResponse {
-    // The listener lives a moment longer than the operator; that is no reason to restart its container.
+    // The listener lives a moment longer than the operator, which isn't a reason to restart its container.
     let ended = running.upgrade().map(|running| running.ended_tasks()).unwrap_or_default();
     match ended.is_empty() {
         true => (StatusCode::OK, "ok".to_owned()),

@@ -1,4 +1,4 @@
-//! The task that holds the lease: makes the requests that the machine wants, and reports the outcome.
+//! The task that holds the lease: makes the requests that the machine decides on, and reports the outcome.
 
 use std::{
     pin::pin,
@@ -21,7 +21,7 @@ use crate::{
     operator::lifecycle::Running,
 };
 
-/// The part by which the waits of standbys are spread, so that they don't all end at the same moment.
+/// The part by which the waits of standbys are spread: they don't all end at the same moment.
 const SPREAD: f64 = 0.2;
 
 /// Stops the elector.
@@ -98,7 +98,7 @@ impl Elector {
             biased;
             told = stop => {
                 let told = told.ok();
-                // A write that is on its way may take effect after whatever looks at what came of it.
+                // A write in progress could take effect after the release has read the lease.
                 if request != Request::Read && told.as_ref().is_some_and(|stop| stop.release) {
                     let _ = tokio::time::timeout(patience, asking).await;
                 }
@@ -157,7 +157,7 @@ impl Elector {
             self.leader = holder.map(str::to_owned);
         }
         if let Some(until) = self.machine.term() {
-            // First of all, as each moment of the term counts.
+            // This comes first, because each moment of the term counts.
             self.term.extend(until);
             let mut leadership = self.status.leadership.lock();
             let begins = *leadership != Leadership::Leading;
@@ -212,7 +212,7 @@ impl Elector {
             self.call_last().await;
         }
         let Some(Stop { release, done }) = told else { return };
-        // Whoever has never led may hold the lease nonetheless, by a write that was not answered.
+        // A replica that has never led may hold the lease nonetheless, by a write that was not answered.
         if release && (has_led || self.written.is_some()) {
             let released = tokio::time::timeout(self.timing.retry_period, self.release(has_led)).await;
             match released {
@@ -228,11 +228,11 @@ impl Elector {
         let _ = done.send(());
     }
 
-    /// Releases the lease, if it is still ours. For a replica that has led until now, its name in the lease is enough
-    /// to know; otherwise the lease may belong to another one with the same name.
+    /// Releases the lease, if it is still ours. If a replica has led until now, its name in the lease is enough
+    /// evidence; otherwise the lease may belong to another replica with the same name.
     async fn release(&mut self, has_led: bool) -> Result<bool, kube::Error> {
         let wall = self.environment.wall_clock().now();
-        // Read again, as a renewal may have been under way.
+        // Read again, because a renewal may have been in progress.
         match self.lease.ask(Request::Read, LeaseSpec::default()).await? {
             Reply::Lease(lease)
                 if self.written.as_ref() == Some(&lease)

@@ -42,8 +42,8 @@ impl LeaseAccess {
                 self.leases.create(&params, &Lease { metadata, spec: Some(record) }).await
             }
             Request::Replace => {
-                // The version in the metadata makes the server refuse it if anybody was quicker, and the uid if the lease is
-                // gone: a PUT would create it.
+                // With the version in the metadata, the server refuses it if another writer was faster; with the uid,
+                // if the lease is gone: a PUT would create it.
                 let mut lease = self.latest.clone().unwrap_or_default();
                 lease.metadata.managed_fields = None;
                 lease.spec = Some(record);
@@ -56,7 +56,7 @@ impl LeaseAccess {
                 self.latest = Some(lease);
                 Ok(Reply::Lease(spec))
             }
-            // To a creation it means that the namespace is missing.
+            // For a creation it means that the namespace is missing.
             Err(kube::Error::Api(status)) if request != Request::Create && is_end_of(&status, &self.name) => {
                 Ok(Reply::Absent)
             }

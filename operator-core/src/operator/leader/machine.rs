@@ -20,7 +20,7 @@
 //!   way.
 //! - A lease that is gone counts as held for as long as one that has changed, for all machines that have seen it. Its
 //!   holder stops.
-//! - A machine that has not lost the lease goes on forever: no failure, however long, ends its candidacy.
+//! - A machine that has not lost the lease continues forever: no failure, however long, ends its candidacy.
 //!
 //! # Assumptions
 //! - Monotonic clocks run at nearly the same speed: a lease duration of one machine must be longer than a renew
@@ -38,7 +38,7 @@ use k8s_openapi::{api::coordination::v1::LeaseSpec, apimachinery::pkg::apis::met
 use super::{LostLeadership, configuration::Timing};
 use crate::environment::Now;
 
-/// What has to be done next.
+/// The next action.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Decision {
     /// Nothing before this moment.
@@ -64,7 +64,7 @@ pub(super) enum Request {
 pub(super) enum Reply {
     /// The lease, as it is now.
     Lease(LeaseSpec),
-    /// There is none.
+    /// There is no lease.
     Absent,
     /// Another writer was faster.
     Conflict,
@@ -166,8 +166,8 @@ impl Machine {
         if self.term.is_some() {
             match lease {
                 None => self.lose(LostLeadership::Deleted),
-                // An earlier write of our own whose answer was lost, or somebody has changed something else. Nobody of the
-                // same name can have taken it within the term.
+                // An earlier write of our own whose answer was lost, or someone has changed something else. No other
+                // replica with the same name can have taken it within the term.
                 Some(lease) if holder(&lease) == Some(&self.identity) => {
                     (self.lease, self.is_current, self.due) = (Some(lease), true, now);
                 }
@@ -187,7 +187,7 @@ impl Machine {
         } else if let Some(respected) = self.respected
             && (self.lease.is_some() || now.since(self.seen) > 2 * self.timing.retry_period)
         {
-            // Since it was last looked at, it may have been somebody's who doesn't know yet that it is gone.
+            // Since it was last read, it may have had a holder who doesn't know yet that it is gone.
             self.held_until = now + respected;
         }
         self.seen = now;
@@ -206,7 +206,7 @@ impl Machine {
             (self.is_current, self.has_hurried) = (true, false);
             self.due = now.max(sent + self.timing.retry_period);
         } else {
-            // The answer is as old as a term is long. Others have waited all the while, so we do as well.
+            // The answer is as old as a term is long. Others have waited during that time, so we do, too.
             self.held_until = now + self.timing.lease_duration;
             (self.is_current, self.due) = (false, now + self.timing.retry_period);
         }
@@ -276,7 +276,7 @@ fn micros(wall: Timestamp) -> i64 {
     wall.as_microsecond()
 }
 
-/// `None` for a time that can't be represented: thousands of years from now.
+/// `None` for a time that can't be represented, thousands of years from now.
 fn micro_time(micros: i64) -> Option<MicroTime> {
     Timestamp::from_microsecond(micros).ok().map(MicroTime)
 }

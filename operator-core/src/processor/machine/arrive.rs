@@ -42,7 +42,7 @@ impl Machine {
             return;
         }
         if record.uid != uid || record.phase == Phase::Deleted {
-            // Another object of the same name: nothing that was kept about the old one counts, but its run, if one is
+            // Another object of the same name: no earlier data counts, but the old object's run, if one is
             // in flight, still holds the primary.
             self.core.leave(&key, record, effects);
             let mut fresh = Record::new(uid, self.next_arrival);
@@ -54,7 +54,7 @@ impl Machine {
             effects.push(Effect::Forgotten { key: key.clone() });
             effects.push(Effect::Added { key: key.clone() });
         } else {
-            // Others still hold what we have let go; their finalizers' changes are none of ours.
+            // Others still hold an object that we have released; changes of their finalizers don't concern us.
             if record.phase == Phase::AwaitingDelete && deleting {
                 return;
             }
@@ -74,14 +74,14 @@ impl Machine {
     ) {
         let Some(record) = self.records.get_mut(&key) else { return };
         if let Some(end) = &mut record.end {
-            // Nobody has seen it, so that nobody has to see its end.
+            // No run has seen it, so no run has to see its end.
             end.successor.take_if(|successor| successor.uid == *uid);
             return;
         }
         if record.uid != *uid {
             return;
         }
-        // While nothing is started, another replica sees to it, or nobody has seen anything of it.
+        // While nothing is started, another replica handles it, or no run has seen anything of it.
         if let Some(departed) = last.filter(|_| self.core.starts(&key)) {
             record.phase = Phase::Ended;
             record.reschedule = None;
@@ -116,7 +116,7 @@ impl Machine {
             self.core.started = true;
             self.core.first_run_since_start = self.core.next_run;
         }
-        // Of those that were started before, what waits has its reason.
+        // Of the primaries that were started before, those that wait have a reason.
         let marked = self.records.iter().filter(|(key, record)| {
             let let_in_now = namespace.as_deref().is_none_or(|namespace| key.namespace() == Some(namespace));
             let let_in_before = self.core.gate.lets(key);
@@ -128,7 +128,7 @@ impl Machine {
         for (_, key) in marked {
             if let Some(record) = self.records.get_mut(&key) {
                 if record.pending.is_empty() {
-                    // Nothing but a failure marks it: the rest of its delay is not waited for.
+                    // Only a failure marks it: the rest of its delay isn't waited for.
                     record.pending.insert(Cause::Retry);
                 }
                 self.core.submit(&key, record, now, effects);
@@ -147,7 +147,7 @@ impl Machine {
                 record.phase = Phase::Live;
             }
             if let (TimerKind::Retry, Some(trouble)) = (timer.kind, record.trouble.as_deref_mut()) {
-                // Chance has made its delay a little shorter; nothing is left of it.
+                // The random part has made its delay a little shorter; nothing is left of it.
                 trouble.last_call = None;
             }
             if let Some(cause) = timer.kind.cause() {

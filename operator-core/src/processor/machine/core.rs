@@ -1,4 +1,4 @@
-//! The steps that all transitions are made of. They see one record and everything that is not a record, so that an
+//! The steps of all transitions. They see one record and everything that isn't a record: an
 //! event costs a single look into the map of records.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -28,7 +28,7 @@ pub(super) struct Core {
     pub(super) timers: Timers,
     /// Whether runs may start.
     pub(super) started: bool,
-    /// And of which primaries.
+    /// The primaries whose runs may start.
     pub(super) gate: Gate,
     /// Runs in flight.
     pub(super) running: usize,

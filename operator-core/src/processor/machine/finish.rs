@@ -56,10 +56,10 @@ impl Machine {
             return;
         }
         match outcome {
-            // The run began before the end, which is the next one's.
+            // The run began before the end, which the next run sees.
             _ if record.phase == Phase::Ended && seen => core.succeeded(&key, record, None, now, effects),
             Outcome::Success { reschedule } => core.succeeded(&key, record, reschedule, now, effects),
-            // Only its end is missing here. Should the run have been told wrong, the maximum interval ends the wait.
+            // Only its end is missing here. If the run was wrong, the maximum interval ends the wait.
             Outcome::FinalizerRemoved | Outcome::Gone => {
                 let removed = outcome == Outcome::FinalizerRemoved;
                 record.expect_end(if removed { Phase::AwaitingDelete } else { Phase::FoundGone });
@@ -77,7 +77,7 @@ impl Machine {
         }
     }
 
-    /// A run has seen the end of a primary, or none will: nothing is kept about it, and its successor has its turn.
+    /// A run has seen the end of a primary, or none will: its data is dropped, and its successor has its turn.
     fn end(&mut self, key: &ObjectKey, now: Now, effects: &mut Vec<Effect>) {
         let Some(record) = self.records.get_mut(key) else { return };
         self.core.leave(key, record, effects);
@@ -136,8 +136,8 @@ impl Core {
             }
         }
         if !record.pending.is_empty() && !record.hurried {
-            // What happened meanwhile may be what the run needed. The run that serves it has seen it, so that a further
-            // failure takes the delay, even if something has happened again: perhaps it is the run itself that causes it.
+            // The events during the failed run may have brought what it needed. The next run has seen them. After a
+            // further failure the delay applies, even if more has happened: perhaps the run itself causes it.
             record.hurried = true;
             self.submit(key, record, now, effects);
             return;
@@ -159,7 +159,7 @@ impl Core {
             if kind == FailureKind::Retryable {
                 record.retry_status = RetryStatus::Exhausted;
             }
-            // No attempt is left for the failure, but what has happened is still to be served.
+            // No attempt is left for the failure, but the events still have to be served.
             let last =
                 record.retry.map_or_else(|| self.config.retry.begin().interval, |state| state.interval);
             self.wait(key, record, TimerKind::RateLimit, last, now);

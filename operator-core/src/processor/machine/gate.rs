@@ -12,9 +12,9 @@ use crate::resource::ObjectKey;
 /// primary from running.
 #[derive(Debug)]
 pub(super) enum Gate {
-    /// Those in these namespaces.
+    /// The primaries in these namespaces.
     Namespaces(HashSet<Arc<str>>),
-    /// All.
+    /// All primaries.
     Open,
 }
 
@@ -40,7 +40,7 @@ impl Gate {
         let is_followed = |namespace: &str| now.is_none_or(|now| now.contains(namespace));
         let open = match (&*self, before, now) {
             (Self::Open, None, None) => return,
-            // All of them were let through, so those that are left are.
+            // All of them were let through, so the primaries that are left are.
             (Self::Open, None, Some(now)) => now.iter().map(|namespace| Arc::from(&**namespace)).collect(),
             (Self::Open, Some(before), _) => {
                 let left = before.iter().filter(|namespace| is_followed(namespace));
@@ -53,7 +53,7 @@ impl Gate {
         *self = Self::Namespaces(open);
     }
 
-    /// Lets those in a namespace, or all, through as well.
+    /// Also lets the primaries in a namespace, or all, through.
     pub(super) fn open(&mut self, namespace: Option<Arc<str>>) {
         match (self, namespace) {
             (Self::Open, _) => {}

@@ -69,12 +69,12 @@ pub enum Input {
     /// The primaries are followed in other namespaces; `None` for all. Runs in those that were not followed before start
     /// only with an [`Input::StartIn`] or an [`Input::Start`] that comes after this.
     Rescoped {
-        /// Those before.
+        /// The namespaces before.
         before: Option<BTreeSet<String>>,
-        /// Those from now on.
+        /// The namespaces from now on.
         now: Option<BTreeSet<String>>,
     },
-    /// No run starts from now on; those in progress may finish. What arrives is kept for the next [`Input::Start`].
+    /// No run starts from now on; those in progress may finish. Inputs are kept for the next [`Input::Start`].
     Stop,
 }
 
@@ -106,7 +106,7 @@ pub enum Outcome {
     Abandoned,
 }
 
-/// What has caused a run's failure, which decides what follows. In the order of their weight: of several, the greatest
+/// The cause of a run's failure, which decides what follows. In the order of their weight: of several, the greatest
 /// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureKind {

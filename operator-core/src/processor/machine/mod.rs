@@ -21,7 +21,7 @@
 //! `Finished` with something pending leads through `Idle` to `Queued` at once. After `FinalizerRemoved` a primary is idle
 //! and ignores everything but its end and its successor; after `Gone` as well, but for the maximum interval.
 //!
-//! A `PrimaryDeleted` that says what is known of the object is an event like others (JOSDK: `triggerReconcilerOnAllEvents`):
+//! A `PrimaryDeleted` with the last state of the object is an event like others (JOSDK: `triggerReconcilerOnAllEvents`):
 //! ```text
 //!  any state ──PrimaryDeleted(last)──▶ Ended, as in any state: Queued, Waiting, Running
 //!                                        ├─ a run that was told ends well, or no attempt is left ──▶ (dropped)
@@ -30,7 +30,7 @@
 //!
 //! # Guarantees
 //! - At most one run of a primary, at most `max_concurrent` runs in all, and none starts while the machine is stopped,
-//!   or in a namespace that is not started: what arrives in the meantime is kept, as one run for each primary.
+//!   or in a namespace that isn't started: events in the meantime are kept, as one run for each primary.
 //! - Each change is followed by the start of a run, unless the primary is gone, is awaiting its end, or the machine is
 //!   stopped. Any number of events during a run cause exactly one more; events of a primary that is queued join its run.
 //! - A primary has one timer, or a place in the queue, or a run in progress: never two of them. A run therefore

@@ -22,23 +22,23 @@ pub(super) struct Record {
     pub(super) phase: Phase,
     /// Where its next run is.
     pub(super) state: RunState,
-    /// What no run has seen yet; empty if nothing is pending. JOSDK's mark "event received".
+    /// The events that no run has seen yet; empty if nothing is pending. JOSDK's mark "event received".
     pub(super) pending: Causes,
     /// How the last run ended.
     pub(super) retry_status: RetryStatus,
     /// Retries since the last success; `None` when there was no failure since.
     pub(super) retry: Option<RetryState>,
-    /// The same for failures of the server, which use up no attempt. Rare, and so kept elsewhere.
+    /// The same for failures of the server, which use up no attempt. Rare, and therefore kept elsewhere.
     pub(super) trouble: Option<Box<RetryState>>,
     /// Whether the last failure was followed by a run at once, because something had happened: the next failure waits
-    /// for its delay, so that a failing run that causes events itself is slowed down.
+    /// for its delay, which slows down a failing run that causes events itself.
     pub(super) hurried: bool,
     /// The reschedule that the last success requested. After the last retry this is waited for, if it is shorter than
-    /// the maximum interval, so that periodic work goes on.
+    /// the maximum interval: periodic work continues.
     pub(super) reschedule: Option<Duration>,
     /// The rate limit's state; made by the first submission.
     pub(super) rate: Option<Box<dyn KeyLimit>>,
-    /// What has to be done about its end. Rare, and so kept elsewhere.
+    /// The pending end of the object. Rare, and therefore kept elsewhere.
     pub(super) end: Option<Box<End>>,
     /// Before this moment the server must not be called for this primary. Only a failed run sets it again, and none
     /// starts before.
@@ -69,13 +69,13 @@ pub(super) enum Phase {
 /// The end of a primary that a run has to see.
 #[derive(Debug)]
 pub(super) struct End {
-    /// What is known of it.
+    /// Its last state.
     pub(super) departed: Arc<Departed>,
     /// Another object with its name, which has appeared since: its turn comes when a run has seen the end of this one.
     pub(super) successor: Option<Successor>,
 }
 
-/// An object that no run has seen yet, as there is still one of its name before it.
+/// An object that no run has seen yet, because its predecessor of the same name isn't finished.
 #[derive(Debug)]
 pub(super) struct Successor {
     pub(super) uid: Uid,
@@ -139,11 +139,11 @@ impl TimerKind {
 pub(super) struct InFlight {
     /// Its id.
     pub(super) run: RunId,
-    /// Its causes, so that it can be due again if it is abandoned.
+    /// Its causes, with which it is due again if it is abandoned.
     pub(super) causes: Causes,
     /// Whether it runs for an object that has been replaced since: its outcome says nothing about the new one.
     pub(super) superseded: bool,
-    /// Whether it was told that the object is gone.
+    /// Whether it saw that the object is gone.
     pub(super) of_end: bool,
 }
 
@@ -201,7 +201,7 @@ impl Record {
         matches!(self.phase, Phase::Live | Phase::Ended)
     }
 
-    /// Whether the run that was to see the end has failed for good: nothing follows, or somebody waits for its place.
+    /// Whether the run that was to see the end has failed for good: nothing follows, or a new object waits for its place.
     pub(super) fn gives_up(&self) -> bool {
         let Some(end) = &self.end else { return false };
         let failed = matches!(self.retry_status, RetryStatus::Exhausted | RetryStatus::Refused);

@@ -56,7 +56,7 @@ impl RunExecutor for Reporting {
 
 struct Bench {
     processor: Processor,
-    /// Polled by hand, so that it can be dropped between the moment when it hands out a run and the run's first poll.
+    /// Polled by hand: it can be dropped between the moment when it hands out a run and the run's first poll.
     task: BoxFuture<'static, ()>,
     started: mpsc::UnboundedReceiver<(ObjectKey, oneshot::Sender<Outcome>)>,
     running: BTreeMap<ObjectKey, oneshot::Sender<Outcome>>,

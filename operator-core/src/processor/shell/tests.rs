@@ -34,14 +34,14 @@ impl Processor {
         self.snapshot().await;
     }
 
-    /// Lets no more runs start. Returns when that is so; runs in progress go on. An operator calls `drain`.
+    /// Lets no more runs start. Returns when that is so; runs in progress continue. An operator calls `drain`.
     pub(crate) async fn stop(&self) {
         self.send(Input::Stop);
         self.snapshot().await;
     }
 }
 
-/// A run that has started; ends with what it is told.
+/// A run that has started; ends in the way that the test decides.
 struct Started {
     run: Run,
     at: Duration,
@@ -79,7 +79,7 @@ impl RunExecutor for ByHand {
     }
 }
 
-/// Writes down what it is told.
+/// Records the observations.
 #[derive(Debug, Default)]
 struct Log(Mutex<Vec<String>>);
 

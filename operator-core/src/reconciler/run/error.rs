@@ -4,7 +4,7 @@ use std::{error::Error as StdError, fmt, sync::Arc};
 
 use crate::{observe::error_chain, reconciler::BoxError};
 
-/// Why a run failed. Shown as the error and its causes, in one line.
+/// Why a run failed. Displayed as the error and its causes, in one line.
 #[derive(Clone, Debug)]
 pub struct RunError {
     pub(crate) error: Arc<BoxError>,

@@ -1,4 +1,4 @@
-//! What a run says of its primary.
+//! The statements of a run about its primary.
 
 use std::collections::BTreeMap;
 

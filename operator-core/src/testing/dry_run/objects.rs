@@ -29,7 +29,7 @@ impl Primary {
     }
 }
 
-/// An object that exists, with its namespace. `namespace` is the one where none is said.
+/// An object that exists, with its namespace. `namespace` is the default.
 pub(super) fn completed(
     mut object: Value,
     kind: &ResourceType,
@@ -50,7 +50,7 @@ pub(super) fn completed(
     (ObjectKey::new(Cluster::local(), namespace.as_deref(), &name), object)
 }
 
-/// Caches keep the set of an entry as text.
+/// Caches hold the field set of an entry as text; a server has it as a tree.
 fn as_a_tree(entry: &mut Value) {
     if let Some(tree) = entry["fieldsV1"].as_str().and_then(|text| serde_json::from_str(text).ok()) {
         entry["fieldsV1"] = tree;

@@ -1,4 +1,4 @@
-//! Makes the world, wires the controller to it, and has it do one run.
+//! Makes the world, wires the controller to it, and executes one run.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -30,7 +30,7 @@ use crate::{
 /// Uids and random delays are the same in each run.
 const SEED: u64 = 1;
 
-/// How long its Events may take, which nothing slows down.
+/// How long the writing of Events may take. Nothing slows it down.
 const EVENTS: Duration = Duration::from_secs(60);
 
 /// A clock that stands still.
@@ -43,7 +43,7 @@ impl WallClock for At {
     }
 }
 
-/// Hears why the run failed.
+/// Keeps the reason why the run failed.
 #[derive(Debug, Default)]
 struct Hears(Mutex<Option<String>>);
 
@@ -55,7 +55,7 @@ impl Observer for Hears {
     }
 }
 
-/// The kinds of which something may be given, or asked for.
+/// The kinds of objects that may be given or asked for.
 fn kinds(controller: &Controller) -> Vec<ResourceType> {
     let mut kinds: Vec<_> = controller.access().into_iter().map(|access| access.resource_type).collect();
     kinds.push(ResourceType::of::<CustomResourceDefinition>());
@@ -160,7 +160,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         let later = |kept: &mut Expected| *kept = expected.later(then, passed);
         wired.dispatcher.shared.scopes.of(&key).change(later);
     }
-    // What the status function is told of the run.
+    // What the status function learns about the run.
     let told: Arc<Mutex<Option<Arc<AnyRun>>>> = Arc::default();
     let (said, function) = (Arc::clone(&told), wired.dispatcher.status.take());
     wired.dispatcher.status = Some(Arc::new(move |primary, run| {

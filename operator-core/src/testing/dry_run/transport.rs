@@ -1,4 +1,4 @@
-//! The transport of a dry run: the in-process server answers, and writes are noted.
+//! The transport of a dry run: the in-process server answers, and each write is noted.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Given for World {
     }
 }
 
-/// The write that a request asks for, unless the server is only to say what it would do.
+/// The write that a request asks for; none for a `dryRun` request.
 fn written(request: &Request<Body>) -> Option<Write> {
     let target = RequestTarget::of(request).filter(|target| target.verb.is_write())?;
     if request.uri().query().is_some_and(|query| query.contains("dryRun=")) {

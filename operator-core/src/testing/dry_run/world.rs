@@ -1,4 +1,4 @@
-//! What exists in a dry run, before and after its writes: a server of its own, and other systems.
+//! The objects of a dry run, before and after its writes, on a server of its own; and other systems.
 
 use std::{any::Any, fmt, sync::Arc};
 
@@ -14,34 +14,34 @@ use crate::{
     testing::{Controllers, InProcessServer, faults::RequestTarget},
 };
 
-/// The field manager of a primary that doesn't say who has written it.
+/// The field manager of a primary without managed fields.
 const SOMEBODY: &str = "somebody";
 
-/// A cluster that nobody else uses, and the other systems beside it.
+/// A cluster that nothing else uses, and the other systems beside it.
 pub(super) struct World {
     pub(super) server: InProcessServer,
-    /// The field manager that has written what doesn't say otherwise.
+    /// The field manager of objects without managed fields.
     manager: String,
     /// The kinds that the controller follows or writes.
     kinds: Vec<ResourceType>,
-    /// Those that aren't served.
+    /// The kinds that aren't served.
     lacks: Vec<ResourceType>,
     pub(super) resources: Vec<Arc<dyn Any + Send + Sync>>,
     writes: Mutex<Vec<Write>>,
 }
 
-/// A write, as it was asked for.
+/// A write, as it was requested.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
     pub(super) target: RequestTarget,
     pub(super) key: ObjectKey,
     pub(super) body: Value,
-    /// The code of its refusal.
+    /// The code of the answer, if the write was refused.
     pub(super) refused: Option<u16>,
 }
 
 impl World {
-    /// One that continues from `before`, or in which nothing has happened yet.
+    /// A world that continues from `before`, or in which nothing has happened yet.
     pub(super) fn new(
         environment: &Environment,
         manager: &str,
@@ -64,7 +64,7 @@ impl World {
         world
     }
 
-    /// From now on, it lacks what it lacks. What was listed before may have it.
+    /// From now on, the kinds that the cluster lacks aren't served. Before, they could be listed.
     pub(super) fn withdraw(&self) {
         for kind in self.kinds.iter().filter(|kind| !self.serves(kind)) {
             self.server.withdraw(&resource(kind));
@@ -111,7 +111,7 @@ impl World {
         key
     }
 
-    /// Every namespace exists.
+    /// Makes the namespace exist.
     pub(super) fn has_namespace(&self, name: &str) {
         if self.server.stored("", "namespaces", None, name).is_none() {
             let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } });

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::workflow::{Graph, NodeId};
 
-/// What can still happen to a node.
+/// The outlook for a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outlook {
     /// All that it depends on may become ready.
@@ -76,7 +76,7 @@ impl<'g> Plan<'g> {
         match checked {
             Checked::Run => self.table.ask(Step::Reconcile(node), steps),
             Checked::Inactive => {
-                // What it depends on is ready and not to be deleted, so nobody waits for its own removal.
+                // Its dependencies are ready and aren't to be deleted, so nobody waits for its own removal.
                 self.table.settle(node, Fate::Inactive);
                 self.doom_behind(node, steps);
             }
@@ -96,7 +96,7 @@ impl<'g> Plan<'g> {
         let first = steps.len();
         let doomed = self.outlooks[node.index()] == Outlook::Doomed;
         match judged {
-            // Something that it depends on may go, too, and then waits until all behind an inactive node is gone.
+            // A dependency of it may also be removed, and then waits until everything behind an inactive node is gone.
             Checked::Remove | Checked::Inactive => self.remove(node, steps),
             Checked::Run if doomed => self.remove(node, steps),
             Checked::Run => self.table.keep(node, false),
@@ -217,7 +217,7 @@ impl<'g> Plan<'g> {
                             self.open.push(behind);
                         }
                         NodePhase::Retained { unsure: true } => self.table.settle(behind, Fate::Failed),
-                        // What is still judged learns it with its answer; all else has its fate, or goes already.
+                        // Nodes that are still being judged learn it with their answers; all others have their fates, or are already being removed.
                         _ => {}
                     },
                 }

@@ -1,4 +1,4 @@
-//! What a plan keeps for each node.
+//! The plan's data about each node.
 
 use super::{Fate, Removed, Step};
 use crate::workflow::{Graph, NodeId};
@@ -11,7 +11,7 @@ pub(super) enum NodePhase {
     Checking,
     /// Its conditions are being evaluated, although it isn't reconciled.
     Judging,
-    /// Not reconciled, and so far not removed; `unsure` whether its gate would allow that.
+    /// Not reconciled, and so far not removed; `unsure` whether its gate would allow removal.
     Retained { unsure: bool },
     /// Being reconciled.
     Reconciling,

@@ -9,8 +9,8 @@
 //! Nothing is shared between steps, and nothing outlives the future of the run except what is known so far: dropping
 //! the future drops all steps, and reports that.
 //!
-//! Activation is evaluated at the start, even for nodes that the run doesn't reach: what no node can use any more is no
-//! longer watched, and a step waits only for the answer about its own node.
+//! Activation is evaluated at the start, even for nodes that the run doesn't reach: a kind that no node can use any
+//! more is no longer watched, and a step waits only for the answer about its own node.
 
 mod part;
 mod pruning;
@@ -46,10 +46,10 @@ use crate::{
 use part::Only;
 use record::{Activity, NodeRecord, NodeRecords, Part, state_of, unwanted};
 
-/// What runs a workflow.
+/// The caller of a workflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Invoker {
-    /// The controller, for its managed workflow: everything that is wanted is part of it, or deliberately outside it.
+    /// The controller, for its managed workflow: everything wanted is part of it, or deliberately outside it.
     Framework,
     /// The reconciler, by an explicit call.
     Reconciler,
@@ -80,7 +80,7 @@ pub(super) async fn cleanup(
     let run = WorkflowRun { workflow, primary, context, cleans_up: true, only: None };
     let mut result = run
         .drive(Plan::cleanup(&workflow.graph), &|dropped| {
-            // Whoever has dropped it can't have the finalizer taken off.
+            // A caller that has dropped it can't remove the finalizer.
             context.remembered().lock().note_cleanup(workflow.id, &dropped, false);
             unfinished(dropped);
         })
@@ -88,7 +88,7 @@ pub(super) async fn cleanup(
     if invoker == Invoker::Framework {
         pruning::prune(workflow, primary, context, &mut result).await;
     }
-    // Who keeps errors decides about them; what is on its way isn't his to decide about.
+    // A reconciler that handles errors itself decides about them, but not about deletions in progress.
     let is_done = match workflow.keeps_errors {
         true => result.deleting().next().is_none(),
         false => result.all_deleted(),
@@ -126,7 +126,7 @@ impl Course<'_> {
         let fates = fates.filter(|(_, (node, _))| self.run.takes_part(*node));
         let nodes = fates.map(|(declared, (node, fate))| {
             let why = unwanted.get_mut(node.index()).and_then(Option::take);
-            // One after the other: two of them held at the same time would have to be so in one order everywhere.
+            // One after the other: if two were held at the same time, the order would have to be the same everywhere.
             let blocking = fate.blocked_by().map(|by| records.get(by).reason.clone());
             let mut record = records.get(node);
             let state = state_of(fate, &record, blocking.as_deref(), graph, || self.run.now());
@@ -174,7 +174,7 @@ impl Reply {
 
 impl WorkflowRun<'_> {
     async fn drive(&self, plan: Plan<'_>, unfinished: Unfinished<'_>) -> WorkflowResult {
-        // Another run of a workflow may have read other things, within the same run of the primary.
+        // Another run of a workflow, within the same run of the primary, may have read other data.
         self.context.memo().clear();
         let graph = &self.workflow.graph;
         let mut course =
@@ -183,7 +183,7 @@ impl WorkflowRun<'_> {
         course.unfinished = None;
         let result = course.result();
         for (node, of) in graph.nodes().filter(|node| self.takes_part(*node)).zip(result.nodes()) {
-            // What waits for others is told at the end, when it is certain that they don't come this time.
+            // Nodes that wait for others are reported at the end, when it is certain that the others don't come this time.
             if matches!(of.state, NodeState::Blocked { .. }) {
                 self.tell(node, &of.state);
             }
@@ -215,7 +215,7 @@ impl WorkflowRun<'_> {
                 let known = match known {
                     Some(known) => Some(known),
                     None => {
-                        // Most have nothing to wait for, and needn't be among those that do.
+                        // Most nodes have nothing to wait for, and needn't be in the list of waiting ones.
                         let mut step = self.perform(Task::Do(step), records.of_node(node)).boxed();
                         match poll!(&mut step) {
                             Poll::Ready((_, answer)) => answer,
@@ -251,7 +251,7 @@ impl WorkflowRun<'_> {
         }
     }
 
-    /// The answer to a step; none to the question whether a node takes part, whose answer is in its record.
+    /// The answer to a step; none to the question whether a node takes part: that answer is in its record.
     async fn perform(&self, task: Task, record: &Mutex<NodeRecord>) -> (NodeId, Option<Reply>) {
         match task {
             Task::Activate(node) => {
@@ -327,7 +327,7 @@ impl ManagedWorkflow for AnyWorkflow {
         context: &'r Arc<AnyContext>,
     ) -> BoxFuture<'r, Vec<Secondary>> {
         let Some(node) = self.node_called(node) else { return ready(Vec::new()).boxed() };
-        // What can't be read is told by its own run.
+        // The node's own run reports what can't be read.
         node.dependent.secondaries(primary, context).map(Result::unwrap_or_default).boxed()
     }
 

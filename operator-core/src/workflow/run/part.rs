@@ -1,7 +1,7 @@
 //! A run of some nodes of a workflow.
 //!
-//! All that they come after takes part, too, so that the order is kept. A node outside is held as it is: it isn't
-//! evaluated, and a removal that comes down the chain waits for it, unless the same run of the primary has removed it
+//! All nodes that they come after also take part, so the order is kept. A node outside is held as it is: it isn't
+//! evaluated, and a removal that reaches it waits, unless the same run of the primary has removed it
 //! before.
 
 use std::sync::Arc;
@@ -99,11 +99,11 @@ pub(super) async fn reconcile(
     let plan = Plan::reconcile(&workflow.graph);
     let part = run.drive(plan, &|dropped| unfinished(merged(&workflow.graph, before, &dropped))).await;
     let mut all = merged(&workflow.graph, before, &part);
-    // Former nodes may have left behind what a node takes over that didn't take part yet.
+    // Former nodes may have left objects that are wanted by a node that hasn't taken part yet.
     if all.nodes().len() == workflow.nodes.len() {
         pruning::prune(workflow, primary, context, &mut all).await;
     }
-    // What failed of that is nobody's but the run's.
+    // A failure of that belongs to the run, not to a node.
     let mut part = part;
     all.nodes().iter().skip(workflow.nodes.len()).for_each(|further| part.add(further.clone()));
     Ok(Parted { part, all })

@@ -1,4 +1,4 @@
-//! What a run knows about a node, and how it is reported.
+//! The data of a run about a node, and how it is reported.
 
 use std::{collections::BTreeMap, fmt, mem::take, sync::Arc};
 
@@ -56,7 +56,7 @@ impl NodeRecords {
         self.of_node(node).lock()
     }
 
-    /// What a step about a node writes to.
+    /// The records that a step about a node writes to.
     pub(super) fn of_node(&self, node: NodeId) -> &Mutex<NodeRecord> {
         &self.0[node.index()]
     }
@@ -93,14 +93,14 @@ impl NodeRecord {
                 Ok(activity)
             }
             Some(Err(error)) => {
-                // Whoever asks again is told the same in words.
+                // A second question gets the same answer as text.
                 self.activity = Some(Err(error_chain(&*error).to_string().into()));
                 Err(error)
             }
         }
     }
 
-    /// What is told of its resources is no older than this, which was read of them.
+    /// The reported states of its resources are no older than this state, which was read.
     pub(super) fn read(&mut self, read: &[Secondary]) {
         if let Some(reconciled) = &mut self.reconciled {
             reconciled.renew(read);
@@ -120,7 +120,7 @@ impl NodeRecord {
         unwanted: Option<Unwanted>,
     ) -> NodeResult {
         let (conditions, reconciled) = (take(&mut self.conditions), self.reconciled.take());
-        // A gate that couldn't be asked yet is no failure where nothing depended on its answer.
+        // A gate that couldn't be evaluated yet isn't a failure if nothing depended on its answer.
         let error =
             self.error.take().filter(|_| matches!(state, NodeState::Failed { .. })).map(|(error, _)| error);
         NodeResult { name, state, reconciled, conditions, error, unwanted }
@@ -138,7 +138,7 @@ pub(super) fn unwanted(
     if !graph.nodes().any(|node| fate(node).is_about_removal()) {
         return Vec::new();
     }
-    // How far away it is, and which one.
+    // The distance, and the node.
     let mut nearest: Vec<Option<(usize, NodeId)>> = vec![None; graph.len()];
     let mut unwanted = vec![None; graph.len()];
     for node in graph.in_order() {

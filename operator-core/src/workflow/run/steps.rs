@@ -1,4 +1,4 @@
-//! What is done about one node, and what the plan gets as the answer.
+//! The work on one node, and the answer that the plan gets.
 
 use std::{future::Future, pin::pin, sync::Arc, task::Poll};
 
@@ -40,7 +40,7 @@ impl WorkflowRun<'_> {
                 }),
                 Step::Judge(_) => Reply::Judged(match self.check(node, false, record).await {
                     Ok(judged) => judged,
-                    // It isn't reconciled in any case, and it can't hold anything: as good as without a gate.
+                    // It isn't reconciled in any case, and it can't hold anything: the same as without a gate.
                     Err(error) if !node.may_be_held() => {
                         tracing::debug!(error = %error_chain(&*error), "could not be evaluated yet");
                         Checked::Run
@@ -70,7 +70,7 @@ impl WorkflowRun<'_> {
         .await
     }
 
-    /// The answer, if nothing has to be evaluated any more: most nodes have no conditions.
+    /// The answer, if nothing more has to be evaluated: most nodes have no conditions.
     pub(super) fn known(&self, step: Step, record: &mut NodeRecord) -> Option<Reply> {
         if !self.takes_part(step.node()) {
             return self.outside(step, record);
@@ -108,7 +108,7 @@ impl WorkflowRun<'_> {
         }
         let wish = node.dependent.wish(self.primary, self.context);
         let (checked, answer) = match self.called(Part::Dependent, record, wish).await? {
-            // Nobody has set a condition.
+            // No condition was set.
             Want::Is(()) => return Ok(Checked::Run),
             Want::None(reason) => {
                 record.lock().removes = Some(reason.clone());
@@ -148,9 +148,9 @@ impl WorkflowRun<'_> {
         if !deletes {
             record.lock().left = Some(match node.dependent.capabilities().is_garbage_collected() {
                 true => "to the garbage collector",
-                false => "as it is: it is not deleted by its dependent",
+                false => "as it is: its dependent doesn't delete it",
             });
-            // Then nobody has to know what there is.
+            // In that case nothing needs to know what exists.
             if self.cleans_up && node.deleted.is_none() {
                 return Ok(Removed::Gone);
             }
@@ -185,10 +185,10 @@ impl WorkflowRun<'_> {
         record: &Mutex<NodeRecord>,
     ) -> Result<bool, BoxError> {
         if node.dependent.is_outside() {
-            "the deletion was asked for, and takes its time".clone_into(&mut record.lock().reason);
+            "the deletion was requested, and takes its time".clone_into(&mut record.lock().reason);
             return Ok(false);
         }
-        // The cluster deletes it sooner or later. Only the end of a primary waits for that without being told to.
+        // The cluster deletes it sooner or later. Only the end of a primary waits for that without a setting.
         if !self.cleans_up || node.deleted.is_some() || ending != (Ending::Deleted { awaited: true }) {
             return Ok(true);
         }
@@ -197,9 +197,9 @@ impl WorkflowRun<'_> {
         Ok(answer.is_met())
     }
 
-    /// Whether the dependent is called to delete what should not exist.
+    /// Whether the dependent is called to delete an object that should not exist.
     fn deletes(&self, id: NodeId) -> bool {
-        // A primary that stays has nobody who collects what is not wanted any more.
+        // While a primary stays, nothing else deletes unwanted objects.
         match self.cleans_up {
             true => self.workflow.endings[id.index()].is_deleted(),
             false => self.workflow.nodes[id.index()].dependent.capabilities().can_delete(),
@@ -267,7 +267,7 @@ impl WorkflowRun<'_> {
         record: &Mutex<NodeRecord>,
     ) -> Result<bool, BoxError> {
         let Some(condition) = condition else { return Ok(true) };
-        // Cheap to clone, and neither is kept locked while the user's part is called.
+        // Cheap to clone, and neither stays locked while user code is called.
         let (known, reconciled) = {
             let record = record.lock();
             (record.conditions.get(&kind).cloned(), record.reconciled.clone())
@@ -307,7 +307,7 @@ impl WorkflowRun<'_> {
         let mut call = pin!(fenced_future(call));
         let answer = match poll!(&mut call) {
             Poll::Ready(answer) => answer,
-            // A run is dropped while it waits, and only then somebody asks for what.
+            // A run is dropped while it waits, and only then somebody asks what it waits for.
             Poll::Pending => {
                 record.lock().under_way = Some((part, self.now()));
                 let answer = call.await;

@@ -15,17 +15,17 @@ use crate::{
     scene::{Scene, on_both_servers, server},
 };
 
-/// Where it dies.
+/// The place where it dies.
 #[derive(Clone, Copy, Debug)]
 enum At {
     Write(u64, When),
     Statement(usize, When),
 }
 
-/// More than a life has of either.
+/// More writes or statements than a life has.
 const MOST: usize = 100;
 
-/// Lives a life in which the process dies there, and another one goes on. Returns whether it died, and all statements.
+/// Lives a life in which the process dies there, and another one continues. Returns whether it died, and all statements.
 async fn life(cluster: &TestCluster, server: &Server, at: At) -> Result<(bool, Vec<String>)> {
     let scene = Scene::new(cluster, server).await?;
     let died = Arc::new(Notify::new());
@@ -51,7 +51,7 @@ async fn life(cluster: &TestCluster, server: &Server, at: At) -> Result<(bool, V
                 biased;
                 lived = &mut user => break lived?,
                 () = died.notified() => {
-                    // Nothing of it goes on.
+                    // Nothing of it continues.
                     drop(operator);
                     operator = start().await?;
                 }
@@ -66,7 +66,7 @@ async fn life(cluster: &TestCluster, server: &Server, at: At) -> Result<(bool, V
     Ok((has_died, gateway.statements()))
 }
 
-/// Life after life, until there is one that has so few writes that nothing dies. Returns how many have died.
+/// Life after life, until one has so few writes that nothing dies. Returns how many have died.
 async fn lives(cluster: &TestCluster, server: &Server, at: impl Fn(usize) -> At) -> Result<usize> {
     for number in 1..MOST {
         let at = at(number);

@@ -1,4 +1,4 @@
-//! A status function that is wrong, and what else it is told.
+//! A status function with mistakes, and further data that it gets.
 
 use integration_tests::prelude::*;
 use operator_core::{Permanent, Run};

@@ -1,4 +1,4 @@
-//! What can't be put back: the error says whose it is, and nothing of others is touched.
+//! Changes that can't be put back: the error names their owner, and nothing of others is touched.
 
 use integration_tests::prelude::*;
 
@@ -19,7 +19,7 @@ fn deployment(primary: &TestResource) -> Deployment {
     from_json(&deployment).expect("a deployment")
 }
 
-/// Our container has become one of another list, in which nothing is ours.
+/// Our container is now in another list, in which nothing is ours.
 #[operator_test(real = "a control plane")]
 async fn an_error_says_whose_the_fields_in_the_way_are() -> Result<()> {
     let scene = scene().await?;
@@ -36,7 +36,7 @@ async fn an_error_says_whose_the_fields_in_the_way_are() -> Result<()> {
     Ok(())
 }
 
-/// What is ours is wrong by itself: nobody else's container is to blame.
+/// Our own field is wrong: no other's container is to blame.
 #[operator_test(real = "a control plane")]
 async fn a_mistake_of_ours_costs_nobody_anything() -> Result<()> {
     let scene = scene().await?;
@@ -52,7 +52,7 @@ async fn a_mistake_of_ours_costs_nobody_anything() -> Result<()> {
     Ok(())
 }
 
-/// The patch is taken, and the apply is refused for something else.
+/// The patch is accepted, and the apply is refused for another reason.
 #[operator_test(real = "a control plane")]
 async fn a_second_refusal_says_whose_the_fields_were() -> Result<()> {
     let scene = scene().await?;

@@ -1,4 +1,4 @@
-//! Errors that say that they are not to be retried, failures that a run deals with, and a retry of the user's own.
+//! Errors that must not be retried, failures that a run handles, and a retry of the user's own.
 
 use anyhow::anyhow;
 use integration_tests::prelude::*;

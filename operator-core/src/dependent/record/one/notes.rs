@@ -17,7 +17,7 @@ use crate::{
 impl<E: External<P>, P: KubeObject> One<'_, E, P> {
     pub(super) async fn note(&mut self) -> Result<(), BoxError> {
         self.of.try_out(self.facts.several, self.context.any()).await?;
-        // In vain if the call isn't made.
+        // The note would be in vain if the call isn't made.
         let checked = self.of.system.check(self.record(), self.context.wall_clock());
         checked.map_err(CallError::boxed)?;
         let now = self.context.wall_clock().now();
@@ -45,7 +45,7 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
         Ok(())
     }
 
-    /// There is no record, and none is wanted: it is known what has become of the attempt. With the primary its notes go.
+    /// There is no record, and none is wanted: the outcome of the attempt is known. Notes are deleted with their primary.
     pub(super) async fn clear_note(&mut self) -> Result<(), BoxError> {
         if self.has_note && !self.facts.ends {
             self.change_notes(|notes| notes.take(self.asked.node, self.key)).await?;
@@ -54,7 +54,7 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
         Ok(())
     }
 
-    /// Nothing was made, so that nothing has to be noted.
+    /// Nothing was created, so no note is needed.
     pub(super) async fn take_note(&self) -> Result<(), BoxError> {
         if self.facts.noted && !self.of.ids.follow() {
             self.change_notes(|notes| notes.take(self.asked.node, self.key)).await?;

@@ -32,7 +32,7 @@ fn machine() -> Machine {
     Machine::new("me".to_owned(), TIMING)
 }
 
-/// A lease that somebody holds, at some moment of its life.
+/// A lease that is held, at some moment of its life.
 fn held_by(holder: &str, renewed: i64) -> Reply {
     let mut other = Machine::new(holder.to_owned(), TIMING);
     other.answered(Request::Read, at(0), Reply::Absent, at(0));

@@ -17,7 +17,7 @@ use crate::environment::Now;
 
 const CANDIDATES: usize = 3;
 
-/// What happens next. Numbers choose among what there is.
+/// The next event. Numbers choose among the possible ones.
 #[derive(Clone, Debug)]
 enum Event {
     /// A candidate does what it wants, and all goes well.
@@ -28,7 +28,7 @@ enum Event {
     Arrive(usize),
     /// A request is refused.
     Refuse(usize),
-    /// An answer comes to whoever still waits for it.
+    /// An answer arrives at the machine that still waits for it.
     Deliver(usize),
     /// A request or an answer is lost.
     Lose(usize),
@@ -48,7 +48,7 @@ enum Event {
 
 fn event(with_deletions: bool) -> impl Strategy<Value = Event> {
     let one = any::<prop::sample::Index>().prop_map(|index| index.index(1 << 16)).boxed();
-    // Whoever has never seen the lease may take it for new when it was deleted: that is an assumption.
+    // A machine that has never seen the lease may take a deleted one for new: that is an assumption.
     let restart = prop_oneof![one.clone().prop_map(Event::Crash), one.clone().prop_map(Event::Release)];
     let either = if with_deletions { Just(Event::Delete).boxed() } else { restart.boxed() };
     prop_oneof![
@@ -290,7 +290,7 @@ impl World {
         (0..CANDIDATES).filter(|number| self.leads(*number)).collect()
     }
 
-    /// From now on all goes well. Whoever has lost is started anew.
+    /// From now on everything succeeds. A machine that has lost is started anew.
     fn calm_down(&mut self, seconds: u64) {
         self.network.clear();
         self.restarts = true;
@@ -345,7 +345,7 @@ proptest! {
     }
 }
 
-/// The model finds what it is for: a leader that goes on for longer than others wait.
+/// The model finds the bug that it is for: a leader that continues for longer than others wait.
 #[test]
 fn times_that_do_not_descend_lead_to_two_leaders() {
     let timing = Timing { lease_duration: Duration::from_secs(5), ..TIMING };

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whether the run is told that its primary is gone.
+/// Whether the run learns that its primary is gone.
 fn of_end(run: &Run) -> bool {
     run.departed.is_some()
 }
@@ -16,7 +16,7 @@ fn a_run_sees_the_end_and_then_nothing_is_kept() {
     let run = bench.ended("a").run();
     assert!(of_end(&run));
     assert_eq!(run.causes, Causes::from(Cause::Deleted));
-    // What such a run asks for is not done: there is nothing to run for.
+    // The requests of such a run are ignored: there is nothing to run for.
     bench.finished(&run, Outcome::Success { reschedule: Some(millis(1000)) }).idle();
     assert_eq!(bench.effects, [Effect::Forgotten { key: key("a") }]);
     bench.empty();

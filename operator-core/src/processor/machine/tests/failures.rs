@@ -64,7 +64,7 @@ fn a_server_that_asks_for_patience_gets_it_whatever_the_delay_and_whatever_happe
         bench.pass(millis(due - 1)).idle();
         assert_eq!(bench.pass(millis(1)).run().causes, Causes::from(Cause::Retry));
     }
-    // Neither an event in the meantime nor one during the failed run leads to an earlier run; others go on.
+    // Neither an event in the meantime nor one during the failed run leads to an earlier run; other primaries continue.
     for during in [true, false] {
         let mut bench = Bench::new();
         let run = bench.changed("a", Cause::Created).run();

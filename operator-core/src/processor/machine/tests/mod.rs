@@ -166,7 +166,7 @@ impl Bench {
     }
 }
 
-/// What is known of an object that is gone.
+/// The last state of an object that is gone.
 fn departed() -> Arc<Departed> {
     Arc::new(Departed { last: Arc::new(ConfigMap::default()), final_state_unknown: false })
 }

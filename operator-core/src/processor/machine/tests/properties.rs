@@ -23,7 +23,7 @@ fn key(name: &str) -> ObjectKey {
 enum Op {
     /// The object is created, or changes.
     Change(usize, Cause),
-    /// The object is replaced, and nobody has seen the deletion.
+    /// The object is replaced, and no source has seen the deletion.
     Recreate(usize),
     /// The object gets a deletion timestamp.
     Mark(usize),
@@ -32,7 +32,7 @@ enum Op {
     DeleteFormer(usize),
     Related(usize),
     Finish(usize, Outcome),
-    /// The end of a run is told once more.
+    /// The end of a run is reported once more.
     FinishAgain(usize),
     Pass(u64),
     Start,
@@ -167,7 +167,7 @@ impl World {
 
     fn change(&mut self, index: usize, replace: bool, cause: Cause) {
         if replace && self.oracle.settings.all_events {
-            // Who tells the last states of objects tells the end of a replaced one first.
+            // A source that reports the last states of objects reports the end of a replaced one first.
             self.delete(index);
         }
         let key = key(NAMES[index]);

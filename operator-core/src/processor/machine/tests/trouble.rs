@@ -65,7 +65,7 @@ fn after_the_last_retry_the_last_reschedule_is_waited_for_where_it_is_the_shorte
     }
 }
 
-/// A run that fails and causes an event each time, for example by a write of its own that isn't told from others'.
+/// A run that fails and causes an event each time, for example by a write of its own that isn't distinguished from others'.
 fn runs_within_ten_seconds(config: MachineConfig, outcome: Outcome) -> usize {
     let mut bench = Bench::started(config);
     let mut run = bench.changed("a", Cause::Created).run();

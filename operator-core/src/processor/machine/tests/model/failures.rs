@@ -1,4 +1,4 @@
-//! What follows a failure.
+//! The consequences of a failure.
 
 use super::*;
 
