@@ -99,7 +99,7 @@ impl ConfigSource {
                 mistakes.push(Mistake::new(
                     "a configuration provider has failed",
                     error.to_string(),
-                    "mend the provider, or remove it",
+                    "fix the provider, or remove it",
                 ));
                 Vec::new()
             }),
