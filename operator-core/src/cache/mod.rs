@@ -62,7 +62,6 @@ mod overlay;
 mod engine;
 mod error;
 pub(crate) mod informer;
-mod own_write;
 mod resource_cache;
 
 #[cfg(test)]
@@ -74,13 +73,13 @@ pub use bounds::Bounds;
 pub(crate) use change::{Change, ChangeHandler, ChangeKind, Follower};
 pub use config::InitialList;
 pub(crate) use config::{InformerSettings, Transform};
+pub(crate) use engine::AnyWrite;
 pub use error::Error;
 pub(crate) use indexers::{AnyIndexer, Indexer, opening};
 pub(crate) use informer::{HeldObjects, Informer, InformerPlan, Unopened, WhyUnopened};
 pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
 pub(crate) use list_watch::fetch::{Unread, WhyUnread, read_live};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
-pub(crate) use own_write::AnyWrite;
 pub use resource_cache::ResourceCache;
 pub(crate) use scopes::WatchScope;
 pub(crate) use secondary_index::SecondaryIndex;
