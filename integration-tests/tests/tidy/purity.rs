@@ -43,7 +43,6 @@ const PURE: &[&str] = &[
     "event_source/parts.rs",
     "event_source/scope.rs",
     "operations/events/note.rs",
-    "operations/events/spam.rs",
     "operations/matcher/",
     "operations/mend/drift.rs",
     "operations/send/body.rs",

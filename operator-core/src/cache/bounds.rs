@@ -85,38 +85,15 @@ pub(crate) struct AnyBounds {
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
-    use kube::CustomResource;
-    use schemars::JsonSchema;
-    use serde::{Deserialize, Serialize};
 
     use super::*;
     use crate::{
         cache::{
-            Options,
             store::{BoundedStore, ItemStore},
             tests::known::kept,
         },
         resource::ObjectKey,
     };
-
-    #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
-    #[kube(group = "sample.example.com", version = "v1", kind = "Page", namespaced)]
-    struct PageSpec {
-        html: String,
-    }
-
-    #[test]
-    fn a_type_that_metadata_alone_is_not_enough_for_needs_a_template() {
-        let contradictions = |bounds: &Bounds<Page>| {
-            let mut options = Options::of::<Page>();
-            options.bound(bounds, &ResourceType::of::<Page>());
-            options.contradictions("Page", None)
-        };
-        let told = format!("{:?}", contradictions(&Bounds::new(1)));
-        assert!(told.contains("missing field `spec`") && told.contains("with_template"), "{told}");
-        let template = Page::new("any", PageSpec::default());
-        assert_eq!(contradictions(&Bounds::new(1).with_template(template)), []);
-    }
 
     #[test]
     fn an_object_that_is_not_used_for_a_time_is_known_and_not_held_in_full() {

@@ -62,8 +62,6 @@ mod overlay;
 mod engine;
 mod error;
 pub(crate) mod informer;
-mod options;
-mod own_write;
 mod resource_cache;
 
 #[cfg(test)]
@@ -73,19 +71,17 @@ mod text;
 pub(crate) use bounds::AnyBounds;
 pub use bounds::Bounds;
 pub(crate) use change::{Change, ChangeHandler, ChangeKind, Follower};
-pub(crate) use config::InformerSettings;
 pub use config::InitialList;
+pub(crate) use config::{InformerSettings, Transform};
+pub(crate) use engine::AnyWrite;
 pub use error::Error;
 pub(crate) use indexers::{AnyIndexer, Indexer, opening};
 pub(crate) use informer::{HeldObjects, Informer, InformerPlan, Unopened, WhyUnopened};
 pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
 pub(crate) use list_watch::fetch::{Unread, WhyUnread, read_live};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
-#[doc(hidden)]
-pub use options::Contradiction;
-pub(crate) use options::{Options, option_methods};
-pub(crate) use own_write::AnyWrite;
 pub use resource_cache::ResourceCache;
 pub(crate) use scopes::WatchScope;
 pub(crate) use secondary_index::SecondaryIndex;
-pub(crate) use text::{Answer, TextObject, Verdict, View, kind_of, range_within};
+pub(crate) use shard::Shard;
+pub(crate) use text::{Answer, AnyKind, TextObject, Verdict, View, kind_of, range_within, transformed_kind};

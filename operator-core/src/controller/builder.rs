@@ -12,10 +12,12 @@ use super::{
     settings::Settings,
 };
 use crate::{
-    cache::{opening, option_methods},
+    cache::opening,
     dependent::Standalone,
     dispatcher::{CleanupFn, Code},
-    event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
+    event_source::{
+        InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods, informer_methods,
+    },
     reconciler::{Cleaner, DataType, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
     workflow::IntoWorkflow,
@@ -60,7 +62,7 @@ impl<P: KubeObject<DynamicType: Default>> ControllerBuilder<NoReconciler<P>> {
     /// Named after the kind of its primaries.
     pub(super) fn of(definition: Option<fn() -> CustomResourceDefinition>) -> Self {
         let mut builder = Self::new(NoReconciler::new());
-        builder.draft.default_name = builder.draft.settings.primary_type.kind().to_lowercase();
+        builder.draft.default_name = builder.draft.settings.primaries.resource_type().kind().to_lowercase();
         builder.draft.settings.definition = definition;
         builder.draft.needs_workflow = true;
         builder
@@ -137,20 +139,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Works only on primaries that the label selector matches, for example `app=web,tier!=cache`.
-    pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
-        self.draft.settings.label_selector = Some(selector.into());
-        self
-    }
-
-    /// Works only on primaries that the field selector matches, for example `metadata.name=web`.
-    pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
-        self.draft.settings.field_selector = Some(selector.into());
-        self
-    }
-
     filter_methods!(
-        draft.settings.user_filters: R::Primary, "primaries",
+        draft.settings.filters.user: R::Primary, "primaries",
         "What passes must pass the default filters as well, unless [`ControllerBuilder::default_filters`] takes \
          them away. Filters are closures and compose with `&&`, `||` and `!`; \
          [`updates`](crate::event_source::updates) has some to begin with."
@@ -158,7 +148,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
 
     /// Whether updates that don't change the generation (labels, annotations, status) are ignored; by default they are.
     pub fn generation_aware(mut self, generation_aware: bool) -> Self {
-        self.draft.settings.generation_aware = generation_aware;
+        self.draft.settings.filters.generation_aware = generation_aware;
         self
     }
 
@@ -169,7 +159,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// `cleanup` from being called. Creation, deletion and replacement are not affected, and the operator's own writes
     /// still cause no run. JOSDK: `defaultFilters`.
     pub fn default_filters(mut self, default_filters: bool) -> Self {
-        self.draft.settings.default_filters = default_filters;
+        self.draft.settings.filters.default_filters = default_filters;
         self
     }
 
@@ -181,7 +171,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         name: impl Into<String>,
         values: impl Fn(&R::Primary) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        match self.draft.settings.indexers.entry(name.into()) {
+        match self.draft.settings.primaries.indexers.entry(name.into()) {
             Entry::Vacant(entry) => {
                 entry.insert(opening::<R::Primary>(Arc::new(values)));
             }
@@ -302,7 +292,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         references: impl Fn(&R::Primary) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
         let (references, index, indexer) = References::new(&SourceDeclaration::name(&source), references);
-        self.draft.settings.indexers.insert(index, indexer);
+        self.draft.settings.primaries.indexers.insert(index, indexer);
         self.watches(source.references(references))
     }
 
@@ -338,13 +328,13 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    option_methods!(draft.settings.options, draft.settings.primary_type: R::Primary, "primaries");
+    informer_methods!(draft.settings.primaries: R::Primary, "primaries");
 
     /// Watches these namespaces instead of all: `["shop", "bank"]`, or a [`WatchScope`] such as
     /// [`WatchScope::Current`], the one that the operator runs in. By default those of the operator:
     /// [`OperatorBuilder::namespaces`](crate::OperatorBuilder::namespaces).
     pub fn namespaces(mut self, scope: impl Into<WatchScope>) -> Self {
-        self.draft.settings.scope = Some(scope.into());
+        self.draft.settings.primaries.scope = Some(scope.into());
         self
     }
 
@@ -439,7 +429,7 @@ impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ControllerBuilder")
             .field("name", &self.draft.name())
-            .field("primary", &self.draft.settings.primary_type)
+            .field("primary", &self.draft.settings.primaries.resource_type())
             .field("sources", &self.draft.sources)
             .finish_non_exhaustive()
     }

@@ -10,8 +10,7 @@ use super::{
     names::{check_field_manager, check_finalizer},
 };
 use crate::{
-    cache::Contradiction,
-    event_source::WatchScope,
+    event_source::{Contradiction, WatchScope},
     processor::{self, GenericRetry, GovernorRateLimiter},
 };
 
@@ -68,7 +67,7 @@ impl Controller {
 
     /// Works in these namespaces, unless it declares its own.
     pub(crate) fn namespaces_by_default(&mut self, scope: &WatchScope) {
-        self.settings.scope.get_or_insert_with(|| scope.clone());
+        self.settings.primaries.scope.get_or_insert_with(|| scope.clone());
     }
 
     /// Whether primaries are written by server-side apply.
@@ -122,10 +121,10 @@ impl Controller {
             self.configure_all_events(*value, place, wrong);
         }
         if let Some(generation_aware) = &settings.generation_aware {
-            self.settings.generation_aware = generation_aware.value;
+            self.settings.filters.generation_aware = generation_aware.value;
         }
         if let Some(selector) = &settings.label_selector {
-            self.settings.label_selector = Some(selector.value.clone());
+            self.settings.primaries.settings.label_selector = Some(selector.value.clone());
         }
         if let Some(interval) = &settings.max_reconciliation_interval {
             self.settings.machine.max_reconciliation_interval = Some(interval.value);
@@ -169,15 +168,15 @@ impl Controller {
     fn configure_lists(&mut self, settings: &ControllerSettings, wrong: &mut Wrong<'_>) {
         let ControllerSettings { shard_selector, page_size, .. } = settings;
         if let Some(selector) = shard_selector {
-            self.settings.options.select_shard(&selector.value);
+            self.settings.primaries.select_shard(&selector.value);
         }
         if let Some(objects) = page_size {
-            self.settings.options.limit_pages(objects.value);
+            self.settings.primaries.settings.page_size = objects.value;
         }
         let places = [shard_selector.as_ref().map(|it| &*it.place), page_size.as_ref().map(|it| &*it.place)];
         let Some(place) = places.into_iter().flatten().next() else { return };
         // The code's own mistakes have been reported before.
-        for Contradiction([what, why, write]) in self.settings.contradictions() {
+        for Contradiction([what, why, write]) in self.settings.primaries.contradictions() {
             wrong.tell(place, what, why, write);
         }
     }

@@ -77,7 +77,7 @@ impl Controller {
     /// The type of the primaries.
     #[must_use]
     pub fn resource_type(&self) -> &ResourceType {
-        &self.settings.primary_type
+        self.settings.primaries.resource_type()
     }
 
     /// The rights that the controller needs for its primaries, their status and its event sources. Rights for anything
@@ -85,7 +85,7 @@ impl Controller {
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
         let right = |subresource, verbs: &[&'static str]| Access {
-            resource_type: self.settings.primary_type.clone(),
+            resource_type: self.resource_type().clone(),
             subresource,
             verbs: verbs.to_vec(),
         };
@@ -119,7 +119,7 @@ impl Controller {
     /// The requirements of its sources where the operator starts. `elsewhere`: the operator works in other namespaces
     /// than its controllers say.
     pub(crate) fn needs(&self, elsewhere: bool) -> Vec<Needs> {
-        let mut own = self.settings.needs();
+        let mut own = self.settings.primaries.needs();
         own.current_namespace &= !elsewhere;
         std::iter::once(own).chain(self.all_sources().map(|source| source.needs())).collect()
     }

@@ -118,7 +118,7 @@ impl Draft {
         self.settings.nodes = self.nodes.iter().filter_map(Node::written).collect();
         let cleans_up =
             has_cleaner || self.settings.workflow.as_ref().is_some_and(AnyWorkflow::has_deletable);
-        let default = || default_finalizer(&self.settings.primary_type);
+        let default = || default_finalizer(self.settings.primaries.resource_type());
         let finalizer = cleans_up.then(|| Arc::from(self.finalizer.unwrap_or_else(default)));
         Ok(Controller {
             code,

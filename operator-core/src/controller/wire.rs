@@ -13,6 +13,7 @@ use super::{
     Controller,
     permitted::{Permitted, Places},
     running::{Parts, RunningController},
+    settings::Settings,
 };
 #[cfg(feature = "testing")]
 use crate::processor::MachineConfig;
@@ -21,8 +22,8 @@ use crate::{
     dispatcher::{Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        EventSink, EventSource, Given, NoPrimaries, PrimaryChange, PrimarySource, Sharing, Sources,
-        Subscriber, WatchScope, Wiring,
+        EventSink, EventSource, Given, NoPrimaries, PrimaryChange, PrimaryFilters, PrimarySource, Sharing,
+        Sources, Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::{Recorder, Writer},
@@ -124,10 +125,11 @@ impl Controller {
         let marks = Arc::new(self.marks(marks.clone()));
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
-            primary_type: self.settings.primary_type.clone(),
+            primary_type: self.settings.primaries.resource_type().clone(),
             scope: namespaces
                 .as_ref()
-                .unwrap_or(self.settings.scope())
+                .or(self.settings.primaries.scope.as_ref())
+                .unwrap_or(&WatchScope::All)
                 .in_place(clients.direct.default_namespace()),
             own_managers: all_managers.into_iter().collect(),
             sharing: sharing.clone(),
@@ -140,7 +142,9 @@ impl Controller {
             sink,
             given: given.clone(),
         };
-        let primary = PrimarySource::new(self.settings.primary_source(self.finalizer.as_deref()), &wiring);
+        let filters = PrimaryFilters { finalizer: self.finalizer.clone(), ..self.settings.filters.clone() };
+        let Settings { primaries, all_events, .. } = &*self.settings;
+        let primary = PrimarySource::new(primaries, filters, *all_events, &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
         wiring.scopes.follow(primary.informer());
         let mut sources = Sources::none_in(&wiring);

@@ -22,7 +22,6 @@
 //! # Assumptions
 //! - `desired` is a function of the primary and the context, without side effects.
 
-mod ask;
 mod capabilities;
 mod deletion;
 mod erased;

@@ -31,6 +31,7 @@ mod filter;
 pub(crate) mod function;
 mod given;
 pub(crate) mod informer;
+mod informer_configuration;
 mod mapper;
 mod opening;
 mod parts;
@@ -81,13 +82,16 @@ pub(crate) use given::Given;
 #[cfg(feature = "testing")]
 pub(crate) use given::Resources;
 pub(crate) use informer::{InformerEventSource, OWNER_INDEX};
+#[doc(hidden)]
+pub use informer_configuration::Contradiction;
+pub(crate) use informer_configuration::{InformerConfiguration, informer_methods};
 pub(crate) use mapper::SecondaryToPrimary;
 pub(crate) use opening::Opening;
 pub use parts::HeldBack;
 pub(crate) use parts::{Divisions, Opens};
 pub(crate) use primaries::NoPrimaries;
 pub use primaries::{Primaries, PrimaryFollower};
-pub(crate) use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
+pub(crate) use primary::{PrimaryFilters, PrimarySource};
 pub(crate) use references::References;
 pub(crate) use scope::{PrimaryScope, PrimaryScopes, ScopeSlot};
 pub use secondary::SecondarySource;
@@ -389,7 +393,7 @@ pub trait SourceDeclaration: fmt::Debug + Send + Sync {
 
     /// The mistakes in the declaration.
     #[doc(hidden)]
-    fn contradictions(&self) -> Vec<cache::Contradiction> {
+    fn contradictions(&self) -> Vec<Contradiction> {
         Vec::new()
     }
 

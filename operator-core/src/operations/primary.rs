@@ -7,17 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::{
     error::Error,
-    matcher::{
-        fingerprint,
-        seen::{Desired, Seen},
-        strip_nulls,
-    },
+    matcher::{Desired, Part, Seen, fingerprint, strip_nulls},
     send::{
-        ATTEMPTS,
-        body::{self, Part},
+        ATTEMPTS, Target, body,
         intent::{Intent, Lock, WriteMode},
-        request::{Verb, WriteRequest},
-        target::{Target, WritingRun},
+        request::{Verb, WriteRequest, WritingRun},
     },
 };
 use crate::{

@@ -1,16 +1,15 @@
 //! A context without a cluster: for tests of code that uses contexts, in the library and in operators.
 
-use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use super::{AnyContext, Context, ControllerContext, RunContext};
 use crate::reconciler::WorkflowSurroundings;
 use crate::{
-    cache::Options,
     client::{Clients, TransportHook},
     environment::Environment,
     event_source::{
-        EventSink, Filters, NoPrimaries, PrimaryChange, PrimaryEventSource, PrimaryFilters, PrimarySource,
-        RustType, Sharing, SourceDeclaration, Sources, WatchScope, Wiring,
+        EventSink, InformerConfiguration, NoPrimaries, PrimaryChange, PrimaryFilters, PrimarySource, Sharing,
+        SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Causes, Observers, SourceIndex},
     operations::{Recorder, Writer},
@@ -82,22 +81,8 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             sink: parts.sink,
             given: None,
         };
-        let filters = PrimaryFilters {
-            user: Filters::new(),
-            default_filters: true,
-            generation_aware: true,
-            finalizer: None,
-        };
-        let declaration = PrimaryEventSource {
-            of: RustType::of::<P>(),
-            options: Options::of::<P>(),
-            label_selector: None,
-            field_selector: None,
-            indexers: BTreeMap::new(),
-            filters,
-            shows_ends: false,
-        };
-        let primary = PrimarySource::new(declaration, &wiring);
+        let primaries = InformerConfiguration::of::<P>(ResourceType::of::<P>());
+        let primary = PrimarySource::new(&primaries, PrimaryFilters::default(), false, &wiring);
         let mut sources = Sources::offline();
         let mut indexes = (0..).map(SourceIndex);
         for (declaration, index) in parts.sources.iter().zip(&mut indexes) {

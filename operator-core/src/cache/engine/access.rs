@@ -7,9 +7,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Engine, ScopeIndex};
 use crate::{
-    cache::text::TextObject,
+    cache::text::{Answer, TextObject},
     observe::SourceHealth,
-    resource::{ObjectKey, ResourceVersion},
+    resource::{AnyObject, ObjectKey, ResourceVersion},
 };
 
 /// The form in which an object is held.
@@ -240,5 +240,51 @@ impl Engine {
         }
         self.store.hide(key);
         true
+    }
+}
+
+/// One of the operator's own writes to an object, from before its request until after its answer. While this guard
+/// lives, events of the object wait; dropping it releases them. JOSDK:
+/// `eventFilteringUpdateAndCacheResource`.
+///
+/// # Guarantees
+/// - The echo of an answer given to [`AnyWrite::answered`] is not handed to the informer's handler.
+/// - Without an answer (the request failed, or was dropped in flight) nothing is filtered: every event counts as
+///   foreign.
+///
+/// # Assumptions
+/// - The request carries an optimistic lock on the resourceVersion of [`AnyWrite::base`] (or creates, if there is no
+///   base): no foreign change lies between the base and the answer. After a conflict, begin another write.
+#[must_use = "dropping it ends the write"]
+pub(crate) struct AnyWrite {
+    pub(in crate::cache) engine: Arc<Engine>,
+    pub(in crate::cache) key: ObjectKey,
+    pub(in crate::cache) base: Option<Arc<TextObject>>,
+}
+
+impl AnyWrite {
+    pub(in crate::cache) fn begin(engine: Arc<Engine>, key: ObjectKey) -> Self {
+        let base = engine.begin_write(&key);
+        Self { engine, key, base }
+    }
+
+    /// The newest state that was known when the write began, or when it was rebased, or the last answer.
+    pub(crate) fn base(&self) -> Option<&Arc<TextObject>> {
+        self.base.as_ref()
+    }
+
+    /// The write was answered with `answer`.
+    pub(crate) fn answered(&mut self, answer: Answer) -> AnyObject {
+        if let Some(kept) = answer.kept {
+            self.engine.wrote(&self.key, self.base.as_deref(), &kept);
+            self.base = Some(kept);
+        }
+        answer.object
+    }
+}
+
+impl Drop for AnyWrite {
+    fn drop(&mut self) {
+        self.engine.finish_write(&self.key);
     }
 }

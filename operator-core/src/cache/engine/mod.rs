@@ -17,6 +17,7 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::SetOnce;
 
+pub(crate) use access::AnyWrite;
 pub(super) use access::Presence;
 
 use crate::{

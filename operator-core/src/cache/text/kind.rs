@@ -55,7 +55,7 @@ pub(crate) fn kind_of<K: KubeObject>() -> AnyKind {
 }
 
 /// The same, each changed by this function.
-pub(in crate::cache) fn transformed_kind<K: KubeObject>(transform: Transform<K>) -> AnyKind {
+pub(crate) fn transformed_kind<K: KubeObject>(transform: Transform<K>) -> AnyKind {
     Arc::new(Of::<K>::new(Some(transform)))
 }
 

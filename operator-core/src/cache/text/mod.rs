@@ -42,8 +42,7 @@ use zeroize::Zeroize;
 
 use crate::resource::{AnyObject, Object, ObjectKey, ResourceType, ResourceVersion};
 
-pub(in crate::cache) use kind::transformed_kind;
-pub(crate) use kind::{AnyKind, kind_of};
+pub(crate) use kind::{AnyKind, kind_of, transformed_kind};
 pub(super) use memo::Memo;
 use memo::Seat;
 use own::{Own, Sharing};

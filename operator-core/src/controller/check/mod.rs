@@ -14,9 +14,8 @@ use super::{
     settings::Settings,
 };
 use crate::{
-    cache::Contradiction,
     dependent,
-    event_source::{SourceContents, WatchScope},
+    event_source::{Contradiction, SourceContents, WatchScope},
     resource::ResourceType,
 };
 
@@ -74,6 +73,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     mistakes.extend(all_events(facts));
     mistakes.extend(
         settings
+            .primaries
             .contradictions()
             .iter()
             .map(|Contradiction([what, why, write])| Mistake::new(what, why, write)),
@@ -89,7 +89,7 @@ fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
     let at_once = settings.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
     let for_ever = settings.machine.max_reconciliation_interval.is_some_and(|interval| interval.is_zero());
     let too_wide = settings.spread.filter(|spread| !(0.0..=0.5).contains(spread));
-    let nowhere = matches!(settings.scope(), WatchScope::Namespaces(namespaces) if namespaces.is_empty());
+    let nowhere = matches!(&settings.primaries.scope, Some(WatchScope::Namespaces(namespaces)) if namespaces.is_empty());
     let mistakes = [
         none.then(|| {
             Mistake::new(

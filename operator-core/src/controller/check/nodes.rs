@@ -26,8 +26,9 @@ fn unsound(node: &Node) -> Option<Mistake> {
 fn unowned(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
     let kind = &makes(node)?.kind;
     let owned = node.declaration.capabilities.is_garbage_collected();
-    (owned && facts.draft.settings.primary_type.is_namespaced() && !kind.is_namespaced()).then(|| {
-        let (name, kind, primary) = (&node.name, kind.kind(), facts.draft.settings.primary_type.kind());
+    let primary = facts.draft.settings.primaries.resource_type();
+    (owned && primary.is_namespaced() && !kind.is_namespaced()).then(|| {
+        let (name, kind, primary) = (&node.name, kind.kind(), primary.kind());
         Mistake::new(
             format!("node `{name}` is a `{kind}`, which has no namespace, and is to be garbage-collected"),
             format!("a `{primary}` is namespaced, and can't own a cluster-scoped object"),

@@ -1,7 +1,10 @@
 //! Event sources, and what is read from them.
 
 use super::{DeclaredSource, Facts, Mistake};
-use crate::{cache::Contradiction, dependent::Reading, event_source::SourceContents};
+use crate::{
+    dependent::Reading,
+    event_source::{Contradiction, SourceContents},
+};
 
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
     let foreign = facts.sources.iter().filter_map(|source| of_another_primary(source, facts));
@@ -19,7 +22,7 @@ pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> +
 /// A source that queries another system for primaries of another type would never be queried.
 fn of_another_primary(source: &DeclaredSource, facts: &Facts<'_>) -> Option<Mistake> {
     let SourceContents::Resources { primary: Some(other), .. } = &source.contents else { return None };
-    let (other, own) = (*other, facts.draft.settings.of);
+    let (other, own) = (*other, facts.draft.settings.primaries.of);
     (other != own).then(|| {
         let (name, other, own) = (&source.name, other.name(), own.name());
         Mistake::new(

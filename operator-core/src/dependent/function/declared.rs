@@ -6,7 +6,7 @@ use super::Erased;
 use crate::{
     dependent::{
         AnyDependent, Declaration,
-        ask::Ask,
+        erased::Ask,
         object::{Managed, ObjectEngine, ObjectSettings},
     },
     resource::KubeObject,

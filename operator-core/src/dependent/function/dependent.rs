@@ -8,8 +8,7 @@ use super::{Answered, Args, Call, Given, Judged, Shape, Signature, Want, WantOf,
 use crate::{
     dependent::{
         Asked,
-        ask::{Ask, Drafts, Own},
-        erased::Answer,
+        erased::{Answer, Ask, Drafts, Own},
     },
     reconciler::{BoxError, Context, DataType},
     resource::KubeObject,

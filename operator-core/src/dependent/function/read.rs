@@ -10,7 +10,7 @@ use crate::dependent::want::Want;
 use crate::{
     dependent::{
         Error,
-        ask::{Drafts, Sought},
+        erased::{Drafts, Sought},
     },
     reconciler::BoxError,
     resource::{KubeObject, Object, ObjectKey},
