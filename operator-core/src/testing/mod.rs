@@ -42,6 +42,8 @@ pub use dry_run::{DryRun, Planned};
 #[doc(hidden)]
 pub use idle::idle_node;
 pub use log::{LogCapture, LogLine};
+#[cfg(feature = "cli")]
+pub(crate) use manifests::discovered;
 pub use operator::{Settled, TestOperator};
 pub use other_system::{OtherSystem, OtherSystemError};
 pub use relist::Relist;

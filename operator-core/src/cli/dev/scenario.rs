@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use super::{
-    DevError, Error, Step,
+    Error, Step,
     actor::Actor,
     feed::{Feed, human},
 };
@@ -44,7 +44,8 @@ impl Scenario {
                 Ok(()) => feed.text(format!("{} step {name}  ({took})", output.mark(Mark::Ready))),
                 Err(source) => {
                     feed.text(format!("{} step {name}  ({took}): {source}", output.mark(Mark::Error)));
-                    return Err(DevError::Step { step: name.to_owned(), source: Box::new(source) }.into());
+                    let (step, timed_out) = (name.to_owned(), source.is_timeout());
+                    return Err(Error::Step { step, timed_out, source: Box::new(source) });
                 }
             }
         }

@@ -52,7 +52,7 @@ impl Stage {
         output: Output,
         environment: Environment,
     ) -> Result<Self, Error> {
-        let banner = Banner { output };
+        let banner = |name: &str, text: &str| banner(output, name, text);
         let cluster = &server.cluster;
         let client = cluster.client().map_err(failed("connect to the control plane"))?;
 
@@ -71,18 +71,18 @@ impl Stage {
         shown.cluster_url = server.url().parse().unwrap_or(shown.cluster_url);
         let target = run::Target { name: server.name.clone(), user: Some("admin".to_owned()), config: shown };
         output.note(&target.to_string());
-        banner.line("server", server.why);
-        banner.line("cluster", &format!("started in {}; it ends with this command", human(started)));
+        banner("server", server.why);
+        banner("cluster", &format!("started in {}; it ends with this command", human(started)));
         for crd in builder.crds() {
-            banner.line("crd", &format!("{} installed", crd.metadata.name.as_deref().unwrap_or_default()));
+            banner("crd", &format!("{} installed", crd.metadata.name.as_deref().unwrap_or_default()));
         }
         match &account {
             Some(user) => {
                 let client = cluster.client_as(user).map_err(failed("connect as the operator's account"))?;
                 let count = rights::check(client, user, builder.controllers()).await?;
-                banner.line("rights", &format!("{count} of {count} are there for {user}"));
+                banner("rights", &format!("{count} of {count} are there for {user}"));
             }
-            None => banner.line("rights", "all: no manifests with a service account were given"),
+            None => banner("rights", "all: no manifests with a service account were given"),
         }
 
         let (feed, activity) = (Feed::start(output, &environment), Arc::new(Notify::new()));
@@ -151,7 +151,7 @@ impl Stage {
 
     /// The rest of the banner: what can be done now.
     fn ready(&self, workbench: &Workbench) {
-        let banner = Banner { output: self.output };
+        let banner = |name: &str, text: &str| banner(self.output, name, text);
         let access = self.operator.controllers().iter().flat_map(Controller::access);
         let mut kinds: Vec<String> = Vec::new();
         for kind in access.map(|access| access.resource_type.kind().to_owned()) {
@@ -159,28 +159,22 @@ impl Stage {
                 kinds.push(kind);
             }
         }
-        banner.line("watching", &kinds.join(", "));
+        banner("watching", &kinds.join(", "));
         if let Some(kubeconfig) = &self.kubeconfig {
             let (kubeconfig, kubectl) = (kubeconfig.display(), &self.kubectl);
-            banner.line("config", &format!("KUBECONFIG={kubeconfig}"));
+            banner("config", &format!("KUBECONFIG={kubeconfig}"));
             let plurals = self.objects.iter().map(|objects| objects.kind.full_name());
             let look = plurals.map(|plural| format!("get {plural} -A"));
             for hint in look.chain(workbench.hints.iter().cloned()) {
-                banner.line("try", &format!("KUBECONFIG={kubeconfig} {kubectl} {hint}"));
+                banner("try", &format!("KUBECONFIG={kubeconfig} {kubectl} {hint}"));
             }
         }
         let end = if self.args.once { "" } else { "; Ctrl-C ends it" };
-        banner.line("ready", &format!("in {}{end}", human(self.environment.now().since_start())));
+        banner("ready", &format!("in {}{end}", human(self.environment.now().since_start())));
     }
 }
 
-/// The lines before the changes.
-struct Banner {
-    output: Output,
-}
-
-impl Banner {
-    fn line(&self, name: &str, text: &str) {
-        self.output.note(&format!("  {} {text}", self.output.dim(&format!("{name:<9}"))));
-    }
+/// A line before the changes.
+fn banner(output: Output, name: &str, text: &str) {
+    output.note(&format!("  {} {text}", output.dim(&format!("{name:<9}"))));
 }

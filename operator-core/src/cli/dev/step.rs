@@ -42,7 +42,7 @@ impl fmt::Display for Target {
 
 /// Why a step failed.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::cli) enum StepError {
+pub(super) enum StepError {
     /// The expected condition was not met in time.
     #[error("waited {} s for {target} {wanted}, and saw: {seen}", waited.as_secs())]
     NotSeen {
@@ -55,9 +55,9 @@ pub(in crate::cli) enum StepError {
         /// How long.
         waited: Duration,
     },
-    /// Something could not be applied.
-    #[error("could not apply the step's objects")]
-    Apply(#[source] testing::Error),
+    /// Something could not be applied, or its kind isn't served.
+    #[error("could not reach the step's objects")]
+    Unreachable(#[from] testing::Error),
     /// A request was refused.
     #[error("could not {doing} {target}")]
     Refused {
@@ -68,13 +68,10 @@ pub(in crate::cli) enum StepError {
         /// The server's words.
         source: Box<kube::Error>,
     },
-    /// A target's `apiVersion` is invalid.
-    #[error("{0} has an apiVersion that is not one")]
-    ApiVersion(Target),
 }
 
 impl StepError {
-    pub(in crate::cli) fn is_timeout(&self) -> bool {
+    pub(super) fn is_timeout(&self) -> bool {
         matches!(self, Self::NotSeen { .. })
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    Carried, DryRun, Life,
+    DryRun,
     lines::Lines,
     world::{World, Write},
 };
@@ -42,12 +42,6 @@ pub(super) struct End {
     pub(super) now: Timestamp,
     /// When it ended, by its own clock.
     pub(super) ended: Now,
-}
-
-impl End {
-    fn carried(&self) -> Carried {
-        (self.context.expected(), self.ended, self.now)
-    }
 }
 
 impl<P: KubeObject> Planned<P> {
@@ -190,21 +184,15 @@ impl<P: KubeObject> Planned<P> {
     /// If the primary would be gone.
     #[track_caller]
     pub fn again(&self) -> DryRun<P> {
-        let End { controller, world, key, resources, lacks, now, .. } = &self.end;
+        let End { controller, world, context, key, resources, lacks, now, ended, .. } = &self.end;
         let Some(primary) = world.get(self.kind(), key) else { panic!("{key} is gone after the run") };
         DryRun {
-            controller: Arc::clone(controller),
-            primary: Value::clone(&primary),
             before: Some(world.server.snapshot()),
-            known: Vec::new(),
-            made: Vec::new(),
             resources: resources.clone(),
             lacks: lacks.clone(),
             now: *now,
-            attempt: 0,
-            life: Life::Alive,
-            expected: Some(self.end.carried()),
-            of: PhantomData,
+            expected: Some((context.expected(), *ended, *now)),
+            ..DryRun::begin(Arc::clone(controller), Value::clone(&primary))
         }
     }
 

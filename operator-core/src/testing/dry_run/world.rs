@@ -2,7 +2,7 @@
 
 use std::{any::Any, fmt, sync::Arc};
 
-use kube::discovery::{ApiResource, Scope};
+use kube::discovery::Scope;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use test_cluster::Snapshot;
@@ -11,7 +11,7 @@ use super::objects::completed;
 use crate::{
     environment::Environment,
     resource::{ObjectKey, ResourceType},
-    testing::{Controllers, InProcessServer, faults::RequestTarget},
+    testing::{Controllers, InProcessServer, faults::RequestTarget, manifests::api_resource},
 };
 
 /// The field manager of a primary that doesn't say who has written it.
@@ -59,7 +59,7 @@ impl World {
             Self { server, manager: manager.to_owned(), kinds, lacks, resources, writes: Mutex::default() };
         for kind in &world.kinds {
             let scope = if kind.is_namespaced() { Scope::Namespaced } else { Scope::Cluster };
-            world.server.serve(&resource(kind), &scope);
+            world.server.serve(&api_resource(kind), &scope);
         }
         world
     }
@@ -67,7 +67,7 @@ impl World {
     /// From now on, it lacks what it lacks. What was listed before may have it.
     pub(super) fn withdraw(&self) {
         for kind in self.kinds.iter().filter(|kind| !self.serves(kind)) {
-            self.server.withdraw(&resource(kind));
+            self.server.withdraw(&api_resource(kind));
         }
     }
 
@@ -162,16 +162,6 @@ impl World {
 
     fn serves(&self, kind: &ResourceType) -> bool {
         !self.lacks.iter().any(|lacks| (lacks.group(), lacks.kind()) == (kind.group(), kind.kind()))
-    }
-}
-
-fn resource(kind: &ResourceType) -> ApiResource {
-    ApiResource {
-        group: kind.group().to_owned(),
-        version: kind.version().to_owned(),
-        api_version: kind.api_version().to_owned(),
-        kind: kind.kind().to_owned(),
-        plural: kind.plural().to_owned(),
     }
 }
 

@@ -107,15 +107,14 @@ struct Event {
 #[derive(Deserialize)]
 struct Object {
     #[serde(default)]
-    metadata: Metadata,
+    metadata: ObjectName,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Metadata {
+#[serde(default)]
+struct ObjectName {
     name: Option<String>,
     namespace: Option<String>,
-    resource_version: Option<String>,
 }
 
 impl Lines {
@@ -168,10 +167,7 @@ impl Lines {
 
     async fn take(&mut self, line: Bytes) {
         let Ok(event) = serde_json::from_slice::<Event>(&line) else { return self.deliver(line) };
-        let Metadata { name, namespace, resource_version } = event.object.metadata;
-        if let Some(version) = resource_version {
-            self.faults.0.memory.watched(&self.watch, &version);
-        }
+        let ObjectName { name, namespace } = event.object.metadata;
         let is_event = matches!(event.kind.as_str(), "ADDED" | "MODIFIED" | "DELETED");
         let object = RequestTarget { name, namespace, ..self.watch.clone() };
         let chosen = is_event.then(|| self.faults.line(&self.watch, &object)).flatten();

@@ -8,13 +8,12 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use futures::FutureExt;
 use http::request::Parts;
 
-use super::{Cut, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb};
+use super::{Fault, LineFault, RequestTarget, StatusAnswer, Verb};
 use crate::testing::Gate;
 
 type Predicate = Arc<dyn Fn(&Parts) -> bool + Send + Sync>;
@@ -110,10 +109,6 @@ impl Rule {
         matches!(self.0.effect, Effect::Line(_))
     }
 
-    pub(super) fn is_stale(&self) -> bool {
-        matches!(self.0.effect, Effect::Request(Fault::Stale(_)))
-    }
-
     /// Counts an occurrence and returns whether it is one of those selected.
     fn turn(&self) -> bool {
         let nth = self.0.met.fetch_add(1, Ordering::Relaxed) + 1;
@@ -192,64 +187,16 @@ impl Match {
         self.rule(Effect::Line(fault))
     }
 
-    /// [`Fault::Delay`].
-    #[must_use]
-    pub fn delay(self, delay: Duration) -> Rule {
-        self.fault(Fault::Delay(delay))
-    }
-
     /// [`Fault::Status`].
     #[must_use]
     pub fn status(self, status: StatusAnswer) -> Rule {
         self.fault(Fault::Status(status))
     }
 
-    /// [`Fault::StatusAfter`].
-    #[must_use]
-    pub fn status_after(self, status: StatusAnswer) -> Rule {
-        self.fault(Fault::StatusAfter(status))
-    }
-
-    /// [`Fault::Refused`].
-    #[must_use]
-    pub fn refused(self) -> Rule {
-        self.fault(Fault::Refused)
-    }
-
     /// [`Fault::AnswerLost`].
     #[must_use]
     pub fn answer_lost(self) -> Rule {
         self.fault(Fault::AnswerLost)
-    }
-
-    /// [`Fault::Hang`].
-    #[must_use]
-    pub fn hang(self) -> Rule {
-        self.fault(Fault::Hang)
-    }
-
-    /// [`Fault::Cut`].
-    #[must_use]
-    pub fn cut(self, after: Cut, end: End) -> Rule {
-        self.fault(Fault::Cut(after, end))
-    }
-
-    /// [`Fault::Stale`].
-    #[must_use]
-    pub fn stale(self, states: usize) -> Rule {
-        self.fault(Fault::Stale(states))
-    }
-
-    /// [`Fault::Crash`].
-    #[must_use]
-    pub fn crash(self) -> Rule {
-        self.fault(Fault::Crash)
-    }
-
-    /// [`Fault::CrashAfter`].
-    #[must_use]
-    pub fn crash_after(self) -> Rule {
-        self.fault(Fault::CrashAfter)
     }
 
     /// [`Fault::Meanwhile`]: `action` is done before the request is sent.

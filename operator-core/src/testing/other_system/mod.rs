@@ -63,6 +63,9 @@ type Hook = Arc<dyn Fn(String) -> BoxFuture<'static, ()> + Send + Sync>;
 /// The name of a record that no other one may have.
 type Name<R> = dyn Fn(&R) -> Option<String> + Send + Sync;
 
+/// Longer than any test.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
 struct State<R> {
     records: Records<R>,
     script: Script,
@@ -117,12 +120,12 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
 
     /// From now on there is an outage, or there is none.
     pub fn outage(&self, is_down: bool) -> &Self {
-        self.script(|script| script.outage(is_down))
+        self.script(|script| script.down_until = is_down.then(|| Instant::now() + FOREVER))
     }
 
     /// From now on there is an outage that lasts so long.
     pub fn down_for(&self, time: Duration) -> &Self {
-        self.script(|script| script.down_until(Instant::now() + time))
+        self.script(|script| script.down_until = Some(Instant::now() + time))
     }
 
     /// Reads show what was so long ago: eventual consistency. The answer of a change shows what was changed.
@@ -138,11 +141,6 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
     /// A deletion takes so long: until then the record is there, and a deletion is answered with [`Deletion::Asked`].
     pub fn deletes_in(&self, time: Duration) -> &Self {
         self.script(|script| script.deletes_in = time)
-    }
-
-    /// From now on a create with a token of which there is a record returns that, as systems do it that know such keys.
-    pub fn knows_tokens(&self) -> &Self {
-        self.script(|script| script.knows_tokens = true)
     }
 
     /// Called before and after each call with, for example, `before create uid/node` or `after delete id-1`; the call goes on
@@ -201,12 +199,9 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
     /// # Errors
     /// As the script says.
     pub async fn create(&self, token: &str, body: R) -> Result<(String, R), OtherSystemError> {
-        let create = |state: &mut State<R>, now| match state.records.of_token(token) {
-            Some(known) if state.script.knows_tokens => Ok(known),
-            _ => {
-                state.is_free(token, &body)?;
-                Ok(state.records.create(token, body.clone(), now))
-            }
+        let create = |state: &mut State<R>, now| {
+            state.is_free(token, &body)?;
+            Ok(state.records.create(token, body.clone(), now))
         };
         self.call("create", token, create).await
     }

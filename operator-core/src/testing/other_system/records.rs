@@ -60,12 +60,6 @@ impl<R: Clone> Records<R> {
         (id, body)
     }
 
-    /// The first one with this token that exists.
-    pub(super) fn of_token(&self, token: &str) -> Option<(String, R)> {
-        let existing = |record: &Record<R>| Some((record.id.clone(), record.body()?.clone()));
-        self.0.iter().filter(|record| record.token == token).find_map(existing)
-    }
-
     /// Those that exist, as they were so long ago.
     pub(super) fn shown(
         &self,

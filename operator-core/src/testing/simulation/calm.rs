@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::{
     Oracle, Violation,
-    record::{Actor, Call, seconds},
+    record::{Actor, Call},
 };
 use crate::testing::faults::Verb;
 
@@ -81,18 +81,21 @@ impl Complaints {
         }
         let never = state.expected.drain(..).filter(|(_, happened)| !happened);
         left.extend(never.map(|(text, _)| format!("{text:?} is expected, and never happens")));
-        if left.len() > MOST_TOLD {
-            let more = left.len() - MOST_TOLD;
-            left.truncate(MOST_TOLD);
-            left.push(format!("and {more} more"));
-        }
-        left.into_iter().map(|message| Violation { oracle: Oracle::CalmRun, message }).collect()
+        first(MOST_TOLD, left)
+            .into_iter()
+            .map(|message| Violation { oracle: Oracle::CalmRun, message })
+            .collect()
     }
 }
 
-/// The start of a complaint that concerns a moment.
-pub(super) fn at(now: std::time::Duration) -> String {
-    seconds(now)
+/// The first of these texts, and how many more there are.
+pub(super) fn first(most: usize, mut texts: Vec<String>) -> Vec<String> {
+    if texts.len() > most {
+        let more = texts.len() - most;
+        texts.truncate(most);
+        texts.push(format!("and {more} more"));
+    }
+    texts
 }
 
 #[cfg(test)]

@@ -12,10 +12,10 @@ use crate::testing::faults::RequestTarget;
 
 /// Where secrets were found, and which ones are searched for. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Canaries(Arc<Shared>);
+pub(super) struct Canaries(Arc<SecretSearch>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SecretSearch {
     /// Whether there is anything to search for: checked for every line that is logged.
     any: AtomicBool,
     /// Whether texts from before a secret was known are remembered, because a password may be logged before it is
@@ -39,7 +39,7 @@ const MOST_SAID: usize = 100_000;
 impl Canaries {
     /// With memory of what was said before a secret was known: for the calm run, because it takes time.
     pub(super) fn remembering() -> Self {
-        Self(Arc::new(Shared { remembers: true, ..Shared::default() }))
+        Self(Arc::new(SecretSearch { remembers: true, ..SecretSearch::default() }))
     }
 
     /// From now on this is searched for.

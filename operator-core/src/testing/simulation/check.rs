@@ -136,7 +136,8 @@ fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result
         // Once more, for its log alone: otherwise what is logged is searched for secrets.
         let calm = Job::Tape(tape.clone()).reference(&references)?;
         let choices = Choices::replayed(tape.clone());
-        in_thread(|| shown::with_logs(|| drop(run(test, &choices, Some(&calm), &Apart::default()))));
+        let shown = Apart { shows_logs: true, ..Apart::default() };
+        in_thread(|| drop(run(test, &choices, Some(&calm), &shown)));
     }
     let jobs = jobs(settings, references.calm());
     let (report, failed) = all(settings, &jobs, &references, test);

@@ -195,16 +195,18 @@ impl fmt::Display for Tape {
     }
 }
 
+/// FNV-1a: the same everywhere and forever.
+pub(super) fn fnv(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// SplitMix64: small, fast, and the same everywhere and forever, so that a seed keeps its meaning.
 struct Random(u64);
 
 impl Random {
     fn new(seed: u64, name: &str) -> Self {
-        // FNV-1a, for the same reason.
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash);
+        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ fnv(name));
         random.draw();
         random
     }

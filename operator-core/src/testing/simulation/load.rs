@@ -83,16 +83,11 @@ impl World {
             violations.push(format!("{} reads in {seconds} s when all was done", load.reads));
         }
         if let Some(calm) = calm {
-            let (runs, reads) = (2 * calm.runs + 20, 2 * calm.reads + 40);
-            if load.runs > runs {
-                violations
-                    .push(format!("{} runs when all was done, and {} in the calm run", load.runs, calm.runs));
-            }
-            if load.reads > reads {
-                violations.push(format!(
-                    "{} reads when all was done, and {} in the calm run",
-                    load.reads, calm.reads
-                ));
+            let kinds = [("runs", load.runs, calm.runs, 20), ("reads", load.reads, calm.reads, 40)];
+            for (what, made, calmly, more) in kinds {
+                if made > 2 * calmly + more {
+                    violations.push(format!("{made} {what} when all was done, and {calmly} in the calm run"));
+                }
             }
         }
         let violation = |message| Violation { oracle: Oracle::Quiet, message };

@@ -179,30 +179,17 @@ pub struct Failure {
 
 impl Failure {
     pub(super) fn calm(name: &str, outcome: Outcome) -> Self {
-        Self {
-            name: name.to_owned(),
-            seed: None,
-            tape: Tape::calm(),
-            violations: outcome.violations,
-            story: outcome.story,
-            diverges: None,
-            file: None,
-            weights: (0, 0),
-        }
+        Self::of(name, outcome.violations, outcome.story)
     }
 
     fn of_the_storm(message: String) -> Self {
         let violation = Violation { oracle: super::Oracle::Test, message };
-        Self {
-            name: "the storm".to_owned(),
-            seed: None,
-            tape: Tape::calm(),
-            violations: vec![violation],
-            story: Vec::new(),
-            diverges: None,
-            file: None,
-            weights: (0, 0),
-        }
+        Self::of("the storm", vec![violation], Vec::new())
+    }
+
+    fn of(name: &str, violations: Vec<Violation>, story: Vec<String>) -> Self {
+        let (name, tape) = (name.to_owned(), Tape::calm());
+        Self { name, seed: None, tape, violations, story, diverges: None, file: None, weights: (0, 0) }
     }
 }
 

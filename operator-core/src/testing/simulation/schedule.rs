@@ -24,8 +24,9 @@ use super::{
     oracles,
     record::Record,
     shown,
-    world::{Apart, Setting, World},
+    world::{Apart, World},
 };
+use crate::results::panic_text;
 
 /// The outcome of a schedule. If nothing is wrong with it, it has no story and no tape.
 pub(super) struct Outcome {
@@ -70,23 +71,21 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
     let seen = RefCell::new(None);
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.expect("a runtime without a driver for sockets can always be built");
+    let listener = Listener::new(canaries.clone(), complaints.clone());
+    let record = {
+        let _its_time = runtime.enter();
+        Arc::new(Record::new(canaries, complaints))
+    };
     let tasks = LocalSet::new();
     let schedule = async {
-        let setting = Setting {
-            choices: choices.clone(),
-            calm: calm.map(Arc::clone),
-            apart: apart.clone(),
-            canaries: canaries.clone(),
-            complaints: complaints.clone(),
-        };
-        let world = World::new(setting).await;
+        let calm = calm.map(Arc::clone);
+        let world = World::new(choices.clone(), calm, apart.clone(), Arc::clone(&record)).await;
         *seen.borrow_mut() = Some(Rc::clone(&world));
-        let sim = Sim { world, canaries: canaries.clone() };
+        let sim = Sim { world };
         let all = async {
             test(sim.clone()).await;
             sim.finish().await
         };
-        let record = Arc::clone(&sim.world.record);
         tokio::select! {
             biased;
             // It has been said.
@@ -101,16 +100,15 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
             }
         }
     };
-    let listener: Dispatch = match shown::are_on() {
-        true => shown::logs(),
-        false => Listener::new(canaries.clone(), complaints.clone()).into(),
+    let listener: Dispatch = match apart.shows_logs {
+        true => shown::logs(&record),
+        false => listener.into(),
     };
     let run = tracing::dispatcher::with_default(&listener, || {
         silently(|| catch_unwind(AssertUnwindSafe(|| tasks.block_on(&runtime, schedule))))
     });
     let world = seen.borrow_mut().take();
-    let record: Option<Arc<Record>> = world.as_ref().map(|world| Arc::clone(&world.record));
-    let mut violations = record.as_ref().map(|record| record.violations()).unwrap_or_default();
+    let mut violations = record.violations();
     let panics = PANICS.take();
     let has_panicked = run.is_err();
     let run = match run {
@@ -128,20 +126,16 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
     };
     violations.dedup();
     // Nobody asks for the story of a schedule in which all went well.
-    let told = |record: &Arc<Record>| if violations.is_empty() { Vec::new() } else { record.story() };
     let outcome = Outcome {
-        story: record.as_ref().map(told).unwrap_or_default(),
+        story: if violations.is_empty() { Vec::new() } else { record.story() },
         tape: if violations.is_empty() { Tape::calm() } else { choices.tape() },
         violations,
-        faults: record.as_ref().map(|record| record.faults()).unwrap_or_default(),
-        took: record.as_ref().map(|record| record.now_at_end()).unwrap_or_default(),
+        faults: record.faults(),
+        took: record.now_at_end(),
         plan: world.as_ref().map_or_else(FaultPlan::none, |world| world.storm.plan()),
         troubles: world.as_ref().and_then(|world| *world.cluster.troubles.borrow()).unwrap_or_default(),
         is_unfit: has_panicked || world.as_ref().is_some_and(|world| world.cluster.is_unfit.get()),
-        run: run.unwrap_or_else(|| CalmRun {
-            calls: record.as_ref().map(|record| record.calls()).unwrap_or_default(),
-            ..CalmRun::default()
-        }),
+        run: run.unwrap_or_else(|| CalmRun { calls: record.calls(), ..CalmRun::default() }),
     };
     // Tasks are dropped inside their runtime, and hold the world until then.
     drop((tasks, runtime));
@@ -158,10 +152,9 @@ impl Sim {
         world.compare_last_state();
         let quiet = self.stays_quiet().await;
         let plan = world.storm.plan();
-        let (sweep, pairs) = (plan.every_write, plan.pairs);
         // The end of everything meets the same bad luck as its beginning.
         world.cluster.is_farewell.set(true);
-        world.follow(plan.without_rules());
+        world.follow(FaultPlan { rules: Vec::new(), ..plan.clone() });
         world.storm.sweep.farewell();
         let somebody = &world.storm.sweep.somebody;
         somebody.has_made_again();
@@ -193,24 +186,24 @@ impl Sim {
         self.tell(world.dead().await);
         self.tell(world.record.complaints.judge());
         world.end().await;
-        let states = world.states.take();
-        let checkpoint = world.checkpoint.take();
-        let (writes, moments) = (world.storm.writes(), world.storm.outside.moments());
-        let points = Arc::new(world.storm.sweep.points());
-        let cluster = &world.cluster;
-        let (storms, readiness, before) = (cluster.storms.get(), cluster.readiness, cluster.before.take());
-        let others = CalmRun {
-            writes,
-            moments,
-            sweep,
-            pairs,
-            points,
-            storms,
-            readiness,
-            before,
-            ..CalmRun::default()
-        };
-        CalmRun { states, calls, farewell, load, quiet, footprint, checkpoint, ..others }
+        let (storm, cluster) = (&world.storm, &world.cluster);
+        CalmRun {
+            states: world.states.take(),
+            calls,
+            farewell,
+            load,
+            quiet,
+            footprint,
+            writes: storm.writes(),
+            moments: storm.outside.moments(),
+            sweep: plan.every_write,
+            pairs: plan.pairs,
+            storms: cluster.storms.get(),
+            readiness: cluster.readiness,
+            before: cluster.before.take(),
+            points: Arc::new(storm.sweep.points()),
+            checkpoint: world.checkpoint.take(),
+        }
     }
 
     /// O2: for ten minutes, and in some schedules for longer than the maximum interval between two runs.
@@ -250,9 +243,9 @@ impl Sim {
     fn secrets(&self) -> Vec<Violation> {
         self.world.exclusive.look_at_metrics();
         for state in &*self.world.states.borrow() {
-            state.texts().for_each(|(name, text)| self.canaries.look_at(&text, || name.clone()));
+            state.texts().for_each(|(name, text)| self.world.record.canaries.look_at(&text, || name.clone()));
         }
-        let mut places = self.canaries.found();
+        let mut places = self.world.record.canaries.found();
         places.sort();
         places.dedup();
         places.into_iter().map(|message| Violation { oracle: Oracle::NoSecret, message }).collect()
@@ -280,10 +273,7 @@ fn silently<T>(what: impl FnOnce() -> T) -> T {
         std::panic::set_hook(Box::new(move |info| {
             if SILENT.with_borrow(|silent| *silent) {
                 let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
-                let payload = info.payload();
-                let text = payload.downcast_ref::<&str>().copied();
-                let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-                let message = format!("{}{}", text.unwrap_or("it panicked"), place.unwrap_or_default());
+                let message = format!("{}{}", panic_text(info.payload()), place.unwrap_or_default());
                 PANICS.with_borrow_mut(|panics| {
                     if panics.len() < MOST_PANICS && !panics.contains(&message) {
                         panics.push(message);

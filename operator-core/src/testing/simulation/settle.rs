@@ -125,8 +125,7 @@ impl World {
         if self.cluster.readiness == Readiness::NeverComes {
             state.forget_counts();
         }
-        self.storm.sweep.forgets_managers(&mut state);
-        self.storm.sweep.may_leave(&mut state);
+        self.storm.sweep.allow_for_the_act(&mut state);
         state
     }
 

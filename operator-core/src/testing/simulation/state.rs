@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::{
+    calm::first,
     cluster,
     made_up::{MadeUp, forget},
     objects::{Found, Objects},
@@ -116,12 +117,7 @@ impl State {
         differences.extend(replaced.map(|name| {
             format!("{name} is another object of that name, and the same one as before in the calm run")
         }));
-        if differences.len() > MOST_DIFFERENCES {
-            let more = differences.len() - MOST_DIFFERENCES;
-            differences.truncate(MOST_DIFFERENCES);
-            differences.push(format!("and {more} more"));
-        }
-        differences
+        first(MOST_DIFFERENCES, differences)
     }
 
     /// The objects except Secrets, as text.
@@ -173,7 +169,9 @@ fn name_owners(object: &mut Value, names: &BTreeMap<&str, String>) {
         }
     }
     // Of the parts of a mark the second one alone knows no uid.
-    if let Some(Value::String(mark)) = metadata["annotations"].get_mut(MarkNames::default().mark())
+    if let Some(Value::String(mark)) = metadata
+        .get_mut("annotations")
+        .and_then(|annotations| annotations.get_mut(MarkNames::default().mark()))
         && let Some(of_the_name) = mark.split('.').nth(1)
     {
         *mark = of_the_name.to_owned();

@@ -14,9 +14,6 @@ use tokio::task::JoinHandle;
 
 use super::{
     CalmRun, Choices, FaultPlan, Oracle,
-    calm::Complaints,
-    canary::Canaries,
-    check::CRASH_POINT,
     checkpoint::Checkpoint,
     cluster::{Cluster, Readiness},
     life::{Life, recorded},
@@ -24,7 +21,6 @@ use super::{
     objects::{Objects, named},
     observer::Exclusive,
     overlap::Overlaps,
-    plan::CrashPoint,
     record::{Actor, Record, Violation},
     state::State,
     storm::Storm,
@@ -44,16 +40,6 @@ pub(super) type Factory = Rc<dyn Fn() -> OperatorBuilder>;
 /// After how many milliseconds a crashed operator is started again; the first is that of the calm run.
 const RESTARTS: [u64; 5] = [100, 0, 10, 2_000, 20_000];
 
-/// What a schedule was started with.
-pub(super) struct Setting {
-    pub(super) choices: Choices,
-    /// `None` while it is made.
-    pub(super) calm: Option<Arc<CalmRun>>,
-    pub(super) apart: Apart,
-    pub(super) canaries: Canaries,
-    pub(super) complaints: Complaints,
-}
-
 /// What happens in an otherwise calm run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Apart {
@@ -61,6 +47,8 @@ pub(super) struct Apart {
     pub(super) act: Option<Moment>,
     /// How readiness ends.
     pub(super) readiness: Readiness,
+    /// What is logged is shown, and not searched for secrets.
+    pub(super) shows_logs: bool,
 }
 
 impl Apart {
@@ -101,45 +89,44 @@ pub(super) struct World {
     pub(super) made: RefCell<Vec<(ResourceType, String, String)>>,
     /// The states at which the schedule has settled.
     pub(super) states: RefCell<Vec<State>>,
+    /// The version of the server before anything has happened.
+    pub(super) first_version: Cell<u64>,
     /// The state from which the schedules after this run start, if this is the calm one.
     pub(super) checkpoint: RefCell<Option<Checkpoint>>,
 }
 
 impl World {
-    pub(super) async fn new(setting: Setting) -> Rc<Self> {
-        let record = Arc::new(Record::new(setting.canaries, setting.complaints));
+    /// `calm` is the run with which this one is compared; `None` while that is made.
+    pub(super) async fn new(
+        choices: Choices,
+        calm: Option<Arc<CalmRun>>,
+        apart: Apart,
+        record: Arc<Record>,
+    ) -> Rc<Self> {
         let clock = {
             let clock = super::life::VirtualClock(Arc::clone(&record));
             move || clock.now()
         };
-        let checkpoint = setting.calm.as_ref().and_then(|calm| calm.checkpoint.as_ref());
-        let server = match checkpoint {
-            Some(checkpoint) => InProcessServer::from_snapshot(clock, checkpoint.served.server()),
-            None => InProcessServer::with_clock(clock),
-        };
-        let readiness = setting.calm.as_ref().map_or(setting.apart.readiness, |calm| calm.readiness);
+        let server = InProcessServer::with_clock(clock);
+        let readiness = calm.as_ref().map_or(apart.readiness, |calm| calm.readiness);
         let cluster = Cluster::new(readiness);
-        let crash_point = match setting.choices.given(CRASH_POINT) {
-            0 => None,
-            point => Some(CrashPoint { write: u64::from(point / 2), after: point % 2 == 1 }),
-        };
         let client = client_of_user(&server, &record, &config(&server));
         let exclusive = Arc::new(Exclusive::new(Arc::clone(&record)));
         let sweep = Sweep::new(
-            (&setting.choices, setting.calm.as_deref()),
-            setting.apart.act,
+            (&choices, calm.as_deref()),
+            apart.act,
             &record,
             &server,
             &exclusive,
             Somebody::new(&server, &record),
         );
-        let storm = Arc::new(Storm::new(setting.choices.clone(), Arc::clone(&record), crash_point, sweep));
+        let storm = Arc::new(Storm::new(choices.clone(), Arc::clone(&record), sweep));
         let faults = Faults::directed(Arc::clone(&storm) as _);
         let world = Rc::new(Self {
-            choices: setting.choices,
+            choices,
             exclusive,
             record,
-            calm: setting.calm,
+            calm,
             server,
             storm,
             faults,
@@ -159,6 +146,7 @@ impl World {
             incarnations: Cell::new(0),
             made: RefCell::default(),
             states: RefCell::default(),
+            first_version: Cell::default(),
             checkpoint: RefCell::default(),
         });
         world.begin().await;

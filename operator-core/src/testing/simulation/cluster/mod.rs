@@ -81,6 +81,7 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 /// The cluster of a schedule.
+#[derive(Default)]
 pub(super) struct Cluster {
     /// How readiness ends in this schedule, and in the calm run with which it is compared.
     pub(super) readiness: Readiness,
@@ -120,18 +121,7 @@ struct Script {
 
 impl Cluster {
     pub(super) fn new(readiness: Readiness) -> Self {
-        Self {
-            readiness,
-            luck: RefCell::default(),
-            waits: Arc::default(),
-            became_ready: Arc::default(),
-            storms: Cell::default(),
-            is_for_good: Cell::default(),
-            before: RefCell::default(),
-            is_unfit: Cell::default(),
-            is_farewell: Cell::default(),
-            troubles: RefCell::default(),
-        }
+        Self { readiness, ..Self::default() }
     }
 }
 
