@@ -65,7 +65,7 @@ const BESIDE_THE_RUNS: Duration = Duration::from_secs(10);
 /// code may block its own forever. If no further thread can be started, the process has to be killed from outside.
 pub(super) fn at_last(status: ExitStatus) {
     let end = move || {
-        // Nobody wakes it, so that nothing but the time ends this.
+        // Nothing wakes it: only the time ends this.
         thread::park_timeout(LAST_MOMENT);
         process::exit(status.code().into());
     };

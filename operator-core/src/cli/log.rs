@@ -69,7 +69,7 @@ impl Counts {
             if self.waiting.load(Ordering::SeqCst) == 0 {
                 break;
             }
-            // Nobody wakes it.
+            // Nothing wakes it.
             thread::park_timeout(LOOK_AGAIN);
         }
     }
@@ -100,7 +100,7 @@ fn write_to(mut sink: impl Write, lines: &Receiver<Vec<u8>>, counts: &Counts) {
                 writeln!(sink, "{dropped} lines of the log were dropped, as they found no reader or no room")
             }
         });
-        // The disk may be full. Where nobody reads any more there is nobody to be told about it.
+        // The disk may be full. Without a reader there is no one to tell.
         if told.is_err() {
             counts.dropped.fetch_add(dropped + 1, Ordering::SeqCst);
         }

@@ -25,7 +25,7 @@ pub struct Audit {
     client: Client,
     /// Whether the caller has made the call of this entry.
     is_theirs: Box<dyn Fn(&AuditEvent) -> bool + Send + Sync>,
-    /// Entries that were read and come after those that were told.
+    /// Entries that were read and not returned yet.
     read: Vec<AuditEvent>,
 }
 
@@ -64,7 +64,7 @@ impl Audit {
         Ok(audit)
     }
 
-    /// The calls since the last time that this was asked.
+    /// The calls since the last call of this function.
     ///
     /// A call is missing only as long as its answer is: the API server's log is a blocking one, which has the entry before
     /// the answer's end is sent. A request of our own, which is waited for, shows that the log has come that far.

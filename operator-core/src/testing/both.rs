@@ -79,7 +79,7 @@ fn fail_quietly(line: &str) -> ! {
 pub fn in_process<F: Future + 'static>(test: impl FnOnce() -> F) -> F::Output {
     let runtime = runtime(Builder::new_current_thread().enable_all().start_paused(true));
     // Put back even if the test panics: the next one on this thread may be on the real server.
-    let _place = Place::take(TestCluster::in_process());
+    let _place = ThreadCluster::take(TestCluster::in_process());
     runtime.block_on(erased(test()))
 }
 
@@ -122,16 +122,16 @@ fn runtime(builder: &mut Builder) -> Runtime {
     builder.build().expect("a runtime needs a few file descriptors only")
 }
 
-struct Place;
+struct ThreadCluster;
 
-impl Place {
+impl ThreadCluster {
     fn take(cluster: TestCluster) -> Self {
         IN_PROCESS.set(Some(cluster));
         Self
     }
 }
 
-impl Drop for Place {
+impl Drop for ThreadCluster {
     fn drop(&mut self) {
         IN_PROCESS.set(None);
     }

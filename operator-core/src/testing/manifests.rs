@@ -57,7 +57,7 @@ impl TestCluster {
     /// [`apply_yaml`](Self::apply_yaml) does. All files are read before anything is applied.
     ///
     /// # Errors
-    /// If a file can't be read, one of its documents is no object, a kind is not served, or the API server refuses an
+    /// If a file can't be read, one of its documents isn't an object, a kind is not served, or the API server refuses an
     /// object. The message names the file, and the document by its number.
     pub async fn apply_files(
         &self,
@@ -82,7 +82,7 @@ impl TestCluster {
     /// server has stored them. Those that need a namespace and name none get `namespace`.
     ///
     /// # Errors
-    /// If the text is not YAML, a document is no object, a kind is not served, or the API server refuses an object.
+    /// If the text is not YAML, a document isn't an object, a kind is not served, or the API server refuses an object.
     pub async fn apply_yaml(&self, namespace: &str, yaml: &str) -> Result<Vec<DynamicObject>, Error> {
         self.apply(namespace, objects("the text to apply", yaml)?).await
     }
@@ -143,7 +143,7 @@ fn objects(what: &str, yaml: &str) -> Result<Vec<DynamicObject>, Error> {
 
 fn object(document: Value) -> Result<DynamicObject, String> {
     if !document.is_object() {
-        return Err("it is no object: `apiVersion`, `kind` and `metadata` are needed".to_owned());
+        return Err("it isn't an object: `apiVersion`, `kind` and `metadata` are needed".to_owned());
     }
     for path in ["/apiVersion", "/kind", "/metadata/name"] {
         if document.pointer(path).and_then(Value::as_str).is_none_or(str::is_empty) {

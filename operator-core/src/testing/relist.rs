@@ -1,4 +1,4 @@
-//! Has an informer list again when the test wants it to: its watch is told that its version is too old.
+//! Makes an informer list again when the test wants it to: the server says that the version of its watch is too old.
 
 use std::future::Future;
 

@@ -3,38 +3,26 @@
 use std::time::Duration;
 
 use kube::{
-    Api, Client,
+    Api,
     api::{DeleteParams, DynamicObject, Patch, PatchParams},
     core::TypeMeta,
 };
 use serde_json::Value;
 
 use super::{
-    ready::Judge,
+    stage::Stage,
     step::{Action, StepError, Target},
 };
-use crate::{
-    environment::Environment,
-    testing::{TestCluster, discovered},
-};
+use crate::testing::discovered;
 
 /// The pause between two looks at an object.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// What a step needs to act and to look.
-pub(super) struct Actor<'a> {
-    pub(super) cluster: &'a TestCluster,
-    pub(super) client: &'a Client,
-    pub(super) environment: &'a Environment,
-    pub(super) namespace: &'a str,
-    pub(super) judge: &'a Judge,
-}
-
-impl Actor<'_> {
+impl Stage {
     pub(super) async fn act(&self, action: &Action) -> Result<(), StepError> {
         match action {
             Action::Apply(yaml) => {
-                self.cluster.apply_yaml(self.namespace, yaml).await?;
+                self.cluster.apply_yaml(&self.args.namespace, yaml).await?;
                 Ok(())
             }
             Action::Patch(target, patch) => {
@@ -78,8 +66,8 @@ impl Actor<'_> {
 
     async fn api(&self, target: &Target) -> Result<Api<DynamicObject>, StepError> {
         let types = TypeMeta { api_version: target.api_version.clone(), kind: target.kind.clone() };
-        let namespace = target.namespace.as_deref().unwrap_or(self.namespace);
-        Ok(discovered(self.client, &types, namespace).await?)
+        let namespace = target.namespace.as_ref().unwrap_or(&self.args.namespace);
+        Ok(discovered(&self.client, &types, namespace).await?)
     }
 }
 

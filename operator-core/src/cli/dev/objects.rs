@@ -10,7 +10,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     feed::{Feed, human},
-    lines::Lines,
+    lines::LineObserver,
     ready::{Judge, Readiness},
 };
 use crate::{
@@ -77,7 +77,7 @@ fn value(object: &TextObject) -> Value {
 /// Reports how primaries change.
 pub(super) struct Narrator {
     pub(super) controller: String,
-    pub(super) lines: Arc<Lines>,
+    pub(super) lines: Arc<LineObserver>,
     pub(super) feed: Feed,
     pub(super) clock: Clock,
     pub(super) judge: Judge,

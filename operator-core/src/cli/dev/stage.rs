@@ -1,19 +1,19 @@
 //! Everything that `dev` sets up, and what happens on it.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc};
 
 use kube::{Client, api::DynamicObject};
 use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    Error, ExitStatus, Workbench,
-    actor::Actor,
-    failed,
+    Error, ExitStatus, Workbench, failed,
     feed::{Feed, human},
-    lines::Lines,
+    lines::LineObserver,
     objects::{Narrator, Objects},
-    once, rights,
+    once,
+    ready::Judge,
+    rights,
     server::Server,
 };
 use crate::{
@@ -29,17 +29,17 @@ use crate::{
 pub(super) struct Stage {
     pub(super) operator: Operator,
     pub(super) feed: Feed,
-    pub(super) lines: Arc<Lines>,
+    pub(super) lines: Arc<LineObserver>,
     pub(super) objects: Vec<Objects>,
     pub(super) activity: Arc<Notify>,
     pub(super) output: Output,
-    pub(super) patience: Duration,
-    args: DevArgs,
-    cluster: TestCluster,
+    pub(super) args: DevArgs,
+    pub(super) judge: Judge,
+    pub(super) cluster: TestCluster,
     kubeconfig: Option<PathBuf>,
     kubectl: String,
-    client: Client,
-    environment: Environment,
+    pub(super) client: Client,
+    pub(super) environment: Environment,
 }
 
 impl Stage {
@@ -56,16 +56,13 @@ impl Stage {
         let cluster = &server.cluster;
         let client = cluster.client().map_err(failed("connect to the control plane"))?;
 
-        let manifests = async {
-            let mut applied: Vec<DynamicObject> = Vec::new();
-            for yaml in &workbench.manifests {
-                let objects = cluster.apply_yaml(&args.namespace, yaml).await;
-                applied.extend(objects.map_err(failed("apply the operator's manifests"))?);
-            }
-            Ok::<_, Error>(applied)
-        };
         let started = environment.now().since_start();
-        let account = rights::account(&manifests.await?);
+        let mut manifests: Vec<DynamicObject> = Vec::new();
+        for yaml in &workbench.manifests {
+            let objects = cluster.apply_yaml(&args.namespace, yaml).await;
+            manifests.extend(objects.map_err(failed("apply the operator's manifests"))?);
+        }
+        let account = rights::account(&manifests);
         let config = account.as_ref().map_or_else(|| cluster.config(), |user| cluster.config_as(user, &[]));
         let mut shown = config.clone();
         shown.cluster_url = server.url().parse().unwrap_or(shown.cluster_url);
@@ -86,7 +83,7 @@ impl Stage {
         }
 
         let (feed, activity) = (Feed::start(output, &environment), Arc::new(Notify::new()));
-        let lines = Arc::new(Lines::new(feed.clone(), Arc::clone(&activity)));
+        let lines = Arc::new(LineObserver::new(feed.clone(), Arc::clone(&activity)));
         let observer = Arc::clone(&lines) as Arc<dyn Observer>;
         let operator =
             cluster.connect(builder).without_leader_election().config(config).observer(observer).build()?;
@@ -112,8 +109,8 @@ impl Stage {
             objects,
             activity,
             output,
-            patience: args.patience,
             args: args.clone(),
+            judge: workbench.judge.clone(),
             cluster: cluster.clone(),
             kubeconfig: server.kubeconfig(),
             kubectl: server.kubectl(),
@@ -132,14 +129,7 @@ impl Stage {
         }
         self.ready(workbench);
         if let (true, Some(scenario)) = (self.args.once, &workbench.scenario) {
-            let actor = Actor {
-                cluster: &self.cluster,
-                client: &self.client,
-                environment: &self.environment,
-                namespace: &self.args.namespace,
-                judge: &workbench.judge,
-            };
-            scenario.play(&actor, deadline, &self.feed, self.output).await?;
+            scenario.play(self, deadline).await?;
         } else {
             for yaml in &workbench.examples {
                 let applied = self.cluster.apply_yaml(&self.args.namespace, yaml).await;

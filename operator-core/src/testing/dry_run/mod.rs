@@ -10,7 +10,7 @@
 //! # Guarantees
 //! - The run is that of an operator: the same dispatcher, workflow, `operations` and clients. Only the transport is another
 //!   one, and informers list once instead of following.
-//! - Nothing leaves the process: each request is answered by a server inside it, which nobody else uses.
+//! - Nothing leaves the process: each request is answered by a server inside it, which no one else uses.
 //! - The same run is planned each time: clock, uids and random numbers are given.
 //!
 //! # Assumptions
@@ -48,7 +48,7 @@ use crate::{
     workflow::declare::reference::NodeRef,
 };
 
-/// A run of a controller for one primary, without a cluster: a server inside the process, which nobody else uses, takes
+/// A run of a controller for one primary, without a cluster: a server inside the process, which no one else uses, takes
 /// the writes. [`Planned`] says what was written, which state each node has and why, and when the next run is due.
 ///
 /// It is the run of an operator, which finds these objects in its caches: the primary, and what is
@@ -162,8 +162,8 @@ impl<P: KubeObject> DryRun<P> {
     /// type that is written as JSON with `apiVersion` and `kind`.
     ///
     /// A missing namespace is the primary's. What only a server sets is made up if it is missing: uid, version,
-    /// generation, time of creation; and managed fields, as if this controller had applied the object. Whose it is, it
-    /// says itself, by an owner reference for example: see [`made`](Self::made). It replaces an object that was given
+    /// generation, time of creation; and managed fields, as if this controller had applied the object. Its owner is
+    /// taken from its owner reference, for example: see [`made`](Self::made). It replaces an object that was given
     /// before under the same name.
     ///
     /// # Panics

@@ -27,18 +27,14 @@ pub(super) fn completed(
         false => None,
     };
     object["metadata"]["namespace"] = json!(namespace);
+    // Caches keep the set of an entry as text.
     for entry in object["metadata"]["managedFields"].as_array_mut().into_iter().flatten() {
-        as_a_tree(entry);
+        if let Some(tree) = entry["fieldsV1"].as_str().and_then(|text| serde_json::from_str(text).ok()) {
+            entry["fieldsV1"] = tree;
+        }
     }
     without_nulls(&mut object);
     (ObjectKey::new(Cluster::local(), namespace.as_deref(), &name), object)
-}
-
-/// Caches keep the set of an entry as text.
-fn as_a_tree(entry: &mut Value) {
-    if let Some(tree) = entry["fieldsV1"].as_str().and_then(|text| serde_json::from_str(text).ok()) {
-        entry["fieldsV1"] = tree;
-    }
 }
 
 fn without_nulls(value: &mut Value) {

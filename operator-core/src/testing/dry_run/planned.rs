@@ -1,6 +1,6 @@
-//! What a dry run has come to.
+//! The result of a dry run.
 
-use std::{any::Any, fmt, marker::PhantomData, sync::Arc, time::Duration};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -20,17 +20,16 @@ use crate::{
     workflow::declare::reference::NodeRef,
 };
 
-/// What a [`DryRun`] has come to: the writes that it would make, the state of each node and why, the status, and when
+/// The result of a [`DryRun`]: the writes that it would make, the state of each node and why, the status, and when
 /// the next run is due. Shown as text it is all of this.
 pub struct Planned<P: KubeObject> {
-    end: End,
+    end: EndedRun,
     run: Option<Run<P>>,
     writes: Vec<Write>,
-    of: PhantomData<fn() -> P>,
 }
 
 /// What is left when the run has ended.
-pub(super) struct End {
+pub(super) struct EndedRun {
     pub(super) controller: Arc<Controller>,
     pub(super) world: Arc<World>,
     pub(super) context: Arc<AnyContext>,
@@ -45,14 +44,14 @@ pub(super) struct End {
 }
 
 impl<P: KubeObject> Planned<P> {
-    pub(super) fn new(end: End, told: Option<Arc<AnyRun>>) -> Self {
+    pub(super) fn new(end: EndedRun, told: Option<Arc<AnyRun>>) -> Self {
         // A run that ends its primary has no status.
         let told = told.or_else(|| {
             let primary = end.context.own_primary()?;
             Some(Arc::new(AnyRun::new(&end.context, primary, None)))
         });
-        let writes = end.world.writes();
-        Self { end, run: told.map(Run::of_any), writes, of: PhantomData }
+        let writes = end.world.writes.lock().clone();
+        Self { end, run: told.map(Run::of_any), writes }
     }
 
     /// The writes in their order, as `apply ConfigMap/page-html`, `apply Page/page/status` or `delete Ingress/page`. An
@@ -184,7 +183,7 @@ impl<P: KubeObject> Planned<P> {
     /// If the primary would be gone.
     #[track_caller]
     pub fn again(&self) -> DryRun<P> {
-        let End { controller, world, context, key, resources, lacks, now, ended, .. } = &self.end;
+        let EndedRun { controller, world, context, key, resources, lacks, now, ended, .. } = &self.end;
         let Some(primary) = world.get(self.kind(), key) else { panic!("{key} is gone after the run") };
         DryRun {
             before: Some(world.server.snapshot()),

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{
-    DryRun, Life, Planned, objects::marked, planned::End, schedule::Schedule, transport::transport,
+    DryRun, Life, Planned, objects::marked, planned::EndedRun, schedule::Schedule, transport::transport,
     world::World,
 };
 use crate::{
@@ -180,6 +180,6 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let told = told.lock().take();
     let error = heard.0.lock().take();
     let (next, ended) = (schedule.next_in(), context.shared().writer.environment.now());
-    let end = End { controller, world, context, key, next, error, resources, lacks, now, ended };
+    let end = EndedRun { controller, world, context, key, next, error, resources, lacks, now, ended };
     Planned::new(end, told)
 }

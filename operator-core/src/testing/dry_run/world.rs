@@ -17,7 +17,7 @@ use crate::{
 /// The field manager of a primary that doesn't say who has written it.
 const SOMEBODY: &str = "somebody";
 
-/// A cluster that nobody else uses, and the other systems beside it.
+/// A cluster that no one else uses, and the other systems beside it.
 pub(super) struct World {
     pub(super) server: InProcessServer,
     /// The field manager that has written what doesn't say otherwise.
@@ -27,7 +27,8 @@ pub(super) struct World {
     /// Those that aren't served.
     lacks: Vec<ResourceType>,
     pub(super) resources: Vec<Arc<dyn Any + Send + Sync>>,
-    writes: Mutex<Vec<Write>>,
+    /// The writes so far.
+    pub(super) writes: Mutex<Vec<Write>>,
 }
 
 /// A write, as it was asked for.
@@ -149,15 +150,6 @@ impl World {
     /// The same for an object that is gone from now on.
     pub(super) fn take(&self, kind: &ResourceType, key: &ObjectKey) -> Option<Arc<Value>> {
         self.server.take(kind.group(), kind.plural(), key.namespace(), key.name())
-    }
-
-    pub(super) fn note(&self, write: Write) {
-        self.writes.lock().push(write);
-    }
-
-    /// The writes so far.
-    pub(super) fn writes(&self) -> Vec<Write> {
-        self.writes.lock().clone()
     }
 
     fn serves(&self, kind: &ResourceType) -> bool {

@@ -57,7 +57,7 @@ pub(super) fn cut(body: ResponseBody, after: Cut, end: End, effect: Effect) -> R
 
 /// The events of a watch, each with what happens to it.
 pub(super) fn through(body: ResponseBody, faults: Faults, watch: RequestTarget) -> ResponseBody {
-    let lines = Lines {
+    let lines = WatchLines {
         body: BodyStream::new(body),
         buffer: BytesMut::new(),
         cut: None,
@@ -77,7 +77,7 @@ fn framed(frames: impl futures::Stream<Item = Result<Bytes, BoxError>> + Send + 
     StreamBody::new(frames.map(|data| data.map(Frame::data))).boxed_unsync()
 }
 
-struct Lines {
+struct WatchLines {
     body: BodyStream<ResponseBody>,
     /// The part of an incomplete line that has arrived.
     buffer: BytesMut,
@@ -101,11 +101,11 @@ struct Lines {
 struct Event {
     #[serde(rename = "type")]
     kind: String,
-    object: Object,
+    object: EventObject,
 }
 
 #[derive(Deserialize)]
-struct Object {
+struct EventObject {
     #[serde(default)]
     metadata: ObjectName,
 }
@@ -117,7 +117,7 @@ struct ObjectName {
     namespace: Option<String>,
 }
 
-impl Lines {
+impl WatchLines {
     async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         loop {
             if let Some(data) = self.out.pop_front() {

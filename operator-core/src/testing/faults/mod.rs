@@ -70,9 +70,9 @@ pub(crate) trait Director: Send + Sync {
 
 /// A set of faults, and the switch for them. Cheap to clone; clones are the same set.
 #[derive(Clone)]
-pub struct Faults(Arc<Shared>);
+pub struct Faults(Arc<FaultSet>);
 
-struct Shared {
+struct FaultSet {
     rules: RwLock<Vec<Rule>>,
     director: Option<Arc<dyn Director>>,
     active: AtomicBool,
@@ -100,7 +100,7 @@ impl Faults {
     }
 
     fn of(rules: Vec<Rule>, director: Option<Arc<dyn Director>>) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(FaultSet {
             rules: RwLock::new(rules),
             director,
             active: AtomicBool::new(true),

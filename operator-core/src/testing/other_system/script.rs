@@ -56,7 +56,7 @@ impl Script {
         self.lately.clear();
     }
 
-    /// Nothing of what was said about next calls happens.
+    /// Removes everything about next calls, and ends an outage.
     pub(super) fn forget(&mut self) {
         self.next.clear();
         self.down_until = None;

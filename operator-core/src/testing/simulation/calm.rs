@@ -13,10 +13,10 @@ use crate::testing::faults::Verb;
 
 /// What is wrong in the calm run. Clones are the same. Other schedules record nothing here.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Complaints(Option<Arc<Mutex<State>>>);
+pub(super) struct Complaints(Option<Arc<Mutex<ComplaintList>>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ComplaintList {
     made: Vec<String>,
     /// The texts of complaints that the test expects in the calm run, and whether they have occurred.
     expected: Vec<(String, bool)>,
@@ -50,7 +50,7 @@ impl Complaints {
         }
     }
 
-    /// The server has refused a request of the operator. A read that finds nothing is no refusal; everything else is:
+    /// The server has refused a request of the operator. A read that finds nothing isn't a refusal; everything else is:
     /// users wait until the operator is done, so even a conflict is one of the operator with itself.
     pub(super) fn answered(&self, call: &Call) {
         let refused = call.code.filter(|code| (400..500).contains(code));

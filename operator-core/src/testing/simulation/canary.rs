@@ -21,11 +21,11 @@ struct SecretSearch {
     /// Whether texts from before a secret was known are remembered, because a password may be logged before it is
     /// stored.
     remembers: bool,
-    state: Mutex<State>,
+    state: Mutex<SecretsFound>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SecretsFound {
     forms: Vec<String>,
     known: Vec<Vec<u8>>,
     public: Vec<Vec<u8>>,
@@ -58,7 +58,7 @@ impl Canaries {
         self.0.any.store(true, Ordering::Relaxed);
     }
 
-    /// This is no secret, although it is part of one.
+    /// This isn't a secret, although it is part of one.
     pub(super) fn is_public(&self, text: &str) {
         self.0.state.lock().public.push(text.as_bytes().to_vec());
     }
@@ -97,7 +97,7 @@ impl Canaries {
     }
 }
 
-impl State {
+impl SecretsFound {
     fn found(&mut self, place: String) {
         if !self.found.contains(&place) {
             self.found.push(place);

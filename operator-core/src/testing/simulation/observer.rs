@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::{
     Oracle,
     life::Life,
-    record::{Record, seconds},
+    record::{ScheduleRecord, seconds},
 };
 use crate::{
     observe::{Observation, Observer, RunEnd},
@@ -25,12 +25,12 @@ type Primary = (String, ObjectKey);
 /// Follows the runs of the current incarnation.
 #[derive(Debug)]
 pub(super) struct Exclusive {
-    record: Arc<Record>,
-    state: Mutex<State>,
+    record: Arc<ScheduleRecord>,
+    state: Mutex<RunsInProgress>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RunsInProgress {
     life: Option<Arc<Life>>,
     running: BTreeMap<Primary, u32>,
     /// How often each primary has been run, over all lives.
@@ -40,7 +40,7 @@ struct State {
 }
 
 impl Exclusive {
-    pub(super) fn new(record: Arc<Record>) -> Self {
+    pub(super) fn new(record: Arc<ScheduleRecord>) -> Self {
         Self { record, state: Mutex::default() }
     }
 
@@ -102,7 +102,7 @@ impl Exclusive {
 
 impl Observer for Exclusive {
     fn observe(&self, observation: &Observation<'_>) {
-        // What the dead say, while they are taken apart, is of no concern.
+        // What an operator reports after its crash doesn't matter.
         if self.state.lock().life.as_ref().is_none_or(|life| !life.is_alive()) {
             return;
         }

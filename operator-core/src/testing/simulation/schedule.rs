@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
-    sync::{Arc, Once},
+    sync::{Arc, Once, atomic::Ordering},
     time::Duration,
 };
 
@@ -22,14 +22,14 @@ use super::{
     listener::Listener,
     load::{Load, bounded_load},
     oracles,
-    record::Record,
+    record::ScheduleRecord,
     shown,
     world::{Apart, World},
 };
 use crate::results::panic_text;
 
 /// The outcome of a schedule. If nothing is wrong with it, it has no story and no tape.
-pub(super) struct Outcome {
+pub(super) struct ScheduleOutcome {
     pub(super) violations: Vec<Violation>,
     pub(super) story: Vec<String>,
     pub(super) tape: Tape,
@@ -43,7 +43,7 @@ pub(super) struct Outcome {
     pub(super) run: CalmRun,
 }
 
-impl Outcome {
+impl ScheduleOutcome {
     /// Every call with its moment and its answer: equal for equal schedules.
     pub(super) fn trace(&self) -> Vec<String> {
         self.run.calls.iter().map(ToString::to_string).collect()
@@ -59,7 +59,12 @@ impl Outcome {
 const ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Runs `test` with these choices. Without a calm run to compare with, it is the calm run, in which something may happen `apart`.
-pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>, apart: &Apart) -> Outcome {
+pub(super) fn run(
+    test: Test<'_>,
+    choices: &Choices,
+    calm: Option<&Arc<CalmRun>>,
+    apart: &Apart,
+) -> ScheduleOutcome {
     // The backoff of kube's own watchers, where user code has some, is spread by the chance of this thread.
     fastrand::seed(u64::from(choices.next("jitter", u32::MAX)));
     let (canaries, complaints) = match calm {
@@ -74,7 +79,7 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
     let listener = Listener::new(canaries.clone(), complaints.clone());
     let record = {
         let _its_time = runtime.enter();
-        Arc::new(Record::new(canaries, complaints))
+        Arc::new(ScheduleRecord::new(canaries, complaints))
     };
     let tasks = LocalSet::new();
     let schedule = async {
@@ -94,7 +99,7 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
                 Ok(run) => Some(run),
                 Err(_) => {
                     sim.world.cluster.is_unfit.set(true);
-                    record.violated(Oracle::Test, "the schedule doesn't come to its end");
+                    record.violated(Oracle::Test, "the schedule doesn't end");
                     None
                 }
             }
@@ -108,7 +113,7 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
         silently(|| catch_unwind(AssertUnwindSafe(|| tasks.block_on(&runtime, schedule))))
     });
     let world = seen.borrow_mut().take();
-    let mut violations = record.violations();
+    let mut violations = record.violations.lock().clone();
     let panics = PANICS.take();
     let has_panicked = run.is_err();
     let run = match run {
@@ -125,12 +130,12 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
         }
     };
     violations.dedup();
-    // Nobody asks for the story of a schedule in which all went well.
-    let outcome = Outcome {
-        story: if violations.is_empty() { Vec::new() } else { record.story() },
+    // No one needs the story of a schedule in which all went well.
+    let outcome = ScheduleOutcome {
+        story: if violations.is_empty() { Vec::new() } else { record.story.lock().clone() },
         tape: if violations.is_empty() { Tape::calm() } else { choices.tape() },
         violations,
-        faults: record.faults(),
+        faults: record.faults.lock().clone(),
         took: record.now_at_end(),
         plan: world.as_ref().map_or_else(FaultPlan::none, |world| world.storm.plan()),
         troubles: world.as_ref().and_then(|world| *world.cluster.troubles.borrow()).unwrap_or_default(),
@@ -176,10 +181,10 @@ impl Sim {
         let calls = world.record.calls();
         let farewell = world.farewell.get();
         if let Some(calm) = calm {
-            let (here, there) =
-                (Phases::new(&calls, farewell).with_ends(ends), Phases::new(&calm.calls, calm.farewell));
+            let here = Phases { calls: &calls, farewell, ends };
+            let there = Phases { calls: &calm.calls, farewell: calm.farewell, ends: 1 };
             self.tell(nothing_forbidden(here, there));
-            let faults = world.record.faults().values().sum();
+            let faults = world.record.faults.lock().values().sum();
             self.tell(bounded_load(load, calm.load, faults));
         }
         self.tell(self.secrets());
@@ -195,7 +200,7 @@ impl Sim {
             quiet,
             footprint,
             writes: storm.writes(),
-            moments: storm.outside.moments(),
+            moments: storm.moments.load(Ordering::Relaxed),
             sweep: plan.every_write,
             pairs: plan.pairs,
             storms: cluster.storms.get(),
@@ -225,7 +230,7 @@ impl Sim {
             tokio::time::sleep(time).await;
             let (load, violations) = world.quiet_since(&mark, time.as_secs(), calm);
             quiet[part] = load;
-            // Whoever is not quiet for ten minutes would not be for eleven hours, and that takes long to see.
+            // An operator that isn't quiet for ten minutes wouldn't be for eleven hours, which take long.
             let is_over = !violations.is_empty();
             self.tell(violations);
             if is_over {

@@ -8,7 +8,7 @@ use tracing_subscriber::{
     fmt::{format::Writer, time::FormatTime},
 };
 
-use super::record::Record;
+use super::record::ScheduleRecord;
 
 /// Whether the log is asked for: `RUST_LOG` says which lines.
 pub(super) fn are_wanted() -> bool {
@@ -16,7 +16,7 @@ pub(super) fn are_wanted() -> bool {
 }
 
 /// Writes what is logged to stderr, with virtual times.
-pub(super) fn logs(record: &Arc<Record>) -> Dispatch {
+pub(super) fn logs(record: &Arc<ScheduleRecord>) -> Dispatch {
     let shown = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::from_default_env())
         .with_timer(Virtual(Arc::clone(record)))
@@ -26,7 +26,7 @@ pub(super) fn logs(record: &Arc<Record>) -> Dispatch {
 }
 
 /// The virtual time since the schedule's start.
-struct Virtual(Arc<Record>);
+struct Virtual(Arc<ScheduleRecord>);
 
 impl FormatTime for Virtual {
     fn format_time(&self, writer: &mut Writer<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -15,8 +15,8 @@ use super::{
     Choices, FaultPlan,
     check::CRASH_POINT,
     leases::is_of_election,
-    outside::Outside,
-    record::Record,
+    outside::CRASH_AT_CALL,
+    record::ScheduleRecord,
     sweep::{Happens, Sweep},
 };
 use crate::testing::faults::{
@@ -26,15 +26,20 @@ use crate::testing::faults::{
 /// Decides with a tape what happens to each request and event.
 pub(super) struct Storm {
     choices: Choices,
-    record: Arc<Record>,
+    pub(super) record: Arc<ScheduleRecord>,
     plan: RwLock<FaultPlan>,
     /// Twice the number of the write at which there is a crash, and one more for a crash after it.
     crash_point: u32,
     pub(super) sweep: Sweep,
-    pub(super) outside: Outside,
+    /// The moments of calls of other systems so far: each call has one before it and one after it.
+    pub(super) moments: AtomicU64,
+    /// The moment at which there is a crash, counted from 1.
+    pub(super) crash_moment: u32,
+    /// Only crashes happen to calls of other systems.
+    pub(super) spares_calls: AtomicBool,
     writes: AtomicU64,
-    faults: AtomicU32,
-    crashes: AtomicU32,
+    pub(super) faults: AtomicU32,
+    pub(super) crashes: AtomicU32,
     /// The classes of faults that this schedule doesn't use, one bit each.
     spared: AtomicU32,
 }
@@ -42,7 +47,7 @@ pub(super) struct Storm {
 /// The classes of faults that a storm may leave out. If everything goes wrong, many faults end what others have
 /// started: a crash ends a silent watch.
 #[derive(Clone, Copy)]
-enum Class {
+pub(super) enum Class {
     Writes,
     Reads,
     Watches,
@@ -143,9 +148,11 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 impl Storm {
-    pub(super) fn new(choices: Choices, record: Arc<Record>, sweep: Sweep) -> Self {
+    pub(super) fn new(choices: Choices, record: Arc<ScheduleRecord>, sweep: Sweep) -> Self {
         Self {
-            outside: Outside::new(&choices),
+            moments: AtomicU64::new(0),
+            crash_moment: choices.given(CRASH_AT_CALL),
+            spares_calls: AtomicBool::new(false),
             crash_point: choices.given(CRASH_POINT),
             choices,
             record,
@@ -164,7 +171,9 @@ impl Storm {
         let classes = 1 << CLASSES;
         let spared = if plan.is_storm() { self.choices.next("spared", 2 * classes) } else { 0 };
         self.spared.store(spared.saturating_sub(classes), Ordering::Relaxed);
-        self.outside.follow(&plan, &self.choices);
+        // A third of all storms spare the other systems.
+        let spares_calls = plan.is_storm() && self.choices.next("spared calls", 3) == 1;
+        self.spares_calls.store(spares_calls, Ordering::Relaxed);
         *self.plan.write() = plan;
         self.faults.store(0, Ordering::Relaxed);
         self.crashes.store(0, Ordering::Relaxed);
@@ -180,7 +189,14 @@ impl Storm {
     }
 
     /// One of `n` things, once in `one_in` times, as long as there is room for it.
-    fn rare(&self, lane: &str, one_in: u32, n: usize, happened: &AtomicU32, most: u32) -> Option<usize> {
+    pub(super) fn rare(
+        &self,
+        lane: &str,
+        one_in: u32,
+        n: usize,
+        happened: &AtomicU32,
+        most: u32,
+    ) -> Option<usize> {
         if one_in == 0 || happened.load(Ordering::Relaxed) >= most {
             return None;
         }
@@ -189,24 +205,7 @@ impl Storm {
         usize::try_from(kind).ok()
     }
 
-    /// Whether the process crashes at a call of another system.
-    pub(super) fn crashes_at_call(&self, kind: &str) -> bool {
-        let plan = self.plan();
-        let one_in = if self.spares(Class::Crashes) { 0 } else { plan.crash_one_in };
-        self.rare(kind, one_in, 1, &self.crashes, plan.most_crashes).is_some()
-    }
-
-    /// What happens to a call of another system, one of `n` things.
-    pub(super) fn fault_of_call(&self, lane: &str, n: usize) -> Option<usize> {
-        let plan = self.plan();
-        self.rare(lane, plan.request_one_in, n, &self.faults, plan.most_faults)
-    }
-
-    pub(super) fn record(&self) -> &Record {
-        &self.record
-    }
-
-    fn spares(&self, class: Class) -> bool {
+    pub(super) fn spares(&self, class: Class) -> bool {
         self.spared.load(Ordering::Relaxed) & (1 << class as u32) != 0
     }
 
@@ -221,7 +220,7 @@ impl Storm {
         &self,
         [kind, otherwise]: [&'static str; 2],
         told: String,
-        is_so: impl FnOnce(&Record, bool) -> bool + Send + Sync + 'static,
+        is_so: impl FnOnce(&ScheduleRecord, bool) -> bool + Send + Sync + 'static,
     ) -> Effect {
         let record = Arc::clone(&self.record);
         Effect::told(move |done| {

@@ -10,7 +10,7 @@ impl World {
     pub(super) async fn delete_all(&self) {
         // What is made again while it goes is deleted a second time; that is still the same end.
         if self.farewell.get() == 0 {
-            self.farewell.set(self.mark().calls());
+            self.farewell.set(self.mark().calls);
         }
         let made: Vec<_> = self.made.borrow().iter().rev().cloned().collect();
         for (of, namespace, name) in made {

@@ -51,7 +51,7 @@ impl User {
         Self { namespace: namespace.into(), ..self.clone() }
     }
 
-    /// Somebody else, to whom RBAC applies, in the same namespace.
+    /// Another user, to whom RBAC applies, in the same namespace.
     #[must_use]
     pub fn acting_as(&self, user: &str, groups: &[&str]) -> Self {
         let mut config = self.world.server.config_as(user, groups);
@@ -115,7 +115,7 @@ impl User {
     /// Changes an object by a merge patch, as `kubectl patch --type merge` does.
     pub async fn patch<K: KubeObject<DynamicType: Default>>(&self, name: &str, patch: Value) -> K {
         match self.try_patch(name, patch).await {
-            // In a sweep in which somebody acts: nobody edits what they know to be gone.
+            // In a sweep in which someone acts: no one edits an object that they know to be gone.
             Err(kube::Error::Api(status))
                 if status.code == 404 && self.world.storm.sweep.somebody.has_acted() =>
             {
@@ -142,7 +142,7 @@ impl User {
         self.told(answer).map(typed)
     }
 
-    /// Deletes an object. If it is already gone, that is no error.
+    /// Deletes an object. An object that is already gone isn't an error.
     pub async fn delete<K: KubeObject<DynamicType: Default>>(&self, name: &str) {
         self.try_delete::<K>(name).await.unwrap_or_else(|error| self.fails::<K>("delete", name, &error));
     }

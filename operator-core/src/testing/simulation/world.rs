@@ -21,8 +21,8 @@ use super::{
     objects::{Objects, named},
     observer::Exclusive,
     overlap::Overlaps,
-    record::{Actor, Record, Violation},
-    state::State,
+    record::{Actor, ScheduleRecord, Violation},
+    state::ClusterState,
     storm::Storm,
     sweep::{Moment, Somebody, Sweep},
 };
@@ -62,7 +62,7 @@ pub(super) type Invariant = Box<dyn Fn(&Objects) -> Result<(), String>>;
 
 pub(super) struct World {
     pub(super) choices: Choices,
-    pub(super) record: Arc<Record>,
+    pub(super) record: Arc<ScheduleRecord>,
     pub(super) calm: Option<Arc<CalmRun>>,
     pub(super) server: InProcessServer,
     pub(super) storm: Arc<Storm>,
@@ -83,12 +83,11 @@ pub(super) struct World {
     operator: RefCell<Option<Rc<Operator>>>,
     pub(super) scripts: RefCell<Vec<JoinHandle<()>>>,
     supervisor: RefCell<Option<JoinHandle<()>>>,
-    life: RefCell<Option<Arc<Life>>>,
     incarnations: Cell<u32>,
     /// What users have made, in order: it is deleted at the end.
     pub(super) made: RefCell<Vec<(ResourceType, String, String)>>,
     /// The states at which the schedule has settled.
-    pub(super) states: RefCell<Vec<State>>,
+    pub(super) states: RefCell<Vec<ClusterState>>,
     /// The version of the server before anything has happened.
     pub(super) first_version: Cell<u64>,
     /// The state from which the schedules after this run start, if this is the calm one.
@@ -101,7 +100,7 @@ impl World {
         choices: Choices,
         calm: Option<Arc<CalmRun>>,
         apart: Apart,
-        record: Arc<Record>,
+        record: Arc<ScheduleRecord>,
     ) -> Rc<Self> {
         let clock = {
             let clock = super::life::VirtualClock(Arc::clone(&record));
@@ -142,7 +141,6 @@ impl World {
             operator: RefCell::default(),
             scripts: RefCell::default(),
             supervisor: RefCell::default(),
-            life: RefCell::default(),
             incarnations: Cell::new(0),
             made: RefCell::default(),
             states: RefCell::default(),
@@ -275,7 +273,6 @@ impl World {
         let operator = builder.build()?;
         operator.start().await?;
         *self.operator.borrow_mut() = Some(Rc::new(operator));
-        *self.life.borrow_mut() = Some(Arc::clone(&life));
         Ok(life)
     }
 
@@ -326,7 +323,11 @@ impl World {
 }
 
 /// A client whose requests are recorded as those of a user.
-pub(super) fn client_of_user(server: &InProcessServer, record: &Arc<Record>, config: &Config) -> Client {
+pub(super) fn client_of_user(
+    server: &InProcessServer,
+    record: &Arc<ScheduleRecord>,
+    config: &Config,
+) -> Client {
     let record = Arc::clone(record);
     let recorded = TransportHook::around(move |request, inner| {
         let record = Arc::clone(&record);

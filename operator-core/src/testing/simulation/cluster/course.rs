@@ -5,7 +5,7 @@ use std::{cell::Cell, rc::Rc, sync::Arc, time::Duration};
 use super::{Kind, LASTS, RESTARTED, Readiness, SOON, Script, time};
 use crate::testing::{
     InProcessServer,
-    simulation::{oracles::same_state, settle::UNDER_BAD_LUCK, state::State, world::World},
+    simulation::{oracles::same_state, settle::UNDER_BAD_LUCK, state::ClusterState, world::World},
 };
 
 /// How long a schedule waits for late steps.
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    fn differs_from_before(&self, state: &State) -> bool {
+    fn differs_from_before(&self, state: &ClusterState) -> bool {
         let before = self.calm.as_ref().and_then(|calm| calm.before.as_ref());
         before.is_some_and(|before| !state.differences(before).is_empty())
     }

@@ -34,8 +34,8 @@ use parking_lot::Mutex;
 use super::{
     CalmRun, Choices, FaultPlan,
     observer::Exclusive,
-    record::{Actor, Record},
-    state::State,
+    record::{Actor, ScheduleRecord},
+    state::ClusterState,
 };
 use crate::testing::{
     InProcessServer,
@@ -82,7 +82,7 @@ pub(super) struct Moment {
 
 /// The part of a sweep in one schedule; in the calm run it records what could be done.
 pub(super) struct Sweep {
-    record: Arc<Record>,
+    record: Arc<ScheduleRecord>,
     server: InProcessServer,
     exclusive: Arc<Exclusive>,
     pub(super) somebody: Arc<Somebody>,
@@ -108,7 +108,7 @@ impl Sweep {
     pub(super) fn new(
         (choices, calm): (&Choices, Option<&CalmRun>),
         calmly: Option<Moment>,
-        record: &Arc<Record>,
+        record: &Arc<ScheduleRecord>,
         server: &InProcessServer,
         exclusive: &Arc<Exclusive>,
         somebody: Arc<Somebody>,
@@ -144,7 +144,7 @@ impl Sweep {
     /// The managers of the fields of an object that was acted on depend on whether the act came before the operator or
     /// after it, and are not compared. If the marks of an object were changed before it was unwanted, it may be left
     /// over as long as they are not restored: it can't be distinguished from a copy.
-    pub(super) fn allow_for_the_act(&self, state: &mut State) {
+    pub(super) fn allow_for_the_act(&self, state: &mut ClusterState) {
         let Some(moment) = self.moment.as_ref().filter(|_| self.somebody.has_acted()) else { return };
         state.forget_managers_of(&moment.act.object());
         state.may_be_left(&moment.act.object(), |object| moment.act.is_unmended(object));

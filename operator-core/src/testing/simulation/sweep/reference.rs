@@ -24,7 +24,7 @@ type Reference = Arc<OnceLock<Result<Arc<CalmRun>, Box<Failure>>>>;
 pub(in crate::testing::simulation) struct References<'t> {
     name: &'t str,
     test: Test<'t>,
-    calm: Arc<CalmRun>,
+    pub(in crate::testing::simulation) calm: Arc<CalmRun>,
     /// By what users had written before an act, and the description of what happens.
     others: Mutex<BTreeMap<(usize, String), Reference>>,
 }
@@ -32,10 +32,6 @@ pub(in crate::testing::simulation) struct References<'t> {
 impl<'t> References<'t> {
     pub(in crate::testing::simulation) fn new(name: &'t str, test: Test<'t>, calm: Arc<CalmRun>) -> Self {
         Self { name, test, calm, others: Mutex::default() }
-    }
-
-    pub(in crate::testing::simulation) fn calm(&self) -> &Arc<CalmRun> {
-        &self.calm
     }
 
     /// The calm run with which the schedule of a tape is compared. Must not be called inside a runtime.

@@ -14,7 +14,7 @@ use super::{
     act::{Act, Deed, Done},
     requests::Requests,
 };
-use crate::testing::{InProcessServer, simulation::record::Record};
+use crate::testing::{InProcessServer, simulation::record::ScheduleRecord};
 
 /// The interval of the checks whether an object that has to be made again is gone: shorter than that of a schedule's
 /// checks whether all is quiet.
@@ -35,7 +35,10 @@ pub(in crate::testing::simulation) struct Somebody {
 }
 
 impl Somebody {
-    pub(in crate::testing::simulation) fn new(server: &InProcessServer, record: &Arc<Record>) -> Arc<Self> {
+    pub(in crate::testing::simulation) fn new(
+        server: &InProcessServer,
+        record: &Arc<ScheduleRecord>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             requests: Requests { server: server.clone(), record: Arc::clone(record) },
             waiting: AtomicU32::default(),
@@ -95,7 +98,7 @@ impl Somebody {
         })
     }
 
-    fn record(&self) -> &Record {
+    fn record(&self) -> &ScheduleRecord {
         &self.requests.record
     }
 }
