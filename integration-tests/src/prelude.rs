@@ -23,7 +23,7 @@ pub use operator_core::{
     OperatorBuilder, Removal, UpdateControl, Workflow, node,
     testing::{
         TestCluster, TestOperator,
-        faults::{Faults, Rule, StatusAnswer, Verb},
+        faults::{Fault, Faults, Rule, StatusAnswer, Verb},
         operator_test,
     },
 };

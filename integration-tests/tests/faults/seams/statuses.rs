@@ -49,7 +49,7 @@ async fn a_run_that_has_succeeded_is_retried_until_its_status_is_written() -> Re
 #[tokio::test(start_paused = true)]
 async fn a_status_whose_write_is_never_answered_does_not_keep_its_primary() -> Result<()> {
     let (scene, script) = (scene().await?, Script::idle());
-    let unanswered = of_the_status().first(1).hang();
+    let unanswered = of_the_status().first(1).fault(Fault::Hang);
     let faults = Faults::new([unanswered.clone()]);
     let controller = scene.controller(&script).status(status).reconcile_timeout(Duration::from_secs(5));
     let operator = under(&faults, &scene, controller).await?;

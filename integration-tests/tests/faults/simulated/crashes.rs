@@ -107,7 +107,7 @@ async fn f21_a_stop_in_the_middle_of_any_write_loses_nothing_and_keeps_nothing()
     for write in 1..=writes().await? {
         let scene = scene().await?;
         let script = saying();
-        let hangs = Rule::writes().nth(write).hang();
+        let hangs = Rule::writes().nth(write).fault(Fault::Hang);
         let faults = Faults::new([hangs.clone()]);
         let builder = scene.operator().transport(faults.hook());
         let builder = builder.termination_timeout(Duration::from_millis(100));

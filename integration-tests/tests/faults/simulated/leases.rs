@@ -116,7 +116,7 @@ async fn f34_whoever_has_lost_can_be_started_anew() -> Result<()> {
     let (script, faults) = (saying(), Faults::none());
     let operator = replica(&scene, "only", &script, &faults).await?;
     until_leading(operator.operator()).await?;
-    faults.add(&Rule::any().resource("leases").refused());
+    faults.add(&Rule::any().resource("leases").fault(Fault::Refused));
     until_lost(&operator).await?;
     scene.create("one", "first").await?;
     let busy = rest_for_a_minute(&operator).await;

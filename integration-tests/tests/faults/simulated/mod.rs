@@ -27,8 +27,8 @@ mod watches;
 
 use integration_tests::prelude::*;
 use operator_core::{
-    controller::IntoController, environment::Environment, operator::Settling, testing::Settled,
-    workflow::WorkflowBuilder,
+    client::TransportHook, controller::IntoController, environment::Environment, operator::Settling,
+    testing::Settled, workflow::WorkflowBuilder,
 };
 
 /// A server of the test's own, with the custom resource.
@@ -90,9 +90,18 @@ pub(super) async fn under(
     scene: &Scene,
     controller: impl IntoController,
 ) -> Result<TestOperator> {
+    under_hooks([faults.hook()], scene, controller).await
+}
+
+/// The same with other layers of the transport.
+async fn under_hooks(
+    hooks: impl IntoIterator<Item = TransportHook>,
+    scene: &Scene,
+    controller: impl IntoController,
+) -> Result<TestOperator> {
     // Waits are spread by chance, which is the same each time.
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    let builder = builder.transport(faults.hook()).register(controller);
+    let builder = hooks.into_iter().fold(builder, OperatorBuilder::transport).register(controller);
     Ok(TestOperator::start_unsynced(builder).await?)
 }
 

@@ -22,7 +22,7 @@ async fn attempts(seed: u64) -> Result<[Vec<Duration>; 2]> {
         noted.lock().push(Instant::now());
         async {}
     });
-    let away = Rule::watch("testresources").occurrences(all + 1..=3 * all).refused();
+    let away = Rule::watch("testresources").occurrences(all + 1..=3 * all).fault(Fault::Refused);
     let faults = Faults::new([resets.clone(), watches, away.clone()]);
     let builder = scene.operator().environment(move || Environment::real().with_seed(seed));
     let mut builder = builder.transport(faults.hook());

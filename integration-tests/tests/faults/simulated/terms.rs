@@ -78,14 +78,14 @@ async fn f21_a_lease_that_is_lost_in_the_middle_of_any_write_leaves_the_rest_to_
     for write in 1..=writes().await? {
         let scene = scene().await?;
         let (first, second) = (saying(), saying());
-        let hangs = but_leases().nth(write).hang();
+        let hangs = but_leases().nth(write).fault(Fault::Hang);
         let faults = Faults::new([hangs.clone()]);
         let builder = declared(&scene, "first", election(&scene, "first"))?.transport(faults.hook());
         let a = TestOperator::start(builder.register(keeper(&scene, &first)?)).await?;
         until_leading(a.operator()).await?;
         let b = replica(&scene, "second", keeper(&scene, &second)?).await?;
         live_until(&hangs, &scene).await.with_context(|| format!("write {write}"))?;
-        faults.add(&Rule::any().resource("leases").refused());
+        faults.add(&Rule::any().resource("leases").fault(Fault::Refused));
         a.operator().leadership_lost().await;
         assert_eq!(
             first.runs.under_way() + first.cleanups.under_way(),
@@ -237,7 +237,7 @@ async fn f36_a_stop_gives_back_a_lease_that_a_write_on_its_way_is_about_to_take(
 #[tokio::test(start_paused = true)]
 async fn f36_a_stop_does_not_give_away_the_lease_of_another_one_of_the_same_name() -> Result<()> {
     let scene = scene().await?;
-    let hangs = Rule::on(Verb::Create).resource("leases").nth(1).hang();
+    let hangs = Rule::on(Verb::Create).resource("leases").nth(1).fault(Fault::Hang);
     let a = troubled(&scene, "first", &hangs).await?;
     eventually("a write without an answer", async || Ok((hangs.fired() == 1).then_some(()))).await?;
     let twin = replica(&scene, "first", owner(&scene, &saying())?).await?;

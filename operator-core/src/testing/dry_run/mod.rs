@@ -88,10 +88,7 @@ pub struct DryRun<P: KubeObject> {
 }
 
 /// An object that a node has made before.
-struct Made {
-    node: NodeKey,
-    object: Value,
-}
+type Made = (NodeKey, Value);
 
 /// What the reconciler of an earlier run expects, the moment at which that run ended, and its time of day.
 type Carried = (Expected, Now, Timestamp);
@@ -139,8 +136,14 @@ impl<P: KubeObject<DynamicType: Default>> DryRun<P> {
         let mut primary = as_json(primary);
         primary["apiVersion"] = kind.api_version().into();
         primary["kind"] = kind.kind().into();
+        Self::begin(Arc::new(controller), primary)
+    }
+}
+
+impl<P: KubeObject> DryRun<P> {
+    fn begin(controller: Arc<Controller>, primary: Value) -> Self {
         Self {
-            controller: Arc::new(controller),
+            controller,
             primary,
             before: None,
             known: Vec::new(),
@@ -154,9 +157,7 @@ impl<P: KubeObject<DynamicType: Default>> DryRun<P> {
             of: PhantomData,
         }
     }
-}
 
-impl<P: KubeObject> DryRun<P> {
     /// An object that exists, of any kind that the controller follows, or a definition. It is stored as it is given, and
     /// may be of any type that serializes with `apiVersion` and `kind`.
     ///
@@ -180,7 +181,7 @@ impl<P: KubeObject> DryRun<P> {
     /// If it can't be written as JSON. The run panics if there is no such node.
     #[track_caller]
     pub fn made<M, N: NodeRef<P, M>>(mut self, node: N, object: &impl Serialize) -> Self {
-        self.made.push(Made { node: node.key(), object: as_json(object) });
+        self.made.push((node.key(), as_json(object)));
         self
     }
 

@@ -1,12 +1,12 @@
 //! The outcome of a dry run.
 
-use std::{any::Any, fmt, marker::PhantomData, sync::Arc, time::Duration};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    Carried, DryRun, Life,
+    DryRun,
     lines::Lines,
     world::{World, Write},
 };
@@ -23,14 +23,13 @@ use crate::{
 /// The outcome of a [`DryRun`]: its writes, the state of each node with its reason, the status, and the time of the next
 /// run. Displayed, it is a text with all of this.
 pub struct Planned<P: KubeObject> {
-    end: End,
+    end: EndedRun,
     run: Option<Run<P>>,
     writes: Vec<Write>,
-    of: PhantomData<fn() -> P>,
 }
 
 /// What is left when the run has ended.
-pub(super) struct End {
+pub(super) struct EndedRun {
     pub(super) controller: Arc<Controller>,
     pub(super) world: Arc<World>,
     pub(super) context: Arc<AnyContext>,
@@ -44,21 +43,15 @@ pub(super) struct End {
     pub(super) ended: Now,
 }
 
-impl End {
-    fn carried(&self) -> Carried {
-        (self.context.expected(), self.ended, self.now)
-    }
-}
-
 impl<P: KubeObject> Planned<P> {
-    pub(super) fn new(end: End, told: Option<Arc<AnyRun>>) -> Self {
+    pub(super) fn new(end: EndedRun, told: Option<Arc<AnyRun>>) -> Self {
         // A run that ends its primary has no status.
         let told = told.or_else(|| {
             let primary = end.context.own_primary()?;
             Some(Arc::new(AnyRun::new(&end.context, primary, None)))
         });
-        let writes = end.world.writes();
-        Self { end, run: told.map(Run::of_any), writes, of: PhantomData }
+        let writes = end.world.writes.lock().clone();
+        Self { end, run: told.map(Run::of_any), writes }
     }
 
     /// The writes in their order, such as `apply ConfigMap/page-html`, `apply Page/page/status` or `delete Ingress/page`. If
@@ -191,21 +184,15 @@ impl<P: KubeObject> Planned<P> {
     /// If the primary is gone.
     #[track_caller]
     pub fn again(&self) -> DryRun<P> {
-        let End { controller, world, key, resources, lacks, now, .. } = &self.end;
+        let EndedRun { controller, world, context, key, resources, lacks, now, ended, .. } = &self.end;
         let Some(primary) = world.get(self.kind(), key) else { panic!("{key} is gone after the run") };
         DryRun {
-            controller: Arc::clone(controller),
-            primary: Value::clone(&primary),
             before: Some(world.server.snapshot()),
-            known: Vec::new(),
-            made: Vec::new(),
             resources: resources.clone(),
             lacks: lacks.clone(),
             now: *now,
-            attempt: 0,
-            life: Life::Alive,
-            expected: Some(self.end.carried()),
-            of: PhantomData,
+            expected: Some((context.expected(), *ended, *now)),
+            ..DryRun::begin(Arc::clone(controller), Value::clone(&primary))
         }
     }
 

@@ -5,16 +5,12 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Event;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{
-    DryRun, Life, Planned,
-    objects::{Primary, marked},
-    planned::End,
-    schedule::Schedule,
-    transport::transport,
+    DryRun, Life, Planned, objects::marked, planned::EndedRun, schedule::Schedule, transport::transport,
     world::World,
 };
 use crate::{
@@ -122,18 +118,19 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let world = Arc::new(World::new(&environment, manager, kinds(&controller), given, before.as_ref()));
     let key = world.add_primary(primary);
     let stored = world.get(&kind, &key).unwrap_or_default();
-    let subject = Primary::of(key.clone(), &stored);
+    let meta: ObjectMeta = serde_json::from_value(stored["metadata"].clone())
+        .unwrap_or_else(|error| panic!("the primary's metadata can't be read: {error}"));
     let departed = (life == Life::Gone).then(|| departed::<P>(&controller, &world, (&kind, &key)));
     for object in known {
         world.add(object, key.namespace());
     }
     for made in made {
-        world.add(marked(made, &controller, &subject, &world), key.namespace());
+        world.add(marked(made, &controller, (&key, &meta), &world), key.namespace());
     }
     world.define();
 
     let config = kube::Config::new(http::Uri::from_static("http://a-dry-run"));
-    let clients = Clients::new(&config, &[transport(&world)], None, &environment)
+    let clients = Clients::new(&config, &transport(&world), None, &environment)
         .expect("a client without credentials can always be made");
     let heard = Arc::new(Hears::default());
     let observers = Observers::new(vec![Arc::clone(&heard) as Arc<dyn Observer>]);
@@ -168,7 +165,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         function.as_ref().and_then(|function| function(primary, run))
     }));
 
-    let primary = (key.clone(), Uid::new(&subject.uid));
+    let primary = (key.clone(), Uid::new(meta.uid.as_deref().unwrap_or_default()));
     let mut schedule = Schedule::new(wired.config.clone(), primary, life == Life::Marked, departed);
     let run = schedule.run(attempt);
     let run = run.unwrap_or_else(|| panic!("the controller's retry policy has no attempt {attempt}"));
@@ -183,6 +180,6 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let told = told.lock().take();
     let error = heard.0.lock().take();
     let (next, ended) = (schedule.next_in(), context.shared().writer.environment.now());
-    let end = End { controller, world, context, key, next, error, resources, lacks, now, ended };
+    let end = EndedRun { controller, world, context, key, next, error, resources, lacks, now, ended };
     Planned::new(end, told)
 }

@@ -2,7 +2,7 @@
 
 use std::{any::Any, fmt, sync::Arc};
 
-use kube::discovery::{ApiResource, Scope};
+use kube::discovery::Scope;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use test_cluster::Snapshot;
@@ -11,7 +11,7 @@ use super::objects::completed;
 use crate::{
     environment::Environment,
     resource::{ObjectKey, ResourceType},
-    testing::{Controllers, InProcessServer, faults::RequestTarget},
+    testing::{Controllers, InProcessServer, faults::RequestTarget, manifests::api_resource},
 };
 
 /// The field manager of a primary without managed fields.
@@ -27,7 +27,8 @@ pub(super) struct World {
     /// The kinds that aren't served.
     lacks: Vec<ResourceType>,
     pub(super) resources: Vec<Arc<dyn Any + Send + Sync>>,
-    writes: Mutex<Vec<Write>>,
+    /// The writes so far.
+    pub(super) writes: Mutex<Vec<Write>>,
 }
 
 /// A write, as it was requested.
@@ -59,7 +60,7 @@ impl World {
             Self { server, manager: manager.to_owned(), kinds, lacks, resources, writes: Mutex::default() };
         for kind in &world.kinds {
             let scope = if kind.is_namespaced() { Scope::Namespaced } else { Scope::Cluster };
-            world.server.serve(&resource(kind), &scope);
+            world.server.serve(&api_resource(kind), &scope);
         }
         world
     }
@@ -67,7 +68,7 @@ impl World {
     /// From now on, the kinds that the cluster lacks aren't served. Before, they could be listed.
     pub(super) fn withdraw(&self) {
         for kind in self.kinds.iter().filter(|kind| !self.serves(kind)) {
-            self.server.withdraw(&resource(kind));
+            self.server.withdraw(&api_resource(kind));
         }
     }
 
@@ -151,27 +152,8 @@ impl World {
         self.server.take(kind.group(), kind.plural(), key.namespace(), key.name())
     }
 
-    pub(super) fn note(&self, write: Write) {
-        self.writes.lock().push(write);
-    }
-
-    /// The writes so far.
-    pub(super) fn writes(&self) -> Vec<Write> {
-        self.writes.lock().clone()
-    }
-
     fn serves(&self, kind: &ResourceType) -> bool {
         !self.lacks.iter().any(|lacks| (lacks.group(), lacks.kind()) == (kind.group(), kind.kind()))
-    }
-}
-
-fn resource(kind: &ResourceType) -> ApiResource {
-    ApiResource {
-        group: kind.group().to_owned(),
-        version: kind.version().to_owned(),
-        api_version: kind.api_version().to_owned(),
-        kind: kind.kind().to_owned(),
-        plural: kind.plural().to_owned(),
     }
 }
 

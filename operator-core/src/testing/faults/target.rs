@@ -59,10 +59,15 @@ impl RequestTarget {
     /// The path of the collection that contains the object, over all namespaces.
     #[must_use]
     pub fn collection_path(&self) -> String {
-        match self.group.as_str() {
-            "" => format!("/api/{}/{}", self.version, self.resource),
-            group => format!("/apis/{group}/{}/{}", self.version, self.resource),
-        }
+        self.path_in(None)
+    }
+
+    /// The path of the collection, in this namespace if there is one.
+    pub(crate) fn path_in(&self, namespace: Option<&str>) -> String {
+        let Self { group, version, resource, .. } = self;
+        let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
+        let place = namespace.map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
+        format!("{root}/{version}{place}/{resource}")
     }
 
     /// The object without the verb: `deployments/shop/web/status`.

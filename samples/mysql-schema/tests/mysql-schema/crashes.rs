@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use mysql_schema::server::Server;
 use operator_core::testing::{
     TestCluster, TestOperator,
-    faults::{Faults, Rule},
+    faults::{Fault, Faults, Rule},
 };
 use tokio::sync::Notify;
 
@@ -32,8 +32,8 @@ async fn life(cluster: &TestCluster, server: &Server, at: At) -> Result<(bool, V
     let statement = if let At::Statement(number, when) = at { Some((number, when)) } else { None };
     let gateway = Gateway::start(&server.socket(), statement, Arc::clone(&died))?;
     let rules = match at {
-        At::Write(number, When::Before) => vec![Rule::writes().nth(number).crash()],
-        At::Write(number, When::After) => vec![Rule::writes().nth(number).crash_after()],
+        At::Write(number, When::Before) => vec![Rule::writes().nth(number).fault(Fault::Crash)],
+        At::Write(number, When::After) => vec![Rule::writes().nth(number).fault(Fault::CrashAfter)],
         At::Statement(..) => Vec::new(),
     };
     let faults = Faults::new(rules);

@@ -153,7 +153,7 @@ async fn an_id_that_was_never_written_is_searched_for_or_written_by_a_person() -
         let play = found.play("crash-id").await?;
         play.scene.failures.allow("It isn't repeated, because the other system can't be searched");
         // The first one is the dry run that finds out whether an id can be written.
-        let faults = Faults::new([Rule::writes().subresource("status").nth(2).hang()]);
+        let faults = Faults::new([Rule::writes().subresource("status").nth(2).fault(Fault::Hang)]);
         let controller = play.scene.controller(&play.script).workflow(&play.workflow);
         let operator = play.scene.operator().transport(faults.hook()).register(controller);
         let operator = TestOperator::start(operator).await?;

@@ -143,8 +143,9 @@ async fn what_is_wanted_in_a_namespace_that_is_not_synced_is_not_taken_for_missi
     operator.stop().await;
 
     let faults = two.refused("configmaps");
-    let created = Rule::on(Verb::Create).resource("configmaps").delay(std::time::Duration::ZERO);
-    let applied = Rule::on(Verb::Apply).resource("configmaps").delay(std::time::Duration::ZERO);
+    let created =
+        Rule::on(Verb::Create).resource("configmaps").fault(Fault::Delay(std::time::Duration::ZERO));
+    let applied = Rule::on(Verb::Apply).resource("configmaps").fault(Fault::Delay(std::time::Duration::ZERO));
     let written = Faults::new([created.clone(), applied.clone()]);
     let builder = two.operator().transport(written.hook()).transport(faults.hook());
     let operator = TestOperator::start_unsynced(builder.register(declared(&saying())?)).await?;
