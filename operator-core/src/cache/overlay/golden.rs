@@ -245,6 +245,30 @@ fn what_is_awaited_of_an_object_goes_with_it_to_its_new_collection() {
 }
 
 #[test]
+fn nothing_is_kept_about_objects_that_are_not_followed_any_more() {
+    use crate::{cache::WatchScope, resource::ResourceType};
+    let scopes = Scopes::new(&WatchScope::All, &ResourceType::of::<ConfigMap>());
+    let mut overlay = Overlay::new(scopes.clone(), &Indexers::default());
+    let names = ["is-read", "is-awaited", "is-written"];
+    let [read, awaited, written] = names.map(|name| ObjectKey::namespaced("shop", name));
+    overlay.put(&read, &object(5), None);
+    overlay.begin(&awaited);
+    assert!(overlay.wrote(&awaited, version(4), &object(5), None).is_empty());
+    assert!(overlay.finish(&awaited).is_none());
+    overlay.begin(&written);
+    assert_eq!(overlay.not_followed(), []);
+    overlay.rescoped(&scopes.change(&WatchScope::from(["bank"])));
+    let left: BTreeSet<_> = overlay.not_followed().into_iter().collect();
+    assert_eq!(left, BTreeSet::from([read, awaited, written.clone()]));
+    for key in &left {
+        overlay.left(key);
+    }
+    assert_eq!((overlay.windows(), overlay.recent.len()), (1, 0), "a write in progress still ends");
+    assert!(overlay.finish(&written).is_none());
+    assert_eq!(overlay.windows(), 0);
+}
+
+#[test]
 fn at_most_ten_thousand_own_versions_are_awaited() {
     let mut overlay = overlay();
     let answer = object(5);
