@@ -154,9 +154,7 @@ impl<'g> Plan<'g> {
 
     /// Sorts the steps of one answer in the order of the declarations; there is at most one for each node.
     fn conclude(&mut self, first: usize, steps: &mut [Step]) {
-        if steps.len() > first + 1 {
-            steps[first..].sort_unstable_by_key(|step| step.node());
-        }
+        steps[first..].sort_unstable_by_key(|step| step.node());
         self.table.resolve_if_finished(self.graph);
     }
 

@@ -114,6 +114,20 @@ fn a_successor_that_nobody_has_seen_goes_unseen() {
     bench.empty();
 }
 
+/// After a gap a list shows only the last of several objects with one name.
+#[test]
+fn of_several_successors_the_last_one_has_its_turn() {
+    let mut bench = Bench::new();
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, SUCCESS);
+    let run = bench.ended("a").run();
+    bench.changed_uid("a", 2, Cause::Created).idle();
+    bench.changed_uid("a", 3, Cause::Changed).idle();
+    bench.deleted_uid("a", 2).idle();
+    let run = bench.finished(&run, SUCCESS).run();
+    assert_eq!((run.uid, run.causes), (uid_of("a", 3), Causes::from(Cause::Changed)));
+}
+
 #[test]
 fn an_end_that_comes_while_nothing_is_started_is_nobodys() {
     let mut bench = Bench::stopped(MachineConfig::default());
