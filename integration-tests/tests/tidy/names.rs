@@ -12,27 +12,6 @@ const MOST: usize = 3;
 /// There is one in each top-level folder.
 const ERROR: &str = "Error";
 
-/// Names that more types have today, and how many. This list only gets shorter.
-const STILL: &[(&str, usize)] = &[
-    ("Answer", 4),
-    ("Collection", 4),
-    ("End", 4),
-    ("Entry", 4),
-    ("Failure", 4),
-    ("Found", 4),
-    ("Held", 4),
-    ("Key", 4),
-    ("Known", 9),
-    ("Part", 6),
-    ("Parts", 4),
-    ("Place", 5),
-    ("Record", 4),
-    ("Running", 4),
-    ("Settings", 5),
-    ("State", 9),
-    ("Step", 6),
-];
-
 /// The structs, enums and traits among these items, also those in modules that aren't tests.
 fn collect(items: &[Item], names: &mut Vec<String>) {
     for item in items {
@@ -59,8 +38,6 @@ fn no_name_is_that_of_more_than_three_types() {
         *times.entry(name).or_default() += 1;
     }
     assert!(times.len() > 500, "only {} names", times.len());
-    let allowed =
-        |name: &str| STILL.iter().find(|(still, _)| *still == name).map_or(MOST, |(_, times)| *times);
-    let wrong: Vec<_> = times.iter().filter(|(name, times)| **times > allowed(name)).collect();
+    let wrong: Vec<_> = times.iter().filter(|(_, times)| **times > MOST).collect();
     assert!(wrong.is_empty(), "call them after what they are: {wrong:?}");
 }

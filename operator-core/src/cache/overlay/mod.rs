@@ -28,7 +28,7 @@ mod recent;
 mod window;
 
 #[cfg(test)]
-mod golden;
+mod golden_tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -188,14 +188,14 @@ fn without_a_doubt_the_other_system_is_searched_only_to_find_out_whether_an_atte
         Facts { several, wanted, ends: false, id, seen, alike: false, asked: false, doubt, search, noted }
             .next()
     };
-    assert_eq!(facts(true, false, Search::NotYet, false), Step::Search);
-    assert_eq!(facts(true, false, Search::Nothing, false), Step::Create, "a search will find it");
-    assert_eq!(facts(true, false, Search::Impossible, false), Step::Note);
-    assert_eq!(facts(true, true, Search::NotYet, false), Step::Note, "one of several is noted in any case");
-    assert_eq!(facts(true, true, Search::NotYet, true), Step::Create);
+    assert_eq!(facts(true, false, Search::NotYet, false), Action::Search);
+    assert_eq!(facts(true, false, Search::Nothing, false), Action::Create, "a search will find it");
+    assert_eq!(facts(true, false, Search::Impossible, false), Action::Note);
+    assert_eq!(facts(true, true, Search::NotYet, false), Action::Note, "one of several is noted in any case");
+    assert_eq!(facts(true, true, Search::NotYet, true), Action::Create);
     for several in [false, true] {
         let nothing = facts(false, several, Search::NotYet, false);
-        assert_eq!(nothing, Step::Done(Done::Nothing), "there is nothing to search for");
+        assert_eq!(nothing, Action::Done(Done::Nothing), "there is nothing to search for");
     }
 }
 
@@ -206,22 +206,22 @@ fn a_deletion_that_takes_time_is_requested_once() {
     world.records.insert(1, 0);
     let mut facts = world.facts(false);
     facts.seen(false);
-    assert_eq!(facts.next(), Step::Delete);
+    assert_eq!(facts.next(), Action::Delete);
     facts.asked = true;
-    assert_eq!(facts.next(), Step::Done(Done::Going));
+    assert_eq!(facts.next(), Action::Done(Done::Going));
     facts.wanted = true;
-    assert_eq!(facts.next(), Step::Update, "it is wanted again");
+    assert_eq!(facts.next(), Action::Update, "it is wanted again");
 }
 
 /// The model goes on with an id that names nothing; a user who reads it shouldn't have to.
 #[test]
 fn the_id_of_what_is_gone_is_removed_unless_it_goes_with_its_primary() {
-    for (ends, expected) in [(false, Step::Forget), (true, Step::Done(Done::Nothing))] {
+    for (ends, expected) in [(false, Action::Forget), (true, Action::Done(Done::Nothing))] {
         let mut facts = World { known: Some(1), id: Some(1), settled: true, ..World::default() }.facts(ends);
         facts.deleted();
         assert_eq!(facts.next(), expected, "{ends}");
         facts.forgotten();
-        assert_eq!(facts.next(), Step::Done(Done::Nothing));
+        assert_eq!(facts.next(), Action::Done(Done::Nothing));
     }
 }
 
