@@ -181,7 +181,7 @@ impl Target<'_> {
         let known = primaries.get(key).filter(is_this).filter(is_going);
         let newest = match known {
             Some(going) => Some(going),
-            None => live(self.run.writer, primaries, key).await?.filter(is_this),
+            None => self.run.noted(live(self.run.writer, primaries, key).await)?.filter(is_this),
         };
         match newest {
             Some(primary) if !is_going(&primary) => Ok(()),

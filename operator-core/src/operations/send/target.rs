@@ -47,8 +47,12 @@ pub(crate) struct WritingRun<'c> {
 impl WritingRun<'_> {
     /// Sends a write, once, and records what its error says about the primary.
     pub(in crate::operations) async fn send(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
-        let sent = self.writer.send(self.key, write).await;
-        sent.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
+        self.noted(self.writer.send(self.key, write).await)
+    }
+
+    /// Records what an error says about the primary.
+    pub(crate) fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        result.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
     }
 }
 
@@ -252,7 +256,7 @@ impl<'c> Target<'c> {
 
     /// The live object with that key, past the cache.
     pub(in crate::operations) async fn look(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
-        live(self.run.writer, self.informer(), key).await
+        self.run.noted(live(self.run.writer, self.informer(), key).await)
     }
 
     /// The uid that a write must carry.
@@ -296,7 +300,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Takes from a write's error what it says about the run's `primary`.
+    /// Takes from the error of a write, or of a read, what it says about the run's `primary`.
     fn take(&self, error: &Error, primary: &ObjectKey, now: Now) {
         if let Some(asked) = error.retry_after() {
             let mut not_before = self.not_before.lock();
@@ -334,7 +338,7 @@ impl Findings {
         self.namespace_ends.load(Ordering::Relaxed)
     }
 
-    /// When the server is ready for another request, if it has refused a write for now.
+    /// When the server is ready for another request, if it has refused one for now.
     pub(crate) fn not_before(&self) -> Option<Now> {
         *self.not_before.lock()
     }
