@@ -165,6 +165,9 @@ impl Controller {
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
+        if let Some(discovery) = workflows.known_kinds() {
+            discovery.follow_primaries(primary.resource_type(), &subscriber);
+        }
         let workflows = workflows.subscribed_by(subscriber);
         let workflow =
             self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
@@ -242,5 +245,9 @@ impl EventSink for Processor {
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
         self.send(Input::Related { key: primary.clone(), cause });
+    }
+
+    fn redefined(&self, cause: Cause) {
+        self.send(Input::Redefined { cause });
     }
 }

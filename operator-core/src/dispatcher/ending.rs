@@ -112,12 +112,13 @@ impl Dispatcher {
         let is_last_attempt = match failure.kind {
             FailureKind::Permanent => true,
             FailureKind::Retryable => retry.map_or(self.never_retries, |retry| retry.last_attempt),
-            FailureKind::Server => false,
+            FailureKind::Server | FailureKind::Outside => false,
         };
         RunError {
             error: Arc::clone(&failure.error),
             attempt: retry.map_or(0, |retry| retry.attempt),
             is_last_attempt,
+            is_stalled: is_last_attempt || failure.kind == FailureKind::Outside,
             timed_out: failure.timed_out(),
             panicked: failure.panicked,
             node: None,

@@ -47,7 +47,7 @@ mod send;
 pub(crate) use dependent::note_digest;
 pub(crate) use dependent::{DependentWriter, Removed};
 pub use error::Error;
-pub(crate) use error::is_servers;
+pub(crate) use error::{is_servers, says_misfit};
 pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
 pub(crate) use matcher::seen::{Desired, Seen};

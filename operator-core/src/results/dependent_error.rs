@@ -271,16 +271,18 @@ impl DependentError {
     /// The kind of the failure.
     pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
-            // Somebody may delete what is in the way, or too much.
-            Self::Conflict { .. } | Self::Ambiguous { .. } => FailureKind::Retryable,
+            // Somebody may delete what is in the way, or too much; mend a definition, or the records in the other system.
+            Self::Conflict { .. }
+            | Self::Ambiguous { .. }
+            | Self::IdDropped { .. }
+            | Self::IdRefused { .. }
+            | Self::FoundTwice { .. }
+            | Self::NoId { .. }
+            | Self::InDoubt { .. } => FailureKind::Outside,
             // It comes with a right or a definition, and nothing of this primary's changes then. What is collected takes its time.
             Self::NotSynced { .. } | Self::Going { .. } => FailureKind::Server,
-            // The other system, or a person, ends it, and no attempt of this primary's.
-            Self::NotShown { .. } | Self::InDoubt { .. } => FailureKind::Server,
-            // A definition is mended, or records are deleted by hand.
-            Self::IdDropped { .. } | Self::IdRefused { .. } | Self::FoundTwice { .. } | Self::NoId { .. } => {
-                FailureKind::Retryable
-            }
+            // The other system ends it, and no attempt of this primary's.
+            Self::NotShown { .. } => FailureKind::Server,
             // Another system is a server, too: what is down for an hour must not use up all attempts.
             Self::SystemDown { .. } | Self::CallPaused { .. } | Self::NoAnswer { .. } => FailureKind::Server,
             Self::CallFailed { source, .. } => kind_of(&**source).unwrap_or(FailureKind::Server),
