@@ -177,6 +177,7 @@ impl Controller {
             field_manager: Arc::clone(&self.field_manager),
             environment: environment.clone(),
             observers: observers.clone(),
+            undeclared: Arc::default(),
         };
         let (scopes, declared) = (Arc::clone(&wiring.scopes), self.settings.records_events);
         let events = Recorder::new(writer.clone(), scopes, declared);

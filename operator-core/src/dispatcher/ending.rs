@@ -12,7 +12,7 @@ use super::{Dispatcher, Done, failure::Failure, report::Report};
 use crate::{
     environment::fenced,
     observe::error_chain,
-    operations,
+    operations::{self, TRIED_AGAIN_AFTER},
     processor::{FailureKind, Outcome},
     reconciler::{AnyContext, AnyRun, RunError},
     resource::AnyObject,
@@ -41,7 +41,10 @@ impl Dispatcher {
                 return match done {
                     Done::Nothing => Outcome::Success { reschedule: None },
                     Done::FinalizerRemoved => Outcome::FinalizerRemoved,
-                    Done::Reconciled { reschedule } => Outcome::Success { reschedule },
+                    Done::Reconciled { reschedule } => {
+                        let again = context.findings().status_is_incomplete().then_some(TRIED_AGAIN_AFTER);
+                        Outcome::Success { reschedule: reschedule.into_iter().chain(again).min() }
+                    }
                 };
             }
             // Told by the writes themselves, as user code may have wrapped their error, or returned another one.

@@ -42,6 +42,7 @@ mod mend;
 mod primary;
 mod resource;
 mod send;
+mod undeclared;
 
 #[cfg(feature = "testing")]
 pub(crate) use dependent::note_digest;
@@ -57,3 +58,4 @@ pub use resource::{Applied, ResourceOperations};
 pub use send::intent::WriteMode;
 pub(crate) use send::request::Writer;
 pub(crate) use send::target::{Findings, WritingRun, live};
+pub(crate) use undeclared::TRIED_AGAIN_AFTER;

@@ -8,7 +8,10 @@ use http::{Method, Request, StatusCode, header};
 use kube::client::Body;
 
 use super::body;
-use crate::operations::error::{Error, PATCH};
+use crate::operations::{
+    error::{Error, PATCH},
+    undeclared::Undeclared,
+};
 use crate::{
     client::{Clients, exchange},
     environment::Environment,
@@ -83,6 +86,7 @@ pub(crate) struct Writer {
     pub(crate) field_manager: Arc<str>,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
+    pub(crate) undeclared: Arc<Undeclared>,
 }
 
 impl Writer {

@@ -295,6 +295,7 @@ impl<'c> Target<'c> {
 pub(crate) struct Findings {
     gone: AtomicBool,
     going: AtomicBool,
+    incomplete: AtomicBool,
     namespace_ends: AtomicBool,
     not_before: Mutex<Option<Now>>,
 }
@@ -331,6 +332,16 @@ impl Findings {
     /// Whether the primary is being deleted, which its run didn't know.
     pub(crate) fn primary_is_going(&self) -> bool {
         self.going.load(Ordering::Relaxed)
+    }
+
+    /// The status was written without a field that the installed definition lacks.
+    pub(in crate::operations) fn note_incomplete(&self) {
+        self.incomplete.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the status was written without a field, which is to be tried again.
+    pub(crate) fn status_is_incomplete(&self) -> bool {
+        self.incomplete.load(Ordering::Relaxed)
     }
 
     /// Whether the primary's own namespace is being terminated, so that the primary is about to be removed as well.
