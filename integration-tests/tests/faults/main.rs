@@ -3,6 +3,7 @@
 //! where only it has what goes wrong; the sample's process meets its own in the sample's tests.
 
 mod both;
+mod heals;
 mod replica;
 mod seams;
 mod simulated;
