@@ -14,8 +14,8 @@ use crate::environment::Jitter;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// The random share by which a pause may be longer.
 const SPREAD: f64 = 2.0;
-/// The time that all pauses of one request may take. Whoever reads then gets the refusal, and tries again later: a run doesn't
-/// keep its place for as long as a server in maintenance asks.
+/// The time that all pauses of one request may take. After that the caller gets the refusal, and tries again later: a run
+/// doesn't keep its place for as long as a server in maintenance asks.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Repeats a request that the server refuses for now: 429, 503 or 504. The pauses grow, and are at least as long as

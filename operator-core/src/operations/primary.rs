@@ -181,8 +181,9 @@ impl<'r> PrimaryWriter<'r> {
             let from = body::patched_part(original, kind, Part::Status, None)?;
             let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
             let written = self.carry_over(original, Part::Status, &from, &to).boxed().await?;
-            let there = body::patched_part(&*written, kind, Part::Status, None)?;
-            is_incomplete |= undeclared.found_in(&status, &there["status"], kind, now());
+            let answer = body::patched_part(&*written, kind, Part::Status, None)?;
+            let states = (&from["status"], &to["status"], &answer["status"]);
+            is_incomplete |= undeclared.found_in(states, kind, now());
             written
         };
         if is_incomplete {

@@ -1,9 +1,9 @@
-//! Fields of a status that the installed definition lacks: the operator is newer than the definition, as after an upgrade by Helm,
-//! which leaves definitions alone.
+//! Fields of a status that the installed definition lacks. The operator is newer than the definition then, as after an upgrade with
+//! Helm, which leaves definitions alone.
 //!
-//! An apply with such a field is refused as a whole, and by a patch the server drops the field without a word. Both ways the
-//! rest of the status is written, and the fields are left out for a while: then all is tried once more, as the definition may have
-//! come.
+//! The server refuses an apply with such a field as a whole, and drops the field from a patch without a word. In both cases the rest
+//! of the status is written, and the fields are left out for a while. Then they are tried again, because the definition may have been
+//! installed.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -55,10 +55,15 @@ impl Undeclared {
         self.found(&paths, kind, now)
     }
 
-    /// Looks for what was to be written in what is there now. Returns whether something is missing.
-    pub(super) fn found_in(&self, wanted: &Value, there: &Value, kind: &ResourceType, now: Now) -> bool {
+    /// Looks for what was to be added to a status in the answer to the write. Returns whether something is missing.
+    pub(super) fn found_in(
+        &self,
+        (before, wanted, answer): (&Value, &Value, &Value),
+        kind: &ResourceType,
+        now: Now,
+    ) -> bool {
         let mut paths = Vec::new();
-        missing(wanted, there, "", &mut paths);
+        missing(before, wanted, answer, "", &mut paths);
         self.found(&paths, kind, now)
     }
 
@@ -116,21 +121,23 @@ fn remove(value: &mut Value, path: &str) -> bool {
     }
 }
 
-/// The paths of what `wanted` has and `there` lacks.
-fn missing(wanted: &Value, there: &Value, at: &str, paths: &mut Vec<String>) {
-    match (wanted, there) {
-        (Value::Object(wanted), Value::Object(there)) => {
+/// The paths of what `wanted` has, and neither the state before nor the answer: what others have removed isn't meant.
+fn missing(before: &Value, wanted: &Value, answer: &Value, at: &str, paths: &mut Vec<String>) {
+    match (wanted, answer) {
+        (Value::Object(wanted), Value::Object(answer)) => {
             for (name, wanted) in wanted.iter().filter(|(_, wanted)| !wanted.is_null()) {
-                let at = format!("{at}.{name}");
-                match there.get(name) {
-                    Some(there) => missing(wanted, there, &at, paths),
-                    None => paths.push(at),
+                let (at, before) = (format!("{at}.{name}"), &before[name]);
+                match answer.get(name) {
+                    Some(answer) => missing(before, wanted, answer, &at, paths),
+                    None if before.is_null() => paths.push(at),
+                    None => {}
                 }
             }
         }
-        (Value::Array(wanted), Value::Array(there)) if wanted.len() == there.len() => {
-            let items = wanted.iter().zip(there).enumerate();
-            items.for_each(|(index, (wanted, there))| missing(wanted, there, &format!("{at}[{index}]"), paths));
+        (Value::Array(wanted), Value::Array(answer)) if wanted.len() == answer.len() => {
+            for (index, (wanted, answer)) in wanted.iter().zip(answer).enumerate() {
+                missing(&before[index], wanted, answer, &format!("{at}[{index}]"), paths);
+            }
         }
         _ => {}
     }
@@ -192,10 +199,12 @@ mod tests {
     fn what_the_server_has_dropped_is_found_in_its_answer() {
         let (undeclared, kind) = (Undeclared::default(), ResourceType::of::<ConfigMap>());
         let wanted = json!({ "a": 1, "list": [{ "x": 1, "y": null }], "gone": { "deep": 1 } });
-        let there = json!({ "a": 2, "list": [{}], "more": 1 });
-        assert!(!undeclared.found_in(&wanted, &wanted, &kind, Now::START));
-        assert!(undeclared.found_in(&wanted, &there, &kind, Now::START));
-        let mut status = wanted;
+        let answer = json!({ "a": 2, "list": [{}], "more": 1 });
+        let found = |before, answer| undeclared.found_in((before, &wanted, answer), &kind, Now::START);
+        assert!(!found(&Value::Null, &wanted));
+        assert!(!found(&wanted, &answer), "others have removed it");
+        assert!(found(&json!({ "a": 2 }), &answer));
+        let mut status = wanted.clone();
         assert!(undeclared.take_out(&mut status, Now::START));
         assert_eq!(status, json!({ "a": 1, "list": [{ "y": null }] }));
     }

@@ -271,7 +271,7 @@ impl DependentError {
     /// The kind of the failure.
     pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
-            // Somebody may delete what is in the way, or too much; mend a definition, or the records in the other system.
+            // Someone has to delete an object or a record, or to correct a definition.
             Self::Conflict { .. }
             | Self::Ambiguous { .. }
             | Self::IdDropped { .. }

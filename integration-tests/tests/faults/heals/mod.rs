@@ -1,8 +1,8 @@
-//! Everything heals: whatever stands in the way goes away after a while, and then all becomes as it is wanted, soon, without an
-//! event and without a change of the primary.
+//! Everything heals. Something stands in the way and goes away after a while; soon after that everything is as it is wanted, without
+//! an event and without a change of the primary.
 //!
-//! [`refusals`] refuses each write that an operator makes with each answer that a server can give; [`obstacles`] puts objects and
-//! definitions in the way; [`retry`] ends each cause of a failure at a random moment. Each test has a server of its own, inside the
+//! [`refusals`] refuses each write that an operator makes with each answer that a server can give. [`obstacles`] puts objects and
+//! definitions in the way. [`retry`] ends each cause of a failure at a random moment. Each test has a server of its own, inside the
 //! process and in virtual time.
 
 mod obstacles;

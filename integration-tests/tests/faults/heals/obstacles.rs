@@ -1,5 +1,5 @@
-//! Objects and definitions in the way, and denials: while they are there, the primary is stalled and says why; ten minutes after they
-//! went, all is as wanted. A limit of the attempts makes no difference, as none is used up.
+//! Objects and definitions in the way, and denials. While they are there, the primary is stalled and says why. Ten minutes after
+//! they have gone, everything is as it is wanted. A limit of the attempts makes no difference, because none is used up.
 
 use integration_tests::prelude::*;
 use k8s_openapi::{
@@ -24,7 +24,7 @@ async fn assert_well(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// A map of somebody else, who has no name.
+/// A map of someone else, who has no name.
 async fn of_somebody(scene: &Scene, name: &str) -> Result<()> {
     let mut theirs = ConfigMap::default();
     theirs.metadata.name = Some(name.to_owned());
@@ -210,7 +210,7 @@ async fn a_namespace_that_goes_and_comes_back() -> Result<()> {
     Ok(())
 }
 
-/// Somebody has made it immutable before it was changed. Then he deletes it, as the error says.
+/// Someone has made it immutable before it was changed, and deletes it later, as the error says.
 #[tokio::test(start_paused = true)]
 async fn a_child_that_was_made_immutable() -> Result<()> {
     for retry in retries() {
@@ -278,7 +278,7 @@ async fn a_definition_that_comes_after_its_operator() -> Result<()> {
 
 /// The operator follows definitions, as it asks which kinds are served.
 #[tokio::test(start_paused = true)]
-async fn a_definition_that_comes_wakes_those_that_failed_where_definitions_are_followed() -> Result<()> {
+async fn a_definition_that_comes_triggers_those_that_failed_where_definitions_are_followed() -> Result<()> {
     for retry in retries() {
         let scene = scene().await?;
         let definitions = Definitions::old(&scene).await?;

@@ -1,4 +1,5 @@
-//! Each cause of a failure × the default retry: it ends at a random moment, and six minutes later all is done, without an event.
+//! Each cause of a failure × the default retry. The cause ends at a random moment, and six minutes later everything is done, without
+//! an event.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -28,7 +29,7 @@ enum Cause {
     Status,
     /// Another system is down.
     System,
-    /// An object of somebody else has the child's name.
+    /// An object of someone else has the child's name.
     Object,
     /// This happens to each write of the child.
     Refusal(Fault),

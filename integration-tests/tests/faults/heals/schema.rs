@@ -35,9 +35,16 @@ async fn an_apply_that_the_schema_refuses_is_told_as_a_mistake_of_the_code() -> 
     Ok(())
 }
 
-/// A status of a newer operator has two fields that the installed definition lacks, one of them in a list.
 #[tokio::test(start_paused = true)]
 async fn a_status_is_written_without_what_the_installed_definition_lacks() -> Result<()> {
+    for applies in [true, false] {
+        written_without(applies).await.with_context(|| format!("applied: {applies}"))?;
+    }
+    Ok(())
+}
+
+/// A status of a newer operator has two fields that the installed definition lacks, one of them in a list.
+async fn written_without(applies: bool) -> Result<()> {
     const STATUS: &str = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties";
     let scene = scene().await?;
     let new = serde_json::to_value(TestResource::crd())?;
@@ -58,7 +65,8 @@ async fn a_status_is_written_without_what_the_installed_definition_lacks() -> Re
     define(&old).await?;
     let writes = Rule::writes().resource("testresources").subresource("status").delay(Duration::ZERO);
     let faults = Faults::new([writes.clone()]);
-    let _operator = under(&scene, &faults, telling(&scene, &workflow_of_one(wanted_map("a"))?)).await?;
+    let controller = telling(&scene, &workflow_of_one(wanted_map("a"))?).use_ssa_to_patch_primary(applies);
+    let _operator = under(&scene, &faults, controller).await?;
     scene.create("one", "first").await?;
     minutes(1).await;
     let told = conditions(&scene).await?;

@@ -22,17 +22,17 @@ use crate::{
 /// The longest name of an entry.
 const LONGEST_NAME: usize = 253;
 
-/// How many digits of its hash tell a key.
+/// The number of digits of a key's hash in the name.
 const DIGITS: usize = 32;
 
 /// The name of the only entry, if there is one record.
 const ONLY: &str = "id";
 
-/// How the names begin of entries for keys that can't be names.
+/// The beginning of the names of entries for keys that can't be names.
 const HASHED: &str = "key-";
 
-/// The entry for a record with that key and id. A key that the server wouldn't take as a name is told by its hash, and stands in
-/// the entry with the id.
+/// The entry for a record with that key and id. If the server wouldn't accept the key as a name, the entry is named after a hash
+/// of the key, and contains the key and the id.
 fn entry(key: &str, id: &str) -> (String, String) {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
     let is_name = !key.is_empty() && key.len() <= LONGEST_NAME && key.chars().all(fits);

@@ -132,8 +132,8 @@ impl ChangeHandler for Subscribers {
         };
         let Some(definition) = new else { return };
         if !old.as_ref().is_some_and(|old| old.is_alike(&definition)) {
-            let state = self.state.lock();
-            for subscriber in state.of_primaries.get(definition.name()).into_iter().flatten() {
+            let of_primaries = self.state.lock().of_primaries.get(definition.name()).cloned();
+            for subscriber in of_primaries.iter().flatten() {
                 subscriber.sink.redefined(subscriber.cause);
             }
         }

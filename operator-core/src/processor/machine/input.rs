@@ -122,7 +122,7 @@ pub enum FailureKind {
     /// The server: it gave no answer, or failed, or was overloaded, or denied a right, or doesn't serve the kind; or
     /// the fence refused a write. It is retried without end, and uses up no attempt.
     Server,
-    /// Something outside decides: an object of somebody else is in the way, a write was refused (400, 422), a namespace
+    /// Something outside decides: an object of someone else is in the way, a write was refused (400, 422), a namespace
     /// is missing. It is retried in the same way, and the primary is stalled meanwhile.
     Outside,
 }

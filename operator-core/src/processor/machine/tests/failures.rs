@@ -27,7 +27,7 @@ fn failing_runs_are_retried_after_the_specified_delays_until_none_is_left() {
 
 /// Lengthened by chance, but never above five minutes.
 #[test]
-fn by_default_a_failing_run_is_retried_for_ever_after_less_than_five_minutes() {
+fn by_default_a_failing_run_is_retried_forever_after_less_than_five_minutes() {
     let jitter = Some(Jitter::seeded(7));
     let mut bench = Bench::started(MachineConfig { jitter, ..MachineConfig::default() });
     let mut run = bench.changed("a", Cause::Created).run();
@@ -46,7 +46,7 @@ fn by_default_a_failing_run_is_retried_for_ever_after_less_than_five_minutes() {
 }
 
 #[test]
-fn a_changed_definition_wakes_those_that_failed_and_nobody_else() {
+fn a_changed_definition_triggers_those_that_failed_and_no_others() {
     let mut bench = Bench::new();
     for (name, outcome) in [("a", REFUSAL), ("b", SUCCESS), ("c", OUTSIDE), ("d", FAILURE)] {
         let run = bench.changed(name, Cause::Created).run();
