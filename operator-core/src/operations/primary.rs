@@ -173,7 +173,9 @@ impl<'r> PrimaryWriter<'r> {
         let written = if self.ssa {
             loop {
                 match self.apply_status(status.clone()).await {
-                    Err(error) if undeclared.found_by(&error, &mut status, kind, now()) => is_incomplete = true,
+                    Err(error) if undeclared.found_by(&error, &mut status, kind, now()) => {
+                        is_incomplete = true
+                    }
                     result => break result?,
                 }
             }

@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn the_fields_that_a_refusal_names_are_left_out_for_a_while() {
         let (undeclared, kind) = (Undeclared::default(), ResourceType::of::<ConfigMap>());
-        let whole = json!({ "a.b": { "c": 1, "d": 2 }, "list": [{ "x": 1, "y": 1 }, { "x": 2 }], "message": "m" });
+        let whole =
+            json!({ "a.b": { "c": 1, "d": 2 }, "list": [{ "x": 1, "y": 1 }, { "x": 2 }], "message": "m" });
         let rest = json!({ "a.b": { "d": 2 }, "list": [{ "y": 1 }, {}] });
         let second = |n| Now::at(Duration::from_secs(n));
         let several = "failed to create typed patch object (shop/one; example.com/v1, Kind=Page): errors:\n  \
@@ -169,7 +170,10 @@ mod tests {
         let mut status = whole.clone();
         assert!(undeclared.found_by(&refused(several), &mut status, &kind, second(0)));
         assert_eq!(status, rest);
-        assert!(!undeclared.found_by(&refused(several), &mut status, &kind, second(0)), "there is nothing left of it");
+        assert!(
+            !undeclared.found_by(&refused(several), &mut status, &kind, second(0)),
+            "there is nothing left of it"
+        );
         let mut status = whole.clone();
         assert!(undeclared.take_out(&mut status, second(239)) && status == rest);
         assert!(!undeclared.take_out(&mut status, second(239)));

@@ -98,7 +98,11 @@ fn telling(scene: &Scene, workflow: &Workflow<TestResource>) -> ControllerBuilde
 }
 
 /// Starts an operator whose waits are spread by the same chance each time.
-async fn under(scene: &Scene, faults: &Faults, controller: ControllerBuilder<Script>) -> Result<TestOperator> {
+async fn under(
+    scene: &Scene,
+    faults: &Faults,
+    controller: ControllerBuilder<Script>,
+) -> Result<TestOperator> {
     let builder = scene.operator().environment(|| Environment::real().with_seed(1)).transport(faults.hook());
     Ok(TestOperator::start_unsynced(builder.register(controller)).await?)
 }

@@ -3,8 +3,7 @@
 
 use integration_tests::prelude::*;
 use k8s_openapi::{
-    api::core::v1::Namespace,
-    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use operator_core::{WatchScope, dependent::Records, testing::OtherSystem};
 
@@ -44,7 +43,10 @@ async fn an_object_in_the_way_that_is_deleted_as_the_error_says() -> Result<()> 
         assert_stalled(&scene, "exists already").await?;
         scene.api::<ConfigMap>().delete("one-a", &DeleteParams::default()).await?;
         minutes(10).await;
-        ensure!(scene.values().await?.contains_key("one-a"), "ten minutes after the way is free there is no map");
+        ensure!(
+            scene.values().await?.contains_key("one-a"),
+            "ten minutes after the way is free there is no map"
+        );
         assert_well(&scene).await?;
     }
     Ok(())
@@ -122,7 +124,8 @@ async fn a_webhook_that_denies_with_400_for_a_while() -> Result<()> {
 /// The code of a denial by a policy.
 #[tokio::test(start_paused = true)]
 async fn a_policy_that_denies_with_422_for_a_while() -> Result<()> {
-    denied(StatusAnswer::new(422, "Invalid", "ValidatingAdmissionPolicy 'maps' denied request: no label")).await
+    denied(StatusAnswer::new(422, "Invalid", "ValidatingAdmissionPolicy 'maps' denied request: no label"))
+        .await
 }
 
 #[tokio::test(start_paused = true)]
@@ -176,7 +179,10 @@ async fn a_namespace_that_is_made_later() -> Result<()> {
         namespace(&scene, "later").await?;
         minutes(10).await;
         let maps = Api::<ConfigMap>::namespaced(scene.client.clone(), "later");
-        ensure!(maps.get_opt("one-a").await?.is_some(), "ten minutes after the namespace is there, there is no map");
+        ensure!(
+            maps.get_opt("one-a").await?.is_some(),
+            "ten minutes after the namespace is there, there is no map"
+        );
         assert_well(&scene).await?;
     }
     Ok(())
@@ -204,7 +210,10 @@ async fn a_namespace_that_goes_and_comes_back() -> Result<()> {
         minutes(1).await;
         namespace(&scene, "later").await?;
         minutes(10).await;
-        ensure!(maps.get_opt("one-a").await?.is_some(), "ten minutes after the namespace is back, there is no map");
+        ensure!(
+            maps.get_opt("one-a").await?.is_some(),
+            "ten minutes after the namespace is back, there is no map"
+        );
         assert_well(&scene).await?;
     }
     Ok(())
@@ -241,8 +250,7 @@ struct Definitions {
 
 impl Definitions {
     async fn old(scene: &Scene) -> Result<Self> {
-        const REASON: &str =
-            "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/conditions/items/properties/reason";
+        const REASON: &str = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/conditions/items/properties/reason";
         let new = serde_json::to_value(TestResource::crd())?;
         let mut old = new.clone();
         old.pointer_mut(REASON).context("a reason")?["enum"] = json!(["Old"]);

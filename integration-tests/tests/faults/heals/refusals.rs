@@ -28,7 +28,11 @@ enum Step {
 }
 
 const WRITES: &[Write] = &[
-    Write { name: "child", requests: || Rule::writes().resource("configmaps").name("one-a"), during: Step::Created },
+    Write {
+        name: "child",
+        requests: || Rule::writes().resource("configmaps").name("one-a"),
+        during: Step::Created,
+    },
     Write {
         name: "finalizer",
         requests: || Rule::on(Verb::Apply).resource("testresources").main_resource(),
@@ -39,7 +43,11 @@ const WRITES: &[Write] = &[
         requests: || Rule::writes().resource("testresources").subresource("status"),
         during: Step::Created,
     },
-    Write { name: "id", requests: || Rule::writes().resource("configmaps").name("one-word"), during: Step::Created },
+    Write {
+        name: "id",
+        requests: || Rule::writes().resource("configmaps").name("one-word"),
+        during: Step::Created,
+    },
     Write {
         name: "note",
         requests: || Rule::on(Verb::Patch).resource("testresources").main_resource(),
@@ -70,13 +78,19 @@ const WRITES: &[Write] = &[
 fn refusals() -> Vec<(String, Fault)> {
     let typed = "failed to create typed patch object (shop/one; v1, Kind=ConfigMap): .more: field not declared in schema";
     let statuses = [
-        ("400", StatusAnswer::new(400, "BadRequest", "admission webhook \"a.example.com\" denied the request")),
+        (
+            "400",
+            StatusAnswer::new(400, "BadRequest", "admission webhook \"a.example.com\" denied the request"),
+        ),
         ("403", StatusAnswer::forbidden("admission webhook \"a.example.com\" denied the request")),
         ("404 of the namespace", StatusAnswer::new(404, "NotFound", "namespaces \"shop\" not found")),
         ("404", StatusAnswer::not_served()),
         ("409", StatusAnswer::conflict()),
         ("413", StatusAnswer::new(413, "RequestEntityTooLarge", "the request is too large")),
-        ("422", StatusAnswer::new(422, "Invalid", "ValidatingAdmissionPolicy 'a' denied request: no label team")),
+        (
+            "422",
+            StatusAnswer::new(422, "Invalid", "ValidatingAdmissionPolicy 'a' denied request: no label team"),
+        ),
         ("429", StatusAnswer::new(429, "TooManyRequests", "too many requests")),
         ("500", StatusAnswer::internal()),
         ("500 of the schema", StatusAnswer::new(500, "", typed)),
@@ -96,7 +110,11 @@ fn refusals() -> Vec<(String, Fault)> {
 /// needs.
 const NEEDS_MORE: &[(&[&str], &str, &str)] = &[
     (&[], "413", "a new generation or a new binary: the object is too large, and no time makes it smaller"),
-    (&["note"], "no answer, lost", "a person: a note is there, and no one can tell that its create was never sent"),
+    (
+        &["note"],
+        "no answer, lost",
+        "a person: a note is there, and no one can tell that its create was never sent",
+    ),
 ];
 
 fn heals(write: &str, refusal: &str) -> bool {
@@ -150,7 +168,13 @@ async fn each_heals(writes: &[Write]) -> Result<()> {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), writes.len() * refusals().len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        writes.len() * refusals().len(),
+        wrong.join("\n")
+    );
     assert!(NEEDS_MORE.len() <= 10, "each row of the list is a promise less");
     Ok(())
 }

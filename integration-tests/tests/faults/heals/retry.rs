@@ -43,7 +43,11 @@ fn causes() -> Vec<Cause> {
         StatusAnswer::new(422, "Invalid", "ValidatingAdmissionPolicy 'a' denied request: no label team"),
         StatusAnswer::too_many_requests(3600),
         StatusAnswer::internal(),
-        StatusAnswer::new(500, "", "failed to create typed patch object (a/b; v1, Kind=ConfigMap): .c: field not declared in schema"),
+        StatusAnswer::new(
+            500,
+            "",
+            "failed to create typed patch object (a/b; v1, Kind=ConfigMap): .c: field not declared in schema",
+        ),
         StatusAnswer::unavailable().retry_after(86_400),
     ];
     let faults = statuses.into_iter().map(Fault::Status).chain([Fault::Refused, Fault::Hang]);
@@ -125,7 +129,11 @@ async fn ends_after(cause: Cause, seconds: u64) -> Result<()> {
         scene.api::<ConfigMap>().delete("one-a", &DeleteParams::default()).await?;
     }
     minutes(6).await;
-    ensure!(ready().await?, "six minutes later it isn't done: {:?}", scene.resources.get("one").await?.status);
+    ensure!(
+        ready().await?,
+        "six minutes later it isn't done: {:?}",
+        scene.resources.get("one").await?.status
+    );
     Ok(())
 }
 

@@ -24,7 +24,8 @@ async fn an_apply_that_the_schema_refuses_is_told_as_a_mistake_of_the_code() -> 
     let workflow = Workflow::builder().nodes((desired,)).build()?;
     let applies = Rule::writes().resource("deployments").delay(Duration::ZERO);
     let faults = Faults::new([applies.clone()]);
-    let _operator = under(&scene, &faults, telling(&scene, &workflow).retry(GenericRetry::no_retry())).await?;
+    let _operator =
+        under(&scene, &faults, telling(&scene, &workflow).retry(GenericRetry::no_retry())).await?;
     scene.create("one", "first").await?;
     minutes(60).await;
     assert_stalled(&scene, "doesn't fit the schema").await?;

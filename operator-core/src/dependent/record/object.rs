@@ -162,7 +162,18 @@ mod tests {
     #[test]
     fn each_key_has_an_entry_of_its_own_that_the_server_takes() {
         let long = "a".repeat(254);
-        let keys = ["a", "www.example.com", "www.example.com/A", "*.example.com", "me@example.com", ".", "..", "key-a", &long, ""];
+        let keys = [
+            "a",
+            "www.example.com",
+            "www.example.com/A",
+            "*.example.com",
+            "me@example.com",
+            ".",
+            "..",
+            "key-a",
+            &long,
+            "",
+        ];
         let entries: BTreeMap<_, _> = keys.iter().map(|key| entry(key, "id-1")).collect();
         assert_eq!(entries.len(), keys.len());
         for (name, text) in entries {

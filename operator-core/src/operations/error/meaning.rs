@@ -298,7 +298,10 @@ mod tests {
     fn a_failed_test_is_told_from_an_invalid_object() {
         let invalid = json!({ "causes": [{ "reason": "FieldValueInvalid", "field": "spec" }] });
         assert!(refused(json!({ "code": 422 })).is_outdated());
-        assert!(!refused(json!({ "code": 422 })).is_decided_outside(), "the object may have another state later");
+        assert!(
+            !refused(json!({ "code": 422 })).is_decided_outside(),
+            "the object may have another state later"
+        );
         assert!(refused(json!({ "code": 422, "details": invalid })).is_decided_outside());
         assert!(refused_to("apply", json!({ "code": 422 })).is_decided_outside());
         assert!(!refused_to("apply", json!({ "code": 422 })).is_outdated());

@@ -14,8 +14,8 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-pub(crate) use meaning::{is_servers, says_misfit};
 pub(super) use meaning::{PATCH, masked, says_immutable};
+pub(crate) use meaning::{is_servers, says_misfit};
 
 /// An error of this module. Its text never contains a value of a Secret.
 #[derive(Debug, thiserror::Error)]
