@@ -106,21 +106,12 @@ fn refusals() -> Vec<(String, Fault)> {
     plain.into_iter().chain(patient).chain(unanswered).collect()
 }
 
-/// What doesn't heal by itself: the writes (none for each that a run makes or waits for), how the refusal begins, and what it
-/// needs.
-const NEEDS_MORE: &[(&[&str], &str, &str)] = &[
-    (&[], "413", "a new generation or a new binary: the object is too large, and no time makes it smaller"),
-    (
-        &["note"],
-        "no answer, lost",
-        "a person: a note is there, and no one can tell that its create was never sent",
-    ),
-];
+/// What doesn't heal by itself if a run makes or waits for the write: the beginning of the refusal, and what it needs.
+const NEEDS_MORE: &[(&str, &str)] =
+    &[("413", "a new generation or a new binary: the object is too large, and no time makes it smaller")];
 
 fn heals(write: &str, refusal: &str) -> bool {
-    let is_of_run = !matches!(write, "Event" | "lease");
-    let concerns = |of: &[&str]| of.contains(&write) || of.is_empty() && is_of_run;
-    !NEEDS_MORE.iter().any(|(of, with, _)| concerns(of) && refusal.starts_with(with))
+    matches!(write, "Event" | "lease") || !NEEDS_MORE.iter().any(|(begins, _)| refusal.starts_with(begins))
 }
 
 /// What isn't as it is wanted in the end.

@@ -33,6 +33,8 @@ pub(super) struct Known<R> {
     pub(super) id: Option<Found>,
     /// A create was sent, and there was no answer.
     pub(super) unanswered: bool,
+    /// When the attempt was begun whose create was not sent, whatever has become of its note.
+    pub(super) unsent: Option<String>,
     /// All that an earlier process may have done is known.
     pub(super) settled: bool,
     /// Since when nothing was found where something was expected.
@@ -65,6 +67,7 @@ impl<R> Default for Known<R> {
         Self {
             id: None,
             unanswered: false,
+            unsent: None,
             settled: false,
             missing_since: None,
             seen: None,
