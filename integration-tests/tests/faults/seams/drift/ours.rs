@@ -31,7 +31,11 @@ async fn an_error_says_whose_the_fields_in_the_way_are() -> Result<()> {
     ]);
     let theirs = edit::<Deployment>(&scene, moved).await?;
     assert_eq!(requests(&operator, &made).await?, ["apply 422", "get 200"]);
-    assert_eq!(script.runs.of("one").len(), 1, "the reconciler isn't asked, and nothing is tried again at once");
+    assert_eq!(
+        script.runs.of("one").len(),
+        1,
+        "the reconciler isn't asked, and nothing is tried again at once"
+    );
     assert_eq!(scene.api::<Deployment>().get("one-web").await?.spec, theirs.spec);
     Ok(())
 }
