@@ -184,7 +184,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// How failures are retried; by default five times with growing delays.
+    /// How failures are retried; by default without end, with delays that grow to four and a half minutes.
     pub fn retry(mut self, retry: impl IntoRetry) -> Self {
         self.draft.settings.retry = retry.generic();
         match retry.into_retry() {

@@ -169,6 +169,9 @@ impl Controller {
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
+        if let Some(discovery) = workflows.known_kinds() {
+            discovery.follow_primaries(primary.resource_type(), &subscriber);
+        }
         let workflows = workflows.subscribed_by(subscriber);
         let workflow =
             self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
@@ -178,6 +181,7 @@ impl Controller {
             field_manager: Arc::clone(&self.field_manager),
             environment: environment.clone(),
             observers: observers.clone(),
+            undeclared: Arc::default(),
         };
         let (scopes, declared) = (Arc::clone(&wiring.scopes), self.settings.records_events);
         let events = Recorder::new(writer.clone(), scopes, declared);
@@ -246,5 +250,9 @@ impl EventSink for Processor {
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
         self.send(Input::Related { key: primary.clone(), cause });
+    }
+
+    fn redefined(&self, cause: Cause) {
+        self.send(Input::Redefined { cause });
     }
 }

@@ -12,7 +12,7 @@ use super::{Dispatcher, Done, failure::RunFailure, report::Report};
 use crate::{
     environment::fenced,
     observe::error_chain,
-    operations,
+    operations::{self, TRIED_AGAIN_AFTER},
     processor::{FailureKind, Outcome},
     reconciler::{AnyContext, AnyRun, RunError},
     resource::AnyObject,
@@ -41,7 +41,10 @@ impl Dispatcher {
                 return match done {
                     Done::Nothing => Outcome::Success { reschedule: None },
                     Done::FinalizerRemoved => Outcome::FinalizerRemoved,
-                    Done::Reconciled { reschedule } => Outcome::Success { reschedule },
+                    Done::Reconciled { reschedule } => {
+                        let again = context.findings().status_is_incomplete().then_some(TRIED_AGAIN_AFTER);
+                        Outcome::Success { reschedule: reschedule.into_iter().chain(again).min() }
+                    }
                 };
             }
             // The writes themselves report it, because user code may have wrapped their error, or returned another one.
@@ -116,12 +119,13 @@ impl Dispatcher {
         let is_last_attempt = match failure.kind {
             FailureKind::Permanent => true,
             FailureKind::Retryable => retry.map_or(self.never_retries, |retry| retry.last_attempt),
-            FailureKind::Server => false,
+            FailureKind::Server | FailureKind::Outside => false,
         };
         RunError {
             error: Arc::clone(&failure.error),
             attempt: retry.map_or(0, |retry| retry.attempt),
             is_last_attempt,
+            is_stalled: is_last_attempt || failure.kind == FailureKind::Outside,
             timed_out: failure.timed_out(),
             panicked: failure.panicked,
             node: None,

@@ -129,6 +129,7 @@ impl Dispatcher {
                 Ok(()) => newest::live_if_in_doubt(&self.shared, &run, primary).await,
                 Err(error) => Err(error),
             };
+            let primary = context.writing_run().noted(primary);
             let result = match primary {
                 Ok(Some(primary)) => self.work_in_time(primary, context, &mut report).await,
                 Ok(None) => {

@@ -292,7 +292,7 @@ async fn a_run_that_passes_its_deadline_fails_and_leaves_nothing_behind() {
 
 #[tokio::test(start_paused = true)]
 async fn only_a_primary_that_goes_with_its_namespace_is_not_tried_again() {
-    for (child_in, kind) in [("shop", FailureKind::Permanent), ("elsewhere", FailureKind::Retryable)] {
+    for (child_in, kind) in [("shop", FailureKind::Permanent), ("elsewhere", FailureKind::Outside)] {
         let world = World::with_child_in(child_in, None).await;
         world.server.ending.lock().push(child_in);
         let outcome = world.dispatcher.dispatch(world.run()).await;

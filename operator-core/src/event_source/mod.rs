@@ -308,6 +308,9 @@ pub(crate) trait EventSink: Send + Sync {
 
     /// Something that `primary` depends on has changed.
     fn related_changed(&self, primary: &ObjectKey, cause: Cause);
+
+    /// The definition of the primaries has changed, which may end what their runs have failed for.
+    fn redefined(&self, _: Cause) {}
 }
 
 /// A change of a primary.

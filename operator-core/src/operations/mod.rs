@@ -42,12 +42,13 @@ mod mend;
 mod primary;
 mod resource;
 mod send;
+mod undeclared;
 
 #[cfg(feature = "testing")]
 pub(crate) use dependent::note_digest;
 pub(crate) use dependent::{DependentWriter, Removed};
 pub use error::Error;
-pub(crate) use error::is_servers;
+pub(crate) use error::{is_servers, says_misfit};
 pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
 pub(crate) use matcher::{Desired, Seen};
@@ -59,3 +60,4 @@ pub(crate) use send::{
     live,
     request::{Findings, Writer, WritingRun},
 };
+pub(crate) use undeclared::TRIED_AGAIN_AFTER;

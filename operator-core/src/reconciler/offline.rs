@@ -104,6 +104,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             field_manager: Arc::from("offline"),
             environment,
             observers: parts.observers,
+            undeclared: Arc::default(),
         };
         let shared = Arc::new(ControllerContext {
             controller: Arc::from("offline"),

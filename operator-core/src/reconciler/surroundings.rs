@@ -83,6 +83,11 @@ impl WorkflowSurroundings {
         PERMITTED.scope((), call).await
     }
 
+    /// What knows the served kinds, if there is a cluster.
+    pub(crate) fn known_kinds(&self) -> Option<&Discovery> {
+        self.discovery.as_deref()
+    }
+
     /// The discovery, and the controller on whose behalf it is queried.
     pub(crate) fn discovery(&self) -> Result<(&Discovery, &Subscriber), NoCluster> {
         self.discovery.as_deref().zip(self.subscriber.as_ref()).ok_or(NoCluster)

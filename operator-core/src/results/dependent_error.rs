@@ -269,16 +269,18 @@ impl DependentError {
     /// The kind of the failure.
     pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
-            // Someone may delete the object that is in the way, or the superfluous ones.
-            Self::Conflict { .. } | Self::Ambiguous { .. } => FailureKind::Retryable,
+            // Someone has to delete an object or a record, or to correct a definition.
+            Self::Conflict { .. }
+            | Self::Ambiguous { .. }
+            | Self::IdDropped { .. }
+            | Self::IdRefused { .. }
+            | Self::FoundTwice { .. }
+            | Self::NoId { .. }
+            | Self::InDoubt { .. } => FailureKind::Outside,
             // A new right or definition ends it, without a change of the primary. Garbage collection takes its time.
             Self::NotSynced { .. } | Self::Going { .. } => FailureKind::Server,
-            // The other system, or a person, ends it, and no attempt for this primary does.
-            Self::NotShown { .. } | Self::InDoubt { .. } => FailureKind::Server,
-            // Someone corrects a definition, or deletes records by hand.
-            Self::IdDropped { .. } | Self::IdRefused { .. } | Self::FoundTwice { .. } | Self::NoId { .. } => {
-                FailureKind::Retryable
-            }
+            // The other system ends it, and no attempt for this primary does.
+            Self::NotShown { .. } => FailureKind::Server,
             // Another system is a server, too: an outage of an hour must not use up all attempts.
             Self::SystemDown { .. } | Self::CallPaused { .. } | Self::NoAnswer { .. } => FailureKind::Server,
             Self::CallFailed { source, .. } => kind_of(&**source).unwrap_or(FailureKind::Server),

@@ -17,13 +17,13 @@ pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
 
 /// The same for an error that a reconciler returned.
 ///
-/// A request that the server has refused may be accepted later without a change, for example by a webhook that has
-/// changed its mind. The reconciler knows more about that, so the refusal counts as its own error.
+/// The reconciler may know better than the framework what is permanent, so this counts as its own error.
 pub(crate) fn kind_of_returned(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     with_sources(error).find_map(passed_on)
 }
 
-/// The kind of several failures together: if the server caused one, the run is repeated, whatever else has failed.
+/// The kind of several failures together: if the server or something outside has caused one, the run is repeated, whatever
+/// else has failed; if something outside has, the primary is stalled.
 pub(crate) fn of_several(kinds: impl IntoIterator<Item = FailureKind>) -> FailureKind {
     kinds.into_iter().max().unwrap_or(FailureKind::Permanent)
 }
@@ -79,6 +79,7 @@ fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     }
     if let Some(error) = error.downcast_ref::<kube::Error>() {
         let is_servers = match error {
+            kube::Error::Api(status) if operations::says_misfit(status) => return Some(FailureKind::Outside),
             kube::Error::Api(status) => is_not_served(status) || operations::is_servers(status.code),
             kube::Error::HyperError(_)
             | kube::Error::Service(_)
@@ -95,6 +96,8 @@ fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
 pub(crate) fn of_operation(error: &operations::Error) -> FailureKind {
     if error.is_servers() {
         FailureKind::Server
+    } else if error.is_decided_outside() {
+        FailureKind::Outside
     } else if error.is_retryable() {
         FailureKind::Retryable
     } else {
@@ -161,8 +164,8 @@ mod tests {
         let denied: Status = serde_json::from_value(serde_json::json!({ "code": 400 })).expect("a status");
         let (kind, key) = (ResourceType::of::<ConfigMap>(), ObjectKey::namespaced("shop", "one"));
         let denied = operations::Error::Refused { verb: "apply", kind, key, status: Box::new(denied) };
-        assert_eq!(of_operation(&denied), FailureKind::Permanent, "as the library's own write");
-        assert_eq!(of(denied), Some(FailureKind::Retryable), "user code may know more");
+        assert_eq!(of_operation(&denied), FailureKind::Outside, "as the library's own write");
+        assert_eq!(of(denied), Some(FailureKind::Outside), "as one that user code has passed on");
         let unwatched = operations::Error::NoEventSource { kind: "Secret".to_owned() };
         assert_eq!(of(boxed(anyhow::Error::from(unwatched))), Some(FailureKind::Permanent));
         assert_eq!(of(std::io::Error::other("a disk")), None);
@@ -216,8 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn of_several_failures_the_server_s_counts_first() {
-        use FailureKind::{Permanent, Retryable, Server};
+    fn of_several_failures_one_that_does_not_end_by_itself_counts_first() {
+        use FailureKind::{Outside, Permanent, Retryable, Server};
+        assert_eq!(of_several([Outside, Permanent, Retryable, Server]), Outside);
         assert_eq!(of_several([Permanent, Retryable, Server]), Server);
         assert_eq!(of_several([Retryable, Permanent]), Retryable);
         assert_eq!(of_several([Permanent, Permanent]), Permanent);

@@ -73,7 +73,7 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
     }
 
     /// Keeps the id in a ConfigMap `<primary>-<node>`, which the primary owns: as `id`, or for several records each by its
-    /// key. For primaries whose status belongs to others, such as a Service.
+    /// key, or by a hash of the key where that can't be a name. For primaries whose status belongs to others, such as a Service.
     pub fn id_in_config_map(mut self) -> Self {
         self.ids = Some(Ids::Object(IdObject::of::<ConfigMap>(several::<E, P>())));
         self

@@ -33,6 +33,8 @@ pub(super) struct Known<R> {
     pub(super) id: Option<ExternalId>,
     /// A create was sent, and was not answered.
     pub(super) unanswered: bool,
+    /// When the attempt began whose create wasn't sent, even if its note may be written.
+    pub(super) unsent: Option<String>,
     /// Everything that an earlier process may have done is known.
     pub(super) settled: bool,
     /// Since when an expected record has been missing.
@@ -65,6 +67,7 @@ impl<R> Default for Known<R> {
         Self {
             id: None,
             unanswered: false,
+            unsent: None,
             settled: false,
             missing_since: None,
             seen: None,

@@ -62,6 +62,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         let follows = of.ids.follow();
         let (id, doubt, gone) = of.memory.of(context.any().scope(), key, |known| {
             known.unanswered &= !is_forgotten;
+            let open = open.filter(|note| known.unsent.as_ref() != Some(&note.begun));
             let doubt = known.doubt(several::<E, P>(), open.is_some() && !is_forgotten);
             (known.id(written), doubt, known.gone.clone())
         });
@@ -258,7 +259,8 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         // Before the call, because it may be dropped at any time.
         let before = self.known(|known| {
             // A record that is created now may be shown as late as any before it.
-            (std::mem::replace(&mut known.unanswered, true), known.missing_since.take())
+            let before = (std::mem::replace(&mut known.unanswered, true), known.missing_since.take());
+            (before.0, before.1, known.unsent.take())
         });
         let creation = self.call(CallKind::Create, self.of.external.create(want, &self.token));
         match creation.await {
@@ -273,12 +275,14 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
                 Ok(())
             }
             Err(CallError::NotCalled(error)) => {
-                self.known(|known| (known.unanswered, known.missing_since) = before);
+                self.known(|known| (known.unanswered, known.missing_since, known.unsent) = before);
                 self.take_note().await?;
                 Err(error.boxed())
             }
             Err(CallError::Refused(error)) if is_not_made(&error) => {
-                self.known(|known| (known.unanswered, known.missing_since) = (false, before.1));
+                self.known(|known| {
+                    (known.unanswered, known.missing_since, known.unsent) = (false, before.1, before.2);
+                });
                 self.take_note().await?;
                 Err(error)
             }

@@ -76,6 +76,11 @@ impl Definition {
         self.metadata.name.as_deref().unwrap_or_default()
     }
 
+    /// Whether both have the same content.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        self.metadata.generation == other.metadata.generation && self.offer() == other.offer()
+    }
+
     /// Whether objects of that kind are served because of it.
     pub(super) fn serves(&self, kind: &ResourceType) -> bool {
         let version = |version: &Version| version.served && version.name == kind.version();

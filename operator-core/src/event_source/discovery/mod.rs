@@ -138,6 +138,12 @@ impl Discovery {
         troubled.then(|| (NAME, health, self.0.subscribers.controllers()))
     }
 
+    /// `subscriber` is the controller of primaries of that kind: if their definition changes while definitions are
+    /// watched, those whose runs fail are triggered. This starts no watch.
+    pub(crate) fn follow_primaries(&self, kind: &ResourceType, subscriber: &Subscriber) {
+        self.0.subscribers.follow_primaries(&kind.full_name(), subscriber);
+    }
+
     /// Whether a definition exists and is established. `subscriber` is triggered when that changes.
     pub(crate) async fn is_defined(
         &self,

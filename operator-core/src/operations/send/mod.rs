@@ -239,7 +239,7 @@ impl<'c> Target<'c> {
 
     /// The live object with that key, past the cache.
     pub(in crate::operations) async fn look(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
-        live(self.run.writer, self.informer(), key).await
+        self.run.noted(live(self.run.writer, self.informer(), key).await)
     }
 
     /// The uid that a write must carry.
@@ -431,7 +431,7 @@ impl Target<'_> {
         let known = primaries.get(key).filter(is_this).filter(is_going);
         let newest = match known {
             Some(going) => Some(going),
-            None => live(self.run.writer, primaries, key).await?.filter(is_this),
+            None => self.run.noted(live(self.run.writer, primaries, key).await)?.filter(is_this),
         };
         match newest {
             Some(primary) if !is_going(&primary) => Ok(()),

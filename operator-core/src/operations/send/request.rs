@@ -13,7 +13,10 @@ use kube::client::Body;
 use parking_lot::Mutex;
 
 use super::body;
-use crate::operations::error::{Error, PATCH};
+use crate::operations::{
+    error::{Error, PATCH},
+    undeclared::Undeclared,
+};
 use crate::{
     cache::HeldObjects,
     client::{Clients, exchange},
@@ -90,6 +93,7 @@ pub(crate) struct Writer {
     pub(crate) field_manager: Arc<str>,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
+    pub(crate) undeclared: Arc<Undeclared>,
 }
 
 impl Writer {
@@ -237,8 +241,12 @@ pub(crate) struct WritingRun<'c> {
 impl WritingRun<'_> {
     /// Sends a write, once, and records what its error says about the primary.
     pub(in crate::operations) async fn send(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
-        let sent = self.writer.send(self.key, write).await;
-        sent.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
+        self.noted(self.writer.send(self.key, write).await)
+    }
+
+    /// Records what an error says about the primary.
+    pub(crate) fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        result.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
     }
 }
 
@@ -248,12 +256,13 @@ impl WritingRun<'_> {
 pub(crate) struct Findings {
     gone: AtomicBool,
     going: AtomicBool,
+    incomplete: AtomicBool,
     namespace_ends: AtomicBool,
     not_before: Mutex<Option<Now>>,
 }
 
 impl Findings {
-    /// Takes from a write's error what it says about the run's `primary`.
+    /// Takes from the error of a write, or of a read, what it says about the run's `primary`.
     fn take(&self, error: &Error, primary: &ObjectKey, now: Now) {
         if let Some(asked) = error.retry_after() {
             let mut not_before = self.not_before.lock();
@@ -286,12 +295,22 @@ impl Findings {
         self.going.load(Ordering::Relaxed)
     }
 
+    /// The status was written without a field that the installed definition lacks.
+    pub(in crate::operations) fn note_incomplete(&self) {
+        self.incomplete.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the status was written without a field, which is to be tried again.
+    pub(crate) fn status_is_incomplete(&self) -> bool {
+        self.incomplete.load(Ordering::Relaxed)
+    }
+
     /// Whether the primary's own namespace is being terminated, so that the primary is about to be removed as well.
     pub(crate) fn namespace_ends(&self) -> bool {
         self.namespace_ends.load(Ordering::Relaxed)
     }
 
-    /// When the server is ready for another request, if it has refused a write for now.
+    /// When the server is ready for another request, if it has refused one for now.
     pub(crate) fn not_before(&self) -> Option<Now> {
         *self.not_before.lock()
     }

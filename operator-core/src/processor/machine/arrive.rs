@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Effect, Machine,
-    state::{End, InFlight, Phase, Record, RunState, Successor, TimerKind},
+    state::{End, InFlight, Phase, Record, RetryStatus, RunState, Successor, TimerKind},
 };
 use crate::{
     environment::Now,
@@ -105,6 +105,16 @@ impl Machine {
     pub(super) fn related(&mut self, key: &ObjectKey, cause: Cause, now: Now, effects: &mut Vec<Effect>) {
         if let Some(record) = self.records.get_mut(key).filter(|record| record.may_run()) {
             self.core.note(key, record, cause, now, effects);
+        }
+    }
+
+    /// The definition of the primaries has changed, which may end a failure.
+    pub(super) fn redefined(&mut self, cause: Cause, now: Now, effects: &mut Vec<Effect>) {
+        let failed = self.records.iter().filter(|(_, record)| record.retry_status != RetryStatus::Settled);
+        let mut failed: Vec<_> = failed.map(|(key, record)| (record.arrival, key.clone())).collect();
+        failed.sort_unstable_by_key(|(arrival, _)| *arrival);
+        for (_, key) in failed {
+            self.related(&key, cause, now, effects);
         }
     }
 

@@ -7,16 +7,13 @@ use super::{
     core::Core,
     state::{Phase, Record, RetryStatus, RunState, Successor, TimerKind},
 };
-use crate::{environment::Now, resource::ObjectKey};
+use crate::{environment::Now, processor::retry::LONGEST_DELAY, resource::ObjectKey};
 
 /// If an event causes a run within a retry delay, that run fails, and more than this is left of the delay, the rest of
 /// the delay is waited for and no attempt is used up: frequent events don't use up the attempts of a long delay.
 const KEEP_RETRY_DEADLINE_ABOVE: Duration = Duration::from_millis(5000);
 
-/// The longest delay after a failure of the server.
-const LONGEST_SERVER_DELAY: Duration = Duration::from_secs(5 * 60);
-
-/// The largest part of it by which such a delay is randomly shortened.
+/// The largest part of a delay by which it is randomly changed.
 const SPREAD: f64 = 0.1;
 
 impl Machine {
@@ -131,7 +128,7 @@ impl Core {
             FailureKind::Retryable => {
                 record.retry.get_or_insert_with(begin);
             }
-            FailureKind::Server => {
+            FailureKind::Server | FailureKind::Outside => {
                 record.trouble.get_or_insert_with(|| Box::new(begin()));
             }
         }
@@ -172,16 +169,17 @@ impl Core {
         let state = match kind {
             FailureKind::Permanent => return None,
             FailureKind::Retryable => record.retry.as_mut()?,
-            FailureKind::Server => record.trouble.as_deref_mut()?,
+            FailureKind::Server | FailureKind::Outside => record.trouble.as_deref_mut()?,
         };
         let rest = state.remaining(now).filter(|rest| *rest > KEEP_RETRY_DEADLINE_ABOVE);
         if rest.is_some() {
             return rest;
         }
         if kind == FailureKind::Retryable {
-            return policy.next_delay(state, now);
+            let share = self.config.spread.min(SPREAD);
+            return policy.next_delay(state, now).map(|delay| self.config.at_least(delay, share));
         }
-        let delay = policy.server_delay(state, now).min(LONGEST_SERVER_DELAY);
+        let delay = policy.server_delay(state, now).min(LONGEST_DELAY);
         Some(self.config.at_most(delay, SPREAD))
     }
 

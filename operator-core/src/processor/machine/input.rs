@@ -74,6 +74,11 @@ pub enum Input {
         /// The namespaces from now on.
         now: Option<BTreeSet<String>>,
     },
+    /// The definition of the primaries has changed: those whose last run failed run again.
+    Redefined {
+        /// Why this causes a run.
+        cause: Cause,
+    },
     /// No run starts from now on; those in progress may finish. Inputs are kept for the next [`Input::Start`].
     Stop,
 }
@@ -117,4 +122,7 @@ pub enum FailureKind {
     /// The server: it gave no answer, or failed, or was overloaded, or denied a right, or doesn't serve the kind; or
     /// the fence refused a write. It is retried without end, and uses up no attempt.
     Server,
+    /// Something outside decides: an object of someone else is in the way, a write was refused (400, 422), a namespace
+    /// is missing. It is retried in the same way, and the primary is stalled meanwhile.
+    Outside,
 }

@@ -124,6 +124,7 @@ impl Machine {
             Input::Start => self.start(None, now, effects),
             Input::StartIn { namespace } => self.start(Some(namespace), now, effects),
             Input::Rescoped { before, now } => self.core.gate.rescope(before.as_ref(), now.as_ref()),
+            Input::Redefined { cause } => self.redefined(cause, now, effects),
             Input::Stop => self.core.started = false,
         }
         self.core.hand_out(&mut self.records, effects);

@@ -20,7 +20,7 @@ use super::*;
 use crate::{
     environment::{Environment, Now},
     observe::{Cause, Observation, Observer, Observers},
-    processor::{FailureKind, Input, MachineConfig, Outcome, Retry, RetryState, Run},
+    processor::{FailureKind, GenericRetry, Input, MachineConfig, Outcome, Retry, RetryState, Run},
     resource::ObjectKey,
 };
 
@@ -172,7 +172,9 @@ fn key(name: &str) -> ObjectKey {
 
 #[tokio::test(start_paused = true)]
 async fn retries_fire_at_exactly_the_specified_instants() {
-    let mut bench = Bench::started().await;
+    let retry = Arc::new(GenericRetry::josdk());
+    let mut bench = Bench::new(MachineConfig { spread: 0.0, retry, ..MachineConfig::default() });
+    bench.processor.start().await;
     bench.changed("a");
     let mut instants = Vec::new();
     for _ in 0..6 {

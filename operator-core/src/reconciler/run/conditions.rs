@@ -75,7 +75,7 @@ impl Verdict {
             };
             let message = [error.to_string(), of_nodes(&hangs)].join("; ");
             let message = message.trim_end_matches("; ");
-            return Self::unready(reason, message, !error.is_last_attempt, error.is_last_attempt);
+            return Self::unready(reason, message, !error.is_stalled, error.is_stalled);
         }
         let failed = of_nodes(&failed);
         if !failed.is_empty() {

@@ -10,13 +10,16 @@ pub struct RunError {
     pub(crate) error: Arc<BoxError>,
     pub(crate) attempt: u32,
     pub(crate) is_last_attempt: bool,
+    /// Whether the failure doesn't end by itself: no retry follows, or one that only succeeds if something outside changes.
+    pub(crate) is_stalled: bool,
     pub(crate) timed_out: bool,
     pub(crate) panicked: bool,
     pub(crate) node: Option<Arc<str>>,
 }
 
 impl RunError {
-    /// The number of the retry: 0 if the run was not a retry. Failures of the server don't count.
+    /// The number of the retry: 0 if the run was not a retry. Failures of the server, and those that something outside
+    /// decides, don't count.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt

@@ -181,6 +181,7 @@ impl<P: KubeObject> Run<P> {
     /// | holds a node | `False`, `Held` or the code of the hold | `False`, unless another one waits | `True` |
     /// | failed, and is retried | `False`, `Failed`, `TimedOut` or `Panicked` | `True` | `False` |
     /// | failed, and isn't | the same | `False` | `True` |
+    /// | failed, and is retried, but something outside decides: an object in the way, a refused write, a missing namespace | the same | `False` | `True` |
     /// | cleaned up | `False`, `Deleting` | `True` | `False` |
     ///
     /// The messages are the reasons of the nodes, or the error.

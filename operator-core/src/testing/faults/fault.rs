@@ -100,7 +100,8 @@ pub struct StatusAnswer {
 }
 
 impl StatusAnswer {
-    /// An answer with a `Status` object. `reason` is the API server's, as in `Conflict`.
+    /// An answer with a `Status` object. `reason` is the API server's, as in `Conflict`. A `message` such as
+    /// `namespaces "shop" not found` leads to the details that the server gives with it.
     #[must_use]
     pub fn new(code: u16, reason: &str, message: &str) -> Self {
         Self { code, reason: reason.to_owned(), message: message.to_owned(), retry_after: None }
@@ -175,8 +176,11 @@ impl StatusAnswer {
         let mut status = self.object();
         let mut response =
             Response::builder().status(self.code).header(header::CONTENT_TYPE, "application/json");
+        if let [kind, name, "not", "found"] = self.message.split(' ').collect::<Vec<_>>()[..] {
+            status["details"] = json!({ "kind": kind, "name": name.trim_matches('"') });
+        }
         if let Some(seconds) = self.retry_after {
-            status["details"] = json!({ "retryAfterSeconds": seconds });
+            status["details"]["retryAfterSeconds"] = json!(seconds);
             response = response.header(header::RETRY_AFTER, seconds);
         }
         Ok(response.body(body(status.to_string().into_bytes()))?)

@@ -113,6 +113,11 @@ impl Requests {
     }
 }
 
+/// What is refused is tried again after the test has looked at the first attempt.
+fn after_a_minute() -> Result<GenericRetry> {
+    Ok(GenericRetry::linear(Duration::from_secs(60), 1)?)
+}
+
 /// An operator with one dependent, for the primary `one` with that value, when all is as desired.
 async fn started<M, N: IntoNode<TestResource, M>>(
     scene: &Scene,
@@ -120,7 +125,7 @@ async fn started<M, N: IntoNode<TestResource, M>>(
     value: &str,
 ) -> Result<(TestOperator, Requests, Script)> {
     let (requests, script) = (Requests::default(), Script::idle());
-    let controller = scene.managed(&script, &workflow_of_one(dependent)?);
+    let controller = scene.managed(&script, &workflow_of_one(dependent)?).retry(after_a_minute()?);
     let operator = scene.start_through(requests.hook(), controller).await?;
     scene.create("one", value).await?;
     operator.settled().await?;

@@ -2,7 +2,7 @@
 
 use integration_tests::prelude::*;
 
-use super::{edit, ports, requests, said, scene, service, started};
+use super::{after_a_minute, edit, ports, requests, said, scene, service, started};
 
 fn deployment(primary: &TestResource) -> Deployment {
     let deployment = json!({
@@ -31,7 +31,11 @@ async fn an_error_says_whose_the_fields_in_the_way_are() -> Result<()> {
     ]);
     let theirs = edit::<Deployment>(&scene, moved).await?;
     assert_eq!(requests(&operator, &made).await?, ["apply 422", "get 200"]);
-    assert_eq!(script.runs.of("one").len(), 1, "the reconciler isn't asked, and nothing is tried again");
+    assert_eq!(
+        script.runs.of("one").len(),
+        1,
+        "the reconciler isn't asked, and nothing is tried again at once"
+    );
     assert_eq!(scene.api::<Deployment>().get("one-web").await?.spec, theirs.spec);
     Ok(())
 }
@@ -71,7 +75,8 @@ async fn a_second_refusal_says_whose_the_fields_were() -> Result<()> {
     scene.set("one", "http:80 odd").await?;
     let script = integration_tests::Script::idle();
     let workflow = integration_tests::workflow_of_one(wanted("web", odd))?;
-    let operator = scene.start_through(made.hook(), scene.managed(&script, &workflow)).await?;
+    let controller = scene.managed(&script, &workflow).retry(after_a_minute()?);
+    let operator = scene.start_through(made.hook(), controller).await?;
     let expected = ["apply 422", "get 200", "json patch 200", "json patch 200", "apply 422"];
     assert_eq!(requests(&operator, &made).await?, expected);
     assert_eq!(ports(&scene).await?, said("http:80"));

@@ -90,7 +90,8 @@ async fn the_status_of_a_failure_that_takes_too_long_does_not_keep_its_primary_f
     let scene = scene().await?;
     let script = Script::failing(|| anyhow!("it fails")).on_error(|_, _, error| said(error.to_string()));
     let endless = Rule::writes().resource("testresources").subresource("status").fault(Fault::Hang);
-    let controller = scene.controller(&script).reconcile_timeout(Duration::from_secs(10));
+    let controller =
+        scene.controller(&script).reconcile_timeout(Duration::from_secs(10)).retry(GenericRetry::josdk());
     let operator = under(&Faults::new([endless]), &scene, controller).await?;
     scene.create("one", "value").await?;
     pass(5).await;

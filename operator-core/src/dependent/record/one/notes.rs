@@ -21,8 +21,16 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
         let checked = self.of.system.check(self.record(), self.context.wall_clock());
         checked.map_err(CallError::boxed)?;
         let now = self.context.wall_clock().now();
+        let unsent = self.known(|known| known.unsent.clone());
         self.change_notes(|notes| {
-            let (begun, after) = (notes.free(now).to_string(), self.written().map(str::to_owned));
+            let noted = notes.get(self.asked.node, self.key).map(|note| note.begun.clone());
+            let begun = match noted {
+                Some(begun) if unsent.as_ref() == Some(&begun) => begun,
+                _ => notes.free(now).to_string(),
+            };
+            // This write may be unanswered; the create is sent only after an answer.
+            self.known(|known| known.unsent = Some(begun.clone()));
+            let after = self.written().map(str::to_owned);
             notes.put(self.asked.node, self.key, Note { begun, after }, &self.start.ids);
         })
         .await?;

@@ -30,6 +30,7 @@ const SUCCESS: Outcome = Outcome::Success { reschedule: None };
 const FAILURE: Outcome = failure(FailureKind::Retryable);
 const REFUSAL: Outcome = failure(FailureKind::Permanent);
 const TROUBLE: Outcome = failure(FailureKind::Server);
+const OUTSIDE: Outcome = failure(FailureKind::Outside);
 
 const fn failure(kind: FailureKind) -> Outcome {
     Outcome::Failed { kind, not_before: None }

@@ -78,6 +78,7 @@ impl Op {
                         Outcome::Failed { kind, not_before }
                     }
                     14 => Outcome::FinalizerRemoved,
+                    15 => OUTSIDE,
                     _ => TROUBLE,
                 };
                 Self::Finish(name, outcome)
@@ -99,7 +100,7 @@ fn config() -> impl Strategy<Value = (MachineConfig, Settings)> {
     const DEFAULT: &[u64] = &[2000, 2000, 3000, 4500, 6750];
     const LONG: &[u64] = &[60_000, 60_000];
     let retries = select(vec![
-        (GenericRetry::default(), DEFAULT),
+        (GenericRetry::josdk(), DEFAULT),
         (GenericRetry::linear(millis(60_000), 2).unwrap(), LONG),
         (GenericRetry::no_retry(), &[][..]),
     ]);
