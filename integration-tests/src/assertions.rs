@@ -1,14 +1,14 @@
-//! How much the tests in a source hold the product to.
+//! How many assertions the tests in a source have.
 
 use std::{ops::AddAssign, str::FromStr};
 
 use anyhow::{Result, anyhow};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// What is written in a source. A loop around an assertion, and a call of a function that has one, make no more of it.
+/// The assertions in a source. A loop around an assertion, and a call of a function that has one, don't increase the number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Assertions {
-    /// Calls of `assert!` and its kin, of `prop_assert!` and its kin, and of `ensure!`, wherever they stand.
+    /// Calls of `assert!` and its kin, of `prop_assert!` and its kin, and of `ensure!`, anywhere.
     pub asserted: usize,
     /// Calls of the fixtures that fail a test unless something comes true: `eventually`, all whose names begin with `until`,
     /// and the announcement of a failed run.
@@ -22,7 +22,7 @@ impl AddAssign for Assertions {
     }
 }
 
-/// Counts what is in a Rust source: its tokens, so that neither comments nor texts count, and what stands inside of macros does.
+/// Counts the assertions in a Rust source: by its tokens, so comments and texts don't count, and the content of macros does.
 ///
 /// # Errors
 /// When it has tokens that Rust doesn't know.

@@ -1,4 +1,4 @@
-//! Operators whose calls are followed through the audit log.
+//! Operators whose calls are counted through the audit log.
 
 use anyhow::Result;
 use operator_core::{OperatorBuilder, testing::Audit};
@@ -6,7 +6,7 @@ use operator_core::{OperatorBuilder, testing::Audit};
 use crate::{Scene, TestObject};
 
 impl<K: TestObject> Scene<K> {
-    /// An operator without controllers yet that has a user agent of its own, and the calls that it makes.
+    /// An operator without controllers yet, with its own user agent, and the calls that it makes.
     ///
     /// # Errors
     /// When the cluster has no audit log, or can't be reached.

@@ -8,7 +8,7 @@ use tokio::sync::OnceCell;
 
 use crate::test_resource::shared_crds;
 
-/// The cluster of this test: inside the process one of its own, else the control plane that the tests of the binary
+/// The cluster of this test: inside the process its own, otherwise the control plane that the tests of the binary
 /// share.
 ///
 /// # Errors
@@ -29,7 +29,7 @@ pub async fn cluster_with(profile: Profile) -> Result<TestCluster> {
     Ok(cluster.for_another_test())
 }
 
-/// A cluster whose server shows parts of all objects: inside the process each does, and a real one needs a feature gate.
+/// A cluster whose server supports shards of all objects: each one inside the process does, and a real one needs a feature gate.
 ///
 /// # Errors
 /// As [`cluster`].
@@ -46,7 +46,7 @@ pub async fn cluster_with_shards() -> Result<TestCluster> {
     Ok(SHARED.get_or_init(start).await.clone().map_err(Error::Shared)?.for_another_test())
 }
 
-/// A control plane whose garbage collector knows the shared types from its start: of others it learns up to half a
+/// A control plane whose garbage collector knows the shared types from its start: it learns of others up to half a
 /// minute after they were installed.
 async fn shared(profile: Profile) -> Result<TestCluster, Error> {
     static SHARED: [OnceCell<Result<TestCluster, Arc<Error>>>; 3] =

@@ -2,8 +2,8 @@
 
 use std::{env, ffi::OsStr, process::Command};
 
-/// A command that doesn't hear what cargo has told this process about its own package. A build script that asks for it, such
-/// as ring's, would run again, here and in the workspace's next build, and all that stands above it would be built again.
+/// A command without the variables that cargo has set for this process's own package. A build script that reads them, such
+/// as ring's, would run again, here and in the workspace's next build, and everything that depends on it would be built again.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {

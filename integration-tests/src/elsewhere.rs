@@ -1,4 +1,4 @@
-//! Something outside of the cluster that isn't there yet, and that can't be created so easily.
+//! Something outside the cluster that doesn't exist yet, and whose creation may fail.
 
 use std::{future::pending, time::Duration};
 
@@ -9,14 +9,14 @@ use operator_core::{
 
 use crate::TestResource;
 
-/// What is answered to its creation; nothing at all with `None`.
+/// The answer to its creation; none at all with `None`.
 type Answered = fn(&TestResource) -> Option<Result<(), BoxError>>;
 
-/// It isn't there; what comes of its creation is up to the test.
+/// It doesn't exist; the test decides about its creation.
 #[derive(Clone, Copy, Debug)]
 pub struct Elsewhere(Answered);
 
-/// What is wanted for a primary: one is as good as another.
+/// The record that is wanted for a primary; all are equal.
 #[derive(Clone, Debug)]
 pub struct WantedBy(TestResource);
 
@@ -33,7 +33,7 @@ impl Elsewhere {
         Self::answered(|_| None).system(&patient)
     }
 
-    /// A record whose creation is answered so.
+    /// A record whose creation is answered in this way.
     pub fn answered(answered: Answered) -> Records<Self, TestResource> {
         Records::new(Self(answered)).id_of(|_| "elsewhere".to_owned())
     }

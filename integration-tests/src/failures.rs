@@ -1,6 +1,6 @@
-//! Runs that fail: a test announces those that it expects, and any other fails the test.
+//! Failed runs: a test announces those that it expects, and any other fails the test.
 //!
-//! A failed run is retried, and the retry often heals what the run stumbled over. An assertion in a reconciler, a dependent or a
+//! A failed run is retried, and the retry often succeeds. An assertion in a reconciler, a dependent or a
 //! condition would be lost without this, and so would an error of the library.
 //!
 //! ```text
@@ -10,20 +10,20 @@
 //! ```
 //!
 //! # Guarantees
-//! - Every operator that a scene declares is listened to, whoever wrote its reconciler, and however it was started.
-//! - The test fails also if it never looks again: when its scene is dropped. Clones of the scene judge nothing.
-//! - Nothing is excused by its kind: conflicts and refusals of the server are announced, too.
-//! - A test that panics by itself keeps its own words; the failures are told beside them.
+//! - Every operator that a scene declares is observed, whatever its reconciler, and however it was started.
+//! - The test fails even if it checks nothing afterwards: when its scene is dropped. Clones of the scene don't judge.
+//! - No kind of failure is excused: conflicts and refusals of the server have to be announced, too.
+//! - A test that panics by itself keeps its own message; the failures are reported beside it.
 //!
 //! # Assumptions
-//! - The scene lives as long as its test. Runs that end later are nobody's.
+//! - The scene lives as long as its test. Later failures aren't reported.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, thread};
 
 use operator_core::observe::{Observation, Observer, RunEnd};
 use parking_lot::Mutex;
 
-/// So many different failures are told.
+/// The number of different failures that are reported.
 const MOST: usize = 10;
 
 /// The failed runs of a scene. Clones share them.
@@ -33,9 +33,9 @@ pub struct Failures(Arc<Mutex<Inner>>);
 #[derive(Debug, Default)]
 struct Inner {
     announced: Vec<Announced>,
-    /// How often runs failed that nobody has announced, by what is told of them.
+    /// How often runs failed that weren't announced, by their reports.
     others: BTreeMap<String, usize>,
-    /// What all failed runs said.
+    /// The errors of all failed runs.
     said: Vec<String>,
 }
 
@@ -43,12 +43,12 @@ struct Inner {
 #[derive(Debug)]
 struct Announced {
     words: String,
-    /// Whether there must be one.
+    /// Whether such a failure must happen.
     due: bool,
 }
 
 impl Failures {
-    /// Runs may fail with an error that contains `words`, and one does: without it the test fails.
+    /// Runs may fail with an error that contains `words`, and at least one must: without it the test fails.
     pub fn expect(&self, words: impl Into<String>) {
         self.announce(words.into(), true);
     }
@@ -81,7 +81,7 @@ impl Failures {
         }
     }
 
-    /// What nobody has announced, a line each.
+    /// The failures that weren't announced, a line each.
     fn surprises(&self) -> Vec<String> {
         let inner = self.0.lock();
         let mut lines: Vec<_> =
@@ -92,7 +92,7 @@ impl Failures {
         lines
     }
 
-    /// What was announced and has not come, a line each.
+    /// The announced failures that haven't happened, a line each.
     fn missing(&self) -> Vec<String> {
         let inner = self.0.lock();
         let missing = inner.announced.iter().filter(|announced| announced.due);

@@ -1,4 +1,4 @@
-//! A server that answers some requests in its own, bad way.
+//! A server that answers some requests wrongly.
 
 use std::{
     collections::VecDeque,
@@ -16,14 +16,14 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tower::{BoxError, Service, util::BoxService};
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// It doesn't reach the server, and is answered with this code and body.
     Instead(u16, String),
-    /// The server does what it is asked for, and the answer is lost.
+    /// The server carries it out, and the answer is lost.
     Lost,
-    /// The server does what it is asked for, and this is what is answered.
+    /// The server carries it out, and this is the answer.
     Replaced(u16, String),
 }
 
@@ -68,22 +68,22 @@ impl Faulty {
         Self { plural, queues: Arc::default() }
     }
 
-    /// So are the next lists answered.
+    /// The next lists are answered in this way.
     pub fn lists(&self, answers: impl IntoIterator<Item = Answer>) {
         self.queues.lock().lists.extend(answers);
     }
 
-    /// So are the next watches answered.
+    /// The next watches are answered in this way.
     pub fn watches(&self, answers: impl IntoIterator<Item = Answer>) {
         self.queues.lock().watches.extend(answers);
     }
 
-    /// So are the next reads of single objects answered.
+    /// The next reads of single objects are answered in this way.
     pub fn reads(&self, answers: impl IntoIterator<Item = Answer>) {
         self.queues.lock().reads.extend(answers);
     }
 
-    /// So are the next writes answered.
+    /// The next writes are answered in this way.
     pub fn writes(&self, answers: impl IntoIterator<Item = Answer>) {
         self.queues.lock().writes.extend(answers);
     }

@@ -1,11 +1,11 @@
-//! Keeps from an operator what a watch tells, until the test lets it be told.
+//! Holds back the events of an operator's watch until the test lets them through.
 
 use futures::StreamExt;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use operator_core::client::TransportHook;
 use tokio::sync::watch;
 
-/// Holds the events of the watches of one plural. Clones are the same.
+/// Holds the events of the watches of one plural. Clones share the state.
 #[derive(Clone, Debug)]
 pub struct Held {
     plural: &'static str,
@@ -13,18 +13,18 @@ pub struct Held {
 }
 
 impl Held {
-    /// Lists and writes are answered; of what happens later nothing is told.
+    /// Lists and writes are answered; later events are held back.
     #[must_use]
     pub fn watches_of(plural: &'static str) -> Self {
         Self { plural, is_open: watch::Sender::new(false) }
     }
 
-    /// Lets everything be told: what was held back, and what comes.
+    /// Lets everything through: the held events, and those to come.
     pub fn release(&self) {
         self.is_open.send_replace(true);
     }
 
-    /// From now on nothing is told again.
+    /// From now on events are held back again.
     pub fn hold(&self) {
         self.is_open.send_replace(false);
     }

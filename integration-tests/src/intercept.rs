@@ -1,4 +1,4 @@
-//! Acts at the very moment at which an operator makes a request: what no amount of waiting could hit.
+//! Acts at the very moment at which an operator makes a request, which no wait could hit.
 
 use futures::future::BoxFuture;
 use http::Method;
@@ -7,8 +7,8 @@ use operator_core::{
     testing::faults::{Faults, Rule},
 };
 
-/// A hook that asks `action` about each request, with its method and path; what it answers is done before the request is
-/// sent.
+/// A hook that asks `action` about each request, with its method and path; the returned future is awaited before the
+/// request is sent.
 pub fn before(
     action: impl Fn(&Method, &str) -> Option<BoxFuture<'static, ()>> + Send + Sync + 'static,
 ) -> TransportHook {
@@ -23,8 +23,8 @@ pub fn before(
     })
 }
 
-/// A hook that loses the answer to the first request of `method` whose path ends with `path`: the server has done what it was
-/// asked for, and nobody is told.
+/// A hook that loses the answer to the first request of `method` whose path ends with `path`: the server has carried it
+/// out, and the client never learns of it.
 pub fn lose_answer(method: Method, path: impl Into<String>) -> TransportHook {
     let path = path.into();
     let is_it =

@@ -20,7 +20,7 @@ pub struct Turn {
 impl Scene<LateTestResource> {
     /// Sets the scene for the test called `name`, on a cluster that doesn't have the definition.
     ///
-    /// A definition is there for all tests of a control plane or for none, so that those about it take turns. Inside the
+    /// A definition exists for all tests of a control plane or for none, so tests about it take turns. Inside the
     /// process they have nothing in common.
     ///
     /// # Errors

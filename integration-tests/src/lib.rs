@@ -1,9 +1,9 @@
-//! Fixtures shared by the conformance tests: test resources, a scene to play in, a record of runs.
+//! Fixtures shared by the conformance tests: test resources, a scene, a record of runs.
 //!
 //! Each test has a namespace of its own, so that all of them run at the same time on one control plane. They share
-//! their custom resources, so that all that is generic over a primary is compiled once, here: [`TestResource`], and
-//! [`ClusterTestResource`], whose objects are told apart by their names. Tests that begin without a definition, change
-//! it, or delete it, take turns with a [`LateTestResource`].
+//! their custom resources, because everything generic over a primary is then compiled once, here: [`TestResource`], and
+//! [`ClusterTestResource`], whose objects are distinguished by their names. Tests that begin without a definition,
+//! change it, or delete it, take turns with a [`LateTestResource`].
 //!
 //! Tests wait on conditions, with [`eventually`] or with the operator's `settled()`.
 

@@ -1,4 +1,4 @@
-//! All that was logged, as text, for tests about what must not be in a log.
+//! The whole log, as text, for tests about content that must not be in a log.
 
 use std::{collections::BTreeMap, io, sync::Arc};
 
@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 /// Names and values of an event's or a span's fields.
 pub type Fields = BTreeMap<String, String>;
 
-/// Keeps all that anybody logs on this thread at any level, as text: for tests about what must not be in a log.
+/// Keeps everything that is logged on this thread at any level, as text: for tests about content that must not be in a log.
 #[derive(Clone, Debug, Default)]
 pub struct LogText(Arc<Mutex<Vec<u8>>>);
 

@@ -1,10 +1,10 @@
-//! What an operator has measured, as Prometheus would be shown it.
+//! An operator's metrics, as Prometheus would read them.
 
 use std::{fmt, sync::Arc};
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
-/// The numbers of the operators that measure into its recorder: `builder.metrics(numbers.recorder())`.
+/// The metrics of the operators that measure into its recorder: `builder.metrics(numbers.recorder())`.
 pub struct Numbers {
     recorder: Arc<PrometheusRecorder>,
     handle: PrometheusHandle,

@@ -1,4 +1,4 @@
-//! A server whose versions can't be compared: they are no numbers, as those of some aggregated servers.
+//! A server whose versions can't be compared: they aren't numbers, as with some aggregated servers.
 //!
 //! ```text
 //!  operator ── resourceVersion=v-12 ──▶ hook ── resourceVersion=12 ──▶ server

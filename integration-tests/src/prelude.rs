@@ -1,4 +1,4 @@
-//! What nearly all tests import: the fixtures, and the common names of the crates that tests are written with.
+//! The imports of nearly all tests: the fixtures, and the common names of the crates that tests are written with.
 
 pub use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,7 +23,7 @@ pub use operator_core::{
     OperatorBuilder, Removal, UpdateControl, Workflow, node,
     testing::{
         TestCluster, TestOperator,
-        faults::{Faults, Rule, StatusAnswer, Verb},
+        faults::{Fault, Faults, Rule, StatusAnswer, Verb},
         operator_test,
     },
 };

@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The one of this seed.
+    /// The generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
@@ -19,17 +19,17 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Less than `limit`.
+    /// A number less than `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit.max(1) as u64).unwrap_or(0)
     }
 
-    /// Whether something with this chance, in percent, happens.
+    /// True with this chance, in percent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of several.
+    /// One of several values.
     pub fn pick<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())].clone()
     }

@@ -13,24 +13,24 @@ use tokio::time::Instant;
 /// One run, as the reconciler saw it.
 #[derive(Clone, Debug)]
 pub struct RecordedRun {
-    /// The name of the object that it was about.
+    /// The name of its object.
     pub name: String,
     /// The uid of that object.
     pub uid: String,
-    /// Why it ran; nothing where the test did not say.
+    /// Why it ran; empty if the test didn't record it.
     pub causes: Causes,
-    /// Which retry it was; `None` when no failure went before.
+    /// The number of the retry; `None` if no failure came before.
     pub attempt: Option<u32>,
     /// When it started.
     pub started: Instant,
-    /// Whether it has ended, in whatever way: a run that is dropped has ended.
+    /// Whether it has ended, in any way: a dropped run has ended, too.
     pub ended: bool,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     runs: Vec<RecordedRun>,
-    /// Counted as they come, as a test may let a hundred thousand objects come and go.
+    /// Counted as they come, because a test may create and delete a hundred thousand objects.
     by_name: HashMap<String, Counted>,
     under_way: usize,
     most_at_once: usize,
@@ -48,7 +48,7 @@ struct Counted {
 #[derive(Clone, Debug, Default)]
 pub struct RunRecord(Arc<Mutex<Inner>>);
 
-/// A run under way; it has ended when this is dropped.
+/// A run in progress; it has ended when this is dropped.
 #[derive(Debug)]
 #[must_use = "the run has ended when this is dropped"]
 pub struct RunGuard {
@@ -58,7 +58,7 @@ pub struct RunGuard {
 }
 
 impl RunGuard {
-    /// Which one of the object's runs it is, counted from one.
+    /// Its number among the object's runs, counted from one.
     #[must_use]
     pub fn number(&self) -> usize {
         self.number
@@ -84,13 +84,13 @@ impl RunRecord {
         Self::default()
     }
 
-    /// Notes a run of `object` that is not followed further, and says which one of the object's runs it is, counted from
+    /// Notes a run of `object` that isn't followed further, and returns its number among the object's runs, counted from
     /// one.
     pub fn note<K: Resource>(&self, object: &K) -> usize {
         self.add(object, Causes::NONE, None).number
     }
 
-    /// Notes the start of a run of `object`. It counts as under way until the guard is dropped.
+    /// Notes the start of a run of `object`. It counts as in progress until the guard is dropped.
     pub fn begin<K: KubeObject>(&self, object: &K, context: &Context<K>) -> RunGuard {
         self.add(object, context.causes(), context.retry_info().map(|retry| retry.attempt))
     }
@@ -118,19 +118,19 @@ impl RunRecord {
         self.0.lock().runs.len()
     }
 
-    /// How many runs are under way.
+    /// How many runs are in progress.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.0.lock().under_way
     }
 
-    /// How many runs were under way at the same time at the most.
+    /// The maximum number of concurrent runs.
     #[must_use]
     pub fn most_at_once(&self) -> usize {
         self.0.lock().most_at_once
     }
 
-    /// The names of which two runs were under way at the same time.
+    /// The names with two concurrent runs.
     #[must_use]
     pub fn overlapping(&self) -> BTreeSet<String> {
         self.0.lock().overlapping.clone()

@@ -1,4 +1,4 @@
-//! Users with few rights, for operators that have not been granted everything.
+//! Users with few rights, for operators that haven't been granted everything.
 
 use anyhow::Result;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
@@ -23,14 +23,14 @@ pub fn maps(verbs: &[&str]) -> Value {
     json!({ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs })
 }
 
-/// The rule for config maps that an operator follows, makes, changes and deletes.
+/// The rule for config maps that an operator watches, creates, changes and deletes.
 #[must_use]
 pub fn managed_maps() -> Value {
     maps(&["get", "list", "watch", "create", "patch", "delete"])
 }
 
-/// Waits until `request` is refused with `code`. The server notices a moment late that rights or credentials are gone, and
-/// what it is asked in that moment still succeeds.
+/// Waits until `request` is refused with `code`. The server notices a moment late that rights or credentials are gone,
+/// and requests in that moment still succeed.
 ///
 /// # Errors
 /// When it isn't refused in time.
@@ -43,7 +43,7 @@ pub async fn until_refused<T>(code: u16, mut request: impl AsyncFnMut() -> kube:
 }
 
 impl<K: TestObject> Scene<K> {
-    /// Lets `user` do what `rule` says in the test's namespace.
+    /// Gives `user` the rights of `rule` in the test's namespace.
     ///
     /// # Errors
     /// When the server refuses.
@@ -68,7 +68,7 @@ impl<K: TestObject> Scene<K> {
         Ok(())
     }
 
-    /// Takes back what was granted under that name in the test's namespace.
+    /// Takes back the rights that were granted under that name in the test's namespace.
     ///
     /// # Errors
     /// When the server refuses.

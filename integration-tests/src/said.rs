@@ -1,4 +1,4 @@
-//! What a script answers, with the status that it wants.
+//! The answer of a script, with the wanted status.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use operator_core::{Context, Run, UpdateControl, resource::KubeObject};
 use serde::Serialize;
 use serde_json::Value;
 
-/// What a closure of a [`Script`](crate::Script) may answer.
+/// The types that a closure of a [`Script`](crate::Script) may return.
 pub trait Answers<K: KubeObject>: Send + 'static {
     /// Whether it may have a status.
     const SAYS: bool;
 
-    /// As the script keeps it.
+    /// Its form in the script.
     fn said(self) -> Said<K>;
 }
 
@@ -24,14 +24,14 @@ impl<K: KubeObject> Answers<K> for UpdateControl<K> {
     }
 }
 
-/// An answer, and what the status is to be. The script puts that into the run, and the status function of its controller writes it.
+/// An answer, and the wanted status. The script puts it into the run, and the status function of its controller writes it.
 #[derive(Debug)]
 pub struct Said<K> {
     control: UpdateControl<K>,
     status: Option<Value>,
 }
 
-/// What is put into the run.
+/// The data that is put into the run.
 struct Status(Value);
 
 impl<K: KubeObject> Answers<K> for Said<K> {
@@ -95,7 +95,7 @@ impl<K: KubeObject> Said<K> {
         self.reschedule_after(Duration::ZERO)
     }
 
-    /// Puts the status into the run, and answers with the rest.
+    /// Puts the status into the run, and returns the rest.
     pub fn put(self, context: &Context<K>) -> UpdateControl<K> {
         if let Some(status) = self.status {
             context.put(Status(status));
@@ -103,7 +103,7 @@ impl<K: KubeObject> Said<K> {
         self.control
     }
 
-    /// The status that was put into the run; null where none was.
+    /// The status that was put into the run; null if none was.
     #[must_use]
     pub fn put_into(run: &Run<K>) -> Value {
         run.data::<Status>().map_or(Value::Null, |status| status.0.clone())

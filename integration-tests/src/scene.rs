@@ -1,4 +1,4 @@
-//! Where a test plays: a namespace, a custom resource, and the operator under test.
+//! The surroundings of a test: a namespace, a custom resource, and the operator under test.
 
 use std::{
     fmt::{self, Debug},
@@ -27,13 +27,13 @@ use crate::{
     ClusterTestResource, Failures, Script, TestObject, TestResource, cluster, cluster_with, failures::Judge,
 };
 
-/// How long a condition may take to become true: far more than any of them needs.
+/// How long a condition may take to become true: far more than needed.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// [`operator_core::testing::eventually`] for tests with errors of `anyhow`.
 ///
 /// # Errors
-/// When it gives none within a minute; the message says what was waited for.
+/// If there is no value within a minute; the message says what was waited for.
 pub async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
     let probe = async || Ok(probe().await?);
     Ok(operator_core::testing::eventually(what, probe).await?)
@@ -81,7 +81,7 @@ impl Scene {
 
     /// Starts an operator with one controller, whose reconciler is `script`.
     ///
-    /// The future is boxed: so all that is generic over primary and reconciler is compiled here, once for all tests.
+    /// The future is boxed: everything generic over primary and reconciler is compiled here, once for all tests.
     ///
     /// # Errors
     /// When the declaration is wrong.
@@ -120,8 +120,8 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
 }
 
 impl Scene<ClusterTestResource> {
-    /// Sets the scene for the test called `name`, whose custom resources have no namespace. All tests see them: they
-    /// are told apart by their names.
+    /// Sets the scene for the test called `name`, whose custom resources are cluster-scoped. All tests see them: they
+    /// are distinguished by their names.
     ///
     /// # Errors
     /// When the control plane can't be started.
@@ -144,7 +144,7 @@ impl<K: TestObject> Scene<K> {
         Ok(Self { cluster, namespace, client, resources, failures, _judge })
     }
 
-    /// Installs the definition of the custom resource where the scene was set without it, and waits until it is served.
+    /// Installs the definition of the custom resource if the scene was set without it, and waits until it is served.
     ///
     /// # Errors
     /// When the control plane refuses it.
@@ -152,7 +152,7 @@ impl<K: TestObject> Scene<K> {
         self.define(K::crd()).await
     }
 
-    /// The same with another definition of its name: with further versions, say.
+    /// The same with another definition of this name: with further versions, for example.
     ///
     /// # Errors
     /// When the control plane refuses it.
@@ -221,7 +221,7 @@ impl<K: TestObject> Scene<K> {
         Ok(())
     }
 
-    /// Waits until a test resource is as `is_so` says.
+    /// Waits until a test resource meets `is_so`.
     ///
     /// # Errors
     /// When it doesn't get there within [`DEADLINE`]; the message shows its last state.
@@ -240,7 +240,7 @@ impl<K: TestObject> Scene<K> {
         .await
     }
 
-    /// Waits until an object of another type in this namespace is as `is_so` says.
+    /// Waits until an object of another type in this namespace meets `is_so`.
     ///
     /// # Errors
     /// When it doesn't get there within [`DEADLINE`]; the message shows its last state.

@@ -29,14 +29,14 @@ pub struct Script<K: KubeObject = TestResource> {
     pub cleanups: RunRecord,
     reconcile: Arc<Reconcile<K>>,
     cleanup: Arc<Cleanup<K>>,
-    /// Whether its runs say what the status is to be.
+    /// Whether its runs determine the status.
     says: bool,
     on_error: Option<Arc<OnError<K>>>,
 }
 
 impl<K: KubeObject> Script<K> {
-    /// Calls `reconcile` with the number of the object's run, counted from one; it answers with an [`UpdateControl`], or, together
-    /// with a status, as [`Said`]. Agrees to each clean-up at once.
+    /// Calls `reconcile` with the number of the object's run, counted from one; it returns an [`UpdateControl`], or,
+    /// together with a status, as [`Said`]. Agrees to each clean-up at once.
     pub fn new<A: Answers<K>>(
         reconcile: impl for<'c> Fn(usize, Arc<K>, &'c mut Context<K>) -> BoxFuture<'c, Result<A>>
         + Send
@@ -96,7 +96,7 @@ impl<K: KubeObject> Script<K> {
         self
     }
 
-    /// A controller of it, whose status is what its runs say.
+    /// A controller of it, whose status is the one that its runs determine.
     pub fn controller(&self) -> ControllerBuilder<Self>
     where
         K: KubeObject<DynamicType: Default>,
@@ -146,7 +146,7 @@ impl<K: KubeObject> fmt::Debug for Script<K> {
     }
 }
 
-/// As an `anyhow::Error` is to be boxed, so that it hides nothing.
+/// Boxed as the documentation recommends for an `anyhow::Error`, which hides nothing.
 fn boxed(error: anyhow::Error) -> BoxError {
     error.reallocate_into_boxed_dyn_error_without_backtrace()
 }

@@ -1,5 +1,5 @@
-//! The custom resources of the tests. Each type costs a copy of all that is generic over a primary, so that tests share
-//! them.
+//! The custom resources of the tests. Each type costs a copy of everything that is generic over a primary, therefore
+//! tests share them.
 
 use std::{cell::Cell, collections::BTreeMap};
 
@@ -22,8 +22,8 @@ thread_local! {
     static MESSAGES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many statuses with a message this thread has turned into JSON since it was last asked: as what is to be written, and as what
-/// that is compared with.
+/// How many statuses with a message this thread has turned into JSON since the last query: to be written, and to be
+/// compared.
 #[must_use]
 pub fn statuses_serialized() -> usize {
     MESSAGES.take()
@@ -38,16 +38,16 @@ fn counted<S: Serializer>(message: &Option<String>, serializer: S) -> Result<S::
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct TestStatus {
-    /// Whatever the test has to say.
+    /// Any text of the test.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "counted")]
     pub message: Option<String>,
-    /// Whatever the test has to say, one for each time.
+    /// Any texts of the test, one for each time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<String>,
     /// The conditions, as a list that is written as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
-    /// The generation that the status is about.
+    /// The observed generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
     /// The id of a record in another system.
@@ -56,11 +56,11 @@ pub struct TestStatus {
     /// The ids of several, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub record_ids: BTreeMap<String, String>,
-    /// A field that the definition doesn't have, so that the server drops it.
+    /// A field that the definition doesn't have: the server drops it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub dropped_id: Option<String>,
-    /// A field that the definition says to be a number, so that the server refuses an id.
+    /// A field that is a number in the definition: the server refuses an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<i32>")]
     pub refused_id: Option<String>,
@@ -76,7 +76,7 @@ pub struct TestStatus {
     status = "TestStatus"
 )]
 pub struct TestResourceSpec {
-    /// Whatever the test needs.
+    /// Any value of the test.
     pub value: String,
 }
 
@@ -89,7 +89,7 @@ pub struct TestResourceSpec {
     status = "TestStatus"
 )]
 pub struct ClusterTestResourceSpec {
-    /// Whatever the test needs.
+    /// Any value of the test.
     pub value: String,
 }
 
@@ -103,7 +103,7 @@ pub struct ClusterTestResourceSpec {
     status = "TestStatus"
 )]
 pub struct LateTestResourceSpec {
-    /// Whatever the test needs.
+    /// Any value of the test.
     pub value: String,
 }
 
@@ -118,12 +118,12 @@ pub struct LateTestResourceSpec {
     status = "TestStatus"
 )]
 pub struct NumberedTestResourceSpec {
-    /// Whatever the test needs.
+    /// Any value of the test.
     pub value: i32,
 }
 
-/// The definition of [`LateTestResource`] with both versions, of which `storage` is stored. Nothing converts between them: a number
-/// stays one where it is read as `v1`.
+/// The definition of [`LateTestResource`] with both versions, of which `storage` is stored. Nothing converts between
+/// them: a number stays a number when it is read as `v1`.
 ///
 /// # Errors
 /// When there is no such version.
@@ -131,7 +131,7 @@ pub fn late_in_two_versions(storage: &str) -> Result<CustomResourceDefinition, M
     merge_crds(vec![LateTestResource::crd(), NumberedTestResource::crd()], storage)
 }
 
-/// The definitions that all clusters of tests have; that of [`LateTestResource`] is none of them.
+/// The definitions that all clusters of tests have; that of [`LateTestResource`] isn't among them.
 pub(crate) fn shared_crds() -> [CustomResourceDefinition; 2] {
     [TestResource::crd(), ClusterTestResource::crd()]
 }
@@ -141,7 +141,7 @@ pub trait TestObject: KubeObject<DynamicType = ()> + CustomResourceExt {
     /// An object of that name whose spec holds `value`.
     fn named(name: &str, value: &str) -> Self;
 
-    /// What its spec holds.
+    /// The value in its spec.
     fn value(&self) -> &str;
 }
 

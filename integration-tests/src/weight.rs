@@ -1,4 +1,4 @@
-//! How large a part of the library is, and how the files in a folder hang together.
+//! The size of a part of the library, and the imports between the files in a folder.
 
 use std::{
     collections::BTreeSet,
@@ -31,14 +31,14 @@ pub fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file holds nothing but tests: it is in a folder `tests`, or is called so.
+/// Whether a file contains only tests: it is in a folder `tests`, or has such a name.
 fn is_test(path: &Path) -> bool {
     let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
     let is_called_so = name.split('_').any(|word| word == "tests");
     is_called_so || path.parent().is_some_and(|folder| folder.iter().any(|part| part == "tests"))
 }
 
-/// What of a source comes before its tests, which are a module at its end.
+/// The part of a source before its tests, which are a module at its end.
 fn product(text: &str) -> &str {
     let is_tests = |at: usize| {
         let module = text[at..].strip_prefix("#[cfg(test)]\n").and_then(|rest| rest.lines().next());
@@ -49,7 +49,7 @@ fn product(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The lines of all Rust files below `folder` without tests, and without its parts (files or folders) that are called so.
+/// The lines of all Rust files below `folder` without tests, and without the parts (files or folders) with these names.
 ///
 /// # Errors
 /// When a file can't be read.
@@ -65,12 +65,12 @@ pub fn product_lines(folder: &Path, without: &[&str]) -> Result<usize> {
     Ok(lines)
 }
 
-/// The rooms of a folder, which are the files and the folders directly in it, and who imports from whom.
+/// The rooms of a folder, which are the files and the folders directly in it, and the imports between them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Rooms {
     /// Their names, without `.rs`.
     pub rooms: BTreeSet<String>,
-    /// From the one that imports to the one that is imported from.
+    /// From the importing room to the imported one.
     pub arrows: BTreeSet<(String, String)>,
 }
 

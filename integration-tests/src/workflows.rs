@@ -1,4 +1,4 @@
-//! Parts of workflows that several tests need: a child that follows from its primary, and what became of the nodes.
+//! Parts of workflows that several tests need: a child that follows from its primary, and the states of the nodes.
 
 use std::sync::{
     Arc,
@@ -28,22 +28,22 @@ impl Child {
         map_of(primary, self.0, primary.value())
     }
 
-    /// A node that is called like the suffix, and collected by the cluster.
+    /// A node that is named like the suffix, and collected by the cluster.
     pub fn node(self) -> ChildNode {
         node(move |primary: &TestResource| self.of(primary)).named(self.0)
     }
 
-    /// The same, deleted by its dependent before the primary goes.
+    /// The same, deleted by its dependent before the primary is removed.
     pub fn deleted_node(self) -> ChildNode {
         self.node().without_owner()
     }
 
-    /// The same as [`node`](Self::node), where the primary is like this; otherwise it is removed.
+    /// The same as [`node`](Self::node) if the primary is like this; otherwise it is deleted.
     pub fn only_if(self, is: impl Fn(&TestResource) -> bool + Send + Sync + 'static) -> ChildNode {
         node(move |primary: &TestResource| is(primary).then(|| self.of(primary))).named(self.0)
     }
 
-    /// A node of what a function says, with the config map where it says that it is wanted.
+    /// A node whose existence a function decides; if it should exist, it has the config map.
     pub fn wants(self, wants: impl Fn(&TestResource) -> Want<()> + Send + Sync + 'static) -> ChildNode {
         let wanted = move |primary: &TestResource| match wants(primary) {
             Want::Is(()) => Want::of(self.of(primary)),
@@ -54,8 +54,8 @@ impl Child {
     }
 }
 
-/// Something that a cluster is able to, as far as the test says so, which stands for JOSDK's static `MET`. Clones are the same
-/// switch; primaries whose workflows ask for it are woken when it is turned.
+/// A capability of a cluster that the test switches, which takes the place of JOSDK's static `MET`. Clones are the same
+/// switch; primaries whose workflows ask for it are triggered when it changes.
 #[derive(Clone, Debug, Default)]
 pub struct Switch(Arc<(AtomicBool, Askers)>);
 
@@ -91,11 +91,11 @@ impl Activation for Switch {
     }
 }
 
-/// What a workflow did, as its reconciler saw it. Clones share the record.
+/// The results of a workflow, as its reconciler saw them. Clones share the record.
 #[derive(Clone, Debug)]
 pub struct Outcomes<K: KubeObject = TestResource>(Arc<Mutex<Vec<Outcome<K>>>>);
 
-/// The name of a primary, and what its run has come to.
+/// The name of a primary, and the results of its run.
 type Outcome<K> = (String, Arc<Run<K>>);
 
 impl<K: TestObject> Default for Outcomes<K> {
@@ -105,7 +105,7 @@ impl<K: TestObject> Default for Outcomes<K> {
 }
 
 impl<K: TestObject> Outcomes<K> {
-    /// Notes what the workflow has done in a run of `primary`.
+    /// Notes the results of the workflow in a run of `primary`.
     pub fn note(&self, primary: &K, context: &Context<K>) {
         if let Some(run) = context.so_far().ok().filter(|run| !run.nodes().is_empty()) {
             self.0.lock().push((primary.name_any(), Arc::new(run)));
@@ -127,16 +127,16 @@ impl<K: TestObject> Outcomes<K> {
     }
 }
 
-/// What became of the node of that name, for those whose function has none of its own.
+/// The state of the node with that name, for nodes whose function has no name of its own.
 ///
 /// # Panics
-/// Where the run hasn't come to it.
+/// If the run didn't reach it.
 #[must_use]
 pub fn node_of<'r, K: KubeObject>(run: &'r Run<K>, name: &str) -> &'r NodeResult {
     run.nodes().iter().find(|node| &*node.name == name).expect("the run has come to the node")
 }
 
-/// A reconciler that only looks at what the workflow has done.
+/// A reconciler that only looks at the results of the workflow.
 #[must_use]
 pub fn looking_on<K: TestObject>() -> (Script<K>, Outcomes<K>) {
     let outcomes = Outcomes::default();

@@ -1,4 +1,4 @@
-//! For the rows about writes: objects to write, and others' writes at the very moment of ours.
+//! For the rows about writes: objects to write, and others' writes at the very moment of our own.
 
 use std::{
     error::Error as StdError,
@@ -16,19 +16,19 @@ use operator_core::{client::TransportHook, controller::IntoController, testing::
 
 use crate::{Scene, TestObject, TestStatus, before};
 
-/// An object of the name and namespace of `primary` with nothing else in it but `value`.
+/// An object with the name and namespace of `primary`, and only `value` in it.
 pub fn fresh<K: TestObject>(primary: &K, value: &str) -> K {
     let mut object = K::named(&primary.name_any(), value);
     object.meta_mut().namespace = primary.namespace();
     object
 }
 
-/// A status with nothing but a message.
+/// A status with only a message.
 pub fn said(message: impl Into<String>) -> TestStatus {
     TestStatus { message: Some(message.into()), ..TestStatus::default() }
 }
 
-/// By which operations fields of the object itself are owned, and whether `manager` owns them; not those of a subresource.
+/// The operations by which fields of the object itself are owned, and whether `manager` owns them; not those of a subresource.
 pub fn owners<'a, K: TestObject>(object: &'a K, manager: &str) -> Vec<(&'a str, bool)> {
     let entries = object.managed_fields().iter().filter(|entry| entry.subresource.is_none());
     let mut owners: Vec<_> = entries
@@ -40,8 +40,8 @@ pub fn owners<'a, K: TestObject>(object: &'a K, manager: &str) -> Vec<(&'a str, 
     owners
 }
 
-/// The managed fields of `manager`, by operation and subresource (empty for the object itself), sorted; with the fields that it
-/// owns, as the server says them.
+/// The managed fields of `manager`, by operation and subresource (empty for the object itself), sorted; with the fields
+/// that it owns, in the server's form.
 pub fn entries_of<'a, K: TestObject>(object: &'a K, manager: &str) -> Vec<(&'a str, &'a str, String)> {
     let entries = object.managed_fields().iter().filter(|entry| entry.manager.as_deref() == Some(manager));
     let mut entries: Vec<_> = entries
@@ -55,14 +55,14 @@ pub fn entries_of<'a, K: TestObject>(object: &'a K, manager: &str) -> Vec<(&'a s
     entries
 }
 
-/// The error and all that led to it, as in `what: why`.
+/// The error and all its causes, as in `what: why`.
 #[must_use]
 pub fn chain_of(error: &(dyn StdError + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |&error| error.source()).map(ToString::to_string);
     chain.collect::<Vec<_>>().join(": ")
 }
 
-/// A hook that does `action` once: just before the first request of `method` is sent whose path ends with `path`.
+/// A hook that does `action` once: just before the first request of `method` whose path ends with `path`.
 pub fn once_before(
     method: Method,
     path: impl Into<String>,

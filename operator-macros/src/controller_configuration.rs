@@ -44,8 +44,8 @@ const SETTINGS: &Keys = &[
     ("status", Form::Any, "status"),
 ];
 
-/// The keys that are calls of a method with several arguments, or with a type: how many, and what they are. There may be several
-/// of each.
+/// The keys that are calls of a method with several arguments, or with a type: their number and meaning. There may be
+/// several of each.
 const CALLS: &[(&str, usize, &str)] = &[
     ("index", 2, "a name and a function of the primary: `index(\"team\", by_team)`"),
     (
@@ -87,7 +87,7 @@ pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
         let place = item.ident.span();
         parse_quote_spanned!(place=> <Self as #library::Reconciler>::Primary)
     });
-    // Where there is no reconciler that is told once, and not wherever its primary is named.
+    // A missing reconciler is reported once, and not wherever its primary is named.
     let own: Type = parse_quote!(<Self as #library::ControllerConfiguration>::Primary);
     let of = said.as_ref().unwrap_or(&own);
     let calls: TokenStream = entries.iter().map(|entry| call(entry, &library, errors)).collect();
@@ -103,7 +103,7 @@ pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
     let set = (!calls.is_empty()).then(|| quote!(builder #calls));
     let set = target::configured(&entries, &quote!(builder #calls), &library, errors).or(set);
     let set = set.map(|set| quote!(let builder = #set;));
-    // The value is given away last: what is said before may use it.
+    // The value is moved last: the earlier expressions may use it.
     let given = given(item, &entries, said.as_ref(), &own, &library, errors);
     let (name, (generics, arguments, bounds)) = (&item.ident, item.generics.split_for_impl());
     quote! {
@@ -213,7 +213,7 @@ fn given(
 ) -> TokenStream {
     const CLEANER: &Keys = &[(WITH_CLEANER, Form::Switch, "true")];
     let said = entries.iter().find(|entry| entry.name() == WITH_CLEANER);
-    // An answer other than the reconciler's own is shown at the type that was written.
+    // An error about the type of the primaries is shown where that type is written.
     let place = primary.map_or_else(|| item.ident.span(), Spanned::span);
     let primary = primary.unwrap_or(own);
     if said.is_none() && item.generics.params.is_empty() {

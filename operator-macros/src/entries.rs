@@ -20,11 +20,11 @@ pub(crate) struct Entry {
 /// The value of a key.
 #[derive(Debug)]
 pub(crate) enum Value {
-    /// None: the key itself is the value.
+    /// No value: the key itself is the value.
     Flag,
     Is(Expr),
     List(TokenStream),
-    /// A list behind types.
+    /// A list after types.
     Of(AngleBracketedGenericArguments, TokenStream),
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn expect_comma(input: ParseStream<'_>, errors: &mut Errors) {
     }
 }
 
-/// Skips to the next entry, whatever comes before it.
+/// Skips to the next entry.
 pub(crate) fn skip_to_comma(input: ParseStream<'_>) {
     while !input.is_empty() && !input.peek(Token![,]) {
         let _ = input.parse::<proc_macro2::TokenTree>();

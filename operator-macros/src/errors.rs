@@ -43,7 +43,7 @@ impl Errors {
 pub(crate) fn instead<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let nearest = known.iter().map(|name| (strsim::osa_distance(wrong, name), name)).min();
-    // A third of it, or one character, may be mistyped; all of it is another word.
+    // A third of it, or one character, may be mistyped; a completely different one is another word.
     let most = (wrong.chars().count() / 3).max(1);
     match nearest {
         Some((distance, name)) if distance <= most => format!("; did you mean `{name}`?"),

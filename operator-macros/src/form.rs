@@ -12,7 +12,7 @@ use crate::{
     errors::{Errors, instead},
 };
 
-/// What a key accepts. Only literals are checked here; any other expression is checked by the compiler.
+/// The form that a key accepts. Only literals are checked here; any other expression is checked by the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A string.
@@ -127,7 +127,7 @@ pub(crate) fn literal(value: &Expr) -> Option<&Lit> {
     }
 }
 
-/// A duration as people write it; the command line reads it the same way.
+/// A duration as people write it; the command line reads it in the same way.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     let signed: SignedDuration = text.parse().ok()?;
     Duration::try_from(signed).ok()
@@ -153,7 +153,7 @@ mod tests {
         fn any_text_is_a_duration_or_none(text in "-?[0-9]{0,20}(\\.[0-9]{1,9})?(ms|us|s|m|h|d|w)?[0-9]{0,3}(s|ms)?|.{0,8}") {
             let Some(duration) = duration(&text) else { return Ok(()) };
             prop_assert!(!text.starts_with('-') || duration.is_zero(), "{text}: {duration:?}");
-            // What the macro writes is that very duration.
+            // The macro writes that very duration.
             let place: Expr = syn::parse_quote!("10s");
             let written = constant(duration, &place).to_string();
             prop_assert!(written.contains(&duration.as_secs().to_string()), "{written}");

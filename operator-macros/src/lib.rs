@@ -1,7 +1,7 @@
-//! Macros of `operator-core`, which re-exports and documents them. Use them from there: what they generate names
-//! `operator_core`, and nothing else.
+//! Macros of `operator-core`, which re-exports and documents them. Use them from there: their output names only
+//! `operator_core`.
 //!
-//! A macro generates what can be written by hand in a screenful, and nothing that can't.
+//! A macro generates code that could be written by hand in a screenful, and nothing else.
 //!
 //! ```text
 //! attribute ──entries──▶ keys and values ──form──▶ checked values ──▶ calls of the builder
@@ -11,7 +11,7 @@
 //!
 //! # Guarantees
 //! - All mistakes in one item are reported at once, each at its place, with what to write instead.
-//! - An item with mistakes still gets its implementation, so that its absence doesn't cause further errors.
+//! - An item with mistakes still gets its implementation. Its absence would cause further errors.
 
 mod controller_configuration;
 mod entries;

@@ -26,7 +26,7 @@ pub(crate) fn check(name: &str, entry: &Entry, errors: &mut Errors) {
 const NO_NAMESPACE: &str =
     "the list of namespaces is empty; name one, or leave `namespaces` out to watch all";
 
-/// What is wrong with it.
+/// The mistake in it.
 fn wrong(name: &str, literal: &Lit) -> Option<&'static str> {
     match literal {
         Lit::Str(text) => of_text(name, &text.value()),

@@ -8,7 +8,7 @@ use crate::errors::Errors;
 
 const FLAVORS: &str = "there are `multi_thread`, which is the default, and `current_thread`";
 
-/// The function with its two tests; or, with mistakes, the function and what is wrong.
+/// The function with its two tests; or, with mistakes, the function and the errors.
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let (expansion, errors) = generate(arguments, item);
     let errors = errors.into_compile_errors();
@@ -55,7 +55,7 @@ pub(crate) fn generate(arguments: TokenStream, item: TokenStream) -> (TokenStrea
     }
     let import = match output {
         ReturnType::Default => None,
-        // The output's type is named where the function stands.
+        // The output's type is named where the function is.
         ReturnType::Type(..) => Some(quote!(
             use super::*;
         )),

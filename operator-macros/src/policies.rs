@@ -35,7 +35,7 @@ pub(crate) fn retry(entry: &Entry, library: &Path, errors: &mut Errors) -> Token
         }
         Value::List(inner) => once(entries::parse(inner.clone(), errors), errors),
     };
-    // Each call with whether it may fail: a number of attempts is always possible; an interval or a factor may make no sense.
+    // Each call with whether it may fail: a number of attempts is always possible; an interval or a factor may be invalid.
     let mut calls = Vec::new();
     for entry in &inner {
         if WITHOUT.contains(&entry.name().as_str()) {
@@ -56,7 +56,7 @@ pub(crate) fn retry(entry: &Entry, library: &Path, errors: &mut Errors) -> Token
         let calls = calls.iter().map(|(call, _)| call);
         return quote!(.retry(#default #(.#calls)*));
     }
-    // What fails is told by the controller, with all else that is wrong. The name is none that a user's expression could mean.
+    // The controller reports the failures, with all other mistakes. No user's expression could mean this name.
     let retry = Ident::new("retry", Span::mixed_site());
     let calls = calls.iter().map(|(call, may_fail)| match may_fail {
         true => quote!(.and_then(|#retry| #retry.#call)),
@@ -79,7 +79,7 @@ pub(crate) fn rate_limiter(entry: &Entry, library: &Path, errors: &mut Errors) -
             literals::check(&entry.name(), entry, errors);
         }
         if let Some(position) = RATE_LIMIT.iter().position(|(key, ..)| *key == entry.name()) {
-            // What can't be read has been reported: it is not missing as well.
+            // An unreadable entry has been reported: it isn't missing as well.
             read[position] = Some(value.unwrap_or_else(|| quote!(::core::default::Default::default())));
         }
     }

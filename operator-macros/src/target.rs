@@ -9,8 +9,8 @@ use crate::{
     errors::Errors,
 };
 
-/// The path of the library: `::operator_core`, or the value of `crate = …`. A macro's output must not depend on what
-/// its user has imported, or on which crates a workspace renames.
+/// The path of the library: `::operator_core`, or the value of `crate = …`. A macro's output must not depend on
+/// its user's imports, or on the crates that a workspace renames.
 pub(crate) fn library(entries: &[Entry], errors: &mut Errors) -> Path {
     path_of(entries, "crate", errors).unwrap_or_else(|| parse_quote!(::operator_core))
 }

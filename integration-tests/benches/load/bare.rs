@@ -1,5 +1,5 @@
 //! A client that makes the same requests with the same concurrency and nothing else: no cache, no queue, no comparison.
-//! What it takes is what the server takes.
+//! It costs only what the server takes.
 
 use std::{collections::HashMap, fmt::Debug, sync::Arc, time::Duration};
 

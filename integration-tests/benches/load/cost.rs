@@ -1,8 +1,8 @@
-//! What is measured, and what it has cost.
+//! The measurements, and their results.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-/// What is done while an operator is measured.
+/// The actions during which an operator is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Burst,
@@ -46,20 +46,20 @@ impl fmt::Display for Phase {
     }
 }
 
-/// What one phase has cost one operator in one round.
+/// The cost of one phase, for one operator in one round.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cost {
-    /// How many objects it was about.
+    /// The number of objects in the phase.
     pub(crate) objects: usize,
     pub(crate) took: Duration,
     pub(crate) cpu_seconds: f64,
-    /// The most memory since the process has started, in MiB.
+    /// The peak memory since the start of the process, in MiB.
     pub(crate) peak: f64,
     /// The memory at the end without the pages of the program itself, in MiB.
     pub(crate) own: f64,
     /// How long each object took, sorted, where that was watched.
     pub(crate) delays: Vec<Duration>,
-    /// How many requests there were, by verb.
+    /// The number of requests, by verb.
     pub(crate) requests: BTreeMap<String, usize>,
 }
 

@@ -1,6 +1,6 @@
-//! kube-rs's own controller doing the same, as its documentation advises: a reflector store for each kind of children, so
-//! that a child is written only where it differs; a generation predicate, so that its own status writes don't wake it; a bounded
-//! concurrency; the finalizer helper.
+//! kube-rs's own controller doing the same, as its documentation advises: a reflector store for each kind of children,
+//! which shows whether a child has to be written; a generation predicate, because of which its own status writes don't
+//! trigger it; a bounded concurrency; the finalizer helper.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -58,7 +58,7 @@ impl From<kube::Error> for Failed {
     }
 }
 
-/// What is written of a kind's objects.
+/// The written form of a kind's objects.
 trait Child:
     Resource<Scope = NamespaceResourceScope, DynamicType = ()>
     + Serialize
@@ -76,7 +76,7 @@ impl Child for Secret {}
 impl Child for Deployment {}
 impl Child for Service {}
 
-/// Writes a child where what is known of it is not the same.
+/// Writes a child if its known state isn't the same.
 async fn put<K: Child>(
     client: &Client,
     store: &Store<K>,
@@ -93,7 +93,7 @@ async fn put<K: Child>(
     api.patch(&child.name_any(), &PatchParams::apply(MANAGER).force(), &Patch::Apply(child)).await.map(|_| ())
 }
 
-/// Compares what this operator says; the server fills in the rest of a template.
+/// Compares the fields that this operator sets; the server fills in the rest of a template.
 fn is_same_deployment(found: &Deployment, wanted: &Deployment) -> bool {
     let (Some(found), Some(wanted)) = (&found.spec, &wanted.spec) else { return false };
     found.replicas == wanted.replicas
@@ -153,7 +153,7 @@ async fn reconcile(primary: Arc<TestResource>, shared: Arc<Shared>) -> Result<Ac
     .map_err(|error| Failed(error.into()))
 }
 
-/// The children of one kind: what is known of them, and what happens to them.
+/// The children of one kind: their known states and their events.
 fn children<K: Child>(
     client: &Client,
     namespace: &str,

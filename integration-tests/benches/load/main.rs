@@ -3,23 +3,22 @@
 //! Deployment and a Service.
 //!
 //! `cargo bench -p integration-tests --bench load` runs all of it in some forty minutes, with
-//! `-- --objects 200 --cold 500 --rounds 1` a smaller one in two. There are two parts, each in rounds in which one operator
-//! after the other has its turn:
+//! `-- --objects 200 --cold 500 --rounds 1` a smaller version in two. There are two parts, each in rounds in which the operators take turns:
 //!
-//! - `--objects 1000`: a burst of new objects, `--updates 300` single updates, a restart of the operator, a foreign label on
-//!   every child, deletion of everything. Each round begins with nothing. The bare client makes the requests that have to be
-//!   made and nothing else, and has no part in what a memory is needed for.
-//! - `--cold 10000`: so many objects of each operator are made once. In each round it is started anew and finds all of them as
-//!   they should be, then somebody labels one child of each. In the end, once: a start beside `--foreign 10000` objects of
+//! - `--objects 1000`: a burst of new objects, `--updates 300` single updates, a restart of the operator, a foreign
+//!   label on every child, deletion of everything. Each round begins with an empty cluster. The bare client only makes
+//!   the requests that have to be made, and takes no part in steps for which a memory is needed.
+//! - `--cold 10000`: this number of objects of each operator is created once. In each round the operator is started anew and finds all of
+//!   them as they should be, then one child of each is labelled. In the end, once: a start beside `--foreign 10000` objects of
 //!   others, half of them config maps and half of them Secrets, and the deletion of everything.
 //!
-//! Either is left out with 0. Printed are for each turn the requests by verb (from the API server's audit log), the CPU time, the
-//! peak memory, and how long the objects took; and in the end a table of the medians with what ours may be of kube-rs's.
-//! Figures of one run are comparable with one another; those of two runs are not.
+//! 0 leaves a part out. For each turn, the bench prints the requests by verb (from the API server's audit log), the CPU
+//! time, the peak memory, and how long the objects took; and in the end a table of the medians with the allowed ratios
+//! to kube-rs's. Numbers of one run can be compared with one another; those of two runs can't.
 //!
-//! Of kube-controller-manager the garbage collector runs, and what the start of a control plane waits for. Others would write the
-//! status of Deployments and make ReplicaSets, EndpointSlices and config maps of their own, which load the server more than the
-//! operators do.
+//! Of kube-controller-manager only the garbage collector runs, and what a control plane needs to start. Others would
+//! write the status of Deployments and make ReplicaSets, EndpointSlices and config maps of their own, which load the
+//! server more than the operators do.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -58,7 +57,7 @@ struct Arguments {
     /// How many objects the second part has.
     #[arg(long, default_value_t = 10_000)]
     cold: usize,
-    /// How many objects of others there are in its end; as many as it has itself, unless this says otherwise.
+    /// How many objects of others there are in its end; by default as many as it has itself.
     #[arg(long)]
     foreign: Option<usize>,
     /// How often each operator has its turn.
@@ -67,7 +66,7 @@ struct Arguments {
     /// Internal: be this operator, in this namespace.
     #[arg(long, num_args = 2, hide = true)]
     subject: Option<Vec<String>>,
-    /// What cargo passes to every bench.
+    /// An argument that cargo passes to every bench.
     #[arg(long, hide = true)]
     bench: bool,
 }

@@ -70,7 +70,7 @@ impl Subject {
         Ok(())
     }
 
-    /// What the operator has cost since the phase began, which was about so many objects.
+    /// The operator's cost since the phase began, for so many objects.
     pub(crate) fn end_phase(&mut self, objects: usize, took: Duration) -> Result<Cost> {
         let mut requests = BTreeMap::new();
         for event in self.log.read()? {

@@ -1,4 +1,4 @@
-//! What is done to the objects of one operator, and what that has cost.
+//! The actions on the objects of one operator, and their cost.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -21,17 +21,17 @@ use crate::{
     workload::{self, TestResource, is_ready},
 };
 
-/// Requests of the bench itself that are under way at the same time.
+/// Concurrent requests of the bench itself.
 const PARALLEL: usize = 50;
 
-/// How long the deletion of everything is tried again for.
+/// How long the deletion of everything is retried.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn name(index: usize) -> String {
     format!("object-{index:05}")
 }
 
-/// One object through its life, so that connections and caches are there.
+/// One object through its life: afterwards connections and caches exist.
 pub(crate) async fn warm_up(subject: &Subject) -> Result<()> {
     subject.objects.create(&PostParams::default(), &TestResource::named("warm-up", "x")).await?;
     until(subject, |seen| seen.get("warm-up").is_some_and(is_ready)).await?;
@@ -62,7 +62,7 @@ pub(crate) async fn burst(subject: &mut Subject, objects: usize) -> Result<Cost>
     Ok(Cost { delays, ..subject.end_phase(objects, took)? })
 }
 
-/// One update after the other: how long from its answer until the status has caught up.
+/// One update after the other: the time from its answer until the status has caught up.
 pub(crate) async fn single_updates(subject: &mut Subject, updates: usize) -> Result<Cost> {
     subject.begin_phase()?;
     let started = Instant::now();
@@ -90,8 +90,8 @@ pub(crate) async fn single_updates(subject: &mut Subject, updates: usize) -> Res
     Ok(Cost { delays, ..subject.end_phase(updates, took)? })
 }
 
-/// The operator starts anew and finds everything as it should be, but for one object that gets this value meanwhile. That
-/// one tells how long it takes; what it costs is counted until the operator rests.
+/// The operator starts anew and finds everything as it should be, except one object that gets this value meanwhile.
+/// This object shows how long it takes; the cost is counted until the operator rests.
 pub(crate) async fn restart(subject: &mut Subject, objects: usize, value: &str) -> Result<Cost> {
     subject.kill()?;
     subject.start()?;
@@ -106,7 +106,7 @@ pub(crate) async fn restart(subject: &mut Subject, objects: usize, value: &str) 
     subject.end_phase(objects, took)
 }
 
-/// Which children get a label of somebody else.
+/// The children that get someone else's label.
 #[derive(Clone, Copy)]
 pub(crate) enum Labelled {
     /// All four of each object.
@@ -115,7 +115,7 @@ pub(crate) enum Labelled {
     OneEach,
 }
 
-/// Somebody else labels children.
+/// Someone else labels children.
 pub(crate) async fn foreign_labels(
     subject: &mut Subject,
     objects: usize,
@@ -150,7 +150,7 @@ pub(crate) async fn foreign_labels(
     subject.end_phase(labelled, took)
 }
 
-/// Makes objects of others, half of them config maps and half of them Secrets.
+/// Creates objects of others, half of them config maps and half of them Secrets.
 pub(crate) async fn make_foreign(subject: &Subject, number: usize) -> Result<()> {
     let maps = Api::<ConfigMap>::namespaced(subject.client.clone(), &subject.namespace);
     let secrets = Api::<Secret>::namespaced(subject.client.clone(), &subject.namespace);
@@ -174,7 +174,7 @@ pub(crate) async fn make_foreign(subject: &Subject, number: usize) -> Result<()>
     Ok(())
 }
 
-/// Everything is deleted at once. The children are the garbage collector's business.
+/// Everything is deleted at once. The garbage collector deletes the children.
 pub(crate) async fn deletion(subject: &mut Subject, objects: usize) -> Result<Cost> {
     subject.begin_phase()?;
     let started = Instant::now();

@@ -1,7 +1,7 @@
-//! All rounds together: the median of each figure, what it is of kube-rs's, and what it may be.
+//! All rounds together: the median of each number, its ratio to kube-rs's, and the allowed ratio.
 //!
-//! A ratio is the median of the rounds' ratios. A machine that others use as well is slower in one minute than in another, and that
-//! is the same for all who have their turn in it: their ratio moves less than the figures do.
+//! A ratio is the median of the rounds' ratios. A machine that is shared is slower in one minute than in another, and
+//! that is the same for all operators of a round: their ratio varies less than the numbers do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::cost::{Cost, Phase};
 
 const SUBJECTS: [&str; 4] = ["ours", "managed", "kube-rs", "bare"];
 
-/// What a figure of ours may be of another operator's in the same run.
+/// The allowed ratio of our number to another operator's in the same run.
 #[derive(Clone, Copy)]
 enum Budget {
     AtMost(f64),
@@ -25,7 +25,7 @@ struct Row {
     figure: &'static str,
     phase: Phase,
     of: Figure,
-    /// Whom ours are compared with.
+    /// The operator with which ours are compared.
     beside: &'static str,
     budget: Budget,
 }
@@ -79,7 +79,7 @@ impl Report {
         median(self.costs.get(&(phase, subject))?.iter().map(of).collect())
     }
 
-    /// What a figure is of the one that it is compared with, in the same round.
+    /// The ratio of a number to the one that it is compared with, in the same round.
     fn ratio(&self, row: &Row, subject: &'static str) -> Option<f64> {
         let (own, base) = (self.costs.get(&(row.phase, subject))?, self.costs.get(&(row.phase, row.beside))?);
         let pairs = own.iter().zip(base).map(|(own, base)| ((row.of)(own), (row.of)(base)));
@@ -146,7 +146,7 @@ fn text(number: Option<f64>) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.2}"))
 }
 
-/// The budget in words, and who misses it.
+/// The budget as text, and the operators that miss it.
 fn verdict(budget: Budget, ratios: [Option<f64>; 2]) -> String {
     let (words, is_kept): (_, Box<dyn Fn(f64) -> bool>) = match budget {
         Budget::None => return String::new(),

@@ -11,7 +11,7 @@ use crate::{
     waiting::children_gone,
 };
 
-/// The order is turned around with each round, so that none of them always meets the warmer server.
+/// The order is reversed with each round, so none of them always meets the warmer server.
 fn in_order<T>(mut subjects: Vec<T>, round: usize) -> Vec<T> {
     if round % 2 == 1 {
         subjects.reverse();
@@ -50,7 +50,7 @@ pub(crate) async fn from_the_beginning(
     Ok(())
 }
 
-/// Many objects, which are made once for each operator and then found again and again.
+/// Many objects, which are created once for each operator and then found again and again.
 pub(crate) async fn on_many(
     cluster: &TestCluster,
     report: &mut Report,

@@ -1,4 +1,4 @@
-//! What the bench waits for.
+//! The conditions that the bench waits for.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -73,8 +73,8 @@ pub(crate) async fn ready_at(subject: &Subject, objects: usize) -> Result<BTreeM
     bail!("the watch ended")
 }
 
-/// Waits until the operator has made no request and computed next to nothing for as long as it takes to look three times.
-/// What finds everything as it should be makes no request.
+/// Waits until the operator has made no request and computed next to nothing during three checks.
+/// An operator that finds everything as it should be makes no request.
 pub(crate) async fn quiet(subject: &Subject) -> Result<()> {
     let (mut log, mut looks, mut before) = (subject.cluster.audit_from_now()?, 0, subject.cpu_seconds()?);
     while looks < 3 {
@@ -89,7 +89,7 @@ pub(crate) async fn quiet(subject: &Subject) -> Result<()> {
     Ok(())
 }
 
-/// Removes the children that the garbage collector has still to remove, so that the next operator doesn't meet it at work.
+/// Deletes the children that the garbage collector still has to delete; otherwise the next operator would meet it at work.
 pub(crate) async fn children_gone(subject: &Subject) -> Result<()> {
     let (all, one) =
         (&ListParams::default().labels("app=load"), &ListParams::default().labels("app=load").limit(1));

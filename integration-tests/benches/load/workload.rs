@@ -1,4 +1,4 @@
-//! What all operators are asked to do: a child of each of four kinds for each object, a finalizer, and a status.
+//! The task of all operators: a child of each of four kinds for each object, a finalizer, and a status.
 
 pub(crate) use integration_tests::TestResource;
 use integration_tests::TestStatus;
@@ -17,10 +17,10 @@ use kube::{Resource, ResourceExt, api::ApiResource};
 
 use crate::deployment::deployment;
 
-/// How many runs each operator may have under way at the same time.
+/// How many concurrent runs each operator may have.
 pub(crate) const CONCURRENCY: usize = 50;
 
-/// Says of a Service for which value it was written, which nothing in its spec says.
+/// The annotation of a Service with its value, because nothing in its spec has it.
 pub(crate) const VALUE: &str = "load.bench.operator-core.io/value";
 
 /// The kinds of the children.
@@ -42,7 +42,7 @@ pub(crate) struct Children {
 }
 
 impl Children {
-    /// Those of `primary`.
+    /// The children of `primary`.
     pub(crate) fn of(primary: &TestResource, owner: &OwnerReference) -> Self {
         let owned = |metadata| ObjectMeta { owner_references: Some(vec![owner.clone()]), ..metadata };
         let mut children = Self {
@@ -63,7 +63,7 @@ impl Children {
     }
 }
 
-/// What every child says of itself, but for its owner.
+/// The metadata of every child, except for its owner.
 pub(crate) fn metadata(primary: &TestResource) -> ObjectMeta {
     ObjectMeta {
         name: primary.metadata.name.clone(),

@@ -1,4 +1,4 @@
-//! For the rows about dependents: config maps that are desired by closures.
+//! For the rows about dependents: config maps whose desired states are closures.
 
 mod scene;
 
@@ -21,7 +21,7 @@ pub use scene::{accepted, values_in};
 /// The node of one object of type `K` for each primary.
 type NodeOf<P, K> = Node<P, One<K>>;
 
-/// Says by a closure what is desired.
+/// Declares the desired state by a closure.
 pub fn wish<P, K, F>(desired: F) -> F
 where
     F: Fn(&P, &Context<P>) -> Result<K, BoxError> + Send + Sync + 'static,
@@ -38,7 +38,7 @@ pub fn wanted<P: KubeObject, K: KubeObject<DynamicType: Default>>(
     node(move |primary: &P| desired(primary)).named(name)
 }
 
-/// A node called `name`: a config map called like the primary, with `-<name>` behind it, that holds the primary's value.
+/// A node called `name`: a config map named like the primary, with `-<name>` after it, that holds the primary's value.
 pub fn wanted_map(name: &'static str) -> NodeOf<TestResource, ConfigMap> {
     wanted_map_of(name)
 }
@@ -48,7 +48,7 @@ pub fn wanted_map_of<P: TestObject>(name: &'static str) -> NodeOf<P, ConfigMap> 
     wanted(name, move |primary: &P| map_of(primary, name, primary.value()))
 }
 
-/// The same as [`wanted_map`] for a type that is known at run time only.
+/// The same as [`wanted_map`] for a type that is known only at run time.
 pub fn untyped_map(name: &'static str) -> Node<TestResource, One<DynamicObject>, AtRunTime> {
     let desired = move |primary: &TestResource| {
         let mut map = DynamicObject::new("", &ApiResource::erase::<ConfigMap>(&()));
@@ -59,7 +59,7 @@ pub fn untyped_map(name: &'static str) -> Node<TestResource, One<DynamicObject>,
     node(desired).named(name).kind(ApiResource::erase::<ConfigMap>(&()))
 }
 
-/// Name and namespace of something that belongs to `primary`.
+/// Name and namespace of an object that belongs to `primary`.
 pub fn meta_of<P: TestObject>(primary: &P, suffix: &str) -> ObjectMeta {
     ObjectMeta {
         name: Some(format!("{}-{suffix}", primary.name_any())),
@@ -77,14 +77,14 @@ pub fn map_of<P: TestObject>(primary: &P, suffix: &str, value: &str) -> ConfigMa
     }
 }
 
-/// As many config maps as the first word of the primary's value says, which hold the second one.
+/// As many config maps as the first word of the primary's value says; they hold the second word.
 #[must_use]
 pub fn counted_maps(primary: &TestResource) -> Vec<ConfigMap> {
     let (count, held) = count_and_value(primary.value());
     (0..count).map(|index| map_of(primary, &index.to_string(), held)).collect()
 }
 
-/// How many config maps there should be by [`counted_maps`], and what they should hold.
+/// The number of config maps by [`counted_maps`], and their content.
 #[must_use]
 pub fn count_and_value(value: &str) -> (usize, &str) {
     let (count, held) = value.split_once(' ').unwrap_or((value, ""));

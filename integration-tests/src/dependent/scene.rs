@@ -1,4 +1,4 @@
-//! For the rows about dependents: what happens on the scene.
+//! For the rows about dependents: the events of a scene.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
         self.patch(name, json!({ "spec": { "value": value } })).await
     }
 
-    /// What the config maps with a value hold, by their names.
+    /// The content of the config maps with a value, by their names.
     ///
     /// # Errors
     /// When they can't be listed.
@@ -82,14 +82,14 @@ impl<K: TestObject + Resource<Scope = NamespaceResourceScope>> Scene<K> {
     }
 }
 
-/// The writes that the server has accepted. Of an object whose controllers write its status meanwhile, some are refused with
-/// 409, and repeated.
+/// The writes that the server has accepted. If an object's controllers write its status meanwhile, some writes are
+/// refused with 409, and repeated.
 #[must_use]
 pub fn accepted(settled: &Settled) -> Vec<String> {
     settled.written().into_iter().filter(|write| !write.ends_with("409")).collect()
 }
 
-/// What the config maps with a value hold, by their names.
+/// The content of the config maps with a value, by their names.
 ///
 /// # Errors
 /// When they can't be listed.

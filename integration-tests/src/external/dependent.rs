@@ -1,4 +1,4 @@
-//! Nodes whose records are those of the other system.
+//! Nodes whose records are in the other system.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct OneRecord {
 pub struct ManyRecords(ExternalSystem);
 
 impl OneRecord {
-    /// A record in `system`; the `suffix` tells it apart from others of its primary.
+    /// A record in `system`; the `suffix` distinguishes it from others of its primary.
     #[must_use]
     pub fn new(system: &ExternalSystem, suffix: &'static str) -> Self {
         Self { system: system.clone(), suffix }
@@ -120,7 +120,7 @@ fn by_id(records: Vec<Record>) -> Vec<(String, Record)> {
     records.into_iter().map(|record| (record.id.clone(), record)).collect()
 }
 
-/// A node with one record, looked at ten times a second, whose id is kept in the primary's status.
+/// A node with one record, read ten times a second, whose id is kept in the primary's status.
 pub fn one_record(system: &ExternalSystem, suffix: &'static str) -> RecordNode<TestResource, OneOf<Record>> {
     let field = match suffix.strip_prefix('-') {
         Some(suffix) => format!("recordIds.{suffix}"),
@@ -135,12 +135,12 @@ pub fn one_kept_record(system: &ExternalSystem) -> RecordNode<TestResource, OneO
     Records::new(OneRecord::new(system, "")).polled(PERIOD).id_in_config_map().named("state")
 }
 
-/// Records that are looked at ten times a second by one call for all primaries, whose ids are kept in the status.
+/// Records that are read ten times a second by one call for all primaries, whose ids are kept in the status.
 pub fn many_records(system: &ExternalSystem) -> Records<ManyRecords, TestResource> {
     Records::new(ManyRecords::new(system)).polled_together(PERIOD).id_in_status("recordIds")
 }
 
-/// Records that are looked at ten times a second, with a config map `<primary>-ids` that keeps their ids.
+/// Records that are read ten times a second, with a config map `<primary>-ids` that keeps their ids.
 pub fn many_kept_records(system: &ExternalSystem) -> RecordNode<TestResource, ManyOf<Record>> {
     Records::new(ManyRecords::new(system)).polled(PERIOD).id_in_config_map().named("ids")
 }

@@ -12,12 +12,12 @@ use parking_lot::Mutex;
 pub use dependent::{ManyRecords, OneRecord, many_kept_records, many_records, one_kept_record, one_record};
 pub use record::{EachWord, Word, Words, words_in};
 
-/// What the other system keeps.
+/// A record as the other system keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The id that the system gave it.
     pub id: String,
-    /// What it is called by its creator, who may have several.
+    /// The name that its creator, who may have several records, has given it.
     pub name: String,
     /// Its content.
     pub data: String,
@@ -32,7 +32,7 @@ impl ExternalResource for Record {
 }
 
 impl Record {
-    /// One that the system has given no id yet.
+    /// A record to which the system hasn't given an id yet.
     #[must_use]
     pub const fn wanted(name: String, data: String) -> Self {
         Self { id: String::new(), name, data }
@@ -42,13 +42,13 @@ impl Record {
 #[derive(Debug, Default)]
 struct State {
     records: BTreeMap<String, Record>,
-    /// For what each of them was made, by its id.
+    /// The tokens of the records, by their ids.
     tokens: BTreeMap<String, String>,
     created: usize,
     lose_answers: usize,
 }
 
-/// The system. Clones are the same one.
+/// The system. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct ExternalSystem(Arc<Mutex<State>>);
 
@@ -82,7 +82,7 @@ impl ExternalSystem {
     /// Changes a record.
     ///
     /// # Errors
-    /// When there is none of that id.
+    /// If there is none with that id.
     pub fn update(&self, id: &str, data: &str) -> Result<Record> {
         let mut state = self.0.lock();
         let record = state.records.get_mut(id).with_context(|| format!("there is no record {id}"))?;
@@ -121,7 +121,7 @@ impl ExternalSystem {
         self.0.lock().records.values().cloned().collect()
     }
 
-    /// All records by the primaries of that namespace to which they belong, whose names `primary_of` tells by theirs.
+    /// All records by the primaries of that namespace to which they belong; `primary_of` derives their names from those of the records.
     #[must_use]
     pub fn by_primary(
         &self,
@@ -142,7 +142,7 @@ impl ExternalSystem {
         self.0.lock().created
     }
 
-    /// Has the answers to the next creates lost, after they took effect.
+    /// Loses the answers to the next creates, after they took effect.
     pub fn lose_answers(&self, creates: usize) {
         self.0.lock().lose_answers = creates;
     }

@@ -8,13 +8,13 @@ use operator_core::{
 
 use crate::{TestObject as _, TestResource};
 
-/// The other system: what it keeps are words.
+/// The other system: it keeps words.
 pub type Words = OtherSystem<String>;
 
-/// A record with the primary's value; none if that is empty. Where the value is `hold`, it holds.
+/// A record with the primary's value; none if that is empty. With the value `hold`, it holds.
 #[derive(Clone, Debug)]
 pub struct Word {
-    /// Where it is.
+    /// The record's system.
     pub system: Words,
     /// Whether the system can be searched by a token.
     pub searchable: bool,
@@ -25,20 +25,20 @@ pub struct Word {
 pub struct EachWord(pub Word);
 
 impl Word {
-    /// In a system that can be searched.
+    /// Records in a system that can be searched.
     #[must_use]
     pub fn new(system: &Words) -> Self {
         Self { system: system.clone(), searchable: true }
     }
 
-    /// In a system that can't be searched.
+    /// Records in a system that can't be searched.
     #[must_use]
     pub fn unsearchable(system: &Words) -> Self {
         Self { system: system.clone(), searchable: false }
     }
 }
 
-/// What the system has refused was not made.
+/// A create that the system has refused made nothing.
 fn told(error: OtherSystemError) -> BoxError {
     if error.is_refusal() { NotMade::because(error).into() } else { error.into() }
 }
@@ -111,7 +111,7 @@ impl External<TestResource> for EachWord {
     calls!();
 }
 
-/// What the system has, sorted.
+/// The system's records, sorted.
 #[must_use]
 pub fn words_in(system: &Words) -> Vec<String> {
     let mut words: Vec<String> = system.records().into_iter().filter_map(|(_, _, word)| word).collect();

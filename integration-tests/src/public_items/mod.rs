@@ -1,4 +1,4 @@
-//! What a crate of the workspace shows to its users, read from its source.
+//! The public items of a crate of the workspace, read from its source.
 //!
 //! ```text
 //!  lib.rs ──parse──▶ modules, each with its entries ──walk from the root──▶ public paths
@@ -6,11 +6,11 @@
 //! ```
 //!
 //! # Guarantees
-//! - Whatever is public from the root down is in the list, also behind a feature and under `#[doc(hidden)]`.
-//! - A re-export is followed to the definition, so that two paths to one item can be told from two items.
+//! - Everything that is public from the root down is in the list, also behind a feature and under `#[doc(hidden)]`.
+//! - A re-export is followed to the definition, which distinguishes two paths to one item from two items.
 //!
 //! # Assumptions
-//! - Modules lie where rustc looks for them by default. What a macro makes is seen where a `use` names it.
+//! - Modules are where rustc looks for them by default. The output of a macro is seen where a `use` names it.
 //! - Methods and fields are not listed: they come with their type.
 
 mod parse;
@@ -23,9 +23,9 @@ use anyhow::Result;
 /// A public path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublicItem {
-    /// As users write it, without the crate's name.
+    /// The path as users write it, without the crate's name.
     pub path: String,
-    /// The word before the name in its definition, as `struct`; `use` of another crate's item.
+    /// The keyword before the name in its definition, such as `struct`; `use` for another crate's item.
     pub kind: &'static str,
     /// Where it is defined: a path in the crate, or in another one.
     pub defined: String,

@@ -1,4 +1,4 @@
-//! The modules of a crate and what stands in them.
+//! The modules of a crate and their items.
 
 use std::{
     collections::BTreeMap,

@@ -7,10 +7,10 @@ use super::{
     parse::{Entry, Is, Modules},
 };
 
-/// More modules in one another than anybody has: re-exports that go round end here.
+/// More nested modules than any crate has: circular re-exports end here.
 const DEEPEST: usize = 32;
 
-/// What a path leads to.
+/// The target of a path.
 enum Target {
     Module(Vec<String>),
     Item { defined: String, kind: &'static str },
@@ -64,7 +64,7 @@ fn targets(modules: &Modules, module: &[String], entry: &Entry, depth: usize) ->
     }
 }
 
-/// What `path` leads to, as it is written in `module`. One name can mean a type and a macro.
+/// The target of `path`, as written in `module`. One name can mean a type and a macro.
 fn resolve(modules: &Modules, module: &[String], path: &[String], depth: usize) -> Result<Vec<Target>> {
     let external = || Target::Item { defined: format!("::{}", path.join("::")), kind: "use" };
     let (mut at, mut rest) = (module.to_vec(), path);
@@ -122,7 +122,7 @@ fn resolve(modules: &Modules, module: &[String], path: &[String], depth: usize) 
     Ok(vec![Target::Module(at)])
 }
 
-/// Whether `entry` may be what `name`, the path's next word, stands for.
+/// Whether `entry` may be the target of `name`, the path's next word.
 ///
 /// `use kube;` names another crate, not itself.
 fn is_meant(entry: &Entry, name: &str, path: &[String], same_module: bool) -> bool {

@@ -4,14 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use integration_tests::prelude::*;
 
-/// What the test that made the scene is told when it ends with `end`: the words of its panic, if it panics.
+/// The report to the test that made the scene when it ends with `end`: the message of its panic, if it panics.
 fn told(end: impl FnOnce()) -> Option<String> {
     let panic = catch_unwind(AssertUnwindSafe(end)).err()?;
     let words = panic.downcast_ref::<&str>().map(ToString::to_string);
     words.or_else(|| panic.downcast_ref::<String>().cloned())
 }
 
-/// Stumbles in each first run, in the way that the object's value says.
+/// Fails in each first run, in the way that the object's value determines.
 fn stumbling() -> Script {
     Script::new(|run, primary: Arc<TestResource>, _| {
         Box::pin(async move {
@@ -32,7 +32,7 @@ fn stumbling() -> Script {
     })
 }
 
-/// A scene on which a primary with this value has stumbled, and what it stumbled over was healed by the retry.
+/// A scene on which the first run of a primary with this value has failed, and the retry has succeeded.
 async fn healed(value: &str) -> Result<Scene> {
     let scene = Scene::new("unannounced").await?;
     let script = stumbling();

@@ -1,4 +1,4 @@
-//! Where the binaries come from, seen from outside. A script plays Go, so that no build takes minutes.
+//! Where the binaries come from, seen from outside. A script takes the place of Go, so no build takes minutes.
 
 use std::{
     os::unix::fs::PermissionsExt,

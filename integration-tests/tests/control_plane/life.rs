@@ -1,4 +1,4 @@
-//! What becomes of the processes when the one that started them ends.
+//! The end of the processes when the one that started them ends.
 
 use std::{
     path::{Path, PathBuf},

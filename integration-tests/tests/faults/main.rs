@@ -1,8 +1,9 @@
-//! Faults: what an operator does when something goes wrong, one test for each row of `faults.tsv`. In `simulated` they happen to
-//! a server inside the process, in virtual time; in `both` to that one and to a real kube-apiserver, or to the latter alone
-//! where only it has what goes wrong; the sample's process meets its own in the sample's tests.
+//! Faults: what an operator does when something goes wrong, one test for each row of `faults.tsv`. In `simulated` they
+//! happen on a server inside the process, in virtual time; in `both` on that one and on a real kube-apiserver, or on
+//! the latter alone if only it can have the fault; the faults of the sample's process are in the sample's tests.
 
 mod both;
+mod heals;
 mod replica;
 mod seams;
 mod simulated;

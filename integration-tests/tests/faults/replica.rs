@@ -1,4 +1,4 @@
-//! Replicas of one operator, and who of them has written what.
+//! Replicas of one operator, and their writes.
 
 use http::header::USER_AGENT;
 use integration_tests::prelude::*;
@@ -47,7 +47,7 @@ where
     Ok((spec.holder_identity.unwrap_or_default(), spec.lease_transitions.unwrap_or_default()))
 }
 
-/// All that was written in the test's namespace, in the order of the API server.
+/// All writes in the test's namespace, in the order of the API server.
 pub(crate) fn all_writes<K: TestObject>(scene: &Scene<K>) -> Result<Vec<AuditEvent>> {
     let mut log = scene.cluster.audit()?;
     let writes = |verb: &str| matches!(verb, "create" | "update" | "patch" | "delete");
@@ -57,7 +57,7 @@ pub(crate) fn all_writes<K: TestObject>(scene: &Scene<K>) -> Result<Vec<AuditEve
     Ok(log)
 }
 
-/// Who of these replicas has written, one after the other, leases not counted.
+/// The replicas that have written, one after the other, leases not counted.
 pub(crate) fn writers<K: TestObject>(scene: &Scene<K>, replicas: &[&str]) -> Result<Vec<String>> {
     let mut writers: Vec<String> = Vec::new();
     for event in all_writes(scene)? {

@@ -1,15 +1,15 @@
-//! The in-process API server and the real one, asked the same: their answers must not differ.
+//! The in-process API server and the real one get the same requests: their answers must not differ.
 //!
 //! ```text
 //!  seed ─▶ story: ten random requests to one object ─┬─▶ kube-apiserver ─┐
 //!                                                    └─▶ in-process ─────┴─▶ compared, answer by answer, event by event
 //! ```
 //!
-//! A difference ends the story, which is then made shorter as long as there is one, and printed with what tells it again.
-//! Each day has other stories. `FUZZ_STORIES` says how many of each kind are told, `FUZZ_TIMES` that it is so many times
-//! as many as in CI, `FUZZ_SEED` with which one begins,
-//! `FUZZ_KINDS` of which kinds; `FUZZ_RECORD` names a file for what the real server answers, which [`replay`] tells the
-//! in-process server where there is no Go. [`fields`] sets each field of Kubernetes' kinds to wrong values.
+//! A difference ends the story, which is then shortened as long as the difference stays, and printed with the settings
+//! that repeat it. Each day has other stories. `FUZZ_STORIES` is the number of stories of each kind, `FUZZ_TIMES`
+//! multiplies the number in CI, `FUZZ_SEED` is the first seed, `FUZZ_KINDS` selects the kinds; `FUZZ_RECORD` names a
+//! file for the real server's answers, which [`replay`] compares with the in-process server where there is no Go.
+//! [`fields`] sets each field of Kubernetes' kinds to wrong values.
 
 mod compare;
 mod crowd;

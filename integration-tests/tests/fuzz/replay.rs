@@ -1,9 +1,9 @@
-//! What the real server has answered once, for where there is no Go.
+//! Recorded answers of the real server, for machines without Go.
 //!
-//! The log is a file with a line for each request: what was asked, and the real answer without identities, versions and
-//! times. It holds only what both servers agreed on when it was written. `FUZZ_RECORD=<file>` writes one.
+//! The log is a file with a line for each request: the request, and the real answer without identities, versions and
+//! times. It has only answers on which both servers agreed when it was written. `FUZZ_RECORD=<file>` writes one.
 //!
-//! A field `=` names the fields that are as they were in the last answer about the object: most are.
+//! A field `=` names the fields that are the same as in the last answer about the object: most are.
 
 use std::fs;
 

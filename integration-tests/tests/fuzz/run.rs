@@ -1,4 +1,4 @@
-//! Stories told to two servers at once.
+//! Stories played on two servers at once.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! What was compared of a kind, and what was not.
+//! The fields of a kind that were compared, and those that weren't.
 
 use std::{collections::BTreeMap, fmt};
 

@@ -1,4 +1,4 @@
-//! What a watch tells of an object.
+//! The events of a watch about an object.
 
 use futures::TryStreamExt;
 use http::Request;

@@ -1,4 +1,4 @@
-//! The chapter "All events, and expectations": each example is built, and its tests run, as it stands there.
+//! The chapter "All events, and expectations": each example is built as it is, and its tests run.
 
 use std::fs;
 

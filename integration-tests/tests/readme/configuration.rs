@@ -1,4 +1,4 @@
-//! The chapter "Configuration": its examples are built as they stand there, and its keys are those that there are.
+//! The chapter "Configuration": its examples are built as they are, and its keys are the existing ones.
 
 use std::fs;
 

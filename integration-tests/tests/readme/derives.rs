@@ -1,4 +1,4 @@
-//! What is declared is what runs.
+//! The derived declaration is the one that runs.
 
 use std::{fmt::Display, marker::PhantomData};
 

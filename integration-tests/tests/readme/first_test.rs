@@ -1,4 +1,4 @@
-//! The book's first test, of the book's first operator: run as it stands there.
+//! The book's first test, of the book's first operator: run as it is.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! What a visitor sees first: the top of the README, the README of the crate, and the first page of its documentation. All three have
-//! the same operator, and their numbers are those of the book.
+//! The first pages for a visitor: the top of the README, the README of the crate, and the first page of its
+//! documentation. All three have the same operator, and their numbers are those of the book.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -13,7 +13,7 @@ fn text(path: &str) -> Result<String> {
     fs::read_to_string(repository().join(path)).with_context(|| path.to_owned())
 }
 
-/// What stands before the quick start.
+/// The text before the quick start.
 fn top(readme: &str) -> Result<&str> {
     Ok(readme.split_once("## Quick start").context("the README has a quick start")?.0)
 }
@@ -136,7 +136,7 @@ fn words_below(folder: &Path, words: &mut BTreeSet<String>) -> Result<()> {
     Ok(())
 }
 
-/// The page that says which API to use names only what there is.
+/// The page that says which API to use names only existing items.
 #[test]
 fn what_is_recommended_exists() -> Result<()> {
     let page = text("docs/src/which-api.md")?;

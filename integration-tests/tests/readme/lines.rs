@@ -1,5 +1,5 @@
-//! How many lines an operator takes: after rustfmt with its own settings, without blank lines and comments, with the body of each child
-//! as one line. What a child looks like is its user's matter, in any framework.
+//! The number of lines of an operator: after rustfmt with its own settings, without blank lines and comments, with the
+//! body of each child as one line. The content of a child is the user's, in any framework.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use syn::{File, Item, Type, spanned::Spanned as _};
 
 use crate::{block, programs, repository};
 
-/// As rustfmt writes it where nobody has set anything.
+/// The format of rustfmt without settings.
 fn formatted(source: &str) -> Result<String> {
     // Settings are looked for from the folder upwards: here are none.
     let folder = tempfile::tempdir()?;
@@ -29,7 +29,7 @@ fn formatted(source: &str) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The lines that count, of which there are as many as that.
+/// The lines that count.
 fn counted<'t>(lines: impl Iterator<Item = &'t str>) -> usize {
     lines.map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
@@ -101,8 +101,8 @@ fn the_managed_style_of_the_sample_takes_40_lines() -> Result<()> {
     check("the managed style", managed_style()?, 40)
 }
 
-/// What a program uses that its reader would have to look for: names beyond the prelude, crates that the README doesn't ask for, macros
-/// of its own.
+/// Names in a program that its reader would have to look up: names beyond the prelude, crates that the README doesn't
+/// ask for, macros of its own.
 fn beyond(source: &str, crates: &[String]) -> Vec<String> {
     let imports = source.lines().filter_map(|line| line.trim_start().strip_prefix("use "));
     let own = ["crate", "std"];
@@ -118,7 +118,7 @@ fn beyond(source: &str, crates: &[String]) -> Vec<String> {
     beyond
 }
 
-/// The crates that the README tells to depend on, as code names them.
+/// The crates that the README requires, as code names them.
 fn crates() -> Result<Vec<String>> {
     let readme = fs::read_to_string(repository().join("README.md"))?;
     let lines = block(&readme, "## An operator", "toml")?.lines();

@@ -34,9 +34,9 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A package without code that asks for the features that the workspace's own tests ask for, so that what was checked for
-/// them isn't checked again. What it lacks costs time only. `README_ALONE=1` leaves it out: then the README's lines have to
-/// do alone, as for its reader.
+/// A package without code with the features that the workspace's own tests need: what was checked for them isn't
+/// checked again. Without it, only time is lost. `README_ALONE=1` leaves it out: then the README's lines have to
+/// suffice, as for its reader.
 const ALIKE: &str = r#"
 [package]
 name = "alike"
@@ -134,7 +134,7 @@ fn the_operators_of_readme_and_book_build_as_they_stand_there() -> Result<()> {
     Ok(())
 }
 
-/// The reconcilers that the README shows stand in place of the operator's `main`, each in a program of its own.
+/// The reconcilers that the README shows replace the operator's `main`, each in a program of its own.
 fn other_ways(readme: &str, program: &str, beside: &Beside) -> Result<()> {
     let children = program.split_once("#[tokio::main]").context("the operator has a main")?.0;
     let bins = beside.package.join("src/bin");

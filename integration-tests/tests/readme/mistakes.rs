@@ -1,7 +1,7 @@
-//! What the compiler says about mistakes with the derives. The files in `fail/` are binaries of one package beside the clone,
-//! so that everything they need is built once, and together with what the README's operator needs.
+//! The compiler's messages about mistakes with the derives. The files in `fail/` are binaries of one package beside the
+//! clone, so everything they need is built once, and together with the dependencies of the README's operator.
 //!
-//! `//~ words` behind a line means: there is an error that begins on this line, with these words in its message or in one of
+//! `//~ words` after a line means: there is an error that begins on this line, with these words in its message or in one of
 //! its notes. There must be no other error. The rest of the compiler's words is its own, and differs between versions.
 
 use std::{
@@ -69,7 +69,7 @@ fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
 /// How long an error may be.
 const MOST_LINES: usize = 12;
 
-/// Errors that may be longer: their file, some of their words, and how many lines they may take.
+/// Errors that may be longer: their file, some of their words, and their maximum number of lines.
 const LONGER: &[(&str, &str, usize)] = &[
     // Where there is no tuple at all, the compiler lists some of what would be one.
     ("functions.rs", "is not a workflow of", 18),
@@ -79,11 +79,11 @@ const LONGER: &[(&str, &str, usize)] = &[
     ("primary.rs", "is not a controller", 15),
 ];
 
-/// Names from the inside of the library, which the first line of an error has not.
+/// Names from the inside of the library, which must not be in the first line of an error.
 const INSIDE: &[&str] = &["__private", "function::Function<", "wired::Is"];
 
-/// How many lines it takes to say what is wrong and what to write: without those that only lead somewhere, and without the way on
-/// which the compiler has come to it.
+/// How many lines are needed to say what is wrong and what to write: without lines that only lead somewhere, and
+/// without the compiler's path.
 fn own_lines(said: &str) -> usize {
     let is_trail = |line: &&str| line.starts_with("note: required") || line.contains("= note: required for");
     let own = said.lines().take_while(|line| !is_trail(line));
@@ -105,7 +105,7 @@ fn fail_files() -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Where an error of the compiler's begins, and what it says with all notes; `None` for anything else.
+/// The place of a compiler error, and its text with all notes; `None` for anything else.
 fn error(message: &Value) -> Option<(Place, String)> {
     let message = message.get("message")?;
     if message["level"] != "error" {

@@ -1,4 +1,4 @@
-//! What is played with the programs of README and book, on a server in the process: each does what the text beside it says.
+//! Plays with the programs of README and book, on a server in the process: each program does what the text beside it says.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::{
@@ -67,7 +67,7 @@ pub(crate) async fn a_greeting_keeps_its_map(cluster: &TestCluster, client: Clie
     until_gone(&maps, "hello-map").await
 }
 
-/// What was created by an apply, in the order of the server.
+/// The objects that were created by an apply, in the order of the server.
 fn created(cluster: &TestCluster, namespace: &str) -> Result<Vec<String>> {
     let audit = cluster.audit()?.into_iter();
     let created =
@@ -123,7 +123,7 @@ pub(crate) async fn a_page_has_three_children(cluster: &TestCluster, client: Cli
     Ok(())
 }
 
-/// What cert-manager brings along, as far as it matters here.
+/// The objects of cert-manager, as far as they matter here.
 fn certificates() -> Result<CustomResourceDefinition> {
     let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
     Ok(serde_json::from_value(json!({
@@ -232,7 +232,7 @@ pub(crate) async fn settings_are_copied(cluster: &TestCluster, client: Client) -
     Ok(())
 }
 
-/// What a play sees of the DNS provider, and does there by hand.
+/// The DNS provider as a play sees it, and the manual changes there.
 pub(crate) struct Provider {
     /// Its records: the id of each, and its name and address.
     pub(crate) shown: fn() -> Vec<(String, String)>,

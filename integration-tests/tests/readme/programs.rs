@@ -1,5 +1,5 @@
-//! The programs of README and book that are compared with kube-rs: they are built, counted, and run on an API server in the
-//! process. What is played there is in `plays`.
+//! The programs of README and book that are compared with kube-rs: they are built, counted, and run on an API server in
+//! the process. The plays are in `plays`.
 
 use std::{fs, process::ExitCode};
 
@@ -202,7 +202,7 @@ fn the_programs_and_those_on_kube_rs_alone_build() -> Result<()> {
     Ok(())
 }
 
-/// Stands in the place of the program's `Operator`: its `main` runs it on a server in the process, and looks at what it does.
+/// Replaces the program's `Operator`: its `main` runs it on a server in the process, and looks at the results.
 struct Staged(OperatorBuilder);
 
 impl Staged {
@@ -210,7 +210,7 @@ impl Staged {
         Self(self.0.register(controller))
     }
 
-    /// What went wrong is what the test shows.
+    /// The failure, as the test shows it.
     async fn on_stage(
         self,
         definitions: Vec<CustomResourceDefinition>,

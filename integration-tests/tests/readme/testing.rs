@@ -1,4 +1,4 @@
-//! The chapter "Testing your operator": each example, of the book's first operator, is built and run as it stands there.
+//! The chapter "Testing your operator": each example, of the book's first operator, is built and run as it is.
 
 use std::fs;
 

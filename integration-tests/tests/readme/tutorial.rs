@@ -1,4 +1,4 @@
-//! The chapter "A tutorial of ten minutes": its operator is built, its tests run, and its role is what the operator needs.
+//! The chapter "A tutorial of ten minutes": its operator is built, its tests run, and its role has the rights that the operator needs.
 
 use std::fs;
 

@@ -1,8 +1,8 @@
-//! Every style of the sample `webpage` under bad luck: crashes before and after each write, somebody who acts before each request,
-//! pairs of faults, and storms.
+//! Every style of the sample `webpage` under bad luck: crashes before and after each write, another actor before each
+//! request, pairs of faults, and storms.
 //!
 //! Optimised, `cargo test --profile simulation --workspace --test simulation` runs several times as many schedules;
-//! `SIM_SCHEDULES` says how many storms, and `SIM_SWEEPS=all` leaves none of the sweeps out.
+//! `SIM_SCHEDULES` sets the number of storms, and `SIM_SWEEPS=all` leaves out none of the sweeps.
 
 mod planted;
 mod readiness;
@@ -17,7 +17,7 @@ use operator_core::{
 };
 use webpage::{STYLES, WebPage, WebPageSpec, styles::Declare};
 
-/// A good part of a simulation is objects that live for a moment.
+/// In a simulation, much of the time goes into objects that live for a moment.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -52,7 +52,7 @@ pub(crate) fn says_whether_it_is_served(objects: &Objects) -> Result<(), String>
     Ok(())
 }
 
-/// What two people do with their pages: edit, expose, hide, break and repair them, and meddle with what is the operator's.
+/// The actions of two people on their pages: edit, expose, hide, break and repair them, and change the operator's objects.
 async fn life_of_two_pages(sim: Sim, style: &str) {
     sim.operator(declare(style));
     sim.invariant(says_whether_it_is_served);

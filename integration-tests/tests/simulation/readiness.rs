@@ -1,4 +1,4 @@
-//! A page whose pods are ready late, no longer, or never: it says so.
+//! A page whose pods are ready late, no longer, or never: its status says so.
 
 use operator_core::testing::simulation::{FaultPlan, Settings, Sim, explore};
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! A status function under bad luck: in the end each status says what its page has come to, also that of a page that can't be served
-//! and is never retried.
+//! A status function under bad luck: in the end each status shows the state of its page, also of a page that can't be
+//! served and is never retried.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -31,7 +31,7 @@ impl Reconciler for WebPages {
     }
 }
 
-/// Says all that the run says, but for the times.
+/// The whole report of the run, except for the times.
 fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
     let conditions = run.conditions(page);
     let told: Vec<_> = conditions.iter().map(|of| [&*of.type_, &of.status, &of.message].join(" ")).collect();

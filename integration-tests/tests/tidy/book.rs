@@ -1,4 +1,4 @@
-//! The book's tables of faults and of the SDK's integration tests are made from the lists that the tests are held against.
+//! The book's tables of faults and of the SDK's integration tests are made from the lists that the tests are compared with.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! The table of what a crash can leak names tests that there are.
+//! The table of what a crash can leak names existing tests.
 
 use std::collections::BTreeSet;
 

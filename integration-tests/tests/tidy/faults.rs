@@ -1,4 +1,4 @@
-//! The list of faults and the tests of their rows are one.
+//! The list of faults and the tests of its rows agree.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! What the library needs without its default features.
+//! The dependencies of the library without its default features.
 
 use std::{collections::BTreeSet, process::Command};
 

@@ -1,4 +1,4 @@
-//! What the page for those who come from the Java Operator SDK gives as ours is in the source.
+//! The names that the page for users of the Java Operator SDK gives as ours are in the source.
 
 use std::collections::BTreeSet;
 

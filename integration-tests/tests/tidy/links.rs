@@ -1,4 +1,4 @@
-//! No link of the documentation is dead, and the book has all pages.
+//! No link of the documentation is dead, and the book's summary has all pages.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -37,7 +37,7 @@ impl Page {
     }
 }
 
-/// What mdBook and GitHub make of a heading's words.
+/// The anchor that mdBook and GitHub make of a heading.
 fn anchor(words: &str) -> String {
     let kept = words.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
@@ -48,7 +48,7 @@ fn is_for_rustdoc(path: &str) -> bool {
     path.contains("/src/docs/")
 }
 
-/// Why a link on the page `from` leads nowhere, if it does. What stands elsewhere on the net isn't asked for.
+/// Why a link on the page `from` leads nowhere, if it does. Links to other sites aren't checked.
 fn dead(root: &Path, from: &str, link: &str) -> Option<String> {
     if link.contains("://") || link.starts_with("mailto:") {
         return None;

@@ -1,4 +1,4 @@
-//! No crate of the workspace is without the workspace's lints, and these forbid unsafe code.
+//! Every crate of the workspace has the workspace's lints, and these forbid unsafe code.
 
 use std::{fs, path::PathBuf, process::Command};
 

@@ -1,6 +1,6 @@
-//! The rules of the house that a machine can check: which module may use which, what a pure file may name, which lints all
-//! crates have, how large the library may be, that tests share their types, and that no row of the conformance list or of the
-//! list of faults is forgotten.
+//! The rules of the repository that a machine can check: which module may use which, which names a pure file may use,
+//! which lints all crates have, how large the library may be, that tests share their types, and that no row of the
+//! conformance list or of the list of faults is forgotten.
 
 mod book;
 mod breaks;

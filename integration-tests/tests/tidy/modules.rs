@@ -1,4 +1,4 @@
-//! Each folder of the library is on the map that the book has of it.
+//! Each folder of the library is on the book's map.
 
 use std::collections::BTreeSet;
 

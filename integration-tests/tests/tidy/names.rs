@@ -1,4 +1,4 @@
-//! Types have names that tell them apart.
+//! Types have distinct names.
 
 use std::collections::BTreeMap;
 
@@ -6,42 +6,11 @@ use syn::Item;
 
 use crate::sources;
 
-/// How often a name may be that of a type.
+/// How many types may have the same name.
 const MOST: usize = 3;
 
 /// There is one in each top-level folder.
 const ERROR: &str = "Error";
-
-/// Names that more types have today, and how many. This list only gets shorter.
-const STILL: &[(&str, usize)] = &[
-    ("Answer", 4),
-    ("Collection", 4),
-    ("Effect", 4),
-    ("End", 5),
-    ("Entry", 4),
-    ("Failure", 4),
-    ("Found", 5),
-    ("Held", 5),
-    ("Inner", 4),
-    ("Key", 4),
-    ("Known", 9),
-    ("Lines", 4),
-    ("Metadata", 5),
-    ("Outcome", 4),
-    ("Part", 6),
-    ("Parts", 4),
-    ("Place", 7),
-    ("Readiness", 4),
-    ("Record", 6),
-    ("Records", 4),
-    ("Run", 4),
-    ("Running", 4),
-    ("Settings", 5),
-    ("Shared", 6),
-    ("Source", 4),
-    ("State", 18),
-    ("Step", 6),
-];
 
 /// The structs, enums and traits among these items, also those in modules that aren't tests.
 fn collect(items: &[Item], names: &mut Vec<String>) {
@@ -69,8 +38,6 @@ fn no_name_is_that_of_more_than_three_types() {
         *times.entry(name).or_default() += 1;
     }
     assert!(times.len() > 500, "only {} names", times.len());
-    let allowed =
-        |name: &str| STILL.iter().find(|(still, _)| *still == name).map_or(MOST, |(_, times)| *times);
-    let wrong: Vec<_> = times.iter().filter(|(name, times)| **times > allowed(name)).collect();
+    let wrong: Vec<_> = times.iter().filter(|(_, times)| **times > MOST).collect();
     assert!(wrong.is_empty(), "call them after what they are: {wrong:?}");
 }

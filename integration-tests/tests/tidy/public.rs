@@ -1,4 +1,4 @@
-//! What users can name is a list that somebody has decided on.
+//! The names that users can use are a committed list.
 
 use std::{collections::BTreeSet, fs};
 
@@ -9,7 +9,7 @@ use crate::sources;
 /// The crates whose users are other people, and the lists of what they can name.
 const CRATES: &[&str] = &["operator-core"];
 
-/// Those of a prelude are left out that are items of another module: to be named twice is what a prelude is for.
+/// Names of a prelude that are items of another module don't count: a prelude names items a second time.
 fn items(package: &str) -> Vec<PublicItem> {
     let root = sources::root().join(package).join("src/lib.rs");
     let mut items = public_items(&root).expect("the crate's source can be read");
@@ -47,10 +47,10 @@ fn the_list_of_public_items_is_the_committed_one() {
     }
 }
 
-/// Each public name is one more for a reader to pass by, and a promise to keep. The page *Style* says these numbers.
+/// Each public name is one more for a reader to pass by, and a promise to keep. The page *Style* has these numbers.
 const MOST_SHOWN: usize = 256;
 const MOST_MODULES: usize = 29;
-/// What an operator needs in every file, and not more: all else is imported by name.
+/// The names that an operator needs in every file: everything else is imported by name.
 const MOST_IN_THE_PRELUDE: usize = 16;
 
 #[test]

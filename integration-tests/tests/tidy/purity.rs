@@ -43,7 +43,6 @@ const PURE: &[&str] = &[
     "event_source/parts.rs",
     "event_source/scope.rs",
     "operations/events/note.rs",
-    "operations/events/spam.rs",
     "operations/matcher/",
     "operations/mend/drift.rs",
     "operations/send/body.rs",
@@ -61,7 +60,7 @@ const PURE: &[&str] = &[
     "workflow/plan/",
 ];
 
-/// What a pure file does not name.
+/// The names that a pure file must not contain.
 const IMPURE: &[&str] = &[
     "tokio",
     "kube::Client",
@@ -79,7 +78,7 @@ const IMPURE: &[&str] = &[
     "rand::",
 ];
 
-/// What starts a task or a thread.
+/// The calls that start a task or a thread.
 const SPAWNS: &[&str] = &[
     "tokio::spawn",
     "TaskTracker",
@@ -90,15 +89,15 @@ const SPAWNS: &[&str] = &[
     "JoinSet",
 ];
 
-/// What reads the time of day, or a clock that a test can't pause.
+/// The calls that read the time of day, or a clock that a test can't pause.
 const CLOCKS: &[&str] = &["Timestamp::now", "SystemTime", "std::time::Instant", "Utc::now", "Zoned::now"];
 
-/// What decides by chance, or by an order that is another one in each process. A channel of `sync::watch` wakes its readers in
-/// a random order.
+/// The calls that decide by chance, or by an order that differs in each process. A channel of `sync::watch` wakes its
+/// readers in a random order.
 const CHANCE: &[&str] =
     &["rand::", "fastrand", "sync::watch", "sync::{watch", "RandomState", "select_all", "future::select_ok"];
 
-/// What writes to the API server.
+/// The calls that write to the API server.
 const WRITES: &[&str] = &[
     "Method::POST",
     "Method::PUT",
@@ -176,7 +175,7 @@ fn only_the_environment_rolls_dice() {
     );
 }
 
-/// Which branch of an unbiased `select!` is looked at first is random, so that a simulation couldn't repeat itself.
+/// An unbiased `select!` polls its branches in random order, and a simulation couldn't repeat itself.
 #[test]
 fn each_select_says_which_branch_comes_first() {
     let mut unbiased = Vec::new();

@@ -1,4 +1,4 @@
-//! The conformance list, the files of its rows, and the tests that really run are one.
+//! The conformance list, the files of its rows, and the tests that really run agree.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

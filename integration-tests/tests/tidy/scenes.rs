@@ -1,5 +1,5 @@
-//! Every operator of the tests that play on both servers comes from a scene, which hears of its failed runs, and none of these
-//! tests excuses them all.
+//! Every operator of the tests on both servers comes from a scene, which learns of its failed runs, and none of these
+//! tests excuses all of them.
 
 use crate::sources;
 

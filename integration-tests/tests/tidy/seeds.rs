@@ -1,4 +1,4 @@
-//! Tests that draw what they do draw something else each day, and say from which seed.
+//! Tests with random cases have other cases each day, and report their seed.
 
 use crate::sources;
 

@@ -1,6 +1,6 @@
-//! The tests that need the real API server are listed, with the reason, where users look for what the other one lacks.
+//! The tests that need the real API server are listed, with the reason, where users look for the limits of the other one.
 //!
-//! That each of them does fail inside the process, `operator_test` sees to.
+//! `operator_test` ensures that each of them does fail inside the process.
 
 use std::collections::BTreeSet;
 

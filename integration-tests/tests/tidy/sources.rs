@@ -1,4 +1,4 @@
-//! The files that are checked, and what is code in them.
+//! The files that are checked, and the code in them.
 
 use std::{
     fs,

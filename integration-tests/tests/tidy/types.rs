@@ -1,4 +1,4 @@
-//! Tests share their custom resources: each further type costs another copy of all that is generic over a primary.
+//! Tests share their custom resources: each further type costs another copy of everything that is generic over a primary.
 
 use crate::sources;
 

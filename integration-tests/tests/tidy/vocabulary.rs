@@ -1,4 +1,4 @@
-//! Builder and derive have the same words, and the derive's page has all of them.
+//! Builder and derive have the same words, and the derive's page lists all of them.
 
 use std::{collections::BTreeSet, fs};
 
@@ -93,7 +93,10 @@ fn of_a_workflow() -> Words {
 fn a_controller_has_the_same_words_in_builder_and_derive() {
     let mut builder = methods("operator-core/src/controller/builder.rs", "");
     builder.extend(methods("operator-core/src/event_source/filter.rs", "macro_rules! filter_methods"));
-    builder.extend(methods("operator-core/src/cache/options.rs", "macro_rules! option_methods"));
+    builder.extend(methods(
+        "operator-core/src/event_source/informer_configuration.rs",
+        "macro_rules! informer_methods",
+    ));
     let only_builder = words([
         // The struct itself, and its attribute `workflow`.
         "reconciler",

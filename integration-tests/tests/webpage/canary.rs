@@ -1,4 +1,4 @@
-//! The operator's own credentials are in no log at any level of anybody, no status, no Event and no metric, in any style,
+//! The operator's own credentials are in no log at any level, no status, no Event and no metric, in any style,
 //! whatever the server answers.
 
 use integration_tests::prelude::*;

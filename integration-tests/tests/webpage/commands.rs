@@ -46,13 +46,13 @@ async fn wrong_use_has_a_code_of_its_own() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is told of the binary with mistakes.
+/// The report about the binary with mistakes.
 const MISTAKES: &str = "\
 ✖ controller `pages`: it allows 0 runs at the same time
   why   no run could ever start
   write `.max_concurrent_reconciles(1)` or more, or leave it out for 50
 ✖ controller `pages`: node `html` reads from an event source `maps`
-  why   the controller has no event source at all, and none of that name
+  why   the controller has no event source at all, and none with that name
   write `.watches(InformerEventSource::<ConfigMap>::new().name(\"maps\"))` on the controller, or the name of a source that it has
 ✖ controller `Others`: its name can't be used
   why   it becomes the field manager: lower-case letters, digits, `-`, `.` and `_`

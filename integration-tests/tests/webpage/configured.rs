@@ -1,4 +1,4 @@
-//! `run` with settings from a file, the environment and its options: which of them wins, and what is told of wrong ones.
+//! `run` with settings from a file, the environment and its options: which of them takes precedence, and the reports of wrong ones.
 
 use std::{fs, net::SocketAddr, path::Path};
 
@@ -14,7 +14,7 @@ use crate::support::{Running, until, webpage};
 
 const OPERATOR: &str = include_str!("../../../samples/webpage/deploy/operator.yaml");
 
-/// Names a server that never answers: what is asked here shows before anything is asked of a cluster.
+/// Names a server that never answers: this test shows what happens before any request to a cluster.
 const NOWHERE: &str = "\
 apiVersion: v1
 kind: Config
@@ -33,12 +33,12 @@ fn nowhere(folder: &Path, arguments: &[&str]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// An address that nobody listens on just now.
+/// An address on which nothing listens at the moment.
 fn free() -> anyhow::Result<SocketAddr> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-/// The status of the answer to a GET; `None` while nobody listens.
+/// The status of the answer to a GET; `None` while nothing listens.
 async fn get(address: SocketAddr, path: &str) -> Option<u16> {
     let mut stream = TcpStream::connect(address).await.ok()?;
     stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n").as_bytes()).await.ok()?;

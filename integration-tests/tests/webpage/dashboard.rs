@@ -160,7 +160,7 @@ impl Prometheus {
         Ok(answer)
     }
 
-    /// What a query gives now.
+    /// The current result of a query.
     async fn ask(&self, query: &str) -> Result<Vec<Value>> {
         let escaped: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
         let answer = self.get(&format!("/api/v1/query?query={escaped}")).await?;
@@ -171,7 +171,7 @@ impl Prometheus {
     }
 }
 
-/// Pages come, change and go, for as long as this is polled, and now and then the server fails.
+/// Pages are created, changed and deleted, for as long as this is polled, and now and then the server fails.
 async fn load(pages: &Api<WebPage>, faulty: &Faulty) -> Result<()> {
     let page = |name: &str, html: String| {
         let page = json!({

@@ -65,7 +65,7 @@ async fn once_tells_an_error_by_its_exit_code() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The error names what is wrong, and nothing was started for it.
+/// The error names the mistake, and nothing was started.
 #[tokio::test]
 async fn what_cannot_be_read_or_written_is_named() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
@@ -96,7 +96,7 @@ async fn what_cannot_be_read_or_written_is_named() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A machine with neither a Go nor what was built with one.
+/// A machine with neither Go nor its build results.
 #[tokio::test]
 async fn the_life_of_a_page_needs_no_go_and_a_control_plane_does() -> anyhow::Result<()> {
     let empty = tempfile::tempdir()?;
@@ -119,7 +119,7 @@ async fn the_life_of_a_page_needs_no_go_and_a_control_plane_does() -> anyhow::Re
     Ok(())
 }
 
-/// What a newcomer sees first: the page's life within five seconds, and kubectl's watch beside it.
+/// A newcomer's first view: the page's life within five seconds, and kubectl's watch beside it.
 #[tokio::test]
 async fn kubectl_watches_the_pages_of_dev() -> anyhow::Result<()> {
     let _turn = ONE_AT_A_TIME.lock().await;

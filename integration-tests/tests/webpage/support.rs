@@ -16,7 +16,7 @@ pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 /// How long anything may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Looks again and again until there is an answer; `what` is waited for.
+/// Tries again and again until there is an answer; `what` is waited for.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
     Ok(eventually(what, async || Ok(look().await)).await?)
 }
@@ -52,7 +52,7 @@ pub(crate) struct Running {
     child: Child,
     /// None where it goes somewhere else.
     stderr: Option<Lines<BufReader<ChildStderr>>>,
-    /// What was read so far.
+    /// The output so far.
     pub(crate) said: Vec<String>,
 }
 
@@ -131,7 +131,7 @@ impl Running {
         Ok(masks.map(str::trim).any(|mask| mask.chars().any(|digit| digit != '0')))
     }
 
-    /// Waits for the end. What is still on stderr is read, so that nothing blocks.
+    /// Waits for the end. The rest of stderr is read, so nothing blocks.
     pub(crate) async fn ended(&mut self) -> anyhow::Result<ExitStatus> {
         let end = async {
             while let Some(line) = self.next_line().await? {

@@ -52,13 +52,13 @@ impl<K: KubeObject> Bounds<K> {
         self
     }
 
-    /// The same without the type. The error says why there is no template.
+    /// The same without the type. The error explains why there is no template.
     pub(crate) fn any(&self, resource_type: &ResourceType) -> Result<AnyBounds, String> {
         let template = self.template(resource_type)?;
         Ok(AnyBounds { max_objects: self.max_objects, time_to_idle: self.time_to_idle, template })
     }
 
-    /// The given template, or one of nothing but a type and a name, which must decode.
+    /// The given template, or one with only a type and a name, which must decode.
     fn template(&self, resource_type: &ResourceType) -> Result<Value, String> {
         if let Some(template) = &self.template {
             return serde_json::to_value(template).map_err(|error| error.to_string());
@@ -68,7 +68,7 @@ impl<K: KubeObject> Bounds<K> {
             "kind": resource_type.kind(),
             "metadata": { "name": "minimal" },
         });
-        // From text, as all objects are: the type is decoded in one way only.
+        // From text, like all objects: types are decoded in one way only.
         serde_json::from_str::<K>(&bare.to_string()).map(|_| bare).map_err(|error| error.to_string())
     }
 }
@@ -85,38 +85,15 @@ pub(crate) struct AnyBounds {
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
-    use kube::CustomResource;
-    use schemars::JsonSchema;
-    use serde::{Deserialize, Serialize};
 
     use super::*;
     use crate::{
         cache::{
-            Options,
             store::{BoundedStore, ItemStore},
             tests::known::kept,
         },
         resource::ObjectKey,
     };
-
-    #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
-    #[kube(group = "sample.example.com", version = "v1", kind = "Page", namespaced)]
-    struct PageSpec {
-        html: String,
-    }
-
-    #[test]
-    fn a_type_that_metadata_alone_is_not_enough_for_needs_a_template() {
-        let contradictions = |bounds: &Bounds<Page>| {
-            let mut options = Options::of::<Page>();
-            options.bound(bounds, &ResourceType::of::<Page>());
-            options.contradictions("Page", None)
-        };
-        let told = format!("{:?}", contradictions(&Bounds::new(1)));
-        assert!(told.contains("missing field `spec`") && told.contains("with_template"), "{told}");
-        let template = Page::new("any", PageSpec::default());
-        assert_eq!(contradictions(&Bounds::new(1).with_template(template)), []);
-    }
 
     #[test]
     fn an_object_that_is_not_used_for_a_time_is_known_and_not_held_in_full() {

@@ -25,21 +25,21 @@ pub(crate) enum ChangeKind<K: ?Sized> {
     Added {
         /// Its state.
         new: Arc<K>,
-        /// Whether it was found by the first list, so that it may have existed long before.
+        /// Whether the first list found it: it may have existed long before.
         initial: bool,
     },
     /// The object changed. Several changes may have been merged into one: `old` is then the state before the first.
     Updated {
-        /// Its state before.
+        /// The state before.
         old: Arc<K>,
-        /// Its state now.
+        /// The state now.
         new: Arc<K>,
     },
     /// The object is gone.
     Deleted {
         /// The last known state.
         last: Arc<K>,
-        /// Whether the deletion itself was missed, so that `last` may be older than the object's real last state.
+        /// Whether the deletion itself was missed: `last` may then be older than the object's real last state.
         final_state_unknown: bool,
     },
 }
@@ -76,7 +76,7 @@ impl ChangeKind<TextObject> {
     }
 }
 
-/// Is notified of what an informer sees. JOSDK: `ResourceEventHandler`.
+/// Is notified of the changes that an informer sees. JOSDK: `ResourceEventHandler`.
 ///
 /// All methods are called in order under the informer's lock: they return quickly, don't block, and don't write through
 /// the same informer. They may read from it. A panic is caught and logged, and the change counts as handed over.
@@ -99,13 +99,12 @@ pub(crate) trait ChangeHandler: Send + Sync {
         0
     }
 
-    /// An object that the operator itself has written doesn't match the selectors, so it is not followed: no change of
-    /// it will be reported.
+    /// An object that the operator itself has written doesn't match the selectors, so its changes won't be reported.
     fn on_not_selected(&self, key: &ObjectKey) {
         let _ = key;
     }
 
-    /// An object isn't followed any more, because its namespace isn't. It may well exist; nothing more is reported
+    /// An object isn't followed any more, because its namespace isn't. It may still exist; nothing more is reported
     /// about it.
     fn on_left(&self, key: &ObjectKey, uid: &str) {
         let _ = (key, uid);
@@ -140,6 +139,6 @@ pub(crate) trait Follower: Send + Sync {
     /// It is gone. An object that was replaced under its name is first reported as gone, then as seen.
     fn gone(&self, key: &ObjectKey);
 
-    /// No one listens any more.
+    /// The follower wants no more notifications.
     fn has_ended(&self) -> bool;
 }

@@ -13,7 +13,7 @@ pub(crate) type Transform<K> = Arc<dyn Fn(K) -> K + Send + Sync>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InitialList {
     /// Page by page. Every server supports this, an interrupted list continues with the page it has reached, and at
-    /// most one page is held in addition to the objects themselves. The default, because it is never the wrong choice.
+    /// most one page is held in addition to the objects themselves. The default, because it is always a safe choice.
     #[default]
     Paged,
     /// As the first events of the watch (`sendInitialEvents`), one object at a time: the least memory on both sides,
@@ -56,8 +56,8 @@ pub struct InformerSettings {
     /// After this time the server ends a watch, and a new one continues it; 90 s by default, at most 240 s, spread by
     /// up to a fifth. A silent watch is given up 5 s later, so this limits how long the silence stays unnoticed.
     pub watch_timeout: Duration,
-    /// Entries of `managedFields` are kept for these field managers only; by default for none. What they own, `fieldsV1`,
-    /// is kept as it came: a JSON string, not a tree, which would take many times the memory of the object itself.
+    /// Entries of `managedFields` are kept for these field managers only; by default for none. Their `fieldsV1` is kept
+    /// as the server sent it: as JSON text, because a tree would take many times the memory of the object itself.
     pub own_managers: Vec<String>,
     /// If an object that is known can no longer be decoded, take over its metadata: its deletion timestamp, finalizers
     /// and version. The rest stays as it was decoded last. By default the whole older state stays.
@@ -65,7 +65,7 @@ pub struct InformerSettings {
     /// Whether each object is decoded when it arrives, to check that it can be; otherwise it is decoded when it is
     /// read.
     pub(crate) is_checked: bool,
-    /// Whether some function of the user's receives each object as soon as it arrives. Then it gets the object that was
+    /// Whether a function of the user's receives each object as soon as it arrives. It gets the object that was
     /// decoded for the check.
     pub is_asked: bool,
 }

@@ -21,14 +21,14 @@ pub(crate) type Indexer<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
 /// An indexer of objects of any type.
 pub(crate) type AnyIndexer = Arc<dyn Fn(&dyn Object) -> Vec<String> + Send + Sync>;
 
-/// An indexer that is called only for its own type.
+/// An indexer that is called only for objects of its own type.
 pub(crate) fn opening<K: KubeObject>(indexer: Indexer<K>) -> AnyIndexer {
     Arc::new(move |object| object.typed_ref().map_or_else(Vec::new, |object| indexer(object)))
 }
 
 impl View {
-    /// The user's indexers, evaluated on what is kept. They are called once for each state, when it arrives, so that
-    /// neither a read of the index nor the next state needs a decoded object. A panic of one counts as "no value": the
+    /// The user's indexers, evaluated on kept objects. They are called once for each state, when it arrives: neither a
+    /// read of the index nor the next state needs a decoded object. A panic of one counts as "no value": the
     /// informer must continue.
     pub(crate) fn opens(
         self: &Arc<Self>,
@@ -86,7 +86,7 @@ impl Indexers {
         Self { by_name }
     }
 
-    /// The same indexes, for other objects.
+    /// The same indexes for other objects.
     pub(super) fn anew(&self) -> Self {
         let anew = |(name, index): (&String, &Index)| {
             let index = Index { indexer: Arc::clone(&index.indexer), keys: RwLock::default() };

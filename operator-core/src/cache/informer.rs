@@ -74,7 +74,7 @@ struct Inner {
     environment: Environment,
     view: Arc<View>,
     engine: Arc<Engine>,
-    /// With these it shares its list-watches.
+    /// How it shares its list-watches, if it does.
     share: Option<Share>,
     /// It has listed its objects once, and follows nothing.
     is_given: AtomicBool,
@@ -146,7 +146,7 @@ impl Informer {
             left.values().for_each(AbortHandle::abort);
             // They end only when they are aborted.
             let ended = async { while loops.next().await.is_some() {} };
-            // Without any of them there is nothing to do but to wait.
+            // Without any namespace it can only wait.
             future::select(pin!(changed), pin!(future::join(ended, future::pending::<()>()))).await;
         }
     }
@@ -176,8 +176,8 @@ impl Informer {
         self.0.engine.is_synced()
     }
 
-    /// Resolves when the collection has been listed once that objects of `namespace` belong to: that of the namespace,
-    /// if it is followed separately, or everything.
+    /// Resolves when the collection of `namespace` has been listed once: its own one, if the namespace is followed
+    /// separately, or everything.
     pub(crate) async fn synced_in(&self, namespace: &str) {
         match self.0.engine.scopes.of_namespace(namespace) {
             Some(scope) => self.0.engine.collection_synced(scope).await,
@@ -185,14 +185,14 @@ impl Informer {
         }
     }
 
-    /// Whether the collection that this object belongs to has been listed once, or another one to which it belonged before
-    /// the namespaces changed. Until then, everything that is read about the object is uncertain.
+    /// Whether the collection of this object, now or before the namespaces changed, has been listed once. Until then, all
+    /// that is read about the object is uncertain.
     pub(crate) fn is_synced_for(&self, key: &ObjectKey) -> bool {
         self.0.engine.scopes.is_known(key)
     }
 
-    /// Lists its objects once, from a server that answers at once, and follows nothing: it is synced when this returns. Of
-    /// a kind that can't be listed there are no objects.
+    /// Lists its objects once, from a server that answers at once, and follows nothing: it is synced when this returns. A
+    /// kind that can't be listed has no objects.
     pub(crate) fn list_from(&self, answer: &dyn Fn(Request<Vec<u8>>) -> Option<String>) {
         let engine = &self.0.engine;
         self.0.is_given.store(true, Ordering::Relaxed);
@@ -260,7 +260,7 @@ impl Informer {
 
     /// The same for a caller that must not treat an object that can't be decoded as missing.
     pub(crate) fn try_get(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Unopened> {
-        // Whether a bounded informer still has it depends on what others have read since: nobody may rely on that.
+        // Whether a bounded informer still has it depends on the reads of others: no caller may rely on that.
         if !self.0.engine.is_readable(key) && self.contains(key) {
             let (kind, key) = (self.resource_type().clone(), key.clone());
             return Err(Unopened { kind, key, why: WhyUnopened::NotHeld });
@@ -293,7 +293,7 @@ impl Informer {
     ///
     /// An object that was read is held from then on, unless the watch has shown something newer in the meantime. Reads
     /// forget an object that the server doesn't have at once; the handler is notified when the watch shows its
-    /// deletion. An answer may be newer than what the handler has been notified of. Besides list and watch, the
+    /// deletion. An answer may be newer than the last state that the handler was notified of. Besides list and watch, the
     /// operator needs the right to `get` these objects.
     ///
     /// # Errors
@@ -378,7 +378,7 @@ impl Informer {
         AnyWrite::begin(Arc::clone(&self.0.engine), key.clone())
     }
 
-    /// Remembers the response to a write, so that reads show it at once; its echo is reported like a foreign change.
+    /// Remembers the response to a write: reads show it at once. Its echo is reported like a foreign change.
     /// Returns it in the form in which it is kept.
     pub(crate) fn remember_answer(&self, answer: Answer) -> AnyObject {
         if let Some(kept) = &answer.kept {

@@ -5,8 +5,8 @@ use std::{fmt, marker::PhantomData, sync::Arc};
 use super::{Informer, TextObject};
 use crate::resource::{KubeObject, ObjectKey};
 
-/// What is known about all objects of one type that are followed, read from memory. Cheap to clone; clones share
-/// everything. JOSDK: `IndexedResourceCache`.
+/// The followed objects of one type, read from memory. Cheap to clone; clones share everything. JOSDK:
+/// `IndexedResourceCache`.
 ///
 /// It shows the newest known state of an object: the response to the operator's own write until the watch has caught up
 /// with it. An object that can't be decoded is left out.
@@ -16,7 +16,7 @@ pub struct ResourceCache<K: KubeObject> {
 }
 
 impl<K: KubeObject> ResourceCache<K> {
-    /// Reads what this informer of objects of that type holds; it has none of another type.
+    /// Reads this informer, whose objects must be of that type; objects of another type aren't found.
     pub(crate) fn of(informer: Informer) -> Self {
         Self { informer, of: PhantomData }
     }
@@ -33,8 +33,8 @@ impl<K: KubeObject> ResourceCache<K> {
         self.informer.contains(key)
     }
 
-    /// All objects, sorted by key. From a bounded source they have metadata only, so that none is mistaken for a
-    /// complete object by accident.
+    /// All objects, sorted by key. From a bounded source all of them have metadata only: none can be mistaken for a
+    /// complete object.
     #[must_use]
     pub fn list(&self) -> Vec<Arc<K>> {
         self.opened(&self.informer.entries())

@@ -1,10 +1,10 @@
 //! The part of the cluster that an informer follows.
 //!
 //! ```text
-//! [a, b] ──change──▶ [b, c]     a: left, what was known of it goes
-//!                               b: the same collection goes on
+//! [a, b] ──change──▶ [b, c]     a: left, its objects are forgotten
+//!                               b: the same collection continues
 //!                               c: new
-//! [a, b] ──change──▶ all        new, and what is known of a and b is known there from the start
+//! [a, b] ──change──▶ all        new, with the objects of a and b from the start
 //! ```
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -12,7 +12,6 @@ use std::{collections::BTreeSet, sync::Arc};
 use parking_lot::RwLock;
 use tokio::sync::{Notify, SetOnce, futures::Notified};
 
-use super::Contradiction;
 use crate::resource::{Cluster, ObjectKey, ResourceType};
 
 /// The namespaces that are watched. Cluster-scoped types are always watched as a whole.
@@ -41,7 +40,7 @@ impl<N: Into<String>, I: IntoIterator<Item = N>> From<I> for WatchScope {
 /// Names that stand for all namespaces in other tools.
 const WORDS_FOR_ALL: [&str; 3] = ["", "*", "JOSDK_ALL_NAMESPACES"];
 
-/// Why this isn't the name of a namespace: a server answers with an empty list then, so nothing would tell.
+/// Why this can't be the name of a namespace. A server answers with an empty list, so the mistake would stay unnoticed.
 pub(crate) fn wrong_namespace(name: &str) -> Option<&'static str> {
     if WORDS_FOR_ALL.contains(&name) {
         return Some("it stands for all namespaces, and no namespace can have this name");
@@ -52,19 +51,6 @@ pub(crate) fn wrong_namespace(name: &str) -> Option<&'static str> {
 }
 
 impl WatchScope {
-    /// What is wrong with it.
-    pub(crate) fn contradiction(&self) -> Option<Contradiction> {
-        let Self::Namespaces(names) = self else { return None };
-        let (what, why) = match names.iter().find_map(|name| Some((name, wrong_namespace(name)?))) {
-            Some((name, why)) => (format!("`{name}` is in the list of namespaces"), why),
-            None if names.is_empty() => {
-                ("the list of namespaces is empty".to_owned(), "nothing would ever run")
-            }
-            None => return None,
-        };
-        Some(Contradiction::new(what, why, "`WatchScope::All` alone, or only the names of namespaces"))
-    }
-
     /// The same for an operator that runs in this namespace.
     pub(crate) fn in_place(&self, namespace: &str) -> Self {
         match self {
@@ -74,7 +60,7 @@ impl WatchScope {
     }
 }
 
-/// Identifies a collection among those that one informer follows; none is used again for another one.
+/// Identifies a collection of one informer; never used again for another collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ScopeIndex(pub(super) usize);
 
@@ -92,17 +78,17 @@ pub(super) struct Scopes {
 #[derive(Debug)]
 struct Followed {
     /// Sorted by namespace; only `None` means "everything".
-    collections: Vec<Collection>,
+    collections: Vec<ScopeState>,
     next: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Collection {
+struct ScopeState {
     namespace: Option<String>,
     index: ScopeIndex,
     /// Set once it was listed for the first time.
     synced: Arc<SetOnce<()>>,
-    /// What was known of it before that, from collections that were followed before.
+    /// The namespaces whose objects were known before that, from collections that were followed before.
     known: Inherited,
 }
 
@@ -116,7 +102,7 @@ enum Inherited {
 /// The result of a change.
 #[derive(Debug, Default)]
 pub(super) struct Changed {
-    /// Those that are not followed any more.
+    /// The collections that are not followed any more.
     pub(super) left: Vec<ScopeIndex>,
     pub(super) new: Vec<ScopeIndex>,
 }
@@ -146,7 +132,7 @@ impl Scopes {
         &self.cluster
     }
 
-    /// Follows this scope instead. A collection that is in both goes on.
+    /// Follows this scope instead. A collection that is in both continues.
     pub(super) fn change(&self, scope: &WatchScope) -> Changed {
         let mut followed = self.followed.write();
         let before = std::mem::take(&mut followed.collections);
@@ -181,19 +167,19 @@ impl Scopes {
         self.holding(key, |collection| collection.index)
     }
 
-    fn holding<T>(&self, key: &ObjectKey, of: impl FnOnce(&Collection) -> T) -> Option<T> {
+    fn holding<T>(&self, key: &ObjectKey, of: impl FnOnce(&ScopeState) -> T) -> Option<T> {
         if *key.cluster() != self.cluster {
             return None;
         }
         let followed = self.followed.read();
-        if let [everything @ Collection { namespace: None, .. }] = &*followed.collections {
+        if let [everything @ ScopeState { namespace: None, .. }] = &*followed.collections {
             return Some(of(everything));
         }
         followed.find(key.namespace()?).map(of)
     }
 
-    /// Whether what is known of an object is all that exists of it: its collection has been listed, or others that it
-    /// belonged to before.
+    /// Whether the state of an object is known for certain: its collection has been listed, or one that it belonged to
+    /// before.
     pub(super) fn is_known(&self, key: &ObjectKey) -> bool {
         let known = self.holding(key, |collection| collection.knows(key.namespace()));
         known.unwrap_or(true)
@@ -223,19 +209,19 @@ impl Scopes {
 }
 
 impl Followed {
-    fn collection(&mut self, namespace: Option<String>, known: Inherited) -> Collection {
+    fn collection(&mut self, namespace: Option<String>, known: Inherited) -> ScopeState {
         let index = ScopeIndex(self.next);
         self.next += 1;
-        Collection { namespace, index, synced: Arc::new(SetOnce::new()), known }
+        ScopeState { namespace, index, synced: Arc::new(SetOnce::new()), known }
     }
 
-    fn find(&self, namespace: &str) -> Option<&Collection> {
+    fn find(&self, namespace: &str) -> Option<&ScopeState> {
         let found = self.collections.binary_search_by(|held| held.namespace.as_deref().cmp(&Some(namespace)));
         Some(&self.collections[found.ok()?])
     }
 }
 
-impl Collection {
+impl ScopeState {
     fn knows(&self, namespace: Option<&str>) -> bool {
         self.synced.initialized()
             || match (&self.known, namespace) {
@@ -246,10 +232,10 @@ impl Collection {
     }
 }
 
-/// What was known of a new collection through those `before`.
-fn known_before(before: &[Collection], namespace: Option<&str>) -> Inherited {
+/// What was known of a new collection through the collections `before`.
+fn known_before(before: &[ScopeState], namespace: Option<&str>) -> Inherited {
     match (namespace, before) {
-        (Some(_), [everything @ Collection { namespace: None, .. }]) if everything.knows(namespace) => {
+        (Some(_), [everything @ ScopeState { namespace: None, .. }]) if everything.knows(namespace) => {
             Inherited::All
         }
         (Some(_), _) => Inherited::Of(BTreeSet::new()),
@@ -264,7 +250,7 @@ fn known_before(before: &[Collection], namespace: Option<&str>) -> Inherited {
 fn namespaces(scope: &WatchScope, is_namespaced: bool) -> Vec<Option<String>> {
     match scope {
         WatchScope::Namespaces(names) if is_namespaced => names.iter().cloned().map(Some).collect(),
-        // Which one is current was found out before.
+        // The current one was determined before.
         WatchScope::Namespaces(_) | WatchScope::All | WatchScope::Current => vec![None],
     }
 }
@@ -290,22 +276,6 @@ mod tests {
         assert_eq!(shop.as_deref(), Some("shop"));
         assert_eq!(scopes.of(&key("other")), None);
         assert_eq!(scopes.of(&key("shop").in_cluster("edge")), None);
-    }
-
-    #[test]
-    fn only_names_that_a_namespace_can_have_are_taken() {
-        for name in ["shop", "a", "0", "kube-system", &"a".repeat(63)] {
-            assert_eq!(of([name]).contradiction(), None, "{name}");
-        }
-        for name in
-            ["", "*", "JOSDK_ALL_NAMESPACES", "Not_A_Namespace", "-a", "a-", "a.b", "a/b", &"a".repeat(64)]
-        {
-            let wrong = of(["shop", name]).contradiction();
-            let what = wrong.map(|Contradiction([what, ..])| what);
-            assert_eq!(what, Some(format!("`{name}` is in the list of namespaces")));
-        }
-        assert!(of([]).contradiction().is_some_and(|Contradiction([what, ..])| what.contains("is empty")));
-        assert_eq!([WatchScope::All, WatchScope::Current].map(|scope| scope.contradiction()), [None, None]);
     }
 
     #[test]

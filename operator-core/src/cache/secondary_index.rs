@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::resource::ObjectKey;
 
-/// Relates secondaries with the primaries they belong to, both ways. JOSDK: `DefaultPrimaryToSecondaryIndex`; unlike
-/// it, it remembers the primaries of a secondary itself, so that it needs no older version of the secondary to remove
-/// former ones.
+/// Relates secondaries with the primaries they belong to, both ways. JOSDK: `DefaultPrimaryToSecondaryIndex`, which needs
+/// the older version of a secondary to remove former primaries; this index remembers the primaries of a secondary
+/// itself.
 ///
 /// Nothing is kept about an object without a relation.
 #[derive(Clone, Debug, Default)]

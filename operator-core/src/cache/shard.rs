@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The hash is the 64-bit FNV-1a of the field's text. The server applies it (Kubernetes 1.36, feature gate
-//! `ShardedListAndWatch`); what it sends is checked, because one that doesn't know the parameter ignores it.
+//! `ShardedListAndWatch`); its answer is checked, because a server that doesn't know the parameter ignores it.
 
 use std::fmt;
 
@@ -46,7 +46,7 @@ impl Shard {
         Ok(Self { text: text.trim().to_owned(), field, ranges })
     }
 
-    /// One that no server understands.
+    /// A selector that no server understands.
     pub(crate) fn unreadable() -> Self {
         Self { text: "none".to_owned(), field: Field::Uid, ranges: Vec::new() }
     }
@@ -75,7 +75,7 @@ impl fmt::Display for Shard {
 
 fn range(part: &str) -> Result<(Field, Range), String> {
     let arguments = part.strip_prefix("shardRange(").and_then(|rest| rest.strip_suffix(')'));
-    let arguments = arguments.ok_or_else(|| format!("`{part}` is no `shardRange(field, '0x…', '0x…')`"))?;
+    let arguments = arguments.ok_or_else(|| format!("`{part}` isn't a `shardRange(field, '0x…', '0x…')`"))?;
     let arguments: Vec<&str> = arguments.split(',').map(str::trim).collect();
     let [field, from, to] = arguments[..] else {
         return Err(format!("`shardRange` takes a field and two numbers, not {} arguments", arguments.len()));
@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, words) in [
-            ("", "is no `shardRange"),
-            ("a in (b)", "is no `shardRange"),
+            ("", "isn't a `shardRange"),
+            ("a in (b)", "isn't a `shardRange"),
             ("shardRange(object.metadata.uid)", "not 1 arguments"),
             (
                 "shardRange(object.metadata.name, '0x0000000000000000', '0x8000000000000000')",

@@ -11,6 +11,7 @@ use crate::{
 
 /// What a command can fail with. Shown as three lines: what failed, why, and what to type next.
 #[derive(Debug, thiserror::Error)]
+#[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "some are those of `dev`"))]
 pub(super) enum Error {
     /// The operator's declaration contradicts itself.
     #[error("the operator's declaration is wrong")]
@@ -50,13 +51,39 @@ pub(super) enum Error {
         path: PathBuf,
     },
     /// The process can't receive signals.
-    #[cfg(feature = "testing")]
     #[error("cannot listen to the process's signals")]
     Signals(#[source] io::Error),
-    /// The command `dev` failed.
-    #[cfg(feature = "testing")]
-    #[error(transparent)]
-    Dev(#[from] super::dev::DevError),
+    /// Something in the development cluster failed.
+    #[error("could not {doing}")]
+    Cluster {
+        /// What was tried.
+        doing: &'static str,
+        /// Why it failed.
+        source: Box<dyn StdError + Send + Sync>,
+    },
+    /// `dev` would have used a cluster that it did not start.
+    #[error(
+        "USE_EXISTING_CLUSTER is set, and `dev` writes only to a control plane that it has started itself"
+    )]
+    NotOurs,
+    /// The operator's own account lacks rights.
+    #[error("{user} lacks {} of the rights that the operator needs from its start", missing.len())]
+    Forbidden {
+        /// The account.
+        user: String,
+        /// What is missing, as in "list configmaps".
+        missing: Vec<String>,
+    },
+    /// A step of the scenario was refused, or its condition was not met in time.
+    #[error("the step `{step}` failed")]
+    Step {
+        /// The step's name.
+        step: String,
+        /// Whether it waited in vain.
+        timed_out: bool,
+        /// Why.
+        source: Box<dyn StdError + Send + Sync>,
+    },
 }
 
 impl Error {
@@ -70,9 +97,9 @@ impl Error {
             Self::Operator(operator::Error::LeaderElection(_)) => ExitStatus::Configuration,
             Self::Operator(operator::Error::Definitions { forbidden: true, .. }) => ExitStatus::Forbidden,
             Self::Stale { .. } => ExitStatus::Stale,
-            Self::NoSuchStyle { .. } => ExitStatus::Usage,
-            #[cfg(feature = "testing")]
-            Self::Dev(error) => error.exit_status(),
+            Self::NoSuchStyle { .. } | Self::NotOurs => ExitStatus::Usage,
+            Self::Forbidden { .. } => ExitStatus::Forbidden,
+            Self::Step { timed_out: true, .. } => ExitStatus::TimedOut,
             _ => ExitStatus::Failed,
         }
     }
@@ -80,8 +107,7 @@ impl Error {
     /// Why it failed, in one line; in the server's own words where there are any.
     pub(super) fn why(&self) -> Option<String> {
         match self {
-            #[cfg(feature = "testing")]
-            Self::Dev(error) => error.why(),
+            Self::Forbidden { missing, .. } => Some(format!("it may not {}", missing.join(", "))),
             _ => self.source().map(one_line),
         }
     }
@@ -120,10 +146,13 @@ impl Error {
             Self::NoCrd => "declare the controller with `Controller::of::<MyKind>()` or the derive, which bring the definition".to_owned(),
             Self::Read { path, .. } => format!("ls -l {}", path.display()),
             Self::Stale { path } => format!("{program} crd > {}", path.display()),
-            #[cfg(feature = "testing")]
             Self::Signals(_) => format!("{program} run"),
-            #[cfg(feature = "testing")]
-            Self::Dev(error) => error.advice(program),
+            Self::Cluster { .. } => format!("RUST_LOG=debug {program} dev"),
+            Self::NotOurs => format!("env -u USE_EXISTING_CLUSTER {program} dev"),
+            Self::Forbidden { .. } => {
+                format!("add the rules to the role in the operator's manifests, then {program} dev")
+            }
+            Self::Step { .. } => format!("{program} dev, and repeat the step by hand"),
         }
     }
 }

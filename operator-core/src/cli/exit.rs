@@ -1,6 +1,7 @@
 //! The exit codes of all commands.
 
 use std::{
+    io,
     process::{self, ExitCode},
     thread,
     time::Duration,
@@ -8,7 +9,7 @@ use std::{
 
 use tokio::{
     runtime,
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
 };
 
 use crate::operator::Exit;
@@ -20,50 +21,38 @@ use crate::operator::Exit;
     allow(dead_code, reason = "what becomes of objects is only judged by `dev`")
 )]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(super) enum ExitStatus {
     /// The command succeeded.
-    Success,
+    Success = 0,
     /// The command failed: the cluster is out of reach, a request was refused.
-    Failed,
+    Failed = 1,
     /// A generated file is not what the operator would generate now.
-    Stale,
+    Stale = 2,
     /// Objects are not ready, and no pending work would make them ready.
-    Waiting,
+    Waiting = 3,
     /// Objects are in error.
-    InError,
+    InError = 4,
     /// It timed out.
-    TimedOut,
+    TimedOut = 5,
     /// The command line is wrong.
-    Usage,
+    Usage = 64,
     /// The operator was the leader, and no longer is; it has to be started again.
-    LeadershipLost,
+    LeadershipLost = 75,
     /// A right is missing that the operator needs from its start.
-    Forbidden,
+    Forbidden = 77,
     /// The operator's declaration contradicts itself.
-    Configuration,
+    Configuration = 78,
     /// A second Ctrl-C came before the operator had stopped.
-    Interrupted,
+    Interrupted = 130,
     /// The operator did not stop within its timeout.
-    Terminated,
+    Terminated = 143,
 }
 
 impl ExitStatus {
     /// The process's exit code.
     const fn code(self) -> u8 {
-        match self {
-            Self::Success => 0,
-            Self::Failed => 1,
-            Self::Stale => 2,
-            Self::Waiting => 3,
-            Self::InError => 4,
-            Self::TimedOut => 5,
-            Self::Usage => 64,
-            Self::LeadershipLost => 75,
-            Self::Forbidden => 77,
-            Self::Configuration => 78,
-            Self::Interrupted => 130,
-            Self::Terminated => 143,
-        }
+        self as u8
     }
 }
 
@@ -76,7 +65,7 @@ const BESIDE_THE_RUNS: Duration = Duration::from_secs(10);
 /// code may block its own forever. If no further thread can be started, the process has to be killed from outside.
 pub(super) fn at_last(status: ExitStatus) {
     let end = move || {
-        // Nobody wakes it, so that nothing but the time ends this.
+        // Nothing wakes it: only the time ends this.
         thread::park_timeout(LAST_MOMENT);
         process::exit(status.code().into());
     };
@@ -90,21 +79,33 @@ pub(super) fn when_told(termination_timeout: Duration) {
     let listen = move || {
         let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() else { return };
         runtime.block_on(async {
-            let (Ok(mut terminate), Ok(mut interrupt)) =
-                (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-            else {
-                return;
-            };
-            tokio::select! {
-                biased;
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
+            let Ok(mut signals) = Signals::listen() else { return };
+            signals.any().await;
             tokio::time::sleep(termination_timeout + BESIDE_THE_RUNS).await;
             process::exit(ExitStatus::Terminated.code().into());
         });
     };
     let _ = thread::Builder::new().name("signals".to_owned()).spawn(listen);
+}
+
+/// What asks a command to end.
+pub(super) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    pub(super) fn listen() -> io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    pub(super) async fn any(&mut self) {
+        tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }
 
 impl From<ExitStatus> for ExitCode {

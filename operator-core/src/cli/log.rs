@@ -12,13 +12,16 @@
 //! - What is in the queue when [`Log`] is dropped is written, unless that takes longer than a second.
 
 use std::{
-    collections::VecDeque,
     io::{self, Write},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+        mpsc::{self, Receiver, SyncSender},
+    },
+    thread,
     time::Duration,
 };
 
-use parking_lot::{Condvar, Mutex};
 use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt};
 
 use super::{LogForm, output::Output};
@@ -27,6 +30,8 @@ use super::{LogForm, output::Output};
 const QUEUE: usize = 8 * 1024;
 /// How long a reader may delay the end of a command.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The pause between two looks at whether everything is written.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// Sends tracing's events to stderr. `default` is what is logged unless RUST_LOG overrides it. A subscriber that the
 /// program has set before stays. Dropping what is returned writes what is still to be written.
@@ -43,80 +48,73 @@ pub(super) fn start(form: LogForm, default: &str, output: Output) -> Log {
 }
 
 /// Lines on their way to the reader.
-#[derive(Clone, Default)]
-struct Lines(Arc<Shared>);
-
-#[derive(Default)]
-struct Shared {
-    queue: Mutex<Queue>,
-    /// There is a line to write.
-    filled: Condvar,
-    /// Nothing is left to write. What waits for the end is notified only of this: if it were woken by each line, it
-    /// would slow the writing down until its time is over.
-    drained: Condvar,
+#[derive(Clone)]
+struct LogLines {
+    queue: SyncSender<Vec<u8>>,
+    counts: Arc<Counts>,
 }
 
 #[derive(Default)]
-struct Queue {
-    waiting: VecDeque<Vec<u8>>,
+struct Counts {
+    /// Lines that are in the queue or being written.
+    waiting: AtomicUsize,
     /// How many found no place since that was last said.
-    dropped: u64,
-    /// Whether a line is out of the queue and not written yet.
-    writing: bool,
+    dropped: AtomicU64,
 }
 
-/// A log under way.
-#[must_use = "dropping it writes what is left"]
-pub(super) struct Log(Option<(Lines, Duration)>);
-
-impl Log {
-    /// A log that is written to `sink`, whose end waits for it at most this long; `None` if no further thread can be
-    /// started.
-    fn to(sink: impl Write + Send + 'static, patience: Duration) -> Option<(Lines, Self)> {
-        let lines = Lines::default();
-        let written = lines.clone();
-        std::thread::Builder::new().name("log".to_owned()).spawn(move || written.write_to(sink)).ok()?;
-        Some((lines.clone(), Self(Some((lines, patience)))))
-    }
-}
-
-impl Lines {
-    fn write_to(&self, mut sink: impl Write) {
-        loop {
-            let (line, dropped) = {
-                let mut queue = self.0.queue.lock();
-                queue.writing = false;
-                if queue.waiting.is_empty() {
-                    self.0.drained.notify_all();
-                }
-                self.0.filled.wait_while(&mut queue, |queue| queue.waiting.is_empty());
-                queue.writing = true;
-                (queue.waiting.pop_front().unwrap_or_default(), std::mem::take(&mut queue.dropped))
-            };
-            let told = sink.write_all(&line).and_then(|()| match dropped {
-                0 => Ok(()),
-                _ => writeln!(
-                    sink,
-                    "{dropped} lines of the log were dropped, as they found no reader or no room"
-                ),
-            });
-            // The disk may be full. Where nobody reads any more there is nobody to be told about it.
-            if told.is_err() {
-                self.0.queue.lock().dropped += dropped + 1;
+impl Counts {
+    /// Waits at most this long until nothing is left to write.
+    fn drain(&self, patience: Duration) {
+        for _ in 0..patience.as_millis() / LOOK_AGAIN.as_millis() {
+            if self.waiting.load(Ordering::SeqCst) == 0 {
+                break;
             }
+            // Nothing wakes it.
+            thread::park_timeout(LOOK_AGAIN);
         }
     }
 }
 
-impl Write for Lines {
+/// A log under way.
+#[must_use = "dropping it writes what is left"]
+pub(super) struct Log(Option<(Arc<Counts>, Duration)>);
+
+impl Log {
+    /// A log that is written to `sink`, whose end waits for it at most this long; `None` if no further thread can be
+    /// started.
+    fn to(sink: impl Write + Send + 'static, patience: Duration) -> Option<(LogLines, Self)> {
+        let (queue, lines) = mpsc::sync_channel(QUEUE);
+        let counts = Arc::<Counts>::default();
+        let written = Arc::clone(&counts);
+        thread::Builder::new().name("log".to_owned()).spawn(move || write_to(sink, &lines, &written)).ok()?;
+        Some((LogLines { queue, counts: Arc::clone(&counts) }, Self(Some((counts, patience)))))
+    }
+}
+
+fn write_to(mut sink: impl Write, lines: &Receiver<Vec<u8>>, counts: &Counts) {
+    for line in lines {
+        let dropped = counts.dropped.swap(0, Ordering::SeqCst);
+        let told = sink.write_all(&line).and_then(|()| match dropped {
+            0 => Ok(()),
+            _ => {
+                writeln!(sink, "{dropped} lines of the log were dropped, as they found no reader or no room")
+            }
+        });
+        // The disk may be full. Without a reader there is no one to tell.
+        if told.is_err() {
+            counts.dropped.fetch_add(dropped + 1, Ordering::SeqCst);
+        }
+        counts.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Write for LogLines {
     /// Takes a whole line, which is how tracing writes.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut queue = self.0.queue.lock();
-        if queue.waiting.len() < QUEUE {
-            queue.waiting.push_back(line.to_owned());
-            self.0.filled.notify_one();
-        } else {
-            queue.dropped += 1;
+        self.counts.waiting.fetch_add(1, Ordering::SeqCst);
+        if self.queue.try_send(line.to_owned()).is_err() {
+            self.counts.waiting.fetch_sub(1, Ordering::SeqCst);
+            self.counts.dropped.fetch_add(1, Ordering::SeqCst);
         }
         Ok(line.len())
     }
@@ -128,9 +126,8 @@ impl Write for Lines {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        if let Some((Lines(lines), patience)) = self.0.take() {
-            let is_left = |queue: &mut Queue| queue.writing || !queue.waiting.is_empty();
-            lines.drained.wait_while_for(&mut lines.queue.lock(), is_left, patience);
+        if let Some((counts, patience)) = &self.0 {
+            counts.drain(*patience);
         }
     }
 }
@@ -197,11 +194,10 @@ mod tests {
     #[test]
     fn a_disk_that_is_full_costs_lines_which_are_counted() {
         let disk = Disk::default();
-        let (mut lines, log) = Log::to(disk.clone(), LONG).unwrap();
+        let (lines, log) = Log::to(disk.clone(), LONG).unwrap();
         let all_tried = || {
-            let is_left = |queue: &mut Queue| queue.writing || !queue.waiting.is_empty();
-            let Shared { queue, drained, .. } = &*lines.0;
-            !drained.wait_while_for(&mut queue.lock(), is_left, LONG).timed_out()
+            lines.counts.drain(LONG);
+            lines.counts.waiting.load(Ordering::SeqCst) == 0
         };
         let mut said = lines.clone();
         for number in 0..100 {
@@ -216,12 +212,12 @@ mod tests {
             text,
             "there is room again\n100 lines of the log were dropped, as they found no reader or no room\n"
         );
-        say(&mut lines, "the last words");
+        say(&mut said, "the last words");
         drop(log);
         assert!(String::from_utf8(disk.0.lock().bytes.clone()).unwrap().ends_with("the last words\n"));
     }
 
-    fn say(lines: &mut Lines, text: &str) {
+    fn say(lines: &mut LogLines, text: &str) {
         lines.write_all(format!("{text}\n").as_bytes()).unwrap();
     }
 

@@ -93,7 +93,7 @@ impl CommandLine {
     /// Without a command, the operator runs if it is in a pod, and otherwise prints help.
     ///
     /// The process belongs to this command: when `run` has ended it exits within two seconds, and after SIGTERM or
-    /// Ctrl-C at the latest ten seconds after the termination timeout. A run that blocks its thread could otherwise
+    /// Ctrl-C ten seconds after the termination timeout at the latest. A run that blocks its thread could otherwise
     /// keep the runtime alive forever, or keep it from receiving signals.
     pub async fn main(self) -> ExitCode {
         let mut described = self.operator.describe(Cli::command());
@@ -115,7 +115,7 @@ impl CommandLine {
             }
             Err(error) => {
                 let is_wrong = error.use_stderr();
-                // What can't be printed can't be complained about either.
+                // If this can't be printed, an error can't be printed either.
                 let _ = command::with_tip(error).print();
                 if is_wrong { ExitStatus::Usage.into() } else { ExitStatus::Success.into() }
             }

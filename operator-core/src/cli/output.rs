@@ -47,33 +47,19 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    const fn text(self, ascii: bool) -> &'static str {
-        match (self, ascii) {
-            (Self::Start, false) => "▸",
-            (Self::Start, true) => ">",
-            (Self::Created, _) => "+",
-            (Self::Updated, _) => "~",
-            (Self::Deleted, _) => "-",
-            (Self::Ready, false) => "✔",
-            (Self::Ready, true) => "ok",
-            (Self::Working, false) => "●",
-            (Self::Working, true) => "*",
-            (Self::Waiting, false) => "○",
-            (Self::Waiting, true) => "o",
-            (Self::Error, false) => "✖",
-            (Self::Error, true) => "x",
-            (Self::Warning, _) => "!",
+    /// The mark, the same in ASCII, and its colour; a mark without colour is dimmed.
+    const fn look(self) -> (&'static str, &'static str, Option<AnsiColor>) {
+        match self {
+            Self::Start => ("▸", ">", None),
+            Self::Created => ("+", "+", Some(AnsiColor::Green)),
+            Self::Updated => ("~", "~", Some(AnsiColor::Yellow)),
+            Self::Deleted => ("-", "-", Some(AnsiColor::Red)),
+            Self::Ready => ("✔", "ok", Some(AnsiColor::Green)),
+            Self::Working => ("●", "*", Some(AnsiColor::Yellow)),
+            Self::Waiting => ("○", "o", None),
+            Self::Error => ("✖", "x", Some(AnsiColor::Red)),
+            Self::Warning => ("!", "!", Some(AnsiColor::Yellow)),
         }
-    }
-
-    fn style(self) -> Style {
-        let color = match self {
-            Self::Created | Self::Ready => AnsiColor::Green,
-            Self::Updated | Self::Working | Self::Warning => AnsiColor::Yellow,
-            Self::Deleted | Self::Error => AnsiColor::Red,
-            Self::Start | Self::Waiting => return Style::new().dimmed(),
-        };
-        color.on_default()
     }
 }
 
@@ -118,8 +104,9 @@ impl Output {
 
     /// A mark in its colour.
     pub(crate) fn mark(self, mark: Mark) -> String {
-        let style = mark.style();
-        format!("{style}{}{style:#}", mark.text(self.ascii))
+        let (mark, ascii, color) = mark.look();
+        let style = color.map_or(Style::new().dimmed(), |color| color.on_default());
+        format!("{style}{}{style:#}", if self.ascii { ascii } else { mark })
     }
 
     /// Text that matters less.
@@ -167,7 +154,7 @@ mod tests {
     #[test]
     fn ascii_marks_are_ascii() {
         for mark in [Mark::Start, Mark::Ready, Mark::Working, Mark::Waiting, Mark::Error, Mark::Created] {
-            assert!(mark.text(true).is_ascii());
+            assert!(mark.look().1.is_ascii());
         }
     }
 }

@@ -130,8 +130,10 @@ impl std::fmt::Display for Target {
     }
 }
 
-#[cfg(all(test, feature = "testing"))]
+#[cfg(test)]
 mod tests {
+    #![cfg(feature = "testing")]
+
     use std::time::Duration;
 
     use k8s_openapi::api::core::v1::ConfigMap;

@@ -1,4 +1,4 @@
-//! A layer that is one function: what it does with a request and its answer.
+//! A layer that is one function of a request and the transport below.
 
 use std::{
     future::{Future, poll_fn},
@@ -14,7 +14,7 @@ use tower::{BoxError, Service, util::BoxService};
 
 use super::{Hook, ResponseBody, Transport, TransportHook};
 
-/// The answer to a request, or why there is none.
+/// The answer to a request, or the error.
 pub(crate) type Answer = Result<Response<ResponseBody>, BoxError>;
 
 /// The transport below a layer. Cheap to clone; clones are the same transport.
@@ -32,7 +32,7 @@ impl Inner {
     /// may send any number of times.
     ///
     /// # Errors
-    /// Those of the transport.
+    /// The errors of the transport.
     pub async fn send(&self, request: Request<Body>) -> Answer {
         let answer = {
             // Only for as long as the transport takes to accept the request, not for its answer.

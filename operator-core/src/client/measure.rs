@@ -8,14 +8,14 @@ use kube::client::Body;
 
 use super::{
     TransportHook,
-    verb::{Place, Verb},
+    verb::{ResourcePath, Verb},
 };
 use crate::{
     environment::Clock,
     observe::{Observation, Observers},
 };
 
-/// The hook that does so.
+/// The hook that reports them.
 pub(crate) fn measuring(observers: Observers, clock: Clock) -> TransportHook {
     TransportHook::around(move |request, inner| {
         let (observers, verb) = (observers.clone(), verb(&request));
@@ -31,7 +31,7 @@ pub(crate) fn measuring(observers: Observers, clock: Clock) -> TransportHook {
 
 /// The verb as in role rules; for a request that isn't about an object, the verb follows from the method.
 fn verb(request: &Request<Body>) -> &'static str {
-    let place = Place::of(request.uri().path());
+    let place = ResourcePath::of(request.uri().path());
     let verb = place.and_then(|place| Verb::of(request.method(), &place, request.uri().query()));
     match verb {
         Some(verb) => verb.in_full(request.headers()).as_str(),

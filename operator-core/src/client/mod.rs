@@ -4,7 +4,7 @@
 //! kube's transport (TLS, authentication; its own retry off), or a server inside the process
 //!   └─ fence                      closed when the operator has stopped; to writes, when it doesn't lead
 //!        └─ the user's transport hooks: faults, request logs; above them the measurement of each request
-//!             └─ who asks: user agent and other headers, impersonation
+//!             └─ the caller: user agent and other headers, impersonation
 //!                  ├─ deadline ─ budget               `direct`
 //!                  └─ budget ─ retry ─ deadline       `reads`
 //! ```
@@ -12,10 +12,10 @@
 //! The budget exists only if one was set; every request but a watch has a deadline.
 //!
 //! # Guarantees
-//! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; behind a write that was
-//!   answered with 504 but took effect, such a repetition is a second write.
+//! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; if a write took effect
+//!   and was answered with 504, the repetition is a second write.
 //! - Every request but a watch or a followed log ends within `REQUEST_DEADLINE`, 30 seconds, with an answer or an
-//!   error, and so does each attempt of a read; a list ends when it was silent for a minute. If there is a budget, the
+//!   error, and so does each attempt of a read; a list ends after a minute of silence. If there is a budget, the
 //!   time begins when the budget lets the request go: a write that was never sent doesn't end like one whose outcome is
 //!   unknown, and a read doesn't end before its turn.
 //! - All clients share one budget, and each attempt of a read counts. A watch neither counts nor waits.
@@ -77,7 +77,7 @@ use retry::RetryReads;
 pub(crate) use retry::retry_after;
 pub(crate) use term::Term;
 #[cfg(feature = "testing")]
-pub(crate) use verb::Place;
+pub(crate) use verb::ResourcePath;
 
 /// How long any request but a watch or a list may take, including reading its answer.
 pub(crate) const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
@@ -181,7 +181,7 @@ impl Clients {
             Some(budget) => direct.with_layer(&buffer).with_layer(budget).build(),
             None => direct.build(),
         };
-        // The deadline of each attempt begins when its turn has come: to wait for that says nothing about the server.
+        // The deadline of each attempt begins with its turn: waiting for the turn says nothing about the server.
         let reads = transport(config, hooks, &fence)?
             .with_layer(&deadline)
             .with_layer(&buffer)
@@ -255,7 +255,7 @@ fn transport(
     let invalid = |source| Error::Configuration(Box::new(source));
     let mut config = config.clone();
     config.default_retry = false;
-    // Who asks is known above the hooks: they may answer themselves, or tell callers apart.
+    // The hooks see the headers of the caller: they may answer themselves, or tell callers apart.
     let who = config.extra_headers_layer().map_err(invalid)?;
     config.headers.clear();
     let nobody = AuthInfo { impersonate: None, impersonate_uid: None, ..config.auth_info };

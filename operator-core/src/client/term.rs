@@ -13,10 +13,10 @@ use crate::environment::Now;
 /// Whether it holds is a comparison with the clock, made just before each write. No task has to run, or to notice
 /// anything, for the term to end: not even in a process that was stopped for a minute.
 #[derive(Clone, Default)]
-pub(crate) struct Term(Arc<Shared>);
+pub(crate) struct Term(Arc<TermState>);
 
 #[derive(Default)]
-struct Shared {
+struct TermState {
     until: Mutex<Until>,
     begun: CancellationToken,
 }

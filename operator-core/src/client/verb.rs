@@ -61,7 +61,7 @@ impl Verb {
     }
 
     /// The verb of a request; of a patch, whether it is an apply is known from its [headers](Self::in_full).
-    pub(crate) fn of(method: &Method, place: &Place<'_>, query: Option<&str>) -> Option<Self> {
+    pub(crate) fn of(method: &Method, place: &ResourcePath<'_>, query: Option<&str>) -> Option<Self> {
         let asks =
             |parameter: &str| query.is_some_and(|query| query.split('&').any(|pair| pair == parameter));
         Some(match (method.as_str(), place.name) {
@@ -77,7 +77,7 @@ impl Verb {
         })
     }
 
-    /// The same once the headers are known: an apply is a patch with a content type of its own.
+    /// The same once the headers are known: an apply is a patch with a special content type.
     pub(crate) fn in_full(self, headers: &HeaderMap) -> Self {
         let content = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let applies = content.is_some_and(|content| content.starts_with("application/apply-patch"));
@@ -88,7 +88,7 @@ impl Verb {
 /// The object or the collection that a path leads to.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "faults look at all of it, in tests"))]
-pub(crate) struct Place<'p> {
+pub(crate) struct ResourcePath<'p> {
     pub(crate) group: &'p str,
     pub(crate) version: &'p str,
     pub(crate) resource: &'p str,
@@ -97,7 +97,7 @@ pub(crate) struct Place<'p> {
     pub(crate) subresource: Option<&'p str>,
 }
 
-impl<'p> Place<'p> {
+impl<'p> ResourcePath<'p> {
     /// `None` for a path that leads to no object and no collection, such as `/readyz` and those of discovery.
     pub(crate) fn of(path: &'p str) -> Option<Self> {
         let mut segments = path.trim_matches('/').split('/').filter(|segment| !segment.is_empty());

@@ -1,4 +1,4 @@
-//! All keys, with the settings that they set, and JOSDK's keys without a meaning here. The names are JOSDK's, with
+//! All keys with their settings, and JOSDK's keys that have no meaning here. The names are JOSDK's, with
 //! `operator.` instead of `josdk.`.
 
 use std::{net::SocketAddr, time::Duration};
@@ -9,13 +9,13 @@ use super::{
 };
 use crate::controller::{ControllerSettings, Setting};
 
-/// What all keys begin with.
+/// The prefix of all keys.
 pub(super) const PREFIX: &str = "operator.";
 
 /// The prefix of the keys of a controller, before its name.
 pub(super) const CONTROLLER: &str = "operator.controller.";
 
-/// The operator's settings that came from outside.
+/// The external settings of the operator.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OperatorSettings {
     pub(crate) check_definitions: Option<Setting<bool>>,
@@ -31,7 +31,7 @@ pub(crate) struct OperatorSettings {
     pub(crate) election: ElectionSettings,
 }
 
-/// Those of its leader election.
+/// The settings of its leader election.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ElectionSettings {
     pub(crate) enabled: Option<Setting<bool>>,
@@ -43,15 +43,15 @@ pub(crate) struct ElectionSettings {
     pub(crate) retry_period: Option<Setting<Duration>>,
 }
 
-/// A key, without what all of its kind begin with.
+/// A key, without the prefix of its kind.
 pub(super) struct Key<S: 'static> {
     pub(super) name: &'static str,
-    /// Another key that sets the same.
+    /// Another key for the same setting.
     pub(super) same_as: Option<&'static str>,
     pub(super) meaning: Meaning<S>,
 }
 
-/// What becomes of a key's value.
+/// The use of a key's value.
 pub(super) enum Meaning<S> {
     Sets(fn(&mut S, &ConfigEntry) -> Result<(), Wrong>),
     /// It has no meaning here.
@@ -62,7 +62,7 @@ pub(super) enum Meaning<S> {
 }
 
 impl<S> Key<S> {
-    /// The name under which it is known whether it is set twice.
+    /// The name by which a second key for the same setting is detected.
     pub(super) fn canonical(&self) -> &'static str {
         self.same_as.unwrap_or(self.name)
     }
@@ -86,7 +86,7 @@ macro_rules! key {
     };
 }
 
-/// Those of the operator.
+/// The keys of the operator.
 pub(super) const OF_OPERATOR: &[Key<OperatorSettings>] = &[
     key!("check-crd", check_definitions, flag),
     key!("use-ssa-to-patch-primary-resource", use_ssa_to_patch_primary, flag),
@@ -103,14 +103,14 @@ pub(super) const OF_OPERATOR: &[Key<OperatorSettings>] = &[
     key!("leader-election.lease-duration", election.lease_duration, time),
     key!("leader-election.renew-deadline", election.renew_deadline, time),
     key!("leader-election.retry-period", election.retry_period, time),
-    // Beyond JOSDK's: what the command line can say.
+    // Not in JOSDK: the options of the command line.
     key!("http-address", http_address, address),
     key!("namespaces", namespaces, namespaces),
     refused::CLOSE_CLIENT,
     refused::CLONE_SECONDARIES,
 ];
 
-/// Those of each controller.
+/// The keys of each controller.
 pub(super) const OF_CONTROLLER: &[Key<ControllerSettings>] = &[
     key!("finalizer", finalizer, text),
     key!("generation-aware", generation_aware, flag),

@@ -23,15 +23,15 @@ use crate::controller::Mistake;
 #[derive(Clone, Default)]
 #[must_use = "settings do nothing until an operator is `configured_by` them"]
 pub struct ConfigLoader {
-    sources: Vec<Source>,
+    sources: Vec<ConfigSource>,
 }
 
 #[derive(Clone)]
-enum Source {
+enum ConfigSource {
     File(PathBuf),
     Environment,
     Provider(Arc<dyn ConfigProvider>),
-    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only a command line says something itself"))]
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line uses it"))]
     Said(Vec<ConfigEntry>),
 }
 
@@ -43,27 +43,27 @@ impl ConfigLoader {
 
     /// A file of YAML, with nested or dotted keys. JOSDK: `YamlConfigProvider`.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.sources.push(Source::File(path.into()));
+        self.sources.push(ConfigSource::File(path.into()));
         self
     }
 
     /// The environment variables that begin with `OPERATOR_`: the key in capitals, with `_` for dots and hyphens. JOSDK:
     /// `EnvVarConfigProvider`.
     pub fn environment(mut self) -> Self {
-        self.sources.push(Source::Environment);
+        self.sources.push(ConfigSource::Environment);
         self
     }
 
-    /// A source of one's own.
+    /// A custom source.
     pub fn provider(mut self, provider: impl ConfigProvider + 'static) -> Self {
-        self.sources.push(Source::Provider(Arc::new(provider)));
+        self.sources.push(ConfigSource::Provider(Arc::new(provider)));
         self
     }
 
     /// The settings of the command line.
     #[cfg(feature = "cli")]
     pub(crate) fn said(mut self, entries: Vec<ConfigEntry>) -> Self {
-        self.sources.push(Source::Said(entries));
+        self.sources.push(ConfigSource::Said(entries));
         self
     }
 
@@ -85,7 +85,7 @@ impl ConfigLoader {
     }
 }
 
-impl Source {
+impl ConfigSource {
     fn entries(&self, known: &[String], mistakes: &mut Vec<Mistake>) -> Vec<ConfigEntry> {
         match self {
             Self::File(path) => of_file(path, mistakes),
@@ -99,7 +99,7 @@ impl Source {
                 mistakes.push(Mistake::new(
                     "a configuration provider has failed",
                     error.to_string(),
-                    "what the provider needs, or remove the provider",
+                    "fix the provider, or remove it",
                 ));
                 Vec::new()
             }),
@@ -128,7 +128,7 @@ impl fmt::Debug for ConfigLoader {
     }
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for ConfigSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "file {}", path.display()),

@@ -1,4 +1,4 @@
-//! What all sources together set, and everything that is wrong with them.
+//! The settings of all sources together, and all mistakes in them.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use super::{
 };
 use crate::controller::{ControllerSettings, Mistake};
 
-/// The settings of an operator and its controllers that came from outside.
+/// The external settings of an operator and its controllers.
 #[derive(Debug, Default)]
 pub(crate) struct Resolved {
     pub(crate) operator: OperatorSettings,
     pub(crate) controllers: BTreeMap<String, ControllerSettings>,
-    /// Where each key was taken from.
+    /// The place of each key.
     pub(crate) places: BTreeMap<String, String>,
 }
 
-/// A key as it is written, and whose it is.
+/// A key, and the operator or controller that it belongs to.
 enum Located<'c> {
     Operator(&'static Key<OperatorSettings>),
     Controller(&'c str, &'static Key<ControllerSettings>),
 }
 
 impl Located<'_> {
-    /// The same for all keys that set the same.
+    /// The same text for all keys of one setting.
     fn canonical(&self) -> String {
         match self {
             Self::Operator(key) => format!("{PREFIX}{}", key.canonical()),
@@ -35,7 +35,7 @@ impl Located<'_> {
 }
 
 impl Resolved {
-    /// Of these sources, each of which wins over the ones before it, for an operator with these controllers.
+    /// The settings of these sources for an operator with these controllers; a later source wins over an earlier one.
     pub(super) fn of(
         sources: &[Vec<ConfigEntry>],
         controllers: &[String],
@@ -124,7 +124,7 @@ fn unknown(entry: &ConfigEntry, controllers: &[String]) -> Mistake {
         return Mistake::new(what, why, write);
     }
     let what = format!("{}: there is no key `{key}`", entry.place);
-    // As JOSDK has it, or without what all begin with.
+    // With JOSDK's prefix, or without any.
     let bare = key.strip_prefix("josdk.").unwrap_or(key);
     let prefixed = format!("{PREFIX}{bare}");
     let why = match key.starts_with(PREFIX) {
@@ -140,7 +140,7 @@ fn of_nobody<'k>(written: &'k str, controllers: &[String]) -> Option<(&'k str, &
     let rest = written.strip_prefix(CONTROLLER)?;
     let keys = OF_CONTROLLER.iter().map(|key| key.name);
     let named = keys.filter_map(|key| Some((rest.strip_suffix(key)?.strip_suffix('.')?, key)));
-    // The longest key, so that the shortest name: `informer.label-selector` ends like `label-selector`.
+    // The longest key, which leaves the shortest name: `informer.label-selector` ends like `label-selector`.
     let (name, key) = named.min_by_key(|(name, _)| name.len())?;
     let is_of_one =
         |controller: &String| name.strip_prefix(&**controller).is_some_and(|rest| rest.starts_with('.'));

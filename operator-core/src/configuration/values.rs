@@ -22,7 +22,7 @@ pub(super) fn flag(text: &str) -> Result<bool, Wrong> {
     text.parse().map_err(|_| wrong("it is neither `true` nor `false`", "`true` or `false`"))
 }
 
-/// How many of something may be at the same time.
+/// A limit on how many may exist at the same time.
 pub(super) fn at_once(text: &str) -> Result<usize, Wrong> {
     match text.parse::<u32>() {
         Ok(0) => Err(wrong("with 0 of them nothing would ever happen", "1 or more, for example `50`")),
@@ -31,7 +31,7 @@ pub(super) fn at_once(text: &str) -> Result<usize, Wrong> {
     }
 }
 
-/// How many of something there may be in a time.
+/// A limit on how many there may be in a period.
 pub(super) fn limit(text: &str) -> Result<u32, Wrong> {
     match text.parse() {
         Ok(0) => Err(wrong("with 0 of them nothing would ever happen", "1 or more, for example `10`")),
@@ -82,7 +82,7 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, Wrong> {
     text.parse().map_err(|_| wrong("not an address with a port", "for example `0.0.0.0:8080` or `[::]:8080`"))
 }
 
-/// Any text but none.
+/// Any text that isn't empty.
 pub(super) fn text(text: &str) -> Result<String, Wrong> {
     match text.trim() {
         "" => Err(wrong("it is empty", "a text, or leave the key out")),
@@ -108,7 +108,7 @@ pub(super) fn namespaces(list: &str) -> Result<Vec<String>, Wrong> {
     Ok(names)
 }
 
-/// A selector of labels, as far as its form goes: the server knows the rest.
+/// A label selector. Only its form is checked; the server checks the rest.
 pub(super) fn selector(selector: &str) -> Result<String, Wrong> {
     let selector = text(selector)?;
     let (mut depth, mut sound) = (0_i32, true);

@@ -7,7 +7,7 @@ use crate::controller::Mistake;
 
 const PREFIX: &str = "OPERATOR_";
 
-/// Begins with the same word, but is meant for others: the one sets OLM, the other Operator SDK's scaffolds.
+/// Variables with the same prefix that are meant for others: OLM sets the first, Operator SDK's scaffolds the second.
 const OF_OTHERS: &[&str] = &["OPERATOR_CONDITION_NAME", "OPERATOR_NAME"];
 
 /// The variable of a key.
@@ -41,7 +41,7 @@ pub(super) fn read(
     for key in known {
         keys.entry(variable(key)).or_default().push(key);
     }
-    // The order of an environment is nobody's decision.
+    // An environment has no meaningful order.
     let ours: BTreeMap<String, String> =
         variables.into_iter().filter(|(name, _)| name.starts_with(PREFIX)).collect();
     let mut entries = Vec::new();

@@ -132,7 +132,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
         Ok(())
     }
 
-    /// Passes by the rest of a node that has begun.
+    /// Skips the rest of a node that has begun.
     fn skip(&mut self, event: &Event<'t>) -> Result<(), ScanError> {
         let depth_of = |event: &Event<'t>| match event {
             Event::MappingStart(..) | Event::SequenceStart(..) => 1,
@@ -148,7 +148,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
         Ok(())
     }
 
-    /// The next event that is no comment.
+    /// The next event that isn't a comment.
     fn next(&mut self) -> Result<Option<Next<'t>>, ScanError> {
         for next in self.events.by_ref() {
             let (event, span) = next?;
@@ -169,7 +169,7 @@ impl<'t, E: Iterator<Item = Result<Next<'t>, ScanError>>> Reader<'t, E> {
     }
 }
 
-/// Comments are events only if some other crate of the build asks for them.
+/// Comments are events only if another crate in the build enables them.
 fn is_node_or_structure(event: &Event<'_>) -> bool {
     matches!(
         event,

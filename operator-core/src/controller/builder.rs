@@ -12,10 +12,12 @@ use super::{
     settings::Settings,
 };
 use crate::{
-    cache::{opening, option_methods},
+    cache::opening,
     dependent::Standalone,
     dispatcher::{CleanupFn, Code},
-    event_source::{InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods},
+    event_source::{
+        InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods, informer_methods,
+    },
     reconciler::{Cleaner, DataType, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
     workflow::IntoWorkflow,
@@ -60,7 +62,7 @@ impl<P: KubeObject<DynamicType: Default>> ControllerBuilder<NoReconciler<P>> {
     /// Named after the kind of its primaries.
     pub(super) fn of(definition: Option<fn() -> CustomResourceDefinition>) -> Self {
         let mut builder = Self::new(NoReconciler::new());
-        builder.draft.default_name = builder.draft.settings.primary_type.kind().to_lowercase();
+        builder.draft.default_name = builder.draft.settings.primaries.resource_type().kind().to_lowercase();
         builder.draft.settings.definition = definition;
         builder.draft.needs_workflow = true;
         builder
@@ -88,13 +90,13 @@ impl<P: KubeObject> ControllerBuilder<NoReconciler<P>> {
 }
 
 impl<R: Reconciler> ControllerBuilder<R> {
-    /// The primaries have this definition, which the operator includes.
+    /// Sets the definition of the primaries, which the operator includes.
     pub(super) fn defined_by(mut self, definition: fn() -> CustomResourceDefinition) -> Self {
         self.draft.settings.definition = Some(definition);
         self
     }
 
-    /// Its name by default, where there was another default before it had a reconciler.
+    /// Sets the default name; before there was a reconciler, the default was another.
     pub(super) fn called_like_its_type(mut self) -> Self {
         self.draft.default_name = type_name::<R>();
         self
@@ -115,8 +117,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner. Primaries that have
-    /// one with another name keep it: take it off before the name changes.
+    /// The finalizer's name; by default `<plural>.<group>/finalizer`. It is used only with a cleaner. A finalizer with
+    /// another name stays on its primaries: remove it before the name changes.
     pub fn finalizer(mut self, finalizer: impl Into<String>) -> Self {
         self.draft.finalizer = Some(finalizer.into());
         self
@@ -137,20 +139,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Works only on primaries that the label selector matches, for example `app=web,tier!=cache`.
-    pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
-        self.draft.settings.label_selector = Some(selector.into());
-        self
-    }
-
-    /// Works only on primaries that the field selector matches, for example `metadata.name=web`.
-    pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
-        self.draft.settings.field_selector = Some(selector.into());
-        self
-    }
-
     filter_methods!(
-        draft.settings.user_filters: R::Primary, "primaries",
+        draft.settings.filters.user: R::Primary, "primaries",
         "What passes must pass the default filters as well, unless [`ControllerBuilder::default_filters`] takes \
          them away. Filters are closures and compose with `&&`, `||` and `!`; \
          [`updates`](crate::event_source::updates) has some to begin with."
@@ -158,7 +148,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
 
     /// Whether updates that don't change the generation (labels, annotations, status) are ignored; by default they are.
     pub fn generation_aware(mut self, generation_aware: bool) -> Self {
-        self.draft.settings.generation_aware = generation_aware;
+        self.draft.settings.filters.generation_aware = generation_aware;
         self
     }
 
@@ -169,7 +159,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// `cleanup` from being called. Creation, deletion and replacement are not affected, and the operator's own writes
     /// still cause no run. JOSDK: `defaultFilters`.
     pub fn default_filters(mut self, default_filters: bool) -> Self {
-        self.draft.settings.default_filters = default_filters;
+        self.draft.settings.filters.default_filters = default_filters;
         self
     }
 
@@ -181,20 +171,20 @@ impl<R: Reconciler> ControllerBuilder<R> {
         name: impl Into<String>,
         values: impl Fn(&R::Primary) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        match self.draft.settings.indexers.entry(name.into()) {
+        match self.draft.settings.primaries.indexers.entry(name.into()) {
             Entry::Vacant(entry) => {
                 entry.insert(opening::<R::Primary>(Arc::new(values)));
             }
             Entry::Occupied(entry) => self.draft.mistakes.push(Mistake::new(
                 format!("two indexes are called `{}`", entry.key()),
-                "an index is found by its name, so the second would take the place of the first",
+                "an index is found by its name, so the second would replace the first",
                 "`.index(\"…\", …)` with another name for one of them",
             )),
         }
         self
     }
 
-    /// How failures are retried; by default five times with growing delays.
+    /// How failures are retried; by default without end, with delays that grow to four and a half minutes.
     pub fn retry(mut self, retry: impl IntoRetry) -> Self {
         self.draft.settings.retry = retry.generic();
         match retry.into_retry() {
@@ -255,7 +245,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         if self.draft.settings.status.replace(erased(function)).is_some() {
             self.draft.mistakes.push(Mistake::new(
                 "there are two status functions",
-                "each would write the whole status, so that the second would take the place of the first",
+                "each would write the whole status, so the second would replace the first",
                 "one `.status(…)`, whose function calls the other one",
             ));
         }
@@ -302,7 +292,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         references: impl Fn(&R::Primary) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
         let (references, index, indexer) = References::new(&SourceDeclaration::name(&source), references);
-        self.draft.settings.indexers.insert(index, indexer);
+        self.draft.settings.primaries.indexers.insert(index, indexer);
         self.watches(source.references(references))
     }
 
@@ -326,7 +316,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
         references: impl Fn(&R::Primary) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
         let source = InformerEventSource::<K>::new();
-        // Not the one of that kind's dependents, which shows what the controller has made.
+        // Not the source of that kind's dependents, which only shows objects that the controller has made.
         let name = format!("{} referred to", SourceDeclaration::name(&source));
         self.watches_referenced(source.name(name), references)
     }
@@ -338,25 +328,25 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    option_methods!(draft.settings.options, draft.settings.primary_type: R::Primary, "primaries");
+    informer_methods!(draft.settings.primaries: R::Primary, "primaries");
 
     /// Watches these namespaces instead of all: `["shop", "bank"]`, or a [`WatchScope`] such as
     /// [`WatchScope::Current`], the one that the operator runs in. By default those of the operator:
     /// [`OperatorBuilder::namespaces`](crate::OperatorBuilder::namespaces).
     pub fn namespaces(mut self, scope: impl Into<WatchScope>) -> Self {
-        self.draft.settings.scope = Some(scope.into());
+        self.draft.settings.primaries.scope = Some(scope.into());
         self
     }
 
     /// Whether `reconcile` is called for everything that happens to a primary: also once it is marked for deletion, with
     /// or without a finalizer, and once it is gone. In that last run it gets the last known state, and
     /// [`Context::primary_is_deleted`](crate::Context::primary_is_deleted) is true; nothing can be written to the primary
-    /// any more, and a reschedule is ignored. By default it is not. JOSDK: `triggerReconcilerOnAllEvents`.
+    /// any more, and a reschedule is ignored. By default it isn't called for these. JOSDK: `triggerReconcilerOnAllEvents`.
     ///
-    /// Filters, retries and limits hold as ever. The framework handles no finalizer then; the reconciler may do so by
-    /// [`add_finalizer`](crate::operations::ResourceOperations::add_finalizer) and
-    /// [`remove_finalizer`](crate::operations::ResourceOperations::remove_finalizer). Neither a [`Cleaner`](crate::Cleaner) nor a
-    /// workflow of the controller goes with it.
+    /// Filters, retries and limits apply as usual. The framework handles no finalizer in this mode; the reconciler may
+    /// do so with [`add_finalizer`](crate::operations::ResourceOperations::add_finalizer) and
+    /// [`remove_finalizer`](crate::operations::ResourceOperations::remove_finalizer). Such a controller can have
+    /// neither a [`Cleaner`](crate::Cleaner) nor a workflow.
     ///
     /// A deletion is reported to exactly one run, before any run for a new object of the same name. If all its
     /// attempts fail, the next event of a secondary or the maximum interval leads to another run, unless there
@@ -367,12 +357,12 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// The share by which regular runs are spread, so that what began together doesn't stay together; by default 0.1.
+    /// The share by which regular runs are spread: runs that began together don't stay together. By default 0.1.
     /// The maximum interval is shortened by at most this share of it, and a reschedule is lengthened by at most this
     /// share; 0 keeps both exact, and the most is 0.5. Delays after failures have their own.
     ///
-    /// In an operator of tests ([`TestOperator`](crate::testing::TestOperator)) and in simulations the default is 0, and a
-    /// dry run tells delays as they are before they are spread. JOSDK has no such thing.
+    /// In an operator of tests ([`TestOperator`](crate::testing::TestOperator)) and in simulations the default is 0,
+    /// and a dry run returns delays as they are before they are spread. JOSDK has no counterpart.
     pub fn jitter(mut self, share: f64) -> Self {
         self.draft.settings.spread = Some(share);
         self
@@ -439,7 +429,7 @@ impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ControllerBuilder")
             .field("name", &self.draft.name())
-            .field("primary", &self.draft.settings.primary_type)
+            .field("primary", &self.draft.settings.primaries.resource_type())
             .field("sources", &self.draft.sources)
             .finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! What settings from outside change in a finished declaration.
+//! Changes of a finished declaration by settings from outside.
 
 #[cfg(test)]
 mod tests;
@@ -10,8 +10,7 @@ use super::{
     names::{check_field_manager, check_finalizer},
 };
 use crate::{
-    cache::Contradiction,
-    event_source::WatchScope,
+    event_source::{Contradiction, WatchScope},
     processor::{self, GenericRetry, GovernorRateLimiter},
 };
 
@@ -43,7 +42,7 @@ pub(crate) struct ControllerSettings {
     pub(crate) rate_limiter: RateLimiterSettings,
 }
 
-/// Those of its retry.
+/// The settings of its retry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RetrySettings {
     pub(crate) max_attempts: Option<Setting<u32>>,
@@ -52,7 +51,7 @@ pub(crate) struct RetrySettings {
     pub(crate) max_interval: Option<Setting<Duration>>,
 }
 
-/// Those of its rate limiter.
+/// The settings of its rate limiter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateLimiterSettings {
     pub(crate) limit: Option<Setting<u32>>,
@@ -60,15 +59,15 @@ pub(crate) struct RateLimiterSettings {
 }
 
 impl Controller {
-    /// Takes over what was set from outside. What can't be is told, and stays as it was declared.
+    /// Applies the settings from outside. A setting that can't be applied is reported, and the declared one stays.
     pub(crate) fn configure(&mut self, settings: &ControllerSettings, mistakes: &mut Vec<Mistake>) {
         let name = Arc::clone(&self.name);
         self.take_over(settings, &mut Wrong { controller: &name, mistakes });
     }
 
-    /// Works in these namespaces, unless it says other ones itself.
+    /// Works in these namespaces, unless it declares its own.
     pub(crate) fn namespaces_by_default(&mut self, scope: &WatchScope) {
-        self.settings.scope.get_or_insert_with(|| scope.clone());
+        self.settings.primaries.scope.get_or_insert_with(|| scope.clone());
     }
 
     /// Whether primaries are written by server-side apply.
@@ -77,7 +76,7 @@ impl Controller {
     }
 }
 
-/// Collects what can't be.
+/// Collects the settings that can't be applied.
 struct Wrong<'m> {
     controller: &'m Arc<str>,
     mistakes: &'m mut Vec<Mistake>,
@@ -95,7 +94,7 @@ impl Wrong<'_> {
         self.mistakes.push(Mistake::new(what, why, write));
     }
 
-    /// The mistake of a name, as the builder would have told it.
+    /// The mistake in a name, as the builder would have reported it.
     fn tell_of(&mut self, place: &str, mistake: &Mistake, write: &str) {
         self.tell(place, mistake.what(), mistake.why(), write);
     }
@@ -122,10 +121,10 @@ impl Controller {
             self.configure_all_events(*value, place, wrong);
         }
         if let Some(generation_aware) = &settings.generation_aware {
-            self.settings.generation_aware = generation_aware.value;
+            self.settings.filters.generation_aware = generation_aware.value;
         }
         if let Some(selector) = &settings.label_selector {
-            self.settings.label_selector = Some(selector.value.clone());
+            self.settings.primaries.settings.label_selector = Some(selector.value.clone());
         }
         if let Some(interval) = &settings.max_reconciliation_interval {
             self.settings.machine.max_reconciliation_interval = Some(interval.value);
@@ -139,8 +138,8 @@ impl Controller {
         if self.finalizer.is_none() {
             wrong.tell(
                 place,
-                format!("it has no finalizer that could be called `{finalizer}`"),
-                "nothing of it has to be cleaned up before a primary is gone, so that no primary gets a finalizer",
+                format!("it has no finalizer that could have the name `{finalizer}`"),
+                "nothing has to be cleaned up before a primary is gone, so its primaries get no finalizer",
                 "nothing: leave the key out",
             );
             return;
@@ -157,7 +156,7 @@ impl Controller {
             wrong.tell(
                 place,
                 "it can't be triggered on all events",
-                "it has a cleaner or a workflow, and its reconciler would get primaries that those take care of",
+                "it has a cleaner or a workflow, which handle the primaries that its reconciler would get",
                 "nothing: leave the key out",
             );
             return;
@@ -169,15 +168,15 @@ impl Controller {
     fn configure_lists(&mut self, settings: &ControllerSettings, wrong: &mut Wrong<'_>) {
         let ControllerSettings { shard_selector, page_size, .. } = settings;
         if let Some(selector) = shard_selector {
-            self.settings.options.select_shard(&selector.value);
+            self.settings.primaries.select_shard(&selector.value);
         }
         if let Some(objects) = page_size {
-            self.settings.options.limit_pages(objects.value);
+            self.settings.primaries.settings.page_size = objects.value;
         }
         let places = [shard_selector.as_ref().map(|it| &*it.place), page_size.as_ref().map(|it| &*it.place)];
         let Some(place) = places.into_iter().flatten().next() else { return };
-        // Those of the code have been told before.
-        for Contradiction([what, why, write]) in self.settings.contradictions() {
+        // The code's own mistakes have been reported before.
+        for Contradiction([what, why, write]) in self.settings.primaries.contradictions() {
             wrong.tell(place, what, why, write);
         }
     }

@@ -1,4 +1,4 @@
-//! A declared controller: what is known of it before it starts.
+//! A declared controller: the facts that are known before it starts.
 
 use std::{fmt, sync::Arc};
 
@@ -23,7 +23,7 @@ pub struct Controller {
     pub(super) finalizer: Option<Arc<str>>,
     pub(super) field_manager: Arc<str>,
     pub(super) sources: Vec<Arc<dyn SourceDeclaration>>,
-    /// Those that run only while some primary needs them.
+    /// The sources that run only while some primary needs them.
     pub(super) conditional_sources: Vec<Arc<dyn SourceDeclaration>>,
     pub(super) settings: Box<Settings>,
 }
@@ -77,7 +77,7 @@ impl Controller {
     /// The type of the primaries.
     #[must_use]
     pub fn resource_type(&self) -> &ResourceType {
-        &self.settings.primary_type
+        self.settings.primaries.resource_type()
     }
 
     /// The rights that the controller needs for its primaries, their status and its event sources. Rights for anything
@@ -85,14 +85,14 @@ impl Controller {
     #[must_use]
     pub fn access(&self) -> Vec<Access> {
         let right = |subresource, verbs: &[&'static str]| Access {
-            resource_type: self.settings.primary_type.clone(),
+            resource_type: self.resource_type().clone(),
             subresource,
             verbs: verbs.to_vec(),
         };
         let mut access = vec![right(None, &["get", "list", "watch"]), right(Some("status"), &["patch"])];
-        // Without a finalizer nothing but the status is written to a primary, unless the reconciler asks for it.
+        // Without a finalizer only the status of a primary is written, unless the reconciler requests more.
         let of_workflow: Vec<_> = self.settings.workflow.iter().flat_map(AnyWorkflow::access).collect();
-        // Which of them were done is an annotation of their primary.
+        // An annotation of their primary records which of them were done.
         let makes_jobs =
             of_workflow.iter().any(|right| is_job(&right.resource_type) && right.verbs.contains(&"create"));
         if self.finalizer.is_some() || makes_jobs {
@@ -106,7 +106,7 @@ impl Controller {
     }
 
     /// The workflows of the controller: its own, and those that the reconciler calls itself.
-    #[cfg(feature = "cli")]
+    #[cfg(any(test, feature = "cli"))]
     pub(crate) fn outlines(&self) -> &[crate::workflow::Outline] {
         &self.settings.outlines
     }
@@ -116,10 +116,10 @@ impl Controller {
         self.settings.definition.map(|definition| definition())
     }
 
-    /// What its sources need to be known where the operator starts. `elsewhere`: the operator works in other namespaces
+    /// The requirements of its sources where the operator starts. `elsewhere`: the operator works in other namespaces
     /// than its controllers say.
     pub(crate) fn needs(&self, elsewhere: bool) -> Vec<Needs> {
-        let mut own = self.settings.needs();
+        let mut own = self.settings.primaries.needs();
         own.current_namespace &= !elsewhere;
         std::iter::once(own).chain(self.all_sources().map(|source| source.needs())).collect()
     }
@@ -159,10 +159,10 @@ impl Controller {
     }
 }
 
-/// What a dry run has to know before anything is wired.
+/// The facts that a dry run needs before anything is wired.
 #[cfg(feature = "testing")]
 impl Controller {
-    /// The finalizer that it puts on primaries, if it does.
+    /// The name of the finalizer that it puts on primaries, if it does.
     pub(crate) fn finalizer(&self) -> Option<&str> {
         self.finalizer.as_deref()
     }

@@ -1,4 +1,4 @@
-//! What the output of the derive macros calls. Not for users: it may change with any version.
+//! The functions that the output of the derive macros calls. Not for users: it may change with any version.
 
 use std::marker::PhantomData;
 
@@ -83,7 +83,7 @@ impl<R, P: KubeObject> Given<R, P> for Probe<R, P> {
     }
 }
 
-/// Gives the builder its reconciler, after which the controller is called unless it has another name.
+/// Gives the builder its reconciler; the controller gets the reconciler's name unless it has another.
 pub fn reconciled<P: KubeObject, R: Reconciler<Primary = P>>(
     builder: ControllerBuilder<NoReconciler<P>>,
     reconciler: R,
@@ -105,7 +105,7 @@ impl<P> Defines<P> {
     }
 }
 
-/// One that does.
+/// A type that does.
 pub trait Defined {
     /// Gives the builder the definition.
     fn define<R: Reconciler>(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R>;
@@ -117,7 +117,7 @@ impl<P: CustomResourceExt> Defined for &Defines<P> {
     }
 }
 
-/// One that doesn't.
+/// A type that doesn't.
 pub trait Undefined {
     /// Leaves the builder as it is.
     fn define<R: Reconciler>(&self, builder: ControllerBuilder<R>) -> ControllerBuilder<R>;

@@ -1,4 +1,4 @@
-//! What a builder has been told of a controller and of its workflows, compiled once for all types of primaries.
+//! A builder's settings of a controller and its workflows, compiled once for all types of primaries.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     workflow::{AnyBuilder, AnyWorkflow, Declaring, Stage},
 };
 
-/// A controller that is being declared, whatever the type of its primaries.
+/// A controller that is being declared, without the type of its primaries.
 pub(super) struct Draft {
     pub(super) name: Option<String>,
     pub(super) default_name: String,
@@ -67,10 +67,10 @@ impl Draft {
             let name = data.short();
             let write = match self.needs_workflow {
                 true => format!(
-                    "`Option<Data<{name}>>` in the function, or a reconciler that puts a `{name}`: without one nothing is put"
+                    "`Option<Data<{name}>>` in the function, or a reconciler that puts a `{name}`: without a reconciler nothing is put"
                 ),
                 false => format!(
-                    "`.puts::<{name}>()` on the controller (`puts({name})` in an attribute), whose reconciler says `cx.put(…)`; or `Option<Data<{name}>>` in the function"
+                    "`.puts::<{name}>()` on the controller (`puts({name})` in an attribute), whose reconciler calls `cx.put(…)`; or `Option<Data<{name}>>` in the function"
                 ),
             };
             self.mistakes.push(Mistake::new(
@@ -95,7 +95,7 @@ impl Draft {
             self.mistakes.push(Mistake::new(
                 "its workflow is invoked explicitly, but there is no reconciler that could do so",
                 "nothing would ever run",
-                "`explicit_invocation` left out, or a `Reconciler` that says `cx.run()`",
+                "`explicit_invocation` left out, or a `Reconciler` that calls `cx.run()`",
             ));
         }
         self.check_data();
@@ -118,7 +118,7 @@ impl Draft {
         self.settings.nodes = self.nodes.iter().filter_map(Node::written).collect();
         let cleans_up =
             has_cleaner || self.settings.workflow.as_ref().is_some_and(AnyWorkflow::has_deletable);
-        let default = || default_finalizer(&self.settings.primary_type);
+        let default = || default_finalizer(self.settings.primaries.resource_type());
         let finalizer = cleans_up.then(|| Arc::from(self.finalizer.unwrap_or_else(default)));
         Ok(Controller {
             code,
@@ -136,7 +136,7 @@ impl Draft {
     /// Takes the controller's own workflow, or nodes of it.
     pub(super) fn take_workflow(&mut self, workflow: Declaring) {
         match workflow.0 {
-            // What is wrong with them is told when all of them are there.
+            // Their mistakes are reported when all of them are there.
             Stage::Nodes(nodes) => self.wired.extend(nodes),
             other => {
                 if let Some(workflow) = self.declared(Declaring(other), Duty::Framework) {
@@ -161,7 +161,7 @@ impl Draft {
         if self.settings.workflow.is_some() {
             self.mistakes.push(Mistake::new(
                 "it has two workflows",
-                "the second would take the place of the first, whose dependents would never run",
+                "the second would replace the first, whose dependents would never run",
                 "one `.workflow(…)` with the nodes of both, or `.event_sources_of(…)` for one that the reconciler calls",
             ));
             return;
@@ -188,7 +188,7 @@ impl Draft {
                 Some(workflow)
             }
             Err(error) => {
-                // What the other nodes read may come from one of these.
+                // The other nodes may read from one of these sources.
                 let sources = dependents.iter().flat_map(AnyDependent::event_sources);
                 self.sources.add_dependent(sources.collect());
                 self.mistakes.extend(Mistakes::from(error));

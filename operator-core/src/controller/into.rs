@@ -1,5 +1,5 @@
-//! What can be registered as a controller, and what a controller accepts as its primary, reconciler, retry and rate
-//! limiter.
+//! The types that can be registered as a controller, and those that a controller accepts as its primary, reconciler,
+//! retry and rate limiter.
 
 use std::{any::Any, fmt, marker::PhantomData, sync::Arc};
 
@@ -14,8 +14,8 @@ use crate::{
     workflow::{self, Workflow},
 };
 
-/// What a controller accepts as a retry: a [`Retry`], or the result of making one. Its mistakes are reported with all
-/// others of the controller.
+/// The types that a controller accepts as a retry: a [`Retry`], or the result of making one. Its mistakes are reported
+/// with all others of the controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a retry",
     note = "give a `GenericRetry`, or implement `operator_core::processor::Retry`"
@@ -51,8 +51,8 @@ impl<R: Retry + 'static> IntoRetry for Result<R, Error> {
     }
 }
 
-/// What a controller accepts as a rate limiter: a [`RateLimiter`], or the result of making one. Its mistakes are
-/// reported with all others of the controller.
+/// The types that a controller accepts as a rate limiter: a [`RateLimiter`], or the result of making one. Its mistakes
+/// are reported with all others of the controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rate limiter",
     note = "give a `GovernorRateLimiter`, or implement `operator_core::processor::RateLimiter`"
@@ -77,7 +77,7 @@ impl<L: RateLimiter + 'static> IntoRateLimiter for Result<L, Error> {
     }
 }
 
-/// What can be registered with an operator as a controller.
+/// The types that can be registered with an operator as a controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a controller",
     note = "register `Controller::builder(reconciler)`, finished or not, or add `#[derive(ControllerConfiguration)]` to the reconciler"
@@ -107,7 +107,7 @@ impl<C: IntoController, E: Into<Mistakes>> IntoController for Result<C, E> {
 /// struct whose controller needs none. JOSDK: annotations `@ControllerConfiguration` and `@Workflow`; derive it with
 /// [`macro@crate::ControllerConfiguration`], or write by hand what the macro would.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say how its controller is declared",
+    message = "`{Self}` does not declare its controller",
     note = "add `#[derive(ControllerConfiguration)]` to it, or use `Controller::builder(reconciler)`"
 )]
 pub trait ControllerConfiguration: Sized {
@@ -150,7 +150,7 @@ impl<P: CustomResourceExt> HasDefinition for P {
     }
 }
 
-/// Stands for the reconciler of a controller that has none. Made by [`Controller::of`](crate::Controller::of).
+/// Takes the place of the reconciler in a controller that has none. Made by [`Controller::of`](crate::Controller::of).
 pub struct NoReconciler<P>(PhantomData<fn() -> P>);
 
 impl<P> NoReconciler<P> {

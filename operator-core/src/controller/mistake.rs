@@ -1,10 +1,10 @@
-//! What is wrong with a declaration: what, why, and what to write instead.
+//! The mistakes in a declaration: what is wrong, why, and what to write instead.
 
 use std::{fmt, sync::Arc};
 
-use crate::{cache::Contradiction, processor, workflow};
+use crate::{event_source::Contradiction, processor, workflow};
 
-/// One thing that is wrong with a declaration. Shown as three lines: what, why, and what to write.
+/// A mistake in a declaration. Displayed as three lines: what, why, and what to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     controller: Option<Arc<str>>,
@@ -58,7 +58,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// Everything that is wrong with a declaration. A retry can't help: the code has to change.
+/// All mistakes in a declaration. A retry can't help: the code has to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", lines(.0))]
 pub struct Mistakes(Vec<Mistake>);
@@ -73,7 +73,7 @@ impl Mistakes {
         if mistakes.is_empty() { Ok(()) } else { Err(Self(mistakes)) }
     }
 
-    /// The same as mistakes of that controller, as far as they are not another's already.
+    /// The same as mistakes of that controller, unless they are another's already.
     pub(super) fn of(mut self, controller: &Arc<str>) -> Self {
         for mistake in &mut self.0 {
             mistake.controller.get_or_insert_with(|| Arc::clone(controller));

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! # Guarantees
-//! - Places are given in the order in which runs asked, whatever their controllers: one with a long queue has no more runs
-//!   waiting here than there are places, so that it holds up no other one.
-//! - A run that waits hasn't started: nobody has been told of it, and its deadline hasn't begun.
+//! - Places are given in the order in which runs asked, whatever their controllers. A controller with a long queue has
+//!   no more runs waiting here than there are places, so it doesn't delay others.
+//! - A run that waits hasn't started: it wasn't reported to anyone, and its deadline hasn't begun.
 //! - Once the operator stops, no run that waits starts any more.
 
 use std::sync::Arc;
@@ -36,12 +36,12 @@ impl Places {
         Self { free: Arc::new(Semaphore::new(all)), all }
     }
 
-    /// How many there are.
+    /// The number of places.
     pub(super) fn all(&self) -> usize {
         self.all
     }
 
-    /// Lets no run start from now on.
+    /// No run starts from now on.
     pub(crate) fn close(&self) {
         self.free.close();
     }
@@ -73,7 +73,7 @@ impl RunExecutor for Permitted {
     }
 }
 
-/// Tells that a run no longer waits, if it goes without having started.
+/// Reports that a run no longer waits, if it is dropped without having started.
 struct Waiting {
     controller: Arc<str>,
     observers: Observers,

@@ -40,7 +40,7 @@ use crate::{
 /// Sources have at least this time to be synced before a warning, or before a start fails, whatever was configured.
 pub(crate) const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// How long a stop waits for the last Events, which nobody's work depends on.
+/// How long a stop waits for the last Events. No work depends on them.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
 
 /// Tasks that end when this is dropped, conditional sources that start and stop their own, and the opening.
@@ -63,7 +63,7 @@ impl Drop for Starting {
 
 #[derive(Debug)]
 struct Task {
-    /// What doesn't work any more once the task has ended.
+    /// The part that doesn't work any more once the task has ended.
     serves: String,
     handle: JoinHandle<()>,
 }
@@ -104,14 +104,14 @@ pub(crate) struct RunningController {
     tasks: Mutex<Tasks>,
 }
 
-/// What a controller consists of, whatever it does at the moment.
+/// The parts of a controller, in each of its states.
 pub(super) struct Parts {
     pub(super) name: Arc<str>,
     pub(super) primary_type: ResourceType,
     pub(super) primaries: Arc<dyn Primaries>,
-    /// What is kept about them.
+    /// The scopes of the primaries.
     pub(super) scopes: Arc<PrimaryScopes>,
-    /// Those that always run.
+    /// The sources that always run.
     pub(super) sources: Vec<Arc<dyn EventSource>>,
     pub(super) conditional: Arc<ConditionalSources>,
     pub(super) processor: Processor,
@@ -133,7 +133,7 @@ impl RunningController {
     pub(super) fn start(parts: Parts, scope: WatchScope, processing: BoxFuture<'static, ()>) -> Self {
         let environment = &parts.environment;
         let mut tasks = Tasks(Vec::new(), Arc::clone(&parts.conditional), None);
-        // One task for each source: one that can't reach its kind slows down nothing else.
+        // One task for each source: a source that can't reach its kind slows down nothing else.
         for source in &parts.sources {
             let serves = format!("event source {}", source.name());
             let run = run_and_tell(source, &parts.name, &parts.observers);
@@ -155,7 +155,7 @@ impl RunningController {
         running
     }
 
-    /// Lets runs start as soon as what concerns them has been seen, also in the namespaces that are new.
+    /// Lets runs start as soon as everything that concerns them has been seen, also in the namespaces that are new.
     fn let_start(&self, tasks: &mut Tasks, own: BTreeSet<String>, number: u64) {
         let sources = &self.parts.sources;
         let opening = match self.parts.as_a_whole {
@@ -167,13 +167,13 @@ impl RunningController {
         tasks.2 = Some(Starting { opening: number, handle });
     }
 
-    /// Works in these namespaces from now on, and has the sources follow that don't have their own. Returns false if it
-    /// has stopped.
+    /// Works in these namespaces from now on, and makes the sources without their own namespaces follow. Returns false
+    /// if it has stopped.
     ///
-    /// What is kept about primaries in namespaces that are left goes; their runs in progress end by themselves. Those
-    /// in new ones run once what concerns them has been seen. The others notice nothing.
+    /// All data about primaries in namespaces that are left is dropped; their runs in progress end by themselves.
+    /// Primaries in new namespaces run once everything that concerns them has been seen. The others aren't affected.
     pub(crate) fn change_namespaces(&self, scope: &WatchScope) -> bool {
-        // Held to the end: neither another change nor a stop comes in between.
+        // Held to the end, so neither another change nor a stop comes in between.
         let mut tasks = self.tasks.lock();
         let Some(number) = tasks.2.as_ref().map(|starting| starting.opening + 1) else { return false };
         let before = mem::replace(&mut *self.scope.lock(), scope.clone());
@@ -185,7 +185,7 @@ impl RunningController {
         let own = |scope| Divisions::of_controller(scope, &self.parts.primary_type);
         let of = |scope| Some(own(scope)).filter(|own| !own.is_empty());
         self.parts.processor.send(Input::Rescoped { opening: number, before: of(&before), now: of(scope) });
-        // The primaries come first: what is kept for them goes with them, before their secondaries do.
+        // The primaries come first: their data is dropped with them, before their secondaries are.
         for source in &self.parts.sources {
             source.change_namespaces(scope);
         }
@@ -198,7 +198,7 @@ impl RunningController {
         &self.parts.name
     }
 
-    /// Resolves once every event source has seen everything, so that runs may start. Conditional ones start later.
+    /// Resolves once every event source has seen everything, and runs may start. Conditional sources start later.
     pub(crate) async fn synced(&self) {
         join_all(self.parts.sources.iter().map(|source| source.synced())).await;
     }
@@ -213,13 +213,13 @@ impl RunningController {
                 (namespace, false) => self.divisions.lock().held_back_by(position, namespace),
             })
         });
-        // Nobody's first run waits for these: a node does.
+        // No primary's first run waits for these: a node does.
         let conditional = self.parts.conditional.running();
         let conditional = conditional.iter().flat_map(|source| ailing(source, |_| HeldBack::Nobody));
         always.chain(conditional).collect()
     }
 
-    /// The objects that can't be decoded, by source, each with its field that isn't as expected.
+    /// The objects that can't be decoded, by source, each with the field that isn't as expected.
     pub(crate) fn undecodable(&self) -> Vec<(String, ObjectKey, String)> {
         let conditional = self.parts.conditional.running();
         let all = self.parts.sources.iter().chain(&conditional);
@@ -234,7 +234,7 @@ impl RunningController {
         all.flat_map(of).collect()
     }
 
-    /// What doesn't work any more because its task has ended, by a panic. Only a new start brings it back.
+    /// The parts that don't work any more because their task has ended, by a panic. Only a new start brings them back.
     pub(crate) fn ended_tasks(&self) -> Vec<String> {
         let tasks = self.tasks.lock();
         let ended = tasks.0.iter().filter(|task| task.handle.is_finished());
@@ -249,13 +249,13 @@ impl RunningController {
         let conditional = self.parts.conditional.running();
         let all = self.parts.sources.iter().chain(&conditional);
         let all = all.map(|source| (source.name().to_owned(), source.leftovers()));
-        // What is kept about a primary is in its scope.
+        // The data about a primary is in its scope.
         let astray = ("scopes of primaries".to_owned(), self.parts.scopes.astray(&*self.parts.primaries));
         let all = all.chain([astray]);
         all.filter(|(_, leftovers)| *leftovers > 0).collect()
     }
 
-    /// Tells the observers how the sources, and the runs that wait, are at this moment.
+    /// Reports the current state of the sources, and of the waiting runs, to the observers.
     pub(crate) fn tell_of_now(&self, observers: &Observers, now: Now) {
         let controller = &*self.parts.name;
         for source in self.parts.sources.iter().chain(&self.parts.conditional.running()) {
@@ -302,12 +302,12 @@ impl RunningController {
 }
 
 impl Parts {
-    /// Lets primaries run as soon as what concerns them has been seen.
+    /// Lets primaries run as soon as everything that concerns them has been seen.
     async fn open_as_seen(self: Arc<Self>, number: u64, mut opening: Opening) {
         let (term, timeout) = (self.term.clone(), self.cache_sync_timeout);
         let timeout = timeout.map(|timeout| timeout.max(SHORTEST_SYNC_TIMEOUT));
         let mut leads = term.is_none();
-        // What happens before is kept by the processor, as one run for each primary.
+        // Until then the processor keeps all events, as one run for each primary.
         let mut begun = pin!(async {
             match term {
                 Some(term) => term.begun().await,
@@ -357,7 +357,7 @@ impl Parts {
                         controller,
                         namespace,
                         after_ms,
-                        "runs may start in this namespace; others wait for their event sources"
+                        "runs may start in this namespace; runs in others wait for their event sources"
                     );
                     self.processor.open(number, Some(namespace));
                 }

@@ -1,41 +1,25 @@
 //! The settings of a controller, as they are declared and as it uses them when it is started.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 use crate::{
-    cache::{AnyIndexer, Contradiction, Options},
-    event_source::{
-        Filters, NeededShard, Needs, PrimaryEventSource, PrimaryFilters, References, RustType, WatchScope,
-    },
+    event_source::{InformerConfiguration, PrimaryFilters},
     processor::{DEFAULT_SPREAD, GenericRetry, MachineConfig},
     reconciler::AnyStatus,
-    resource::{Access, KubeObject, Nodes, Object, ResourceType},
+    resource::{Access, KubeObject, Nodes, ResourceType},
     workflow::{AnyWorkflow, Outline},
 };
 
 /// The settings of a controller that the builder takes and the finished declaration keeps unchanged.
 pub(super) struct Settings {
-    /// The Rust type of the primaries.
-    pub(super) of: RustType,
-    pub(super) options: Options,
-    pub(super) primary_type: ResourceType,
+    pub(super) primaries: InformerConfiguration,
+    /// Which of their changes cause a run; the finalizer is the controller's.
+    pub(super) filters: PrimaryFilters,
     /// Makes the definition of the primaries, if it belongs to the operator.
     pub(super) definition: Option<fn() -> CustomResourceDefinition>,
-    /// The namespaces of its primaries, if it says so itself.
-    pub(super) scope: Option<WatchScope>,
-    pub(super) label_selector: Option<String>,
-    pub(super) field_selector: Option<String>,
-    pub(super) indexers: BTreeMap<String, AnyIndexer>,
-    pub(super) user_filters: Filters<dyn Object>,
-    pub(super) default_filters: bool,
-    pub(super) generation_aware: bool,
     pub(super) machine: MachineConfig,
     /// The share by which regular delays are spread, if one was given.
     pub(super) spread: Option<f64>,
@@ -54,7 +38,7 @@ pub(super) struct Settings {
     pub(super) nodes: Nodes,
     /// The names that it had before, as values of labels.
     pub(super) former_names: BTreeSet<String>,
-    /// What standalone workflows need to write.
+    /// The rights that standalone workflows need to write.
     pub(super) further_access: Vec<Access>,
     /// Whether it writes Events about its primaries.
     pub(super) records_events: bool,
@@ -63,22 +47,14 @@ pub(super) struct Settings {
 impl Settings {
     /// The defaults.
     pub(super) fn new<P: KubeObject>(primary_type: ResourceType) -> Self {
-        Self::of(RustType::of::<P>(), Options::of::<P>(), primary_type)
+        Self::of(InformerConfiguration::of::<P>(primary_type))
     }
 
-    fn of(of: RustType, options: Options, primary_type: ResourceType) -> Self {
+    fn of(primaries: InformerConfiguration) -> Self {
         Self {
-            of,
-            options,
-            primary_type,
+            primaries,
+            filters: PrimaryFilters::default(),
             definition: None,
-            scope: None,
-            label_selector: None,
-            field_selector: None,
-            indexers: BTreeMap::new(),
-            user_filters: Filters::new(),
-            default_filters: true,
-            generation_aware: true,
             machine: MachineConfig {
                 max_concurrent: DEFAULT_MAX_CONCURRENT_RECONCILES,
                 retry: Arc::new(GenericRetry::default()),
@@ -99,49 +75,6 @@ impl Settings {
             former_names: BTreeSet::new(),
             further_access: Vec::new(),
             records_events: false,
-        }
-    }
-
-    /// What is wrong with how its primaries are followed.
-    pub(super) fn contradictions(&self) -> Vec<Contradiction> {
-        let index = self.indexers.keys().next().map(|index| match index.strip_prefix(References::INDEX) {
-            Some(source) => format!("references to the objects of `{source}`, which take an index"),
-            None => format!("the index `{index}`"),
-        });
-        self.options.contradictions(self.of.name(), index.as_deref())
-    }
-
-    /// The namespaces of its primaries.
-    pub(super) fn scope(&self) -> &WatchScope {
-        self.scope.as_ref().unwrap_or(&WatchScope::All)
-    }
-
-    /// What its primaries need to be known where the operator starts.
-    pub(super) fn needs(&self) -> Needs {
-        let namespace = match self.scope() {
-            WatchScope::Namespaces(namespaces) => namespaces.first().cloned(),
-            WatchScope::All | WatchScope::Current => None,
-        };
-        let kind = self.primary_type.clone();
-        let shard = self.options.shard().map(|_| NeededShard { kind, namespace });
-        Needs { current_namespace: *self.scope() == WatchScope::Current, shard, remote: None }
-    }
-
-    /// The source of the primaries, for a controller that uses `finalizer` on them.
-    pub(super) fn primary_source(&self, finalizer: Option<&str>) -> PrimaryEventSource {
-        PrimaryEventSource {
-            of: self.of,
-            options: self.options.clone(),
-            label_selector: self.label_selector.clone(),
-            field_selector: self.field_selector.clone(),
-            indexers: self.indexers.clone(),
-            filters: PrimaryFilters {
-                user: self.user_filters.clone(),
-                default_filters: self.default_filters,
-                generation_aware: self.generation_aware,
-                finalizer: finalizer.map(str::to_owned),
-            },
-            shows_ends: self.all_events,
         }
     }
 }

@@ -18,31 +18,31 @@ pub(super) struct DeclaredSources {
 }
 
 impl DeclaredSources {
-    /// Adds one of the controller's own.
+    /// Adds a source of the controller's own.
     pub(super) fn add(&mut self, source: Declared) {
         self.declared.push(source);
     }
 
-    /// Adds those of a workflow.
+    /// Adds the sources of a workflow.
     pub(super) fn add_workflow(&mut self, sources: WorkflowSources) {
         self.of_dependents.always.extend(sources.always);
         self.of_dependents.conditional.extend(sources.conditional);
     }
 
-    /// Adds those of a dependent that is used without a workflow.
+    /// Adds the sources of a dependent that is used without a workflow.
     pub(super) fn add_dependent(&mut self, sources: Vec<DependentSource>) {
         self.of_dependents.always.extend(sources);
     }
 
-    /// Those that always run, and those that run only while some primary needs them; of shared ones, one for each name.
-    /// What one part needs always serves those that need it at times.
+    /// The sources that always run, and those that run only while some primary needs them; of shared ones, one for each
+    /// name. A source that one part needs always also serves the parts that need it at times.
     pub(super) fn finish(self) -> Finished {
         let (mut names, mut mistakes) = (BTreeSet::new(), Vec::new());
         let mut always = self.declared;
         let (mut shared, own) = partition(self.of_dependents.always);
         always.extend(own);
         let (mut shared_conditional, mut conditional) = partition(self.of_dependents.conditional);
-        // Who only reads needs what others have written, too; who writes is shown all of his own there.
+        // A node that only reads also needs objects that others have written; a node that writes sees all its own objects there.
         let is_marked = |source: &Declared| source.contents().is_marked();
         let served = |source: &&Declared| shared.iter().any(|other| other.name() == source.name());
         let read = shared_conditional.iter().filter(|source| !is_marked(source)).filter(served);
@@ -55,7 +55,7 @@ impl DeclaredSources {
         mistakes.extend(twice.iter().map(|name| {
             Mistake::new(
                 format!("two event sources are called `{name}`"),
-                "a source is found by its name, and by default an informer is called like its kind",
+                "a source is found by its name, and by default an informer has the name of its kind",
                 "`.name(\"…\")` with another name on one of them",
             )
         }));
@@ -64,7 +64,7 @@ impl DeclaredSources {
         if names.len() > SourceIndex::COUNT {
             mistakes.push(Mistake::new(
                 format!("it has {} event sources", names.len()),
-                "256 are the most that can be told apart",
+                "at most 256 can be distinguished",
                 "several controllers, each with a part of the work",
             ));
         }
@@ -76,15 +76,15 @@ impl DeclaredSources {
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) always: Vec<Declared>,
-    /// Those that run only while some primary needs them.
+    /// The sources that run only while some primary needs them.
     pub(super) conditional: Vec<Declared>,
     pub(super) mistakes: Vec<Mistake>,
 }
 
 impl Finished {
-    /// What the checks of the declaration know of them.
-    pub(super) fn facts(&self) -> impl Iterator<Item = check::Source> {
-        let fact = |source: &Declared| check::Source {
+    /// The facts that the checks of the declaration need about them.
+    pub(super) fn facts(&self) -> impl Iterator<Item = check::DeclaredSource> {
+        let fact = |source: &Declared| check::DeclaredSource {
             name: source.name(),
             contents: source.contents(),
             contradictions: source.contradictions(),
@@ -93,7 +93,7 @@ impl Finished {
     }
 }
 
-/// The declarations of the shared ones, and of those that belong to one dependent.
+/// The declarations of the shared sources, and of those that belong to one dependent.
 fn partition(sources: Vec<DependentSource>) -> (Vec<Declared>, Vec<Declared>) {
     let (shared, own): (Vec<_>, Vec<_>) = sources.into_iter().partition(|source| source.shared);
     let declarations = |sources: Vec<DependentSource>| {

@@ -13,6 +13,7 @@ use super::{
     Controller,
     permitted::{Permitted, Places},
     running::{Parts, RunningController},
+    settings::Settings,
 };
 #[cfg(feature = "testing")]
 use crate::processor::MachineConfig;
@@ -21,8 +22,8 @@ use crate::{
     dispatcher::{Dispatcher, Runs},
     environment::Environment,
     event_source::{
-        EventSink, EventSource, Given, NoPrimaries, PrimaryChange, PrimarySource, Sharing, Sources,
-        Subscriber, WatchScope, Wiring,
+        EventSink, EventSource, Given, NoPrimaries, PrimaryChange, PrimaryFilters, PrimarySource, Sharing,
+        Sources, Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
     operations::{Recorder, Writer},
@@ -31,7 +32,7 @@ use crate::{
     resource::{Departed, MarkNames, ObjectKey, Uid},
 };
 
-/// What an operator passes to each of its controllers.
+/// The parts that an operator passes to each of its controllers.
 pub(crate) struct OperatorParts {
     pub(crate) clients: Clients,
     pub(crate) environment: Environment,
@@ -43,17 +44,17 @@ pub(crate) struct OperatorParts {
     /// Used instead of the namespaces that the controllers declare.
     pub(crate) namespaces: Option<WatchScope>,
     pub(crate) workflows: WorkflowSurroundings,
-    /// The share by which regular delays are spread where a controller says nothing else.
+    /// The share by which regular delays are spread if a controller declares none.
     pub(crate) spread: f64,
-    /// Those of the runs of all controllers together, if there is a limit.
+    /// The places of the runs of all controllers together, if there is a limit.
     pub(crate) places: Option<Places>,
-    /// The keys of the marks on what dependents write.
+    /// The keys of the marks on objects that dependents write.
     pub(crate) marks: MarkNames,
-    /// What sources of several controllers share.
+    /// Shared by the sources of several controllers.
     pub(crate) sharing: Sharing,
     /// The field managers of all controllers, whose entries the caches keep.
     pub(crate) managers: BTreeSet<String>,
-    /// What exists, if there is no cluster to ask.
+    /// The existing objects, if there is no cluster to ask.
     pub(crate) given: Option<Arc<dyn Given>>,
 }
 
@@ -63,7 +64,7 @@ impl fmt::Debug for OperatorParts {
     }
 }
 
-/// The parts of a controller, of which none runs.
+/// The parts of a controller, none of which runs.
 pub(crate) struct Wired {
     parts: Parts,
     scope: WatchScope,
@@ -74,7 +75,7 @@ pub(crate) struct Wired {
     pub(crate) dispatcher: Dispatcher,
 }
 
-/// The same runs, each of which waits for one of the operator's places, if it has a limit.
+/// The same runs, each of which waits for one of the operator's places, if the operator has a limit.
 fn in_their_places(runs: Arc<Runs>, controller: &Arc<str>, parts: &OperatorParts) -> Arc<dyn RunExecutor> {
     match &parts.places {
         Some(places) => Arc::new(Permitted {
@@ -94,7 +95,7 @@ impl Controller {
         RunningController::start(wired.parts, wired.scope, wired.processing.run(runs).boxed())
     }
 
-    /// Connects its parts, of which none runs.
+    /// Connects its parts, none of which runs.
     pub(crate) fn wire(&self, parts: &OperatorParts) -> Wired {
         let OperatorParts {
             clients,
@@ -118,16 +119,17 @@ impl Controller {
         let name = Arc::clone(&self.name);
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
-        // What controllers share is kept for all of them.
+        // Shared caches keep the fields of all controllers' field managers.
         let all_managers: BTreeSet<String> =
             std::iter::once(self.field_manager().to_owned()).chain(managers.iter().cloned()).collect();
         let marks = Arc::new(self.marks(marks.clone()));
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
-            primary_type: self.settings.primary_type.clone(),
+            primary_type: self.settings.primaries.resource_type().clone(),
             scope: namespaces
                 .as_ref()
-                .unwrap_or(self.settings.scope())
+                .or(self.settings.primaries.scope.as_ref())
+                .unwrap_or(&WatchScope::All)
                 .in_place(clients.direct.default_namespace()),
             own_managers: all_managers.into_iter().collect(),
             sharing: sharing.clone(),
@@ -140,7 +142,9 @@ impl Controller {
             sink,
             given: given.clone(),
         };
-        let primary = PrimarySource::new(self.settings.primary_source(self.finalizer.as_deref()), &wiring);
+        let filters = PrimaryFilters { finalizer: self.finalizer.clone(), ..self.settings.filters.clone() };
+        let Settings { primaries, all_events, .. } = &*self.settings;
+        let primary = PrimarySource::new(primaries, filters, *all_events, &wiring);
         wiring.primaries = Arc::new(primary.informer().clone());
         wiring.scopes.follow(primary.informer());
         let mut sources = Sources::none_in(&wiring);
@@ -151,10 +155,10 @@ impl Controller {
             let index = SourceIndex(u8::try_from(index).unwrap_or(u8::MAX));
             sources.add_conditional(Arc::clone(declaration), index, &wiring);
         }
-        // Behind these, and behind that of definitions.
+        // Its index comes after these, and after that of the definitions.
         sources.accept_more(&wiring, self.all_sources().count() + 1);
         let conditional = Arc::clone(sources.conditional());
-        // Behind all event sources: it is none of the controller's, but wakes its primaries.
+        // Its index comes after all event sources: it isn't the controller's, but triggers the controller's primaries.
         let discovery = u8::try_from(self.all_sources().count()).unwrap_or(u8::MAX);
         let subscriber = Subscriber {
             controller: Arc::clone(&self.name),
@@ -165,6 +169,9 @@ impl Controller {
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
+        if let Some(discovery) = workflows.known_kinds() {
+            discovery.follow_primaries(primary.resource_type(), &subscriber);
+        }
         let workflows = workflows.subscribed_by(subscriber);
         let workflow =
             self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
@@ -174,6 +181,7 @@ impl Controller {
             field_manager: Arc::clone(&self.field_manager),
             environment: environment.clone(),
             observers: observers.clone(),
+            undeclared: Arc::default(),
         };
         let (scopes, declared) = (Arc::clone(&wiring.scopes), self.settings.records_events);
         let events = Recorder::new(writer.clone(), scopes, declared);
@@ -242,5 +250,9 @@ impl EventSink for Processor {
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
         self.send(Input::Related { key: primary.clone(), cause });
+    }
+
+    fn redefined(&self, cause: Cause) {
+        self.send(Input::Redefined { cause });
     }
 }

@@ -1,7 +1,7 @@
 //! What a dependent may do.
 
 /// What a dependent may do with its resource. JOSDK's marker interfaces `Creator`, `Updater`, `Deleter` and
-/// `GarbageCollected`. Of the objects of a function it is declared by the methods of its node.
+/// `GarbageCollected`. For the objects of a function, the methods of its node declare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[must_use]
 pub(crate) struct Capabilities {
@@ -31,7 +31,7 @@ impl Capabilities {
         self.updates
     }
 
-    /// Whether it may create or update, so that it has a desired state.
+    /// Whether it may create or update, and therefore has a desired state.
     pub(crate) const fn can_write(self) -> bool {
         self.creates || self.updates
     }
@@ -51,7 +51,7 @@ impl Capabilities {
         self.garbage_collected
     }
 
-    /// Whether it always has to be deleted before its primary is removed, so that the primary needs a finalizer.
+    /// Whether it always has to be deleted before its primary is removed, which needs a finalizer.
     pub(crate) const fn needs_cleanup(self) -> bool {
         self.deletes && !self.garbage_collected
     }

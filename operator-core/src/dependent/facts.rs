@@ -19,24 +19,24 @@ pub(crate) struct Declaration {
     pub(crate) access: Vec<Access>,
     /// Whether it may have any number of resources, including none.
     pub(crate) several: bool,
-    /// Whether its resources are outside the cluster, so that only the dependent knows when a deletion is done.
+    /// Whether its resources are outside the cluster: then only the dependent knows when a deletion is done.
     pub(crate) outside: bool,
     /// The objects in the cluster that it manages or reads, if it does.
     pub(crate) objects: Option<Objects>,
-    /// What it reads from event sources.
+    /// The event sources that it reads from.
     pub(crate) reads: Vec<Reading>,
     /// When its desired state is computed; `None` for one that always wants something.
     pub(crate) judged: Option<Judged>,
     /// The field of the primary's status in which it keeps ids, which no status function may set.
     pub(crate) keeps: Option<Arc<str>>,
-    /// What can't work about it.
+    /// The mistakes in its declaration.
     pub(crate) unsound: Option<Unsound>,
 }
 
-/// What can't work about a declaration.
+/// A mistake in a declaration.
 #[derive(Clone, Debug)]
 pub(crate) struct Unsound {
-    /// Without the node's name, which comes before it.
+    /// Its text, without the node's name, which comes before it.
     pub(crate) what: &'static str,
     pub(crate) why: String,
     pub(crate) write: &'static str,

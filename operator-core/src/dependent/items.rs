@@ -12,26 +12,26 @@ use crate::{
 /// The number of items of one dependent that are worked on at the same time.
 const AT_ONCE: usize = 16;
 
-/// What was done about one item; nothing if it doesn't exist and may not be created.
+/// The operation on one item; `None` if it doesn't exist and may not be created.
 pub(super) type Work<'w> = BoxFuture<'w, Result<Option<(Operation, Secondary)>, BoxError>>;
 
 /// The outcomes of the items.
 #[derive(Default)]
 pub(super) struct Items {
     done: Vec<(Operation, Secondary)>,
-    /// By their names; the one resource of a single dependent has none.
+    /// By their names; the only resource of a single dependent has none.
     failed: Vec<(Option<String>, BoxError)>,
     count: usize,
 }
 
 impl Items {
-    /// Works on all of these, whether or not others fail; the results are in their order.
+    /// Works on all of these, even if some fail; the results are in their order.
     pub(super) async fn work<'w>(
         &mut self,
         items: impl IntoIterator<Item = (Option<String>, Work<'w>)> + Send,
     ) {
         let mut all: Vec<_> = items.into_iter().collect();
-        // Mostly there is one at most, for which nothing has to be kept in order.
+        // Usually there is at most one, for which no order has to be kept.
         if all.len() < 2 {
             let Some((label, work)) = all.pop() else { return };
             self.count += 1;
@@ -39,7 +39,7 @@ impl Items {
             self.done.reserve_exact(1);
             return self.take(label, result);
         }
-        // Boxed one by one: a closure over any lifetime would not be general enough inside of an engine's future.
+        // Boxed one by one: a closure over any lifetime would not be general enough inside an engine's future.
         let all: Vec<_> =
             all.into_iter().map(|(label, work)| async move { (label, work.await) }.boxed()).collect();
         self.count += all.len();
@@ -56,7 +56,7 @@ impl Items {
         }
     }
 
-    /// The outcome of all of them. The failures of items are in the result, so that they hide nothing; that of the one
+    /// The outcome of all items. The failures of items are in the result and hide nothing; the failure of the only
     /// resource of a single dependent is an error.
     pub(super) fn finish(self) -> Result<ReconcileResult, BoxError> {
         let mut failed = Vec::new();

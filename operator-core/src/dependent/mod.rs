@@ -12,7 +12,7 @@
 //!
 //! - A function of the primary, or a value that implements [`Dependent`](crate::Dependent): objects in the cluster that should
 //!   exist, or, by [`Read`], that others make.
-//! - [`Records`] of a type that implements [`External`]: what is kept in another system.
+//! - [`Records`] of a type that implements [`External`]: records in another system.
 //!
 //! # Guarantees
 //! - The desired state is computed at most once for a dependent in a run of its workflow; a second run of the workflow
@@ -22,7 +22,6 @@
 //! # Assumptions
 //! - `desired` is a function of the primary and the context, without side effects.
 
-mod ask;
 mod capabilities;
 mod deletion;
 mod erased;
@@ -30,7 +29,7 @@ mod facts;
 #[doc(hidden)]
 pub mod function;
 mod items;
-/// How a dependent is compared with what is desired.
+/// How a dependent is compared with its desired state.
 pub mod matcher {
     pub use crate::operations::matcher::{Comparison, GenericMatcher, Match, Matcher};
 }
@@ -54,7 +53,7 @@ pub(crate) use function::declare;
 pub use function::dependent::Usual;
 pub use function::read::Read;
 pub use object::Adoption;
-pub(crate) use object::{Judge, Settings, forget_departed, retired, settings};
+pub(crate) use object::{Judge, ObjectSettings, forget_departed, retired, settings};
 pub(crate) use only_if::Wishes;
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
 pub use system::System;

@@ -13,7 +13,7 @@ use crate::{
     results::{ReconcileResult, Secondary},
 };
 
-/// Decides whether a dependent wants anything to exist, if it doesn't decide that itself.
+/// Decides whether a dependent wants anything to exist, if the dependent doesn't decide that itself.
 pub(crate) trait Wishes: Send + Sync {
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>>;
 }
@@ -55,7 +55,7 @@ impl Engine for OnlyIf {
 }
 
 impl AnyDependent {
-    /// The same dependent, which exists only if that says so.
+    /// The same dependent, which exists only if the function says so.
     pub(crate) fn only_if(self, judged: Judged, wishes: Box<dyn Wishes>) -> Self {
         let declaration = Declaration { judged: Some(judged), ..(*self.declaration).clone() };
         let engine = Arc::new(OnlyIf { engine: self.engine, wishes });

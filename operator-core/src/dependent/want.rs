@@ -1,14 +1,14 @@
 //! What a dependent wants to exist.
 
-/// What should exist: this, nothing, or whatever exists now.
-#[must_use = "what is wanted is the answer of a dependent"]
+/// What should exist: this, nothing, or what exists now.
+#[must_use = "it has no effect unless a dependent returns it"]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Want<T> {
     /// This should exist.
     Is(T),
-    /// Nothing should exist: an existing object is removed. Contains the reason, in a form for people.
+    /// Nothing should exist: an existing object is deleted. Contains the reason, in a form for people.
     None(String),
-    /// What exists stays as it is, whatever that is. What depends on it waits, and what it depends on isn't removed.
+    /// What exists stays as it is. Nodes that depend on it wait, and those that it depends on aren't deleted.
     Hold {
         /// One word in camel case, suitable for a condition of the status.
         code: &'static str,
@@ -28,12 +28,12 @@ impl<T> Want<T> {
         Self::None(reason.into())
     }
 
-    /// What exists stays as it is. `code` is one word in camel case, and `reason` gives the same reason for people.
+    /// What exists stays as it is. `code` is one word in camel case, and `reason` is the reason for people.
     pub fn hold(code: &'static str, reason: impl Into<String>) -> Self {
         Self::Hold { code, reason: reason.into() }
     }
 
-    /// The same of something else.
+    /// The same answer about something else.
     pub(crate) fn try_map<U, E>(self, change: impl FnOnce(T) -> Result<U, E>) -> Result<Want<U>, E> {
         Ok(match self {
             Self::Is(wanted) => Want::Is(change(wanted)?),
@@ -42,7 +42,7 @@ impl<T> Want<T> {
         })
     }
 
-    /// Whether there is anything, without what it is.
+    /// Whether anything is wanted, without the content.
     pub(crate) fn answer(&self) -> Want<()> {
         match self {
             Self::Is(_) => Want::Is(()),
@@ -51,7 +51,7 @@ impl<T> Want<T> {
         }
     }
 
-    /// What is wanted, if anything is.
+    /// The wanted content, if there is any.
     pub(crate) fn wanted(&self) -> Option<&T> {
         match self {
             Self::Is(wanted) => Some(wanted),

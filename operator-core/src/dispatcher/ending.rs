@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use super::{Dispatcher, Done, failure::Failure, report::Report};
+use super::{Dispatcher, Done, failure::RunFailure, report::Report};
 use crate::{
     environment::fenced,
     observe::error_chain,
-    operations,
+    operations::{self, TRIED_AGAIN_AFTER},
     processor::{FailureKind, Outcome},
     reconciler::{AnyContext, AnyRun, RunError},
     resource::AnyObject,
@@ -22,18 +22,18 @@ use crate::{
 impl Dispatcher {
     pub(super) async fn conclude(
         &self,
-        result: Result<Done, Failure>,
+        result: Result<Done, RunFailure>,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
     ) -> Outcome {
         let (result, said) = match result {
-            // The status is a part of the run: without it, the run is to be done again.
+            // The status is a part of the run: without it, the run has to be repeated.
             Ok(done @ Done::Reconciled { .. }) => {
                 (self.write_status(None, context).await.map(|()| done), true)
             }
             result => (result, false),
         };
-        // A run that was told of the end has found out nothing by its writes.
+        // The writes of a run that was given the end of its primary show nothing new about it.
         let told_gone = context.run().departed.is_some();
         let mut failure = match result {
             Ok(done) => {
@@ -41,18 +41,21 @@ impl Dispatcher {
                 return match done {
                     Done::Nothing => Outcome::Success { reschedule: None },
                     Done::FinalizerRemoved => Outcome::FinalizerRemoved,
-                    Done::Reconciled { reschedule } => Outcome::Success { reschedule },
+                    Done::Reconciled { reschedule } => {
+                        let again = context.findings().status_is_incomplete().then_some(TRIED_AGAIN_AFTER);
+                        Outcome::Success { reschedule: reschedule.into_iter().chain(again).min() }
+                    }
                 };
             }
-            // Told by the writes themselves, as user code may have wrapped their error, or returned another one.
+            // The writes themselves report it, because user code may have wrapped their error, or returned another one.
             Err(_) if context.findings().primary_is_gone() && !told_gone => return gone(report),
-            // The event of its deletion is on its way, and what is to be done about that is the next run's.
+            // The event of its deletion is about to arrive, and the next run handles it.
             Err(_) if context.findings().primary_is_going() && !told_gone => return going(report),
-            // What goes with its namespace isn't worth a retry, whatever user code has made of the write's error.
+            // A write into a namespace that is being deleted isn't worth a retry, whatever error user code returned.
             Err(failure) => {
                 let ends = context.findings().namespace_ends();
                 let kind = if ends { FailureKind::Permanent } else { failure.kind };
-                Failure { kind, ..failure }
+                RunFailure { kind, ..failure }
             }
         };
         if !said {
@@ -62,7 +65,7 @@ impl Dispatcher {
                     return gone(report);
                 }
                 tracing::warn!(error = %error_chain(&**unsaid.error), "the status of a failed run could not be written");
-                // Somebody has to write it.
+                // It is written in any case.
                 failure.kind = of_several([failure.kind, unsaid.kind]);
                 failure.panicked |= unsaid.panicked;
             }
@@ -71,9 +74,13 @@ impl Dispatcher {
         Outcome::Failed { kind: failure.kind, not_before: context.findings().not_before() }
     }
 
-    /// Has the status function make the status, and writes it. A primary that is gone has none; that of a primary that
-    /// can't be decoded any more is left unchanged.
-    async fn write_status(&self, error: Option<RunError>, context: &Arc<AnyContext>) -> Result<(), Failure> {
+    /// Calls the status function, and writes the status. A primary that is gone has none; the status of a primary that
+    /// can't be decoded any more doesn't change.
+    async fn write_status(
+        &self,
+        error: Option<RunError>,
+        context: &Arc<AnyContext>,
+    ) -> Result<(), RunFailure> {
         let Some(function) = &self.status else { return Ok(()) };
         let Some(primary) = context.own_primary() else { return Ok(()) };
         if self.shared.primary.is_undecodable(context.primary_key()) {
@@ -82,42 +89,43 @@ impl Dispatcher {
         let run = Arc::new(AnyRun::new(context, AnyObject::clone(&primary), error));
         let make = || {
             fenced(|| function(&primary, &run))
-                .map_err(|payload| Failure::of_panic("status function", &*payload))
+                .map_err(|payload| RunFailure::of_panic("status function", &*payload))
         };
         let Some(mut status) = make()? else { return Ok(()) };
         let write = async {
             if run.is_unsure() {
                 let (shared, key) = (context.shared(), context.primary_key());
                 let live = operations::live(&shared.writer, shared.primary.informer(), key).boxed().await;
-                if let Some(live) = live.map_err(Failure::of_write)? {
+                if let Some(live) = live.map_err(RunFailure::of_write)? {
                     run.looked(live);
                     let Some(sure) = make()? else { return Ok(()) };
                     status = sure;
                 }
             }
-            self.patch_status(status, &*primary, context).await.map_err(Failure::of_write)
+            self.patch_status(status, &*primary, context).await.map_err(RunFailure::of_write)
         };
         match self.timeout {
             Some(limit) => {
                 let write = tokio::time::timeout(limit, write).await;
-                write.unwrap_or_else(|_| Err(Failure::of_timeout(limit)))
+                write.unwrap_or_else(|_| Err(RunFailure::of_timeout(limit)))
             }
             None => write.await,
         }
     }
 
     /// A failure, as a status function sees it.
-    fn told(&self, failure: &Failure, context: &AnyContext) -> RunError {
+    fn told(&self, failure: &RunFailure, context: &AnyContext) -> RunError {
         let retry = context.run().retry.as_ref();
         let is_last_attempt = match failure.kind {
             FailureKind::Permanent => true,
             FailureKind::Retryable => retry.map_or(self.never_retries, |retry| retry.last_attempt),
-            FailureKind::Server => false,
+            FailureKind::Server | FailureKind::Outside => false,
         };
         RunError {
             error: Arc::clone(&failure.error),
             attempt: retry.map_or(0, |retry| retry.attempt),
             is_last_attempt,
+            is_stalled: is_last_attempt || failure.kind == FailureKind::Outside,
             timed_out: failure.timed_out(),
             panicked: failure.panicked,
             node: None,

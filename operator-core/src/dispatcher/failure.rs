@@ -14,13 +14,13 @@ use crate::{
 };
 
 /// Why a run failed, and what follows from that.
-pub(crate) struct Failure {
+pub(crate) struct RunFailure {
     pub(super) error: Arc<BoxError>,
     pub(super) kind: FailureKind,
     pub(super) panicked: bool,
 }
 
-impl Failure {
+impl RunFailure {
     fn new(error: impl Into<BoxError>, kind: FailureKind) -> Self {
         Self { error: Arc::new(error.into()), kind, panicked: false }
     }
@@ -31,7 +31,7 @@ impl Failure {
         Self::new(error, kind)
     }
 
-    /// The reconciler is called for a primary of another type than its own.
+    /// The reconciler was called for a primary of a type other than its own.
     pub(super) fn of_type(error: AnotherType) -> Self {
         Self::new(error, FailureKind::Permanent)
     }
@@ -65,7 +65,7 @@ impl Failure {
         self.error.is::<TimedOut>()
     }
 
-    /// Whether someone else's write came in between.
+    /// Whether another writer's write came in between.
     pub(super) fn is_conflict(&self) -> bool {
         self.error.downcast_ref::<operations::Error>().is_some_and(operations::Error::is_conflict)
     }
@@ -79,7 +79,7 @@ impl fmt::Display for TimedOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the run was dropped after {:?}, its controller's `reconcile_timeout`; what it had in flight may still take effect",
+            "the run was dropped after {:?}, its controller's `reconcile_timeout`; its requests in progress may still take effect",
             self.0
         )
     }

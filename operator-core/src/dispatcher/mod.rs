@@ -53,7 +53,7 @@ use crate::{
     results::WorkflowError,
 };
 
-use failure::Failure;
+use failure::RunFailure;
 use report::Report;
 use user::AnyPatch;
 pub(crate) use user::{CleanupFn, Code, UserCode};
@@ -63,7 +63,7 @@ pub(crate) struct Dispatcher {
     pub(crate) code: Arc<dyn UserCode>,
     /// Makes the status of each run, if the controller has such a function.
     pub(crate) status: Option<AnyStatus>,
-    /// Whether a first failure is not retried.
+    /// Whether the first failure isn't retried.
     pub(crate) never_retries: bool,
     /// How long a run may take.
     pub(crate) timeout: Option<Duration>,
@@ -132,13 +132,14 @@ impl Dispatcher {
                 Ok(()) => newest::live_if_in_doubt(&self.shared, &run, primary).await,
                 Err(error) => Err(error),
             };
+            let primary = context.writing_run().noted(primary);
             let result = match primary {
                 Ok(Some(primary)) => self.work_in_time(primary, context, &mut report).await,
                 Ok(None) => {
                     report.succeeded();
                     return Outcome::Gone;
                 }
-                Err(error) => Err(Failure::of_write(error)),
+                Err(error) => Err(RunFailure::of_write(error)),
             };
             self.conclude(result, context, &mut report).await
         }
@@ -151,10 +152,10 @@ impl Dispatcher {
         primary: AnyObject,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, RunFailure> {
         let Some(limit) = self.timeout else { return self.work(primary, context, report).await };
         let work = tokio::time::timeout(limit, self.work(primary, context, report));
-        work.await.unwrap_or_else(|_| Err(Failure::of_timeout(limit)))
+        work.await.unwrap_or_else(|_| Err(RunFailure::of_timeout(limit)))
     }
 
     async fn work(
@@ -162,7 +163,7 @@ impl Dispatcher {
         primary: AnyObject,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, RunFailure> {
         let finalizer = self.shared.finalizer.as_deref();
         context.work_on(&primary);
         if self.shared.all_events {
@@ -174,11 +175,11 @@ impl Dispatcher {
                     report.kind = RunKind::Cleanup;
                     self.clean_up(primary, context, finalizer).await
                 }
-                // Others still hold the object; its end is theirs to wait for.
+                // Other finalizers still hold the object; their owners wait for its end.
                 _ => Ok(Done::Nothing),
             };
         }
-        // Its state is one from before: nobody wants that any more. It is reconciled when it can be decoded again.
+        // The state is an outdated one. The primary is reconciled when it can be decoded again.
         if self.shared.primary.is_undecodable(context.primary_key()) {
             return Ok(Done::Nothing);
         }
@@ -186,7 +187,7 @@ impl Dispatcher {
         if let Some(finalizer) = finalizer
             && !has_finalizer(&*primary, finalizer)
         {
-            match self.writer(context).add_finalizer(finalizer).await.map_err(Failure::of_write)? {
+            match self.writer(context).add_finalizer(finalizer).await.map_err(RunFailure::of_write)? {
                 FinalizerAdded::Yes(answer) => {
                     context.work_on(&answer);
                     primary = answer;
@@ -198,13 +199,13 @@ impl Dispatcher {
         self.reconcile(&primary, context).await
     }
 
-    /// Each state of a primary is the reconciler's, its end included, and so are finalizers.
+    /// The reconciler handles each state of a primary, including its end, and the finalizers.
     async fn work_on_any(
         &self,
         primary: AnyObject,
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, RunFailure> {
         let is_alive = context.run().departed.is_none() && primary.meta().deletion_timestamp.is_none();
         if is_alive && self.shared.primary.is_undecodable(context.primary_key()) {
             return Ok(Done::Nothing);
@@ -213,18 +214,18 @@ impl Dispatcher {
         self.reconcile(&primary, context).await
     }
 
-    async fn reconcile(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Result<Done, Failure> {
+    async fn reconcile(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Result<Done, RunFailure> {
         if let Some(error) = self.run_workflow(context).await {
-            return Err(Failure::of_workflow(error));
+            return Err(RunFailure::of_workflow(error));
         }
         let call = self.code.reconcile(primary, context);
         let control = match fenced_future(call).await {
             Ok(control) => control?,
-            Err(payload) => return Err(Failure::of_panic("reconciler", &*payload)),
+            Err(payload) => return Err(RunFailure::of_panic("reconciler", &*payload)),
         };
         if context.run().departed.is_some() {
             if control.patch.is_some() || control.reschedule.is_some() {
-                tracing::warn!("the primary is gone: nothing is written to it, and no reschedule is made");
+                tracing::warn!("the primary is gone: it isn't written or rescheduled");
             }
             return Ok(Done::Nothing);
         }
@@ -235,7 +236,7 @@ impl Dispatcher {
                 AnyPatch::Whole(resource) => writer.patch_resource(&**primary, &*resource).boxed().await,
                 AnyPatch::Part(part) => writer.apply_part(part).boxed().await,
             };
-            written.map_err(Failure::of_write)?;
+            written.map_err(RunFailure::of_write)?;
         }
         Ok(Done::Reconciled { reschedule })
     }
@@ -252,7 +253,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Runs the workflow that has to run before `reconcile`. Returns the error, if it fails the run.
+    /// Runs the workflow that has to run before `reconcile`. Returns an error if the workflow fails the run.
     async fn run_workflow(&self, context: &Arc<AnyContext>) -> Option<WorkflowError> {
         let workflow = self.shared.workflow.as_ref().filter(|workflow| !workflow.is_explicit())?;
         tracing::trace!(?workflow, "runs before reconcile");
@@ -270,7 +271,7 @@ impl Dispatcher {
         if !workflow.keeps_errors() {
             return Ok(result.all_deleted());
         }
-        // Who wants to look at errors decides about them in `cleanup`; without one nobody would, and what is left behind
+        // A reconciler that handles errors itself decides in `cleanup`; without a `cleanup` nobody would, and leftovers
         // would be forgotten.
         if !self.code.cleans_up() {
             result.check()?;
@@ -284,25 +285,25 @@ impl Dispatcher {
         primary: AnyObject,
         context: &Arc<AnyContext>,
         finalizer: &str,
-    ) -> Result<Done, Failure> {
-        let all_deleted = self.clean_up_workflow(context).await.map_err(Failure::of_workflow)?;
+    ) -> Result<Done, RunFailure> {
+        let all_deleted = self.clean_up_workflow(context).await.map_err(RunFailure::of_workflow)?;
         let call = self.code.cleanup(&primary, context);
         let answer = fenced_future(call).await;
         let again_after = |wanted| Ok(Done::Reconciled { reschedule: context.again_after(wanted) });
         match answer {
             Ok(Ok(Removal::Done)) => {
-                // Whatever user code has made of what its clean-ups have said.
-                let is_done = context.remembered().lock().is_cleaned_up().map_err(Failure::of_workflow)?;
+                // Even if user code has ignored the results of its clean-ups.
+                let is_done = context.remembered().lock().is_cleaned_up().map_err(RunFailure::of_workflow)?;
                 if !all_deleted || !is_done {
-                    // What is not gone yet wakes the primary when it goes.
+                    // A remaining object triggers the primary when it goes.
                     return again_after(None);
                 }
-                self.writer(context).remove_finalizer(finalizer).await.map_err(Failure::of_write)?;
+                self.writer(context).remove_finalizer(finalizer).await.map_err(RunFailure::of_write)?;
                 Ok(Done::FinalizerRemoved)
             }
             Ok(Ok(Removal::Keep { again_in })) => again_after(again_in),
             Ok(Err(failure)) => Err(failure),
-            Err(payload) => Err(Failure::of_panic("reconciler", &*payload)),
+            Err(payload) => Err(RunFailure::of_panic("reconciler", &*payload)),
         }
     }
 

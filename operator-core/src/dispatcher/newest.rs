@@ -8,8 +8,8 @@ use crate::{
     resource::{AnyObject, Object, ResourceVersion},
 };
 
-/// The newest known state of the run's primary, or its last one, if the run is to see its end; `None` if it is gone or
-/// replaced otherwise.
+/// The newest known state of the run's primary, or its last one if the run is to see its end; otherwise `None` if it is
+/// gone or replaced.
 pub(super) fn known(source: &PrimarySource, run: &Run) -> Option<AnyObject> {
     if let Some(departed) = &run.departed {
         return Some(AnyObject::clone(&departed.last));
@@ -17,15 +17,15 @@ pub(super) fn known(source: &PrimarySource, run: &Run) -> Option<AnyObject> {
     source.informer().get(&run.key).filter(|primary| is_of(&**primary, run))
 }
 
-/// `known`, or the live state if that is in doubt:
-/// - If a write of the primary was not answered: its effect may be one that is no longer wanted.
-/// - If something that the primary owned is gone. The garbage collector deletes what belongs to an owner that is gone,
-///   or is about to be removed. While the watch of the primaries is late, the cache doesn't show that yet, and a run
-///   would create everything again only to have it deleted and to be triggered again: a loop as fast as the collector.
+/// `known`, or the live state if `known` is in doubt:
+/// - If a write of the primary was not answered: its effect may no longer be wanted.
+/// - If an object that the primary owned is gone. The garbage collector deletes objects whose owner is gone,
+///   or about to be removed. While the watch of the primaries is late, the cache doesn't show that yet. A run
+///   would create everything again, the collector would delete it, and that would trigger a run: a loop.
 /// - If a list has shown it in an older state than had been seen. After a restored backup, that is the actual state; if
-///   the list came from a replica that lags behind, a run would bring back old values, or deleted objects.
+///   the list came from a stale replica, a run would bring back old values, or deleted objects.
 ///
-/// All are rare, and a read costs one request.
+/// All of these are rare, and a read costs one request.
 pub(super) async fn live_if_in_doubt(
     shared: &ControllerContext,
     run: &Run,
@@ -40,7 +40,7 @@ pub(super) async fn live_if_in_doubt(
     if source.is_undecodable(&run.key) {
         return Ok(Some(known));
     }
-    // A primary that is known to be going waits for the end of what it owns anyway.
+    // A primary that is known to be deleted waits for the end of the objects it owns anyway.
     if run.causes.include_owned_gone() && known.meta().deletion_timestamp.is_none() {
         source.doubt(&run.key);
     }
@@ -55,7 +55,7 @@ pub(super) async fn live_if_in_doubt(
             return known;
         }
         let live = source.informer().remember_answer(source.informer().answer_of(live));
-        // While a list is taken in, nothing is remembered that the one before it would have shown.
+        // While a list is being read, the cache may not take the answer: then the primary stays in doubt.
         let newest = source.informer().get(&run.key);
         if newest.is_some_and(|newest| version(&*newest) < version(&*live)) {
             source.doubt(&run.key);

@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use tracing::{Span, field};
 
-use super::failure::Failure;
+use super::failure::RunFailure;
 use crate::{
     environment::Now,
     observe::{Observation, RunEnd, RunKind},
@@ -12,7 +12,7 @@ use crate::{
     resource::ResourceType,
 };
 
-/// The namespace of a cluster-scoped object in logs; in the words of JOSDK.
+/// The namespace of a cluster-scoped object in logs, as in JOSDK.
 const NO_NAMESPACE: &str = "no namespace";
 
 /// The span of a run, with the fields of JOSDK's MDC.
@@ -47,10 +47,10 @@ pub(super) struct Report<'r> {
     writer: &'r Writer,
     run: &'r Run,
     started: Now,
-    end: End,
+    end: Finish,
 }
 
-enum End {
+enum Finish {
     Abandoned,
     Succeeded,
     Failed { error: String, panicked: bool },
@@ -61,16 +61,17 @@ impl<'r> Report<'r> {
         let attempt = run.retry.as_ref().map_or(0, |retry| retry.attempt);
         let (controller, key) = (&*writer.controller, &run.key);
         writer.observers.observe(&Observation::RunStarted { controller, key, because, attempt });
-        Self { kind: RunKind::Nothing, writer, run, started: writer.environment.now(), end: End::Abandoned }
+        let started = writer.environment.now();
+        Self { kind: RunKind::Nothing, writer, run, started, end: Finish::Abandoned }
     }
 
     /// The run ended without an error.
     pub(super) fn succeeded(&mut self) {
-        self.end = End::Succeeded;
+        self.end = Finish::Succeeded;
     }
 
     /// The run ended with an error; the log level depends on whether more attempts follow.
-    pub(super) fn failed(&mut self, failure: &Failure) {
+    pub(super) fn failed(&mut self, failure: &RunFailure) {
         let error = crate::observe::error_chain(&**failure.error);
         Span::current().record("error", &error);
         let last = failure.kind == FailureKind::Retryable
@@ -85,16 +86,16 @@ impl<'r> Report<'r> {
         } else {
             tracing::warn!(%error, "run failed and will be retried");
         }
-        self.end = End::Failed { error, panicked: failure.panicked };
+        self.end = Finish::Failed { error, panicked: failure.panicked };
     }
 }
 
 impl Drop for Report<'_> {
     fn drop(&mut self) {
         let end = match &self.end {
-            End::Abandoned => RunEnd::Abandoned,
-            End::Succeeded => RunEnd::Succeeded,
-            End::Failed { error, panicked } => RunEnd::Failed { error, panicked: *panicked },
+            Finish::Abandoned => RunEnd::Abandoned,
+            Finish::Succeeded => RunEnd::Succeeded,
+            Finish::Failed { error, panicked } => RunEnd::Failed { error, panicked: *panicked },
         };
         self.writer.observers.observe(&Observation::RunFinished {
             controller: &self.writer.controller,

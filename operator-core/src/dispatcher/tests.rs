@@ -34,7 +34,7 @@ use crate::{
     resource::{ObjectKey, ResourceVersion, Uid},
 };
 
-/// Later than whatever the server answers.
+/// Later than any answer of the server.
 const LATEST: u64 = 1_000_000;
 
 /// Answers each write after a few awaits with what was written, in a new version.
@@ -42,7 +42,7 @@ const LATEST: u64 = 1_000_000;
 struct Server {
     /// Namespaces that end.
     ending: Arc<Mutex<Vec<&'static str>>>,
-    /// What a look at the live primary is refused with.
+    /// The refusal of a read of the live primary.
     refusal: Arc<Mutex<Option<Value>>>,
     version: Arc<AtomicU64>,
     watches: Arc<Mutex<Vec<mpsc::UnboundedSender<Bytes>>>>,
@@ -261,7 +261,7 @@ async fn dropped_at_any_await<F: Future<Output = World>>(world: impl Fn() -> F) 
                 outcome = Some(ended);
                 break;
             }
-            // Lets the tasks of the clients go on, which carry the requests.
+            // Lets the clients' tasks, which carry the requests, continue.
             yield_now().await;
         }
         drop(run);
@@ -292,7 +292,7 @@ async fn a_run_that_passes_its_deadline_fails_and_leaves_nothing_behind() {
 
 #[tokio::test(start_paused = true)]
 async fn only_a_primary_that_goes_with_its_namespace_is_not_tried_again() {
-    for (child_in, kind) in [("shop", FailureKind::Permanent), ("elsewhere", FailureKind::Retryable)] {
+    for (child_in, kind) in [("shop", FailureKind::Permanent), ("elsewhere", FailureKind::Outside)] {
         let world = World::with_child_in(child_in, None).await;
         world.server.ending.lock().push(child_in);
         let outcome = world.dispatcher.dispatch(world.run()).await;

@@ -1,4 +1,4 @@
-//! User code as the dispatcher calls it, whatever the type of the primaries: the thin part that is compiled for each
+//! User code as the dispatcher calls it, without the type of the primaries: the thin part that is compiled for each
 //! reconciler.
 
 use std::{sync::Arc, time::Duration};
@@ -6,28 +6,28 @@ use std::{sync::Arc, time::Duration};
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
 
-use super::failure::Failure;
+use super::failure::RunFailure;
 use crate::{
     error::BoxError,
     reconciler::{AnyContext, Context, Patch, Reconciler, Removal, UpdateControl},
     resource::AnyObject,
 };
 
-/// What a run calls.
+/// The user code that a run calls.
 pub(crate) trait UserCode: Send + Sync {
     /// Calls `Reconciler::reconcile`.
     fn reconcile<'r>(
         &'r self,
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Result<Update, Failure>>;
+    ) -> BoxFuture<'r, Result<Update, RunFailure>>;
 
     /// Calls `Cleaner::cleanup`, if there is one.
     fn cleanup<'r>(
         &'r self,
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Result<Removal, Failure>>;
+    ) -> BoxFuture<'r, Result<Removal, RunFailure>>;
 
     /// Whether there is a `Cleaner`.
     fn cleans_up(&self) -> bool;
@@ -39,7 +39,7 @@ pub(crate) struct Update {
     pub(super) reschedule: Option<Duration>,
 }
 
-/// What it wants to be written of the primary.
+/// The requested write of the primary.
 pub(super) enum AnyPatch {
     Whole(AnyObject),
     Part(Value),
@@ -63,12 +63,12 @@ impl<R: Reconciler> UserCode for Code<R> {
         &'r self,
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Result<Update, Failure>> {
-        // The call stands in the future, as a function written by hand may panic before it answers one.
+    ) -> BoxFuture<'r, Result<Update, RunFailure>> {
+        // The call is inside the future, because a function written by hand may panic before it returns one.
         async move {
-            let (primary, mut context) = Context::given(primary, context).map_err(Failure::of_type)?;
+            let (primary, mut context) = Context::given(primary, context).map_err(RunFailure::of_type)?;
             let control = self.reconciler.reconcile(&primary, &mut context).await;
-            let UpdateControl { resource, reschedule } = control.map_err(Failure::of_user)?;
+            let UpdateControl { resource, reschedule } = control.map_err(RunFailure::of_user)?;
             let patch = resource.map(|patch| match patch {
                 Patch::Whole(resource) => AnyPatch::Whole(Arc::<R::Primary>::from(resource) as AnyObject),
                 Patch::Part(part) => AnyPatch::Part(part),
@@ -82,11 +82,11 @@ impl<R: Reconciler> UserCode for Code<R> {
         &'r self,
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Result<Removal, Failure>> {
+    ) -> BoxFuture<'r, Result<Removal, RunFailure>> {
         async move {
             let Some(cleanup) = self.cleanup else { return Ok(Removal::Done) };
-            let (primary, mut context) = Context::given(primary, context).map_err(Failure::of_type)?;
-            cleanup(&self.reconciler, &primary, &mut context).await.map_err(Failure::of_user)
+            let (primary, mut context) = Context::given(primary, context).map_err(RunFailure::of_type)?;
+            cleanup(&self.reconciler, &primary, &mut context).await.map_err(RunFailure::of_user)
         }
         .boxed()
     }

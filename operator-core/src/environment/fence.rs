@@ -1,4 +1,4 @@
-//! User code that panics: its caller goes on.
+//! Calls of user code that may panic: the caller continues.
 
 use std::{
     future::Future,
@@ -10,7 +10,7 @@ use futures::{FutureExt, future::CatchUnwind};
 
 /// Calls user code. The error is what it panicked with.
 ///
-/// The state that the code shares with its caller may be half changed: a caller that goes on reads none of it.
+/// State that the code shares with its caller may be half changed: a caller that continues must not read it.
 pub(crate) fn fenced<T>(code: impl FnOnce() -> T) -> thread::Result<T> {
     catch_unwind(AssertUnwindSafe(code))
 }

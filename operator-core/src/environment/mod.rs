@@ -20,7 +20,7 @@ pub use clock::{Now, WallClock};
 pub(crate) use fence::{fenced, fenced_future};
 pub(crate) use quota::{Quota, QuotaState};
 pub(crate) use random::Jitter;
-use shared::Shared;
+use shared::SharedValues;
 use tasks::Ordered;
 pub(crate) use tasks::TaskHook;
 
@@ -33,7 +33,7 @@ pub struct Environment {
     tasks: TaskTracker,
     hook: Option<Arc<dyn TaskHook>>,
     host: Arc<str>,
-    shared: Shared,
+    shared: SharedValues,
 }
 
 impl Environment {
@@ -47,7 +47,7 @@ impl Environment {
             tasks: TaskTracker::new(),
             hook: None,
             host: std::env::var("HOSTNAME").unwrap_or_default().into(),
-            shared: Shared::default(),
+            shared: SharedValues::default(),
         }
     }
 
@@ -79,7 +79,7 @@ impl Environment {
         self
     }
 
-    /// The machine or the pod, for those who look for its logs; empty if that is unknown.
+    /// The name of the machine or the pod, for finding its logs; empty if unknown.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }

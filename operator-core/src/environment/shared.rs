@@ -13,11 +13,11 @@ use super::Environment;
 
 /// One of each type.
 #[derive(Clone, Default)]
-pub(super) struct Shared(Arc<Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
+pub(super) struct SharedValues(Arc<Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for SharedValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("types", &self.0.lock().len()).finish()
+        f.debug_struct("SharedValues").field("types", &self.0.lock().len()).finish()
     }
 }
 
@@ -26,7 +26,7 @@ impl Environment {
     pub(crate) fn shared<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
         let mut shared = self.shared.0.lock();
         let one = shared.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
-        // It is kept under its type, so it is always of that.
+        // Each value is kept under its own type.
         Arc::clone(one).downcast().unwrap_or_default()
     }
 }

@@ -1,5 +1,4 @@
-//! What a declared source keeps, and what it needs of its surroundings beyond rights, according to its declaration. The
-//! controller's declaration is checked with it.
+//! The contents of a declared source, and its needs beyond rights. The controller's declaration is checked with both.
 
 use std::any::{TypeId, type_name};
 
@@ -10,7 +9,7 @@ use crate::resource::{KubeObject, ResourceType};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum SourceContents {
-    /// The declaration doesn't define it: what can be read from it is determined when it is read.
+    /// Unknown from the declaration: determined when the source is read.
     #[default]
     Unknown,
     /// Nothing: it only triggers primaries.
@@ -91,7 +90,7 @@ impl SourceContents {
     }
 }
 
-/// A type, with the name by which its user knows it.
+/// A type, with the name that users know.
 #[derive(Clone, Copy, Debug)]
 pub struct RustType {
     id: TypeId,
@@ -121,13 +120,13 @@ impl PartialEq for RustType {
 
 impl Eq for RustType {}
 
-/// What a source needs to be known, or served, where the operator starts.
+/// The needs of a source that are checked when the operator starts.
 #[derive(Clone, Debug, Default)]
 #[doc(hidden)]
 pub struct Needs {
     /// The namespace that the operator runs in.
     pub(crate) current_namespace: bool,
-    /// A server that shows only a part of the objects.
+    /// A server that can show only this part of the objects.
     pub(crate) shard: Option<NeededShard>,
     /// Another cluster.
     pub(crate) remote: Option<RemoteCluster>,

@@ -60,7 +60,7 @@ pub enum Error {
     NameTaken {
         /// The name.
         event_source: String,
-        /// By whom.
+        /// The owner of the name.
         by: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The connection of an event source to the controller: what it reports, and how its end is reported.
+//! The connection of an event source to the controller: its reports, and the report of its end.
 
 use std::{fmt, future::Future, panic, sync::Arc};
 
@@ -89,7 +89,7 @@ pub(crate) fn run_and_tell(
             let error = "its task panicked";
             let (controller, source) = (&*controller, source.name());
             observers.observe(&Observation::SourceStopped { controller, source, namespace: None, error });
-            // Whoever looks after tasks sees it as well.
+            // The panic continues: the owner of the task must see it as well.
             panic::resume_unwind(payload);
         }
     }

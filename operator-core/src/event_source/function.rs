@@ -25,7 +25,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// is quiet, and healthy. Each start calls it again. If it panics, the source is unhealthy, and the function is called
 /// again after a pause.
 ///
-/// A source that the first run has to wait for implements [`EventSource`] and [`SourceDeclaration`] itself.
+/// If the first run has to wait for a source, implement [`EventSource`] and [`SourceDeclaration`] instead.
 ///
 /// ```
 /// use std::time::Duration;
@@ -117,7 +117,7 @@ impl EventSource for Following {
         async move {
             let mut pause = FIRST_PAUSE;
             loop {
-                // The call itself is user code, too, not only the future that it makes.
+                // The call itself is user code, too, not only the future that it returns.
                 if fenced_future(async { follow(events.clone()).await }).await.is_ok() {
                     break;
                 }
@@ -127,7 +127,7 @@ impl EventSource for Following {
                 pause = (pause * 2).min(LONGEST_PAUSE);
                 report(SourceHealth::Healthy, &events);
             }
-            // It has nothing more to say. A task that ended would count as one that has died.
+            // It has nothing more to report. A task that ended would count as failed.
             std::future::pending().await
         }
         .boxed()

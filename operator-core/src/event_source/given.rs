@@ -1,4 +1,4 @@
-//! Other systems that are given by hand, and a cluster whose objects are listed once: for runs without either.
+//! Other systems whose resources are given by hand, and a cluster whose objects are listed once: for runs without either.
 
 use std::{any::Any, sync::Arc};
 
@@ -9,12 +9,12 @@ use parking_lot::Mutex;
 use super::{Error, ExternalStore, Wiring};
 use crate::{cache::Informer, resource::ObjectKey};
 
-/// Where event sources look instead of following anything: they do so when they are built, and are synced then.
+/// Replaces all that event sources follow: they read it when they are built, and are synced then.
 pub(crate) trait Given: Send + Sync {
     /// The server's answer to a list; `None` if it is refused.
     fn list(&self, request: Request<Vec<u8>>) -> Option<String>;
 
-    /// What the other system of the source with that name has, as [`Resources`] of their type; `None` for nothing.
+    /// The resources of the other system of the source with that name, as [`Resources`] of their type; `None` for nothing.
     fn resources(
         &self,
         source: &str,
@@ -23,7 +23,7 @@ pub(crate) trait Given: Send + Sync {
 }
 
 impl Wiring {
-    /// Has an informer list its objects, if it isn't to follow them.
+    /// Makes an informer list its objects, unless it is to follow them.
     pub(super) fn fill(&self, informer: &Informer) {
         if let Some(given) = &self.given {
             informer.list_from(&|request| given.list(request));
@@ -34,7 +34,7 @@ impl Wiring {
 /// The resources of another system that belong to the one primary of a run.
 pub(crate) type Resources<R> = Mutex<Vec<Arc<R>>>;
 
-/// Answers instead of a source whose other system can't be asked.
+/// Replaces a source whose other system isn't available.
 pub(super) struct GivenStore<R> {
     name: String,
     resources: Arc<Resources<R>>,
@@ -47,7 +47,7 @@ impl<R: Send + Sync + 'static> GivenStore<R> {
         Self { name: name.to_owned(), resources }
     }
 
-    /// Puts `new` in the place of a resource that was read here, or of the only one.
+    /// Replaces a resource that was read here, or the only one, by `new`.
     fn replace(&self, previous: &R, new: Option<Arc<R>>) {
         let mut all = self.resources.lock();
         let same = all.iter().position(|one| std::ptr::eq(&**one, previous));

@@ -1,23 +1,20 @@
 //! The declaration of a source of secondaries that live in the cluster.
 
-use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
 use super::{
-    AnySecondary, Filters, NeededShard, Needs, Primaries, RustType, SecondaryToPrimary, SourceContents,
-    SourceDeclaration, Sources, WatchScope, Wiring, filter_methods, references::References,
-    relation::Relation, remote::RemoteCluster, secondary::SecondaryEvents,
+    AnySecondary, Contradiction, Filters, InformerConfiguration, Needs, Primaries, SecondaryToPrimary,
+    SourceContents, SourceDeclaration, Sources, WatchScope, Wiring, filter_methods, informer_methods,
+    references::References, relation::Relation, remote::RemoteCluster, secondary::SecondaryEvents,
 };
 use crate::{
-    cache::{
-        AnyIndexer, ChangeHandler, Contradiction, Indexer, Informer, InformerPlan, InformerSettings, Options,
-        TextObject, View, opening, option_methods,
-    },
+    cache::{ChangeHandler, Indexer, Informer, InformerPlan, InformerSettings, TextObject, opening},
     observe::SourceIndex,
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
 };
 
-/// The index over the label of the owner, by which dependents find what they have made. A slash distinguishes it from
-/// names that users choose.
+/// The index over the label of the owner, by which dependents find their objects. A slash distinguishes it from names
+/// that users choose.
 pub(crate) const OWNER_INDEX: &str = "operator-core/owner";
 
 fn owner_indexer(marks: &Arc<ControllerMarks>) -> Indexer<Arc<TextObject>> {
@@ -44,25 +41,17 @@ pub struct InformerEventSource<K: KubeObject> {
     type_of: PhantomData<fn() -> K>,
 }
 
-/// The declaration, whatever the type.
+/// The declaration for any type.
 struct Declared {
-    of: RustType,
-    options: Options,
+    secondaries: InformerConfiguration,
     is_built_in: bool,
     name: Option<String>,
-    resource_type: ResourceType,
-    scope: Option<WatchScope>,
-    /// Whether it follows the controller's namespaces when they change.
-    follows: bool,
     /// Another cluster than the operator's.
     remote: Option<RemoteCluster>,
-    label_selector: Option<String>,
-    field_selector: Option<String>,
     /// Only what the controller's dependents have written.
     marked: bool,
     mapper: Option<SecondaryToPrimary>,
     references: Option<References>,
-    indexers: BTreeMap<String, AnyIndexer>,
     filters: Filters<dyn Object>,
 }
 
@@ -93,20 +82,13 @@ impl<K: KubeObject> InformerEventSource<K> {
     /// ```
     pub fn of_type(dynamic: K::DynamicType) -> Self {
         let declared = Declared {
-            of: RustType::of::<K>(),
-            options: Options::of::<K>(),
+            secondaries: InformerConfiguration::of::<K>(ResourceType::with::<K>(&dynamic)),
             is_built_in: is_built_in::<K>(),
             name: None,
-            resource_type: ResourceType::with::<K>(&dynamic),
-            scope: None,
-            follows: true,
             remote: None,
-            label_selector: None,
-            field_selector: None,
             marked: false,
             mapper: None,
             references: None,
-            indexers: BTreeMap::new(),
             filters: Filters::new(),
         };
         Self { declared, type_of: PhantomData }
@@ -120,14 +102,14 @@ impl<K: KubeObject> InformerEventSource<K> {
 
     /// Watches these namespaces instead of the controller's: `["shop", "bank"]`, or a [`WatchScope`].
     pub fn namespaces(mut self, scope: impl Into<WatchScope>) -> Self {
-        self.declared.scope = Some(scope.into());
+        self.declared.secondaries.scope = Some(scope.into());
         self
     }
 
     /// Whether the source follows when the controller's namespaces are changed while it runs; by default it does, unless
     /// it has its own. JOSDK: `followControllerNamespaceChanges`.
     pub fn follow_namespace_changes(mut self, follow: bool) -> Self {
-        self.declared.follows = follow;
+        self.declared.secondaries.settings.follows_controller = follow;
         self
     }
 
@@ -144,26 +126,17 @@ impl<K: KubeObject> InformerEventSource<K> {
     /// reason. With [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) the
     /// operator doesn't start without it.
     pub fn on(mut self, cluster: &RemoteCluster) -> Self {
+        let settings = &mut self.declared.secondaries.settings;
+        (settings.cluster, settings.cluster_number) = (cluster.cluster().clone(), cluster.number());
         self.declared.remote = Some(cluster.clone());
-        self
-    }
-
-    /// Watches only what the label selector matches, for example `app=web,tier!=cache`.
-    pub fn label_selector(mut self, selector: impl Into<String>) -> Self {
-        self.declared.label_selector = Some(selector.into());
-        self
-    }
-
-    /// Watches only what the field selector matches, for example `metadata.name=web`.
-    pub fn field_selector(mut self, selector: impl Into<String>) -> Self {
-        self.declared.field_selector = Some(selector.into());
         self
     }
 
     /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time; for
     /// other types this is known.
     pub fn cluster_scoped(mut self) -> Self {
-        self.declared.resource_type = self.declared.resource_type.cluster_scoped();
+        let settings = &mut self.declared.secondaries.settings;
+        settings.resource_type = settings.resource_type.clone().cluster_scoped();
         self
     }
 
@@ -182,7 +155,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         }
     }
 
-    /// Watches only what the controller's dependents have written, according to its labels.
+    /// Watches only objects that the controller's dependents have written, according to their labels.
     pub(crate) fn marked(mut self) -> Self {
         self.declared.marked = true;
         self
@@ -213,7 +186,7 @@ impl<K: KubeObject> InformerEventSource<K> {
         self
     }
 
-    /// Relates primaries with secondaries by what the primaries refer to.
+    /// Relates primaries with secondaries by the references of the primaries.
     pub(crate) fn references(mut self, references: References) -> Self {
         self.declared.references = Some(references);
         self
@@ -226,13 +199,13 @@ impl<K: KubeObject> InformerEventSource<K> {
         name: impl Into<String>,
         values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
-        self.declared.indexers.insert(name.into(), opening(Arc::new(values)));
+        self.declared.secondaries.indexers.insert(name.into(), opening(Arc::new(values)));
         self
     }
 
     filter_methods!(declared.filters: K, "secondaries", on_delete);
 
-    option_methods!(declared.options, declared.resource_type: K, "secondaries");
+    informer_methods!(declared.secondaries: K, "secondaries");
 }
 
 impl<K: KubeObject> fmt::Debug for InformerEventSource<K> {
@@ -245,10 +218,9 @@ impl fmt::Debug for Declared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InformerEventSource")
             .field("name", &self.name)
-            .field("type", &self.resource_type)
+            .field("secondaries", &self.secondaries)
             .field("mapper", &self.mapper)
             .field("references", &self.references)
-            .field("indexes", &self.indexers.keys())
             .field("filters", &self.filters)
             .finish_non_exhaustive()
     }
@@ -288,19 +260,8 @@ impl Declared {
     /// Whether a function of the user's is called for each object when it arrives.
     fn is_asked(&self) -> bool {
         self.mapper.as_ref().is_some_and(SecondaryToPrimary::is_function)
-            || !self.indexers.is_empty()
+            || !self.secondaries.indexers.is_empty()
             || !self.filters.is_empty()
-    }
-
-    /// What the server has to know for it.
-    fn shard(&self) -> Option<NeededShard> {
-        // Another server isn't asked before the start.
-        self.options.shard().filter(|_| self.remote.is_none())?;
-        let namespaces = match &self.scope {
-            Some(WatchScope::Namespaces(namespaces)) => namespaces.first().cloned(),
-            _ => None,
-        };
-        Some(NeededShard { kind: self.resource_type.clone(), namespace: namespaces })
     }
 
     /// Whether each object is decoded when it arrives. The cluster's own kinds can always decode what the server
@@ -319,80 +280,76 @@ fn is_built_in<K>() -> bool {
 
 impl SourceDeclaration for Declared {
     fn name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| self.resource_type.kind().to_owned())
+        self.name.clone().unwrap_or_else(|| self.secondaries.resource_type().kind().to_owned())
     }
 
     fn access(&self) -> Vec<Access> {
-        // Rights in another cluster are none in this one.
+        // Rights in another cluster aren't rights in this one.
         if self.remote.is_some() {
             return Vec::new();
         }
-        let verbs = match self.options.is_bounded() {
+        let verbs = match self.secondaries.is_bounded() {
             true => vec!["get", "list", "watch"],
             false => vec!["list", "watch"],
         };
-        vec![Access { resource_type: self.resource_type.clone(), subresource: None, verbs }]
+        vec![Access { resource_type: self.secondaries.resource_type().clone(), subresource: None, verbs }]
     }
 
     fn contents(&self) -> SourceContents {
-        let labels = self.label_selector.as_ref().map(|selector| format!("the label selector `{selector}`"));
+        let InformerConfiguration { of, settings, scope, .. } = &self.secondaries;
+        let labels =
+            settings.label_selector.as_ref().map(|selector| format!("the label selector `{selector}`"));
         let fields =
-            || self.field_selector.as_ref().map(|selector| format!("the field selector `{selector}`"));
-        let scope = || self.scope.as_ref().map(|_| "its list of namespaces".to_owned());
-        let shard = || self.options.shard().map(|shard| format!("the shard selector `{shard}`"));
+            || settings.field_selector.as_ref().map(|selector| format!("the field selector `{selector}`"));
+        let scope = || scope.as_ref().map(|_| "its list of namespaces".to_owned());
+        let shard = || self.secondaries.shard().map(|shard| format!("the shard selector `{shard}`"));
         let remote = self.remote.as_ref().map(|remote| format!("the cluster `{}`", remote.name()));
         let selects = remote.or(labels).or_else(fields).or_else(shard).or_else(scope);
         let maps = self.mapper.is_some() || self.references.is_some();
-        let contents = SourceContents::objects_of(self.of, self.resource_type.clone(), selects, maps);
+        let contents = SourceContents::objects_of(*of, settings.resource_type.clone(), selects, maps);
         if self.marked { contents.marked() } else { contents }
     }
 
     fn needs(&self) -> Needs {
-        let current_namespace = self.scope == Some(WatchScope::Current);
-        Needs { current_namespace, shard: self.shard(), remote: self.remote.clone() }
+        Needs { remote: self.remote.clone(), ..self.secondaries.needs() }
     }
 
     fn identity(&self) -> String {
-        let remote = self.remote.as_ref().map(RemoteCluster::number);
-        let kind = (self.resource_type.plural(), self.resource_type.is_namespaced(), remote);
-        let selects = (&self.scope, self.follows, &self.label_selector, &self.field_selector, self.marked);
-        format!("{self:?} {kind:?} {selects:?} {:?}", self.options)
+        let (kind, marked) = (self.secondaries.resource_type(), self.marked);
+        format!("{self:?} {} {} {marked}", kind.plural(), kind.is_namespaced())
     }
 
     fn contradictions(&self) -> Vec<Contradiction> {
-        let index = self.indexers.keys().next().map(|index| format!("the index `{index}`"));
-        let scope = self.scope.as_ref().and_then(WatchScope::contradiction);
-        let options = self.options.contradictions(self.of.name(), index.as_deref());
-        scope.into_iter().chain(options).collect()
+        self.secondaries.contradictions()
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
-        let mut settings = InformerSettings::new(self.name(), self.resource_type.clone());
-        settings.scope = self.scope.clone().unwrap_or_else(|| wiring.scope.clone());
-        settings.follows_controller = self.follows && self.scope.is_none();
-        if let Some(remote) = &self.remote {
-            settings.cluster = remote.cluster().clone();
-            settings.cluster_number = remote.number();
-        }
-        settings.is_asked = self.is_asked();
-        settings.label_selector = match self.marked {
-            true => Some(wiring.marks.selector()),
-            false => self.label_selector.clone(),
+        let InformerConfiguration { of, settings, scope, .. } = &self.secondaries;
+        let settings = InformerSettings {
+            name: self.name(),
+            scope: scope.as_ref().unwrap_or(&wiring.scope).clone(),
+            follows_controller: settings.follows_controller && scope.is_none(),
+            label_selector: match self.marked {
+                true => Some(wiring.marks.selector()),
+                false => settings.label_selector.clone(),
+            },
+            is_asked: self.is_asked(),
+            is_checked: self.is_checked(),
+            ..settings.clone()
         };
-        settings.field_selector.clone_from(&self.field_selector);
-        settings.is_checked = self.is_checked();
-        settings.own_managers.clone_from(&wiring.own_managers);
-        self.options.apply(&mut settings);
-        let kind = Arc::clone(&self.options.kind);
-        let view = Arc::new(View::new(&settings, kind, &wiring.environment));
-        let mut indexers = view.opens(self.indexers.clone());
+        let resource_type = settings.resource_type.clone();
+        let plan = InformerPlan {
+            client: RemoteCluster::client_for(self.remote.as_ref(), wiring),
+            ..self.secondaries.plan(settings, self.marked, wiring)
+        };
+        let mut indexers = plan.view.opens(self.secondaries.indexers.clone());
         indexers.insert(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
         let events = Arc::new(SecondaryEvents {
             name: self.name(),
             index,
             controller: Arc::clone(&wiring.controller),
             primary_type: wiring.primary_type.clone(),
-            view: Arc::clone(&view),
+            view: Arc::clone(&plan.view),
             relation: Relation::new(
                 self.mapper.clone().or_else(|| self.remote.as_ref().map(RemoteCluster::mapper)),
                 self.references.clone(),
@@ -402,15 +359,8 @@ impl SourceDeclaration for Declared {
             observers: wiring.observers.clone(),
             sink: Arc::clone(&wiring.sink),
         });
-        let environment = wiring.environment.clone();
-        let client = RemoteCluster::client_for(self.remote.as_ref(), wiring);
-        let handler = Arc::clone(&events) as Arc<dyn ChangeHandler>;
-        let bounds = self.options.bounds();
-        let share = (!self.options.unshared).then(|| wiring.share(&self.resource_type, self.marked));
-        let plan = InformerPlan { settings, bounds, share, view, client, environment };
-        let informer = Informer::new(plan, handler, indexers);
+        let informer = Informer::new(plan, Arc::clone(&events) as Arc<dyn ChangeHandler>, indexers);
         wiring.fill(&informer);
-        let resource_type = self.resource_type.clone();
-        sources.add_secondary(Arc::new(AnySecondary { of: self.of, informer, events, resource_type }));
+        sources.add_secondary(Arc::new(AnySecondary { of: *of, informer, events, resource_type }));
     }
 }

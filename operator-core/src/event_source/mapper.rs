@@ -18,18 +18,18 @@ type MapFn = Arc<dyn Fn(&dyn Object, &dyn Primaries) -> Vec<ObjectKey> + Send + 
 /// Maps a secondary to the primaries it belongs to. JOSDK: `SecondaryToPrimaryMapper`.
 #[derive(Clone)]
 pub(crate) enum SecondaryToPrimary {
-    /// By what the framework puts on the objects that it makes: owner references to the controller's primary type, or
-    /// the default mapping annotations. The version of the primary's type is ignored.
+    /// By the marks of the framework: owner references to the controller's primary type, or the default mapping
+    /// annotations. The version of the primary's type is ignored.
     Marks,
     /// By mapping annotations with custom keys.
     Annotations(MappingAnnotations),
-    /// By a function of the secondary and of what is known about the primaries.
+    /// By a function of the secondary and of the known primaries.
     Function(MapFn, TypeId),
 }
 
 impl SecondaryToPrimary {
-    /// Maps by a function of a secondary of type `K`, and of what is known about the primaries. It is called again for
-    /// the same object and must return the same.
+    /// Maps by a function of a secondary of type `K`, and of the known primaries. It is called again for the same object
+    /// and must return the same.
     pub(crate) fn function<K: KubeObject>(
         map: impl Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {

@@ -1,4 +1,4 @@
-//! Where runs come from: each origin of changes is an [`EventSource`].
+//! The origins of runs: each origin of changes is an [`EventSource`].
 //!
 //! ```text
 //! cache::Informer ──Change──▶ filters ──▶ relation ──ObjectKey of a primary + Cause──▶ EventSink
@@ -14,7 +14,7 @@
 //!
 //! # Guarantees
 //! - A source of secondaries triggers the primaries that a secondary belongs to now and those it belonged to before.
-//! - Filters decide what triggers a primary, never what the cache and the index know.
+//! - Filters decide which changes trigger a primary, and never affect the cache and the index.
 //! - A source has seen all objects before it reports that it is synced, and its index is complete then.
 //!
 //! # Assumptions
@@ -31,6 +31,7 @@ mod filter;
 pub(crate) mod function;
 mod given;
 pub(crate) mod informer;
+mod informer_configuration;
 mod mapper;
 mod opening;
 mod parts;
@@ -81,13 +82,16 @@ pub(crate) use given::Given;
 #[cfg(feature = "testing")]
 pub(crate) use given::Resources;
 pub(crate) use informer::{InformerEventSource, OWNER_INDEX};
+#[doc(hidden)]
+pub use informer_configuration::Contradiction;
+pub(crate) use informer_configuration::{InformerConfiguration, informer_methods};
 pub(crate) use mapper::SecondaryToPrimary;
 pub(crate) use opening::Opening;
 pub use parts::HeldBack;
 pub(crate) use parts::{Divisions, Opens};
 pub(crate) use primaries::NoPrimaries;
 pub use primaries::{Primaries, PrimaryFollower};
-pub(crate) use primary::{PrimaryEventSource, PrimaryFilters, PrimarySource};
+pub(crate) use primary::{PrimaryFilters, PrimarySource};
 pub(crate) use references::References;
 pub(crate) use scope::{PrimaryScope, PrimaryScopes, ScopeSlot};
 pub use secondary::SecondarySource;
@@ -97,8 +101,8 @@ pub use sources::Sources;
 
 /// A running origin of changes. JOSDK: `EventSource`.
 ///
-/// Most custom sources are a [`FunctionEventSource`](crate::FunctionEventSource). A source that the first run has to
-/// wait for, or that reports its health, implements this trait, and [`SourceDeclaration`] so that it can be given to a
+/// Most custom sources are a [`FunctionEventSource`](crate::FunctionEventSource). If the first run has to wait for a
+/// source, or the source reports its health, it implements this trait, and [`SourceDeclaration`] to be given to a
 /// controller:
 ///
 /// ```
@@ -167,16 +171,16 @@ pub trait EventSource: Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
-    /// Resolves once everything that exists in a namespace has been seen, one of those that [`EventSource::parts`]
-    /// returns. By default once everything has been seen everywhere.
+    /// Resolves once everything that exists in a namespace has been seen; the namespace is one that
+    /// [`EventSource::parts`] returns. By default once everything has been seen everywhere.
     fn synced_in(&self, namespace: &str) -> BoxFuture<'static, ()> {
         let _ = namespace;
         self.synced()
     }
 
-    /// Resolves once the first runs no longer wait for the source although it isn't synced, because what has failed is
-    /// none of the controller's: an informer of a [`RemoteCluster`](crate::RemoteCluster) that can't be reached. By
-    /// default never.
+    /// Resolves once the first runs no longer wait for the source although it isn't synced, because the failure isn't
+    /// in the controller's cluster: an informer of a [`RemoteCluster`](crate::RemoteCluster) can't reach its cluster.
+    /// By default never.
     fn not_waited_for(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
@@ -192,8 +196,8 @@ pub trait EventSource: Send + Sync {
         vec![SourcePart { namespace: None, synced, health: self.health() }]
     }
 
-    /// The controller works in other namespaces from now on, and the source follows them, unless it has its own. By
-    /// default it has, and this does nothing.
+    /// The controller works in other namespaces from now on, and the source follows them, unless it has its own
+    /// namespaces. By default it has, and this does nothing.
     fn change_namespaces(&self, scope: &WatchScope) {
         let _ = scope;
     }
@@ -299,11 +303,14 @@ pub(crate) trait EventSink: Send + Sync {
     /// A primary appeared or changed, and the change passed the filters.
     fn primary_changed(&self, change: PrimaryChange<'_>);
 
-    /// A primary is gone. `last` is what is known of it, if a run has to see that.
+    /// A primary is gone. `last` is its last known state, if a run has to see that.
     fn primary_deleted(&self, key: &ObjectKey, uid: &str, last: Option<Departed>);
 
     /// Something that `primary` depends on has changed.
     fn related_changed(&self, primary: &ObjectKey, cause: Cause);
+
+    /// The definition of the primaries has changed, which may end what their runs have failed for.
+    fn redefined(&self, _: Cause) {}
 }
 
 /// A change of a primary.
@@ -330,9 +337,9 @@ pub struct Wiring {
     pub scope: WatchScope,
     /// The field managers whose entries the caches keep.
     pub(crate) own_managers: Vec<String>,
-    /// What sources of several controllers share.
+    /// The parts that sources of several controllers share.
     pub(crate) sharing: Sharing,
-    /// The marks on what the controller's dependents have written.
+    /// The marks on objects that the controller's dependents have written.
     pub(crate) marks: Arc<ControllerMarks>,
     /// The operator's clients.
     pub clients: Clients,
@@ -342,11 +349,11 @@ pub struct Wiring {
     pub(crate) observers: Observers,
     /// The controller's primaries.
     pub primaries: Arc<dyn Primaries>,
-    /// What is kept about each of them.
+    /// The data that is kept about each of them.
     pub(crate) scopes: Arc<PrimaryScopes>,
     /// The target of events.
     pub(crate) sink: Arc<dyn EventSink>,
-    /// What exists, if there is no cluster to ask.
+    /// The existing objects, if there is no cluster.
     pub(crate) given: Option<Arc<dyn Given>>,
 }
 
@@ -375,27 +382,27 @@ pub trait SourceDeclaration: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// What runs will read from it, so that a read of anything else is reported as a mistake before anything starts. By
-    /// default this is unknown.
+    /// The contents that runs can read. A declared read of anything else is reported as a mistake before anything
+    /// starts. By default this is unknown.
     fn contents(&self) -> SourceContents {
         SourceContents::Unknown
     }
 
-    /// What has to be known where the operator starts.
+    /// The needs that are checked when the operator starts.
     #[doc(hidden)]
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// What distinguishes it from another one of its name, beside its contents.
+    /// Everything that distinguishes it from another source of its name, besides its contents.
     #[doc(hidden)]
     fn identity(&self) -> String {
         String::new()
     }
 
-    /// What is wrong with the declaration.
+    /// The mistakes in the declaration.
     #[doc(hidden)]
-    fn contradictions(&self) -> Vec<cache::Contradiction> {
+    fn contradictions(&self) -> Vec<Contradiction> {
         Vec::new()
     }
 

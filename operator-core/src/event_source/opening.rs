@@ -1,4 +1,4 @@
-//! Waits for the parts of sources, and returns what opens.
+//! Waits for the parts of sources, and returns the primaries that may then run.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -13,7 +13,7 @@ use super::{
     parts::{Awaited, Divisions, Opens, Part},
 };
 
-/// What opens, step by step, as the sources' parts are synced.
+/// The primaries that may run, step by step, as the sources' parts are synced.
 pub(crate) struct Opening {
     divisions: Divisions,
     awaited: Awaited,
@@ -59,7 +59,7 @@ impl Opening {
         Self { divisions, awaited, parts: named.into_iter().map(wait).collect(), at_once }
     }
 
-    /// What waits for which parts.
+    /// The parts that each namespace waits for.
     pub(crate) fn divisions(&self) -> &Divisions {
         &self.divisions
     }

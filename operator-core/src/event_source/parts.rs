@@ -17,23 +17,23 @@ use crate::resource::ResourceType;
 /// The primaries whose first runs wait for a part of an event source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HeldBack {
-    /// None: it was synced once.
+    /// No primaries: the part was synced once.
     Nobody,
-    /// Those of the primaries in this namespace.
+    /// The primaries in this namespace.
     Namespace(String),
-    /// Those of all primaries of the controller.
+    /// All primaries of the controller.
     Everybody,
 }
 
 /// A source, by its position, and one of its parts.
 pub(crate) type Part = (usize, Option<String>);
 
-/// Which parts belong to a single namespace, and which to all.
+/// The division of parts into those of a single namespace and those of all.
 #[derive(Clone, Debug)]
 pub(crate) struct Divisions {
     /// The namespaces that the controller follows separately.
     own: BTreeSet<String>,
-    /// By position: whether the source follows the same.
+    /// By position: whether the source follows the same namespaces.
     follows_own: Vec<bool>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) enum Opens {
     Everything,
 }
 
-/// What is still awaited. Each step costs one lookup in a map.
+/// The parts that are still awaited. Each step costs one lookup in a map.
 #[derive(Debug)]
 pub(crate) struct Awaited {
     divisions: Divisions,
@@ -110,7 +110,7 @@ impl Awaited {
         let candidates = match self.divisions.held_back_by(*source, namespace.as_deref()) {
             HeldBack::Everybody => {
                 self.by_everybody = self.by_everybody.saturating_sub(1);
-                // The last of them lets go all who have waited for nothing else.
+                // The last of them opens all namespaces that wait for nothing else.
                 None
             }
             HeldBack::Namespace(namespace) => {
@@ -140,7 +140,7 @@ impl Awaited {
         if self.by_namespace.is_empty() { Opens::Everything } else { Opens::Namespaces(opened) }
     }
 
-    /// What is open before anything is synced.
+    /// The primaries that may run before anything is synced.
     pub(crate) fn at_once(&mut self) -> Opens {
         self.open(None)
     }

@@ -1,4 +1,4 @@
-//! What event sources can read about the primaries.
+//! The primaries, as event sources can read them.
 
 use std::{
     any::Any,
@@ -12,7 +12,7 @@ use crate::{
     resource::{Object, ObjectKey},
 };
 
-/// The primaries of a controller as its event sources see them: their keys, whatever their type. JOSDK:
+/// The primaries of a controller as its event sources see them: by their keys, for any type. JOSDK:
 /// `IndexerResourceCache` of the primary, got from its `EventSourceContext`.
 ///
 /// Reads take no lock that is held while events are passed on, so mappers may read.
@@ -36,8 +36,8 @@ pub trait Primaries: Any + Send + Sync {
         self.get(key).is_some()
     }
 
-    /// The newest known state of a primary; it is read from the server if it is not held in full, because the controller
-    /// is [bounded](crate::ControllerBuilder::bounded).
+    /// The newest known state of a primary. If a [bounded](crate::ControllerBuilder::bounded) controller doesn't hold it
+    /// in full, it is read from the server.
     fn fetch(&self, key: &ObjectKey) -> BoxFuture<'static, Option<Arc<dyn Any + Send + Sync>>> {
         std::future::ready(self.get(key)).boxed()
     }
@@ -70,12 +70,12 @@ pub trait PrimaryFollower: Send + Sync {
     fn primary_gone(&self, key: &ObjectKey);
 }
 
-/// Notifies a follower of what an informer of primaries sees.
+/// Notifies a follower of the changes that an informer of primaries sees.
 struct Following(Weak<dyn PrimaryFollower>);
 
 impl Follower for Following {
     fn seen(&self, key: &ObjectKey, _: &str) {
-        // A follower holds on to the primaries that it reads, so the way back must not hold on to it.
+        // A follower keeps a reference to the primaries that it reads, so the reference back must be a weak one.
         if let Some(follower) = self.0.upgrade() {
             follower.primary_seen(key);
         }

@@ -1,13 +1,12 @@
 //! The primaries themselves.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
-use super::{EventSink, Filters, PrimaryChange, PrimaryScopes, RustType, Wiring, updates};
+use super::{
+    EventSink, Filters, InformerConfiguration, PrimaryChange, PrimaryScopes, RustType, Wiring, updates,
+};
 use crate::{
-    cache::{
-        AnyIndexer, Change, ChangeHandler, ChangeKind, Informer, InformerPlan, InformerSettings, Options,
-        TextObject, View,
-    },
+    cache::{Change, ChangeHandler, ChangeKind, Informer, InformerSettings, TextObject, View},
     observe::{Cause, Observation, Observers, SourceHealth},
     resource::{Departed, Object, ObjectKey, ResourceType},
 };
@@ -15,57 +14,25 @@ use crate::{
 /// The name of the primary's own source.
 const NAME: &str = "primary";
 
-/// Which primaries are watched, and which of their changes cause a run.
-pub(crate) struct PrimaryEventSource {
-    /// The type of the primaries.
-    pub of: RustType,
-    pub options: Options,
-    /// Watches only what this label selector matches.
-    pub label_selector: Option<String>,
-    /// Watches only what this field selector matches.
-    pub field_selector: Option<String>,
-    /// Indexes over the primaries, by name.
-    pub indexers: BTreeMap<String, AnyIndexer>,
-    /// Which changes count.
-    pub filters: PrimaryFilters,
-    /// Whether runs see the ends of primaries.
-    pub shows_ends: bool,
-}
-
-impl fmt::Debug for PrimaryEventSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrimaryEventSource")
-            .field("label_selector", &self.label_selector)
-            .field("field_selector", &self.field_selector)
-            .field("indexes", &self.indexers.keys())
-            .field("filters", &self.filters)
-            .finish()
-    }
-}
-
 /// Which changes of a primary cause a run.
 ///
 /// By default a change of the spec does (the generation changes), the mark for deletion, and the loss of the finalizer;
 /// a change of labels, annotations or status does not. Creation and deletion always count.
+#[derive(Clone, Debug)]
 pub(crate) struct PrimaryFilters {
     /// The user's own filters, called before the default ones.
     pub user: Filters<dyn Object>,
-    /// Whether there are default ones. Without them the user's own decide alone, even about the mark for deletion.
+    /// Whether there are default filters. Without them only the user's own decide, even about the mark for deletion.
     pub default_filters: bool,
     /// Whether changes that leave the generation as it is are ignored. Kinds without a generation ignore this.
     pub generation_aware: bool,
     /// The finalizer, if the controller uses one.
-    pub finalizer: Option<String>,
+    pub finalizer: Option<Arc<str>>,
 }
 
-impl fmt::Debug for PrimaryFilters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrimaryFilters")
-            .field("user", &self.user)
-            .field("default_filters", &self.default_filters)
-            .field("generation_aware", &self.generation_aware)
-            .field("finalizer", &self.finalizer)
-            .finish()
+impl Default for PrimaryFilters {
+    fn default() -> Self {
+        Self { user: Filters::new(), default_filters: true, generation_aware: true, finalizer: None }
     }
 }
 
@@ -75,9 +42,9 @@ impl PrimaryFilters {
             return false;
         }
         let ChangeKind::Updated { old, new } = change else { return true };
-        let lacks_finalizer = |finalizer: &String| {
+        let lacks_finalizer = |finalizer: &Arc<str>| {
             let lacks =
-                |object: &TextObject| !object.finalizers().iter().flatten().any(|name| name == finalizer);
+                |object: &TextObject| !object.finalizers().iter().flatten().any(|name| **name == **finalizer);
             lacks(old) || lacks(new)
         };
         !self.default_filters
@@ -95,7 +62,7 @@ pub(crate) struct PrimarySource {
     informer: Informer,
     resource_type: ResourceType,
     scopes: Arc<PrimaryScopes>,
-    /// Whether it follows only what selectors match, so that it doesn't see what becomes of all others.
+    /// Whether it follows only primaries that selectors match: it doesn't see changes of all others.
     selects: bool,
 }
 
@@ -108,41 +75,38 @@ impl fmt::Debug for PrimarySource {
 impl PrimarySource {
     /// Builds the source; it does nothing until it runs.
     #[must_use]
-    pub(crate) fn new(declaration: PrimaryEventSource, wiring: &Wiring) -> Self {
-        let mut settings = InformerSettings::new(NAME, wiring.primary_type.clone());
-        settings.scope = wiring.scope.clone();
-        let selects = declaration.label_selector.is_some() || declaration.field_selector.is_some();
-        settings.follows_controller = true;
-        settings.label_selector = declaration.label_selector;
-        settings.field_selector = declaration.field_selector;
-        settings.own_managers.clone_from(&wiring.own_managers);
-        // It must be able to go.
-        settings.take_over_metadata = true;
-        let environment = wiring.environment.clone();
-        declaration.options.apply(&mut settings);
-        let kind = Arc::clone(&declaration.options.kind);
-        let view = Arc::new(View::new(&settings, kind, &environment));
-        let indexers = view.opens(declaration.indexers);
+    pub(crate) fn new(
+        primaries: &InformerConfiguration,
+        filters: PrimaryFilters,
+        shows_ends: bool,
+        wiring: &Wiring,
+    ) -> Self {
+        let settings = InformerSettings {
+            name: NAME.to_owned(),
+            scope: wiring.scope.clone(),
+            // It must be able to go.
+            take_over_metadata: true,
+            ..primaries.settings.clone()
+        };
+        let selects = settings.label_selector.is_some() || settings.field_selector.is_some();
+        let plan = primaries.plan(settings, false, wiring);
+        let indexers = plan.view.opens(primaries.indexers.clone());
         let events = Arc::new(PrimaryEvents {
-            view: Arc::clone(&view),
+            view: Arc::clone(&plan.view),
             scopes: Arc::clone(&wiring.scopes),
             controller: Arc::clone(&wiring.controller),
-            filters: declaration.filters,
-            shows_ends: declaration.shows_ends,
+            filters,
+            shows_ends,
             observers: wiring.observers.clone(),
             sink: Arc::clone(&wiring.sink),
         });
-        let (client, bounds) = (wiring.clients.direct.clone(), declaration.options.bounds());
-        let shared = !declaration.options.unshared;
-        let share = shared.then(|| wiring.share(&wiring.primary_type, false));
-        let plan = InformerPlan { settings, bounds, share, view, client, environment };
         let informer = Informer::new(plan, events, indexers);
         wiring.fill(&informer);
         let resource_type = wiring.primary_type.clone();
-        Self { of: declaration.of, informer, resource_type, scopes: Arc::clone(&wiring.scopes), selects }
+        Self { of: primaries.of, informer, resource_type, scopes: Arc::clone(&wiring.scopes), selects }
     }
 
-    /// Whether a primary that it doesn't show any more may still exist, as its selectors don't match it.
+    /// Whether a primary that it doesn't show any more may still exist, because its selectors don't match it.
     pub(crate) fn selects(&self) -> bool {
         self.selects
     }
@@ -166,12 +130,12 @@ impl PrimarySource {
 }
 
 impl PrimarySource {
-    /// Whether the primary can't be decoded as it is now: its last decodable state is no longer what is wanted.
+    /// Whether the present state of the primary can't be decoded: its last decodable state isn't what the user wants.
     pub(crate) fn is_undecodable(&self, primary: &ObjectKey) -> bool {
         self.informer.is_undecodable(primary)
     }
 
-    /// What is known about `primary` may not be what exists: its next run has to read it.
+    /// The known state of `primary` may differ from the live one: its next run has to read it.
     pub(crate) fn doubt(&self, primary: &ObjectKey) {
         Doubt::begin(&self.scopes, primary);
     }
@@ -181,7 +145,7 @@ impl PrimarySource {
         self.scopes.of(primary).look(|_: &mut Doubt| ()).is_some()
     }
 
-    /// `primary` was read, after everything that is known to have been written.
+    /// `primary` was read after all known writes.
     pub(crate) fn looked_at(&self, primary: &ObjectKey) {
         self.scopes.of(primary).forget::<Doubt>();
     }
@@ -216,7 +180,7 @@ struct PrimaryEvents {
 impl ChangeHandler for PrimaryEvents {
     fn on_change(&self, change: Change) {
         let Change { key, kind } = change;
-        // A deletion is never filtered: what is kept about the object must go with it.
+        // A deletion is never filtered: the data about the object must go with it.
         let deleted = matches!(kind, ChangeKind::Deleted { .. });
         if !deleted && !self.filters.accepts(&kind, &self.view) {
             return;
@@ -244,12 +208,12 @@ impl ChangeHandler for PrimaryEvents {
     }
 
     fn on_left(&self, key: &ObjectKey, uid: &str) {
-        // To this controller it is as if it had never been.
+        // This controller treats it as if it had never existed.
         self.sink.primary_deleted(key, uid, None);
     }
 
     fn on_outdated(&self, key: &ObjectKey) {
-        // Its next run is to look.
+        // Its next run reads the live object.
         Doubt::begin(&self.scopes, key);
     }
 
@@ -296,12 +260,7 @@ mod tests {
 
     #[test]
     fn a_spec_that_went_back_counts() {
-        let filters = PrimaryFilters {
-            user: Filters::new(),
-            default_filters: true,
-            generation_aware: true,
-            finalizer: None,
-        };
+        let filters = PrimaryFilters::default();
         let of = |generation| {
             let metadata = ObjectMeta { generation: Some(generation), ..ObjectMeta::default() };
             kept(&Deployment { metadata, ..Deployment::default() })
@@ -311,12 +270,7 @@ mod tests {
 
     #[test]
     fn without_default_filters_the_users_decide_alone() {
-        let mut filters = PrimaryFilters {
-            user: Filters::new(),
-            default_filters: true,
-            generation_aware: true,
-            finalizer: None,
-        };
+        let mut filters = PrimaryFilters::default();
         assert!(!accepts(&filters), "a change of labels alone doesn't count");
         filters.default_filters = false;
         assert!(accepts(&filters));

@@ -10,9 +10,9 @@ use crate::{
 
 type Lookup = Arc<dyn Fn(&dyn Primaries, &ObjectKey) -> BTreeSet<ObjectKey> + Send + Sync>;
 
-/// Which secondaries a primary refers to, by a function of the primary. JOSDK: `PrimaryToSecondaryMapper`.
+/// The secondaries that a primary refers to, by a function of the primary. JOSDK: `PrimaryToSecondaryMapper`.
 ///
-/// The other direction needs no second function: the primaries are indexed by what they refer to.
+/// The other direction needs no second function: the primaries are indexed by their references.
 #[derive(Clone)]
 pub(crate) struct References {
     index: String,
@@ -20,7 +20,7 @@ pub(crate) struct References {
 }
 
 impl References {
-    /// How the names of its indexes begin.
+    /// The prefix of the names of its indexes.
     pub(crate) const INDEX: &str = "references/";
 
     /// The references of primaries of type `P` to the objects of the source called `source`, and the index over the

@@ -90,7 +90,7 @@ impl Relation {
         }
     }
 
-    /// Nothing will be reported about a secondary that was written: what related it is removed.
+    /// Nothing will be reported about a secondary that was written: its relation is removed.
     pub(super) fn not_selected(&self, key: &ObjectKey) {
         if let Self::Indexed { links, .. } = self {
             links.lock().unlink(key);
@@ -98,7 +98,7 @@ impl Relation {
     }
 
     /// Processes a write of a secondary by the operator itself, and returns the primaries that it belongs to now or
-    /// belonged to before. `newest` reads what is known about it now.
+    /// belonged to before. `newest` reads its newest known state.
     ///
     /// It is read under the lock of the index: the watch may have shown the object's end, or a newer state, before the
     /// answer to the write arrived. An object that is gone must not be related again, because nothing would ever remove

@@ -21,7 +21,7 @@ use crate::{
 
 use super::{SecondaryToPrimary, Wiring};
 
-/// Another cluster than the operator's own. An informer follows objects there with
+/// A cluster other than the operator's own. An informer follows objects there with
 /// [`InformerEventSource::on`](crate::InformerEventSource::on). JOSDK: `withKubernetesClient` of an
 /// `InformerEventSourceConfiguration`.
 ///
@@ -65,14 +65,14 @@ impl Remote {
 
 impl RemoteCluster {
     /// The cluster that `config` reaches, for example from
-    /// [`from_kubeconfig`](crate::client::from_kubeconfig). `name` stands in the keys of its objects, and in what is
-    /// reported about it.
+    /// [`from_kubeconfig`](crate::client::from_kubeconfig). `name` is in the keys of its objects, and in all reports
+    /// about it.
     #[must_use]
     pub fn new(name: &str, config: Config) -> Self {
         Self(Arc::new(Remote::new(Cluster::named(name), config, Vec::new())))
     }
 
-    /// Wraps the transport of its client; a later hook wraps an earlier one. Those of the operator are not used here.
+    /// Wraps the transport of its client; a later hook wraps an earlier one. The operator's hooks aren't used here.
     #[must_use]
     pub fn transport(self, hook: TransportHook) -> Self {
         let Remote { cluster, config, hooks, .. } = &*self.0;
@@ -95,7 +95,7 @@ impl RemoteCluster {
         self.0.number
     }
 
-    /// How its objects are mapped by default: who owns one of them is there, too.
+    /// The default mapping of its objects: their owners are in that cluster, too.
     pub(super) fn mapper(&self) -> SecondaryToPrimary {
         SecondaryToPrimary::Annotations(MappingAnnotations::default())
     }
@@ -108,8 +108,8 @@ impl RemoteCluster {
         }
     }
 
-    /// The operator's client for it, which goes with the last clone of this value. If there can't be one, each request
-    /// fails with the reason, so that the sources that need it report that, and nothing else does.
+    /// The operator's client for it, which is dropped with the last clone of this value. If the client can't be built,
+    /// each request fails with the reason, and only the sources that need the cluster report that.
     fn client(&self, clients: &Clients, environment: &Environment) -> Client {
         let operator = environment.shared::<OneOperator>();
         let mut known = self.0.clients.lock();

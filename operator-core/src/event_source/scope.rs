@@ -1,4 +1,4 @@
-//! Everything that is kept in memory about a primary: in one place, which goes with the primary.
+//! All data about a primary in memory: in one place, which is dropped with the primary.
 //!
 //! ```text
 //! informer of the primaries ──seen (key, uid)──▶ PrimaryScopes: key ──▶ uid, values ◀──look, change── runs, event sources
@@ -7,13 +7,13 @@
 //!
 //! # Guarantees
 //! - There is a scope for each primary that the informer has stored, and for no other one.
-//! - A primary that was replaced under its name has a scope of its own: nothing is inherited.
-//! - What is changed for a primary that is gone, or for an incarnation that isn't the present one, changes nothing: a run
-//!   that outlives its primary leaves nothing behind.
-//! - A value is dropped outside of the lock: its own `drop` may take others.
+//! - A primary that was replaced under its name has its own scope: nothing is inherited.
+//! - A change for a primary that is gone, or for an incarnation that isn't the present one, has no effect: a run that
+//!   outlives its primary leaves nothing behind.
+//! - A value is dropped outside of the lock: its own `drop` may take other locks.
 //!
 //! # Assumptions
-//! - The functions that look at a value are quick, and look at no other one.
+//! - The functions that look at a value are quick, and don't look at another one.
 
 use std::{
     any::Any,
@@ -37,25 +37,25 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct PrimaryScopes(Mutex<BTreeMap<ObjectKey, Values>>);
 
-/// Whose values they are: the controller's, or those of one of its nodes or systems.
+/// The owner of values: the controller, or one of its nodes or systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScopeSlot(u64);
 
 impl ScopeSlot {
-    /// The controller's own.
+    /// The slot of the controller.
     const CONTROLLER: Self = Self(0);
 
-    /// One that nobody else has.
+    /// A new slot.
     pub(crate) fn unique() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// What is kept about one incarnation of a primary: of each type at most one value in each slot.
+/// The data about one incarnation of a primary: of each type at most one value in each slot.
 struct Values {
     uid: Uid,
-    /// Few, so that a search through all of them is quick.
+    /// Few: a search through all of them is quick.
     all: Vec<(ScopeSlot, Box<dyn Any + Send>)>,
 }
 
@@ -88,7 +88,7 @@ impl PrimaryScopes {
         primaries.also_tell(Arc::new(Following(Arc::downgrade(self))));
     }
 
-    /// The scope of a primary, of whatever incarnation exists.
+    /// The scope of the present incarnation of a primary.
     pub(crate) const fn of<'s>(&'s self, primary: &'s ObjectKey) -> PrimaryScope<'s> {
         PrimaryScope { scopes: self, primary, uid: None, slot: ScopeSlot::CONTROLLER }
     }
@@ -102,7 +102,7 @@ impl PrimaryScopes {
         PrimaryScope { uid: Some(uid), ..self.of(primary) }
     }
 
-    /// What `find` returns first of the values of all primaries, in the order of their keys.
+    /// The first result of `find` among the values of all primaries, in the order of their keys.
     pub(crate) fn find<T: Any, R>(
         &self,
         slot: ScopeSlot,
@@ -111,7 +111,7 @@ impl PrimaryScopes {
         self.0.lock().iter_mut().find_map(|(primary, values)| find(primary, values.get(slot)?))
     }
 
-    /// Drops the values of a slot, of all primaries: nobody uses it any more.
+    /// Drops the values of a slot of all primaries: the slot is no longer used.
     pub(crate) fn clear(&self, slot: ScopeSlot) {
         let mut cleared = Vec::new();
         for values in self.0.lock().values_mut() {
@@ -120,7 +120,7 @@ impl PrimaryScopes {
         drop(cleared);
     }
 
-    /// The number of scopes without a primary, and of primaries without a scope: 0 once all has been told.
+    /// The number of scopes without a primary, and of primaries without a scope: 0 once all changes have arrived.
     pub(crate) fn astray(&self, primaries: &dyn Primaries) -> usize {
         let scopes: BTreeSet<ObjectKey> = self.0.lock().keys().cloned().collect();
         let primaries: BTreeSet<ObjectKey> = primaries.keys().into_iter().collect();
@@ -152,7 +152,7 @@ impl fmt::Debug for PrimaryScopes {
     }
 }
 
-/// Where values about a primary are kept, as long as it exists.
+/// The place of values about a primary, as long as it exists.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrimaryScope<'s> {
     scopes: &'s PrimaryScopes,
@@ -171,24 +171,24 @@ impl<'s> PrimaryScope<'s> {
         self.values(&mut self.scopes.0.lock()).is_some()
     }
 
-    /// The same for the values of another slot than the controller's own.
+    /// The same for the values of a slot other than the controller's.
     pub(crate) const fn slot(self, slot: ScopeSlot) -> Self {
         Self { slot, ..self }
     }
 
-    /// What `look` returns of a value, if there is one; it may change it.
+    /// The result of `look` for a value, if there is one; `look` may change it.
     pub(crate) fn look<T: Any, R>(&self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut scopes = self.scopes.0.lock();
         self.values(&mut scopes)?.get(self.slot).map(look)
     }
 
-    /// Changes a value, which is the default one if there was none. `None`: the primary is gone, and nothing was kept.
+    /// Changes a value, or the default one if there was none. `None`: the primary is gone, and nothing was kept.
     pub(crate) fn change<T: Any + Send + Default, R>(&self, change: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut scopes = self.scopes.0.lock();
         self.values(&mut scopes).map(|values| change(values.get_or_default(self.slot)))
     }
 
-    /// Changes a value, which is the default one if there was none; one that nobody keeps if the primary is gone.
+    /// Changes a value, or the default one if there was none. If the primary is gone, the value isn't kept.
     pub(crate) fn change_anyway<T: Any + Send + Default, R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let mut scopes = self.scopes.0.lock();
         match self.values(&mut scopes) {
@@ -214,7 +214,7 @@ impl<'s> PrimaryScope<'s> {
     }
 }
 
-/// The informer must not hold on to what follows it.
+/// The informer must not keep its follower alive.
 struct Following(Weak<PrimaryScopes>);
 
 impl Follower for Following {

@@ -12,7 +12,7 @@ use crate::{
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, is_owned_by},
 };
 
-/// A running source of secondaries of type `K`: what is known about them, and which primaries they belong to.
+/// A running source of secondaries of type `K`: the known objects, and the primaries that they belong to.
 pub struct SecondarySource<K: KubeObject> {
     any: Arc<AnySecondary>,
     cache: ResourceCache<K>,
@@ -105,7 +105,7 @@ impl AnySecondary {
         self.informer.try_get(key)
     }
 
-    /// Those for which the named index gives `value`, of all primaries.
+    /// The objects of all primaries for which the named index gives `value`.
     pub(crate) fn by_index(
         &self,
         index: &str,
@@ -149,11 +149,11 @@ impl AnySecondary {
         object
     }
 
-    /// Relates a secondary at once, so that a run finds what an earlier one created before the watch has reported it.
-    /// Returns the primaries that it belongs to now or belonged to before.
+    /// Relates a secondary at once: a run then finds an object that an earlier run has created, before the watch reports
+    /// it. Returns the primaries that it belongs to now or belonged to before.
     fn link(&self, key: &ObjectKey, change: &ChangeKind<TextObject>) -> BTreeSet<ObjectKey> {
         let events = &self.events;
-        // One that is not held in full exists all the same.
+        // An object that is not held in full exists nevertheless.
         let not_held = || self.informer.contains(key).then(|| Arc::clone(change.object()));
         let newest = || self.informer.kept(key).or_else(not_held);
         events.relation.written(key, change, &events.view, &events.primary_type, &*events.primaries, newest)
@@ -171,7 +171,7 @@ pub(crate) struct SecondaryWrite<'s> {
 
 impl SecondaryWrite<'_> {
     /// Takes the server's answer: from now on reads return it. The other primaries that the object belongs to, or
-    /// belonged to before, are triggered: the run that wrote knows what it has done, they don't.
+    /// belonged to before, are triggered: the run that wrote knows of the write, they don't.
     pub(crate) fn answered(mut self, answer: Answer) -> AnyObject {
         let before = self.write.base().cloned();
         let (key, kept) = (answer.key.clone(), answer.kept.clone());
@@ -235,7 +235,7 @@ impl ChangeHandler for SecondaryEvents {
     }
 
     fn on_left(&self, key: &ObjectKey, _: &str) {
-        // It is not gone, so it wakes nobody.
+        // It is not gone, so it wakes no primary.
         self.relation.not_selected(key);
     }
 

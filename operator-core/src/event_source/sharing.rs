@@ -1,5 +1,5 @@
-//! What the informers of several controllers of an operator share: their list-watches, and one selector for what the
-//! dependents of all of them have written.
+//! The parts that the informers of several controllers of an operator share: their list-watches, and one selector for
+//! the objects that the dependents of all of them have written.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,7 +22,7 @@ impl MarkedKinds {
         self.0.entry(of(kind)).or_default().extend(marks.values().map(str::to_owned));
     }
 
-    /// The values of all controllers, if there are others than this one.
+    /// The values of all controllers, if there are more than this one.
     fn beside(&self, kind: &ResourceType, marks: &ControllerMarks) -> Option<&BTreeSet<String>> {
         let all = self.0.get(&of(kind))?;
         (all.len() > marks.values().count()).then_some(all)
@@ -33,7 +33,7 @@ fn of(kind: &ResourceType) -> [String; 2] {
     [kind.group(), kind.kind()].map(str::to_owned)
 }
 
-/// What the sources of an operator share.
+/// The common parts of the sources of an operator.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sharing {
     pub(crate) pool: InformerPool,
@@ -41,7 +41,7 @@ pub(crate) struct Sharing {
 }
 
 impl Wiring {
-    /// How an informer of these objects shares; `marked`: it shows only what the controller's dependents have written.
+    /// The share of an informer of these objects; `marked`: it shows only objects that the controller's dependents wrote.
     pub(super) fn share(&self, kind: &ResourceType, marked: bool) -> Share {
         let all = self.sharing.marked.beside(kind, &self.marks).filter(|_| marked);
         let wider = all.map(|all| {

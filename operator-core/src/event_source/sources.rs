@@ -1,4 +1,4 @@
-//! All sources of one controller except that of its primaries, found by type and by name.
+//! All sources of one controller except the source of its primaries, found by type and by name.
 //!
 //! Sources are returned as shared pointers: a conditional one may be stopped while it is being read.
 
@@ -18,7 +18,7 @@ struct Entry {
     contents: Contents,
 }
 
-/// What runs can read from a source.
+/// The contents of a source that runs can read.
 enum Contents {
     Nothing,
     Objects(Arc<AnySecondary>),
@@ -33,12 +33,12 @@ pub struct Sources {
     conditional: Arc<ConditionalSources>,
     /// There is no cluster, so nothing is known about any kind.
     offline: bool,
-    /// What exists, if no other system can be asked.
+    /// The existing resources, if no other system is available.
     given: Option<Arc<dyn Given>>,
 }
 
 impl Sources {
-    /// None so far, in a wiring whose other systems may be given by hand.
+    /// No sources yet, in a wiring whose other systems may be given by hand.
     pub(crate) fn none_in(wiring: &Wiring) -> Self {
         Self { given: wiring.given.clone(), ..Self::default() }
     }
@@ -107,12 +107,12 @@ impl Sources {
         }
     }
 
-    /// Whether one of that name is declared.
+    /// Whether a source of that name is declared.
     pub(crate) fn declares(&self, name: &str) -> bool {
         self.all().any(|source| source.name() == name) || self.conditional.declares(name)
     }
 
-    /// Those that run only while some primary needs them.
+    /// The sources that run only while some primary needs them.
     pub(crate) fn conditional(&self) -> &Arc<ConditionalSources> {
         &self.conditional
     }
@@ -144,7 +144,7 @@ impl Sources {
         objects.filter(move |source| source.of() == of)
     }
 
-    /// Those of a context without a cluster: nothing is known about any kind, and that is no mistake.
+    /// The sources of a context without a cluster: nothing is known about any kind, and that isn't a mistake.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn offline() -> Self {
         Self { offline: true, ..Self::default() }
@@ -156,7 +156,7 @@ impl Sources {
         self.offline || self.own_of(of).next().is_some() || declared()
     }
 
-    /// The same for those of this kind.
+    /// The same for objects of this kind.
     pub(crate) fn watch_kind(&self, of: RustType, kind: &ResourceType) -> bool {
         let declared = || {
             self.conditional.declare(|contents| match contents {
@@ -219,7 +219,7 @@ impl Sources {
         self.of(of, reader).find(|source| source.name() == name)
     }
 
-    /// All sources that run as long as the controller does, whatever their type.
+    /// All sources of any type that run as long as the controller does.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn EventSource>> {
         self.entries.iter().map(|entry| &entry.source)
     }

@@ -1,4 +1,4 @@
-//! What a source is built with in a unit test.
+//! The wiring of a source in a unit test.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     resource::{Departed, ObjectKey, ResourceType},
 };
 
-/// Keeps what is delivered.
+/// Keeps the delivered events.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder(Mutex<Vec<String>>);
 

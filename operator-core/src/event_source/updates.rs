@@ -12,8 +12,8 @@
 
 use kube::Resource;
 
-/// Whether the spec changed, as far as the server tracks it: the generation differs. Usually it has grown; a restored
-/// backup takes it back. Always true for kinds without a generation.
+/// Whether the spec changed, as the server tracks it: the generation differs. Usually it has grown; a restored backup
+/// takes it back. Always true for kinds without a generation.
 #[must_use]
 pub fn generation_changed<K: Resource>(new: &K, old: &K) -> bool {
     is_another_generation(new.meta().generation, old.meta().generation)

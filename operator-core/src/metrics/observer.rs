@@ -200,7 +200,7 @@ mod tests {
         resource::ResourceType,
     };
 
-    /// What is documented is what is recorded.
+    /// The documented metrics are the recorded ones.
     #[test]
     fn every_metric_of_the_table_is_recorded_with_the_labels_of_the_table() {
         let (controller, key) = ("web", &ObjectKey::namespaced("shop", "one"));

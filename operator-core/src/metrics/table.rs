@@ -94,7 +94,7 @@ table! {
     UNDECODABLE_OBJECTS = "undecodable_objects", Gauge, ["controller_name", "event"],
         "Objects that exist and can't be decoded.";
     WRITES = "api_writes_total", Counter, ["controller_name", "kind", "result"],
-        "Writes to the API server, by what came of them.";
+        "Writes to the API server, by outcome.";
     REQUESTS = "api_requests_total", Counter, ["verb", "code"],
         "Requests to the API server, each attempt; the code is `none` if there was no answer.";
     REQUEST_DURATION = "api_request_duration_seconds", Histogram, ["verb"],
@@ -105,7 +105,7 @@ table! {
     LONGEST_WAIT = "reconciliations_oldest_waiting_seconds", Gauge, ["controller_name"],
         "How long the oldest waiting run has waited for a free place, in seconds; 0 if none waits.";
     EVENTS_RECORDED = "kubernetes_events_total", Counter, ["controller_name", "result"],
-        "Events about primaries that the controller has recorded, by what came of them.";
+        "Events about primaries that the controller has recorded, by outcome.";
     PROCESSING_STARTED_LATENCY = "processing_started_latency_seconds", Gauge, ["controller_name"],
         "From the operator's start until the controller's first run could start, in seconds.";
     LEADER = "leader", Gauge, ["lease"], "Whether this replica leads: 1 or 0.";

@@ -29,8 +29,8 @@ pub enum Cause {
     MarkedForDeletion,
     /// A secondary, or something outside the cluster, changed.
     Source(SourceIndex),
-    /// A secondary that names the primary as its owner is gone; counts as [`Cause::Source`] as well. It may be gone
-    /// because its owner is, so such a run starts by reading the live primary.
+    /// A secondary that names the primary as its owner is gone; counts as [`Cause::Source`] as well. The primary may be
+    /// gone, too, so such a run starts by reading the live primary.
     OwnedGone(SourceIndex),
     /// The delay after a failure is over.
     Retry,
@@ -89,7 +89,7 @@ impl Causes {
         self.sources |= other.sources;
     }
 
-    /// Whether there are none.
+    /// Whether there is no reason.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self == Self::NONE

@@ -3,7 +3,7 @@
 //! ```text
 //! event_source, processor, operations, dispatcher ──Observation──▶ Observers ──▶ metrics
 //!                                                                          ├──▶ the lines of `dev`
-//!                                                                          └──▶ what a test counts
+//!                                                                          └──▶ the counts of a test
 //! ```
 //!
 //! # Guarantees
@@ -29,7 +29,7 @@ pub(crate) use chain::{error_chain, with_sources};
 use node::NodeState;
 pub(crate) use observers::Observers;
 
-/// Is notified of what the library does.
+/// Is notified of the library's actions.
 pub trait Observer: fmt::Debug + Send + Sync {
     /// Called for each observation, in the middle of the event path.
     fn observe(&self, observation: &Observation<'_>);
@@ -57,7 +57,7 @@ pub enum Observation<'a> {
         /// The number of primaries that were known.
         primaries: usize,
     },
-    /// A replica that takes part in a leader election stands by, becomes the leader, or no longer is.
+    /// A replica that takes part in a leader election stands by, becomes the leader, or loses the leadership.
     Leadership {
         /// The lease's name.
         lease: &'a str,
@@ -87,8 +87,8 @@ pub enum Observation<'a> {
         /// The reason, in the server's words if the server refused, and what can be done about it.
         error: &'a str,
     },
-    /// An event source has stopped: a run has removed it, or no node needs it any more. Nothing about it matters until it
-    /// starts again.
+    /// An event source has stopped, because a run has removed it or no node needs it any more: its observations no longer
+    /// matter until it starts again.
     SourceRemoved {
         /// The controller's name.
         controller: &'a str,
@@ -211,7 +211,7 @@ pub enum Observation<'a> {
         /// How long it took until the answer began.
         took: Duration,
     },
-    /// An event source at this moment. Told before metrics are read, and from time to time.
+    /// The present state of an event source. Reported before metrics are read, and from time to time.
     SourceSeen {
         /// The controller's name.
         controller: &'a str,
@@ -220,14 +220,14 @@ pub enum Observation<'a> {
         /// The number of objects that it holds in memory, if it counts them.
         objects: Option<usize>,
     },
-    /// A controller at this moment. Told before metrics are read, and from time to time.
+    /// The present state of a controller. Reported before metrics are read, and from time to time.
     ControllerSeen {
         /// The controller's name.
         controller: &'a str,
         /// How long the run that has waited longest for a free place has waited; zero if none waits.
         longest_wait: Duration,
     },
-    /// An Event of Kubernetes was written about a primary, or was not.
+    /// A Kubernetes Event about a primary was written, or dropped.
     EventRecorded {
         /// The controller's name.
         controller: &'a str,
@@ -235,7 +235,7 @@ pub enum Observation<'a> {
         primary: &'a ObjectKey,
         /// Its reason, such as `Created`.
         reason: &'a str,
-        /// What became of it.
+        /// Its outcome.
         outcome: EventOutcome,
     },
     /// A write to the API server was answered, or failed, or was found to be unnecessary.
@@ -339,12 +339,12 @@ pub enum WriteEffect<'a> {
     },
 }
 
-/// What became of an Event of Kubernetes.
+/// The outcome of a Kubernetes Event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventOutcome {
     /// It was written for the first time.
     Created,
-    /// It was there already, and was counted up.
+    /// It existed already, and its count was incremented.
     Repeated,
     /// It was dropped: its primary has had too many.
     Suppressed,

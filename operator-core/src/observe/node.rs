@@ -1,5 +1,5 @@
-//! The outcome of a node of a workflow. It is defined here because it is reported to observers; all others use it from
-//! [`crate::workflow`].
+//! The outcome of a node of a workflow. It is defined here because it is reported to observers; other code uses it
+//! through [`crate::workflow`].
 
 use std::{fmt, sync::Arc};
 
@@ -61,7 +61,7 @@ pub enum NodeState {
     },
     /// Not run, or not deleted, this time: it waits for another node.
     Blocked {
-        /// The node that it waits for; the nearest one with a reason of its own.
+        /// The node that it waits for; the nearest one with its own reason.
         by: Arc<str>,
         /// What that node waits for, for example `to be ready: 1/3 replicas`.
         reason: String,
@@ -71,7 +71,7 @@ pub enum NodeState {
         /// Why.
         reason: String,
     },
-    /// Its gate holds it: what exists is left unchanged.
+    /// Its gate holds it: existing objects are left unchanged.
     Held {
         /// Why.
         reason: String,
@@ -80,7 +80,7 @@ pub enum NodeState {
     Deleted,
     /// It should not exist, and isn't deleted: its dependent isn't responsible for that.
     Left {
-        /// Who deletes it instead, for example `to the garbage collector`.
+        /// The one that deletes it instead, for example `to the garbage collector`.
         reason: &'static str,
     },
     /// Deleted, but not gone yet.

@@ -16,14 +16,14 @@ impl Observers {
         Self(observers.into())
     }
 
-    /// Notifies all of them. A panic of one is caught: it would end the task that reports something, or abort the
-    /// process if that happens during another panic.
+    /// Notifies all of them. A panic of one is caught: it would end the task that reports, or abort the process during
+    /// another panic.
     pub(crate) fn observe(&self, observation: &Observation<'_>) {
         for (position, observer) in self.0.iter().enumerate() {
             if fenced(|| observer.observe(observation)).is_err() {
                 tracing::error!(
                     position,
-                    "an observer panicked; it has missed an observation, and gets the next ones"
+                    "an observer panicked; it missed this observation, and gets the next ones"
                 );
             }
         }

@@ -7,17 +7,12 @@ use serde_json::Value;
 
 use super::{
     error::{Error, masked},
-    matcher::{
-        Match, digest, same_values,
-        seen::{Desired, Seen},
-        still_owned,
-    },
+    matcher::{Desired, Match, Part, Seen, digest, same_values, still_owned},
     resource::ResourceOperations,
     send::{
-        body::{self, Part},
+        Target, body,
         intent::{Intent, Lock, WriteMode},
         request::{Verb, WriteRequest},
-        target::Target,
     },
 };
 use crate::{

@@ -42,18 +42,22 @@ mod mend;
 mod primary;
 mod resource;
 mod send;
+mod undeclared;
 
 #[cfg(feature = "testing")]
 pub(crate) use dependent::note_digest;
 pub(crate) use dependent::{DependentWriter, Removed};
 pub use error::Error;
-pub(crate) use error::is_servers;
+pub(crate) use error::{is_servers, says_misfit};
 pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
-pub(crate) use matcher::seen::{Desired, Seen};
+pub(crate) use matcher::{Desired, Seen};
 pub(crate) use mend::PutBack;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, put_at};
 pub use resource::{Applied, ResourceOperations};
 pub use send::intent::WriteMode;
-pub(crate) use send::request::Writer;
-pub(crate) use send::target::{Findings, WritingRun, live};
+pub(crate) use send::{
+    live,
+    request::{Findings, Writer, WritingRun},
+};
+pub(crate) use undeclared::TRIED_AGAIN_AFTER;

@@ -7,17 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::{
     error::Error,
-    matcher::{
-        fingerprint,
-        seen::{Desired, Seen},
-        strip_nulls,
-    },
+    matcher::{Desired, Part, Seen, fingerprint, strip_nulls},
     send::{
-        ATTEMPTS,
-        body::{self, Part},
+        ATTEMPTS, Target, body,
         intent::{Intent, Lock, WriteMode},
-        request::{Verb, WriteRequest},
-        target::{Target, WritingRun},
+        request::{Verb, WriteRequest, WritingRun},
     },
 };
 use crate::{
@@ -167,12 +161,31 @@ impl<'r> PrimaryWriter<'r> {
     ) -> Result<AnyObject, Error> {
         strip_nulls(&mut status);
         self.keep_own_fields(original, &mut status)?;
-        if self.ssa {
-            return self.apply_status(status).await;
+        let (run, kind) = (self.target.run, self.kind());
+        let (undeclared, now) = (&run.writer.undeclared, || run.writer.environment.now());
+        let mut is_incomplete = undeclared.take_out(&mut status, now());
+        let written = if self.ssa {
+            loop {
+                match self.apply_status(status.clone()).await {
+                    Err(error) if undeclared.found_by(&error, &mut status, kind, now()) => {
+                        is_incomplete = true
+                    }
+                    result => break result?,
+                }
+            }
+        } else {
+            let from = body::patched_part(original, kind, Part::Status, None)?;
+            let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
+            let written = self.carry_over(original, Part::Status, &from, &to).boxed().await?;
+            let answer = body::patched_part(&*written, kind, Part::Status, None)?;
+            let states = (&from["status"], &to["status"], &answer["status"]);
+            is_incomplete |= undeclared.found_in(states, kind, now());
+            written
+        };
+        if is_incomplete {
+            run.findings.note_incomplete();
         }
-        let from = body::patched_part(original, self.kind(), Part::Status, None)?;
-        let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
-        self.carry_over(original, Part::Status, &from, &to).boxed().await
+        Ok(written)
     }
 
     async fn apply_status(&self, status: Value) -> Result<AnyObject, Error> {

@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::{
     error::Error,
-    matcher::seen::Desired,
+    matcher::{Desired, Part},
     primary::{FinalizerAdded, PrimaryWriter},
     send::{
-        body::{self, Part, Text},
+        Target,
+        body::{self, Text},
         intent::{Intent, WriteMode},
-        request::{Verb, WriteRequest},
-        target::{Target, WritingRun},
+        request::{Verb, WriteRequest, WritingRun},
     },
 };
 use crate::{
@@ -212,7 +212,7 @@ impl<'c> ResourceOperations<'c> {
         PrimaryWriter::new(self.run, self.run.primaries, false)
     }
 
-    async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<State, Error> {
+    async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AppliedState, Error> {
         let (target, key) = self.held(of, desired).await?;
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
         let is_others = part == Part::Object && !target.is_own_primary;
@@ -223,7 +223,7 @@ impl<'c> ResourceOperations<'c> {
             && let Some(body) = Text::of(desired, target.kind())
         {
             let written = target.write(&Intent::of_text(key, body), mode).await?;
-            return Ok(State::Object { object: written, kind: target.kind().clone() });
+            return Ok(AppliedState::Object { object: written, kind: target.kind().clone() });
         }
         let known = known.filter(|_| mode.matches());
         let manager = &*self.run.writer.field_manager;
@@ -259,7 +259,7 @@ impl<'c> ResourceOperations<'c> {
         if let Some(known) = &known {
             known.note_if_unchanged(&*written);
         }
-        Ok(State::Object { object: written, kind: target.kind().clone() })
+        Ok(AppliedState::Object { object: written, kind: target.kind().clone() })
     }
 
     async fn create_any(&self, of: RustType, desired: &dyn Object) -> Result<AnyObject, Error> {
@@ -392,15 +392,16 @@ impl<'c> ResourceOperations<'c> {
         target: &Target<'_>,
         known: &Arc<TextObject>,
         key: &ObjectKey,
-    ) -> Result<State, Error> {
+    ) -> Result<AppliedState, Error> {
         self.run.writer.matched(self.run.key, target.kind(), key, None);
         Ok(match target.secondary() {
             Some(source) => {
-                State::Found { kept: Arc::clone(known), source: Arc::clone(source), key: key.clone() }
+                AppliedState::Found { kept: Arc::clone(known), source: Arc::clone(source), key: key.clone() }
             }
-            None => {
-                State::Object { object: target.informer().try_open(key, known)?, kind: target.kind().clone() }
-            }
+            None => AppliedState::Object {
+                object: target.informer().try_open(key, known)?,
+                kind: target.kind().clone(),
+            },
         })
     }
 
@@ -420,11 +421,11 @@ impl<'c> ResourceOperations<'c> {
 /// The object that an apply has written, or has found as desired. Most reconcilers don't read it, and then it costs
 /// nothing.
 pub struct Applied<K> {
-    state: State,
+    state: AppliedState,
     kind: PhantomData<fn() -> K>,
 }
 
-enum State {
+enum AppliedState {
     /// What was written, or an object that was not read from a cache.
     Object { object: AnyObject, kind: ResourceType },
     /// As the cache keeps it.
@@ -432,7 +433,7 @@ enum State {
 }
 
 impl<K: KubeObject> Applied<K> {
-    fn new(state: State) -> Self {
+    fn new(state: AppliedState) -> Self {
         Self { state, kind: PhantomData }
     }
 
@@ -445,7 +446,7 @@ impl<K: KubeObject> Applied<K> {
     }
 }
 
-impl State {
+impl AppliedState {
     fn object(&self) -> Result<AnyObject, Error> {
         match self {
             Self::Object { object, kind } => {
@@ -460,10 +461,10 @@ impl State {
 impl<K> fmt::Debug for Applied<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.state {
-            State::Object { object, .. } => {
+            AppliedState::Object { object, .. } => {
                 f.debug_tuple("Applied").field(&ObjectKey::in_meta(object.meta())).finish()
             }
-            State::Found { key, .. } => f.debug_tuple("Applied").field(key).finish(),
+            AppliedState::Found { key, .. } => f.debug_tuple("Applied").field(key).finish(),
         }
     }
 }

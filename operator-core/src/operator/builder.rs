@@ -37,14 +37,14 @@ pub struct OperatorBuilder {
     pub(super) settings: Settings,
     /// The names of all registered controllers, including those with mistakes.
     pub(super) names: Vec<String>,
-    /// The mistakes of the controllers that have some.
+    /// The mistakes of the controllers.
     pub(super) mistakes: Vec<Mistake>,
     pub(super) crds: Vec<CustomResourceDefinition>,
     observers: Vec<Arc<dyn Observer>>,
     metrics: Recorders,
     #[cfg(feature = "http")]
     pub(super) http_address: Option<std::net::SocketAddr>,
-    /// Where settings come from beside the code.
+    /// The sources of settings besides the code.
     pub(super) configuration: ConfigLoader,
 }
 
@@ -80,9 +80,9 @@ pub(super) struct Settings {
     pub(super) spread: f64,
     pub(super) check_definitions_at_start: bool,
     pub(super) max_concurrent_dependents: usize,
-    /// How dependents are written that don't say so themselves.
+    /// How dependents are written that don't declare it themselves.
     pub(super) applying: Applying,
-    /// Of all controllers together.
+    /// The limit of all controllers together.
     pub(super) max_concurrent_reconciles: Option<usize>,
     pub(super) leader_election: Option<LeaderElection>,
     /// Used instead of the namespaces that the controllers declare.
@@ -91,7 +91,7 @@ pub(super) struct Settings {
     pub(super) default_namespaces: Option<WatchScope>,
     /// The prefix of the keys of the marks.
     pub(super) mark_prefix: String,
-    /// The keys that were set from outside, and where.
+    /// The keys that were set from outside, and their places.
     pub(super) configured: BTreeMap<String, String>,
 }
 
@@ -158,7 +158,7 @@ impl OperatorBuilder {
         self
     }
 
-    /// Notifies `observer` of what the library does.
+    /// Notifies `observer` of everything that the library does.
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observers.push(observer);
         self
@@ -213,9 +213,9 @@ impl OperatorBuilder {
     /// example because a right or a definition is missing; by default it doesn't. JOSDK:
     /// `stopOnInformerErrorDuringStartup`, which is on by default, and doesn't wait after a refusal.
     ///
-    /// If so, no run starts before all sources are synced. [`Operator::start`] waits for that, and otherwise returns
-    /// [`Error::NotSynced`], with the source, the namespace and the missing right; a process that was started with
-    /// `run` exits with 1. By default, a primary runs as soon as its own namespace is synced in each source that
+    /// In that case no run starts before all sources are synced. [`Operator::start`] waits for that, and otherwise
+    /// returns [`Error::NotSynced`], with the source, the namespace and the missing right; a process that was started
+    /// with `run` exits with 1. By default, a primary runs as soon as its own namespace is synced in each source that
     /// follows the controller's namespaces, and all other sources are synced; the rest is retried without end.
     pub fn stop_on_source_error_at_start(mut self, stop: bool) -> Self {
         self.settings.stop_on_source_error_at_start = stop;
@@ -328,7 +328,7 @@ impl OperatorBuilder {
         self.settings.config.as_ref()
     }
 
-    /// Without a jitter that no controller has asked for, as tests count on moments.
+    /// Without a jitter that no controller has asked for, because tests rely on exact moments.
     #[cfg(feature = "testing")]
     pub(crate) fn without_jitter(mut self) -> Self {
         self.settings.spread = 0.0;

@@ -1,4 +1,4 @@
-//! What settings from outside change in an operator.
+//! Changes of an operator by settings from outside.
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ impl OperatorBuilder {
         self
     }
 
-    /// Applies the settings of all sources, after which there are no more sources.
+    /// Applies the settings of all sources; afterwards the builder has no sources.
     ///
     /// # Errors
     /// With all mistakes of the declaration and of the settings.

@@ -10,7 +10,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use super::{LeaderElectionError, OperatorBuilder};
 use crate::{
     controller::{IntoController, Mistake, Mistakes},
-    event_source::WatchScope,
+    event_source::Contradiction,
     resource::MarkNames,
 };
 
@@ -74,7 +74,7 @@ impl OperatorBuilder {
             ));
         }
         let namespaces = self.settings.default_namespaces.as_ref();
-        mistakes.extend(namespaces.and_then(WatchScope::contradiction).map(|wrong| Mistake::of(&wrong)));
+        mistakes.extend(namespaces.and_then(Contradiction::of_scope).map(|wrong| Mistake::of(&wrong)));
         let mut clusters = BTreeMap::new();
         let needs = self.settings.controllers.iter().flat_map(|controller| controller.needs(false));
         for remote in needs.filter_map(|needs| needs.remote) {
@@ -82,7 +82,7 @@ impl OperatorBuilder {
             if number != remote.number() {
                 mistakes.push(Mistake::new(
                     format!("two other clusters are called `{}`", remote.name()),
-                    "the name stands in the keys of their objects, so one's would be taken for the other's",
+                    "the keys of their objects contain the name, so objects of one would be taken for objects of the other",
                     "one `RemoteCluster`, cloned for each source, or another name for one of them",
                 ));
             }

@@ -31,7 +31,7 @@ pub enum Error {
     /// The operator can't take part in the election of a leader.
     #[error("the operator can't take part in leader election")]
     LeaderElection(#[from] LeaderElectionError),
-    /// The definitions in the cluster are not those of the primaries' types, or can't be read, and the operator
+    /// The definitions in the cluster don't match the primaries' types, or can't be read, and the operator
     /// [checks them](crate::OperatorBuilder::check_definitions_at_start). JOSDK: `OperatorException` of its check.
     #[error("the definitions in the cluster are not those of this operator:\n{mistakes}")]
     Definitions {
@@ -50,7 +50,7 @@ pub enum Error {
         /// The sources, and the reasons.
         sources: Vec<StoppedSource>,
     },
-    /// A controller or a source follows [`WatchScope::Current`](crate::WatchScope::Current), and nothing says which
+    /// A controller or a source follows [`WatchScope::Current`](crate::WatchScope::Current), and it is unknown which
     /// namespace that is.
     #[error(
         "there is no current namespace: the kubeconfig's context `{context}` has none; set one with `kubectl config set-context {context} --namespace=NAME`, or name the namespaces instead of `WatchScope::Current`"
@@ -66,7 +66,7 @@ pub enum Error {
         controller: String,
         /// The type of the objects.
         kind: ResourceType,
-        /// What is missing, and what to do about it.
+        /// The missing capability, and what to do about it.
         reason: String,
     },
     /// The operator isn't running, or has lost its leadership, so nothing of it can be changed.

@@ -49,7 +49,7 @@ const LAST_AWAIT: Duration = Duration::from_secs(1);
 /// What exists between a start and a stop.
 pub(crate) struct Running {
     pub(super) controllers: Vec<RunningController>,
-    /// Those of the runs of all controllers together.
+    /// The places of the runs of all controllers together.
     pub(super) places: Option<Places>,
     pub(super) discovery: Discovery,
     pub(super) clients: Clients,
@@ -160,7 +160,7 @@ impl Operator {
             environment = environment.with_wall_clock(Arc::clone(wall_clock));
         }
         let mut hooks = self.settings.hooks.clone();
-        // The last one: what the others do to a request is what the operator gets.
+        // The last hook: the operator gets what the others do to a request.
         hooks.push(measuring(self.observers.clone(), *environment.clock()));
         let candidate = match &self.settings.leader_election {
             Some(election) => Some(Candidate::new(election, &config, &hooks, &environment).await?),
@@ -170,10 +170,10 @@ impl Operator {
         let clients = Clients::in_term(&config, &hooks, self.settings.request_budget, &environment, term)?;
         Box::pin(self.check_shards(&clients)).await?;
         if self.settings.check_definitions_at_start {
-            // Seldom asked for, and large.
+            // Rarely requested, and large.
             Box::pin(definitions::check(&self.settings.controllers, &clients)).await?;
         }
-        // Before the controllers: a port that is taken is found out while nothing runs yet.
+        // Before the controllers: a port that is taken is noticed while nothing runs yet.
         #[cfg(feature = "http")]
         let listener = match &self.http {
             Some(config) => Some(HttpListener::bind(config).await?),
@@ -218,7 +218,7 @@ impl Operator {
         Ok(())
     }
 
-    /// Resolves once every event source of every controller is synced, so that runs may start; at once if the operator
+    /// Resolves once every event source of every controller is synced, and runs may start; at once if the operator
     /// isn't running.
     pub async fn synced(&self) {
         if let Some(running) = self.running().await {
@@ -295,10 +295,10 @@ impl Operator {
 }
 
 impl Running {
-    /// Takes the hope for a place from the runs that wait for one, once no controller starts any more.
+    /// Ends the wait of the runs that wait for a place, once no controller starts any more.
     async fn start_no_more(&self) {
         let Some(places) = &self.places else { return };
-        // Each answers behind the stop that it has been told of.
+        // Each answers after the stop that was sent to it.
         join_all(self.controllers.iter().map(RunningController::snapshot)).await;
         places.close();
     }
@@ -356,7 +356,7 @@ impl Running {
                 UnhealthySource { controller: name.clone(), source, namespace, holds_back, health }
             })
         });
-        // It belongs to none of them, and serves each that has asked.
+        // It belongs to none of them, and serves each controller that has asked.
         let discovery = self.discovery.trouble().into_iter().flat_map(|(source, health, controllers)| {
             controllers.into_iter().map(move |controller| UnhealthySource {
                 controller: controller.to_string(),

@@ -12,7 +12,7 @@
 //! - With an HTTP address (and the feature `http`), `/metrics`, `/healthz` and `/readyz` are served from the start to the
 //!   end of the stop.
 //! - With a leader election, a replica writes only while it leads; see [`LeaderElection`].
-//! - If a kind can't be watched, because its definition or a right is missing, the operator is not ready, and the watch
+//! - If a kind can't be watched, because its definition or a right is missing, the operator isn't ready, and the watch
 //!   is retried. This stops neither the process nor the other controllers, nor, if namespaces are followed separately,
 //!   the primaries in other namespaces. [`OperatorBuilder::stop_on_source_error_at_start`] changes this for the start.
 

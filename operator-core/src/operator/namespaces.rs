@@ -3,7 +3,7 @@
 use super::{Error, Operator, OperatorBuilder};
 use crate::{
     controller::{Mistake, Mistakes},
-    event_source::WatchScope,
+    event_source::{Contradiction, WatchScope},
 };
 
 impl OperatorBuilder {
@@ -83,7 +83,7 @@ fn unknown<'n>(controller: &str, mut known: impl Iterator<Item = &'n str> + Clon
     ))
 }
 
-/// What is wrong with these namespaces.
+/// The mistakes in these namespaces.
 fn wrong(scope: &WatchScope) -> Option<Mistake> {
     if *scope == WatchScope::Current {
         return Some(Mistake::new(
@@ -92,7 +92,7 @@ fn wrong(scope: &WatchScope) -> Option<Mistake> {
             "its name, in `WatchScope::Namespaces(…)`; or `WatchScope::Current` in the declaration",
         ));
     }
-    scope.contradiction().map(|wrong| Mistake::of(&wrong))
+    Contradiction::of_scope(scope).map(|wrong| Mistake::of(&wrong))
 }
 
 #[cfg(test)]

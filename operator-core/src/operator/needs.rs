@@ -1,5 +1,5 @@
-//! What event sources need where the operator starts: the namespace that it runs in, and a server that shows only a part
-//! of the objects.
+//! The requirements of event sources where the operator starts: the namespace that it runs in, and a server that shows
+//! only a part of the objects.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Operator {
         })
     }
 
-    /// What sources of several controllers share.
+    /// Shared by the sources of several controllers.
     pub(super) fn sharing(&self) -> Sharing {
         let (names, mut marked) = (MarkNames::new(&self.settings.mark_prefix), MarkedKinds::default());
         for controller in &self.settings.controllers {

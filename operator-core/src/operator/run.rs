@@ -6,7 +6,7 @@ use super::{Error, Operator, Stopped};
 
 /// How an operator's process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "the process is to end with this code"]
+#[must_use = "the process should end with this code"]
 pub enum Exit {
     /// All runs ended by themselves after the signal.
     Clean,
@@ -14,7 +14,7 @@ pub enum Exit {
     DeadlinePassed,
     /// A second Ctrl-C came before all runs had ended.
     Interrupted,
-    /// This replica was the leader and no longer is: whatever started the process has to start it again.
+    /// This replica was the leader and no longer is: the process has to be started again.
     LeadershipLost,
 }
 

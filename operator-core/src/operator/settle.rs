@@ -5,8 +5,8 @@
 //! fresh, consistent list of what they watch: this needs no extra object in the cluster and no right beyond the
 //! operator's, and causes no event.
 //!
-//! A standby replica in a leader election is settled when its event sources have seen all that: it doesn't run anything
-//! yet.
+//! A standby replica in a leader election is settled when its event sources have seen everything: it doesn't run
+//! anything yet.
 
 use std::time::Duration;
 
@@ -21,14 +21,14 @@ use crate::{environment::Now, processor::Snapshot};
 /// What counts as settled.
 #[derive(Clone, Copy, Debug)]
 pub struct Settling {
-    /// A timer that is due within this time (a retry, a reschedule) is waited for; a later one is not.
+    /// A timer that is due within this time (a retry, a reschedule) is waited for; a later timer isn't.
     pub no_timer_within: Duration,
-    /// How long to wait for all this at most.
+    /// The longest time to wait for all this.
     pub timeout: Duration,
 }
 
 impl Default for Settling {
-    /// Timers within 3 s are waited for, and all of it for 60 s at most.
+    /// Timers within 3 s are waited for, and everything for 60 s at most.
     fn default() -> Self {
         Self { no_timer_within: Duration::from_secs(3), timeout: Duration::from_secs(60) }
     }
@@ -88,7 +88,7 @@ impl Operator {
     }
 }
 
-/// What an operator keeps, for tests of leaks.
+/// The data that an operator holds, for tests of leaks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Primaries that the controllers know, all of them together.
@@ -100,7 +100,7 @@ pub struct Footprint {
 }
 
 impl Operator {
-    /// What the operator keeps now; nothing if it isn't running. Once it has settled and all its primaries are gone,
+    /// The data that the operator holds now; nothing if it isn't running. Once it has settled and all its primaries are gone,
     /// everything but the number of tasks is 0, and that number is as it was before the first primary was created.
     #[doc(hidden)]
     pub async fn footprint(&self) -> Footprint {
@@ -116,12 +116,12 @@ impl Operator {
         footprint
     }
 
-    /// One check, without waiting: what keeps the operator from being settled, if anything does.
+    /// One check, without waiting: the reason why the operator isn't settled, if there is one.
     #[cfg(feature = "testing")]
     pub(crate) async fn busy_with(&self, no_timer_within: Duration) -> Option<String> {
         let Some(running) = self.running().await else { return Some(SettleError::NotRunning.to_string()) };
         for controller in &running.controllers {
-            // A look asks each source for a fresh list: not before that can say anything.
+            // A look asks each source for a fresh list, which says nothing while a source is unhealthy.
             if let Some(ailing) = controller.unhealthy().into_iter().next() {
                 return Some(format!("event source {}: {:?}", ailing.source, ailing.health));
             }
@@ -136,7 +136,7 @@ impl Operator {
         join_all(running.controllers.iter().map(RunningController::snapshot)).await
     }
 
-    /// What doesn't work any more in the controllers because its task has ended; also while the operator stops.
+    /// The parts of the controllers that don't work any more because their task has ended; also while the operator stops.
     #[cfg(feature = "testing")]
     pub(crate) async fn dead_parts(&self) -> Vec<String> {
         let Some(running) = self.running().await else { return Vec::new() };
@@ -187,7 +187,7 @@ fn busy(snapshot: &Snapshot, now: Now, no_timer_within: Duration) -> Option<Stri
         return Some("processing has not started".to_owned());
     }
     if snapshot.queued + snapshot.running > 0 {
-        return Some(format!("{} runs are queued and {} are under way", snapshot.queued, snapshot.running));
+        return Some(format!("{} runs are queued and {} are in progress", snapshot.queued, snapshot.running));
     }
     let due = snapshot.due.next_work().into_iter().chain(snapshot.due.max_interval).min()?;
     (due <= now + no_timer_within).then(|| format!("a timer is due in {:?}", due.since(now)))

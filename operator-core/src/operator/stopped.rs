@@ -1,4 +1,4 @@
-//! Event sources that have stopped for good, and operators that don't go on without them.
+//! Event sources that have stopped for good, and operators that don't continue without them.
 
 use std::{fmt, sync::atomic::Ordering};
 
@@ -71,21 +71,21 @@ impl fmt::Debug for Told {
 }
 
 impl Operator {
-    /// Waits until all event sources are synced, if all of them have to be before anything runs. A source that is not
-    /// synced in time counts as stopped, and the operator must not go on. `None` if it may.
+    /// Waits until all event sources are synced, if all of them have to be before anything runs. A source that isn't
+    /// synced in time counts as stopped, and the operator must not continue. `None` if it may.
     pub(super) async fn failed_at_start(&self) -> Option<Error> {
         if !self.settings.stop_on_source_error_at_start {
             return None;
         }
         let running = self.running().await?;
-        // A declaration without one is refused.
+        // A declaration without a timeout is refused.
         let timeout = self.settings.cache_sync_timeout.unwrap_or_default().max(SHORTEST_SYNC_TIMEOUT);
         let synced = join_all(running.controllers.iter().map(RunningController::synced));
         if tokio::time::timeout(timeout, synced).await.is_ok() {
             return None;
         }
         let stopped = running.not_synced();
-        // What was synced in this very moment, or was stopped by somebody, has not failed.
+        // A source that was synced at this very moment, or was stopped by someone, hasn't failed.
         if stopped.is_empty() || running.stopping.load(Ordering::Relaxed) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Tells the observers from time to time how everything is: ages and numbers that no event announces.
+//! Reports the current state to the observers from time to time: ages and numbers that no event announces.
 //!
 //! `/metrics` does so itself when it is read. This is for operators whose metrics go elsewhere.
 
@@ -45,7 +45,7 @@ impl Drop for Telling {
 }
 
 impl Running {
-    /// Tells the observers how all controllers are at this moment.
+    /// Reports the current state of all controllers to the observers.
     pub(super) fn tell_of_now(self: &Arc<Self>) {
         let now = self.environment.now();
         for controller in &self.controllers {

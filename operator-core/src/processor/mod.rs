@@ -15,9 +15,9 @@
 //! - At most one run of a primary at a time; any number of events during a run cause exactly one more.
 //! - Inputs that were sent before `Processor::snapshot` are included in its answer.
 //! - A run that panics is a failed run; neither the processor nor other primaries are affected. A policy that panics
-//!   stops its controller, which a line in the log says and the probe `/healthz` shows.
-//! - Dropping the `ProcessorTask` (or its future) cancels all runs, and reports to the observers what no longer waits
-//!   and is no longer known.
+//!   stops its controller, which is logged and shown by the probe `/healthz`.
+//! - Dropping the `ProcessorTask` (or its future) cancels all runs, and reports to the observers which runs no longer
+//!   wait and which primaries are no longer known.
 //!
 //! # Assumptions
 //! - Inputs about one primary are sent in the order in which things happened to it.

@@ -45,7 +45,7 @@ impl RetryState {
     }
 }
 
-/// A retry policy. One value serves all primaries of a controller; what differs between them is in [`RetryState`].
+/// A retry policy. One value serves all primaries of a controller; the state of each primary is in [`RetryState`].
 /// JOSDK: `Retry`.
 ///
 /// It is called by the task that decides about all primaries of a controller: a panic stops the controller.
@@ -59,32 +59,37 @@ pub trait Retry: fmt::Debug + Send + Sync {
     /// Whether a run in this state is the last one that a failure causes.
     fn is_last(&self, state: &RetryState) -> bool;
 
-    /// The delay after a failure of the API server: no answer, 500 and above, 429, 403, a kind that isn't served. Such
-    /// a failure uses up no attempt and is retried without end: `state` is separate from that of the attempts, and is
-    /// reset after each success.
+    /// The delay after a failure of the API server (no answer, 500 and above, 429, 403, a kind that isn't served), or
+    /// after one that something outside decides (an object in the way, a write refused with 400 or 422, a missing
+    /// namespace). Such a failure uses up no attempt and is retried without end: `state` is separate from that of the
+    /// attempts, and is reset after each success.
     ///
-    /// By default, the delays are those of [`next_delay`](Self::next_delay); the last one is repeated. The library
-    /// limits each of them to five minutes, and shortens it randomly by up to a tenth.
+    /// By default, the delays are those of [`next_delay`](Self::next_delay); after the last one they grow by half each
+    /// time. The library limits each of them to five minutes, and shortens it randomly by up to a tenth.
     fn server_delay(&self, state: &mut RetryState, now: Now) -> Duration {
         let last = state.interval;
-        let delay = self.next_delay(state, now).unwrap_or(last);
-        state.last_call = Some(now);
+        let grown = || times(last, DEFAULT_MULTIPLIER).min(LONGEST_DELAY).max(last);
+        let delay = self.next_delay(state, now).unwrap_or_else(grown);
+        (state.interval, state.last_call) = (delay, Some(now));
         delay
     }
 }
 
-/// Delays that grow by a factor up to a cap, for a number of attempts. The default is five attempts after 2, 2, 3, 4.5
-/// and 6.75 seconds. JOSDK: `GenericRetry`.
+/// Delays that grow by a factor up to a cap. By default they never end: they are 2, 2, 3, 4.5, 6.75 … seconds, grow to four
+/// and a half minutes, and stay there until a run succeeds or an event causes one. JOSDK: `GenericRetry`, whose default of
+/// five attempts is [`josdk`](Self::josdk).
 ///
 /// The first two delays equal the initial interval; each further one is the previous one times the multiplier. Delays
-/// are in whole milliseconds, rounded down.
+/// are in whole milliseconds, rounded down. The library lengthens each one randomly by up to a tenth, so runs that
+/// failed together don't stay together; by default, then, none is longer than five minutes.
 ///
 /// ```
 /// use std::time::Duration;
 /// use operator_core::GenericRetry;
 ///
 /// let patient = GenericRetry::exponential(Duration::from_secs(1), 2.0, 10)?.with_max_interval(Duration::from_secs(60))?;
-/// let stubborn = GenericRetry::default().without_max_attempts();
+/// let limited = GenericRetry::default().with_max_attempts(5);
+/// assert_eq!(limited, GenericRetry::josdk());
 /// # Ok::<(), operator_core::processor::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,22 +103,29 @@ pub struct GenericRetry {
 /// The limit of the delays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cap {
-    /// Follows from the other settings: initial interval times the multiplier to the power of the attempts.
+    /// Follows from the other settings: initial interval times the multiplier to the power of the attempts; without a
+    /// limit of these, [`LONGEST_INTERVAL`].
     Derived,
     /// This delay.
     At(Duration),
-    /// Nothing.
+    /// There is no limit.
     None,
 }
 
-const DEFAULT_ATTEMPTS: u32 = 5;
+/// The longest delay after a failure that uses up no attempt.
+pub(super) const LONGEST_DELAY: Duration = Duration::from_secs(5 * 60);
+
+/// To what the delays grow that have no limit. A tenth may be added.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(270);
+
+const JOSDK_ATTEMPTS: u32 = 5;
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(2);
 const DEFAULT_MULTIPLIER: f64 = 1.5;
 
 impl Default for GenericRetry {
     fn default() -> Self {
         Self {
-            max_attempts: Some(DEFAULT_ATTEMPTS),
+            max_attempts: None,
             initial_interval: DEFAULT_INTERVAL,
             multiplier: DEFAULT_MULTIPLIER,
             cap: Cap::Derived,
@@ -146,8 +158,15 @@ impl GenericRetry {
         Self::exponential(interval, 1.0, max_attempts)
     }
 
+    /// The default of the Java Operator SDK: five retries, after 2, 2, 3, 4.5 and 6.75 seconds. Then the next event, the
+    /// last reschedule or the maximum reconciliation interval causes the next run.
+    #[must_use]
+    pub fn josdk() -> Self {
+        Self::default().with_max_attempts(JOSDK_ATTEMPTS)
+    }
+
     /// No retry: after a failure the next event, the last reschedule or the maximum reconciliation interval causes the
-    /// next run. Failures of the API server are still retried, every two seconds.
+    /// next run. Failures of the API server, and those that something outside decides, are still retried.
     #[must_use]
     pub fn no_retry() -> Self {
         Self::default().with_max_attempts(0)
@@ -171,7 +190,8 @@ impl GenericRetry {
         self
     }
 
-    /// The same without a limit. The delays still stop growing, after as many steps as by default.
+    /// The same without a limit. The delays still stop growing, at four and a half minutes, unless the first one is
+    /// longer.
     #[must_use]
     pub fn without_max_attempts(mut self) -> Self {
         self.max_attempts = None;
@@ -227,10 +247,10 @@ impl GenericRetry {
         match self.cap {
             Cap::At(interval) => Some(interval),
             Cap::None => None,
-            Cap::Derived => {
-                let steps = self.max_attempts.unwrap_or(DEFAULT_ATTEMPTS);
-                Some(times(self.initial_interval, self.multiplier.powf(f64::from(steps))))
-            }
+            Cap::Derived => Some(match self.max_attempts {
+                Some(steps) => times(self.initial_interval, self.multiplier.powf(f64::from(steps))),
+                None => LONGEST_INTERVAL.max(self.initial_interval),
+            }),
         }
     }
 }
@@ -286,21 +306,26 @@ mod tests {
     }
 
     #[test]
-    fn the_default_has_five_attempts_of_which_the_first_two_wait_equally_long() {
+    fn that_of_josdk_has_five_attempts_of_which_the_first_two_wait_equally_long() {
         let expected = [Some(2000), Some(2000), Some(3000), Some(4500), Some(6750), None, None];
-        assert_eq!(delays(GenericRetry::default(), 7), expected);
-        assert_eq!(GenericRetry::default().max_interval(), Some(Duration::from_millis(15187)));
+        assert_eq!(delays(GenericRetry::josdk(), 7), expected);
+        assert_eq!(GenericRetry::josdk().max_interval(), Some(Duration::from_millis(15187)));
+        assert_eq!(GenericRetry::josdk(), GenericRetry::default().with_max_attempts(5));
     }
 
     #[test]
-    fn without_max_attempts_delays_grow_to_the_cap_and_stay_there() {
-        let expected = [2000, 2000, 3000, 4500, 6750, 10125, 15187, 15187].map(Some);
-        assert_eq!(delays(GenericRetry::default().without_max_attempts(), 8), expected);
+    fn by_default_delays_grow_to_four_and_a_half_minutes_and_stay_there() {
+        let given: Vec<u64> = delays(GenericRetry::default(), 1_000).into_iter().flatten().collect();
+        assert_eq!(given[..7], [2000, 2000, 3000, 4500, 6750, 10125, 15187]);
+        assert_eq!((given[12], given[13], given[999]), (172_984, 259_476, 270_000));
+        assert_eq!(given.len(), 1_000);
+        let longer = GenericRetry::default().with_initial_interval(Duration::from_secs(600)).unwrap();
+        assert_eq!(delays(longer, 4), [Some(600_000); 4]);
     }
 
     #[test]
     fn without_max_interval_delays_grow_until_time_itself_ends() {
-        let retry = GenericRetry::default().without_max_attempts().without_max_interval();
+        let retry = GenericRetry::default().without_max_interval();
         let delays = delays(retry, 2_000);
         assert_eq!(delays[7], Some(22780), "the fraction of a millisecond is cut off");
         assert_eq!(delays[1_999], Some(u64::MAX));
@@ -322,15 +347,17 @@ mod tests {
     }
 
     #[test]
-    fn delays_after_failures_of_the_server_grow_as_the_policy_s_do_and_stay_at_its_last() {
+    fn delays_after_failures_of_the_server_grow_as_the_policy_s_do_and_go_on_after_its_last() {
         let delays = |retry: GenericRetry, count: usize| -> Vec<u64> {
             let mut state = retry.begin();
             (0..count).map(|_| retry.server_delay(&mut state, Now::START).as_millis() as u64).collect()
         };
-        assert_eq!(delays(GenericRetry::default(), 7), [2000, 2000, 3000, 4500, 6750, 6750, 6750]);
-        assert_eq!(delays(GenericRetry::no_retry(), 3), [2000, 2000, 2000]);
+        assert_eq!(delays(GenericRetry::josdk(), 7), [2000, 2000, 3000, 4500, 6750, 10125, 15187]);
+        assert_eq!(delays(GenericRetry::josdk(), 100)[99], 300_000);
+        assert_eq!(delays(GenericRetry::default(), 100)[99], 270_000);
+        assert_eq!(delays(GenericRetry::no_retry(), 3), [3000, 4500, 6750]);
         let linear = GenericRetry::linear(Duration::from_secs(3), 2).unwrap();
-        assert_eq!(delays(linear, 4), [3000; 4]);
+        assert_eq!(delays(linear, 4), [3000, 3000, 4500, 6750]);
     }
 
     #[test]
@@ -394,7 +421,7 @@ mod tests {
             let given: Vec<u64> = delays.into_iter().flatten().collect();
             prop_assert!(given.iter().all(|delay| *delay > 0), "{given:?}");
             let grow = |delays: &[u64]| delays.windows(2).all(|pair| pair[0] <= pair[1]);
-            // A longest delay may be shorter than the first two.
+            // The longest delay may be shorter than the first two.
             prop_assert!(grow(given.get(2..).unwrap_or_default()), "{given:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! What a run can see and do, whatever the type of its primary: the part of a [`Context`](super::Context) that is compiled once.
+//! A run's view and means, without the type of its primary: the part of a [`Context`](super::Context) that is compiled once.
 
 use std::{future::Future, sync::Arc};
 
@@ -31,7 +31,7 @@ pub(crate) struct ControllerContext {
     pub(crate) events: Arc<Recorder>,
     /// Whether primaries are written by server-side apply; otherwise by JSON patch.
     pub(crate) applies: bool,
-    /// Whether all that happens to primaries is the reconciler's: their marks and ends, and finalizers.
+    /// Whether the reconciler handles everything about primaries: their deletion marks, ends and finalizers.
     pub(crate) all_events: bool,
     /// The finalizer, if the controller uses one.
     pub(crate) finalizer: Option<Arc<str>>,
@@ -39,9 +39,9 @@ pub(crate) struct ControllerContext {
     pub(crate) marks: Arc<ControllerMarks>,
     /// The workflow, if the controller has one.
     pub(crate) workflow: Option<Arc<dyn ManagedWorkflow>>,
-    /// What is kept about its primaries.
+    /// The scopes of its primaries.
     pub(crate) scopes: Arc<PrimaryScopes>,
-    /// What the workflows of the operator share.
+    /// Shared by the workflows of the operator.
     pub(crate) workflows: WorkflowSurroundings,
     /// Knows whether another run of a primary follows anyway.
     pub(crate) processor: Processor,
@@ -58,7 +58,7 @@ pub(crate) struct RunContext {
     pub causes: Causes,
     /// The number of the retry; `None` for a run that doesn't follow a failure.
     pub retry: Option<RetryInfo>,
-    /// What is known of the primary, if it is gone and the run is to see that.
+    /// The last state of the primary, if it is gone and the run is to see that.
     pub departed: Option<Arc<Departed>>,
 }
 
@@ -66,19 +66,19 @@ pub(crate) struct RunContext {
 pub(crate) struct AnyContext {
     run: RunContext,
     shared: Arc<ControllerContext>,
-    /// What its writes have found out about the primary.
+    /// What its writes have shown about the primary.
     findings: Findings,
     /// The state of the primary that user code is given; `None` before there is one.
     own_primary: Mutex<Option<AnyObject>>,
-    /// What the workflow did in this run.
+    /// The results of the workflow in this run.
     workflow_results: Mutex<Remembered>,
-    /// What its dependents want, computed once.
+    /// The desired states of its dependents, computed once.
     memo: Memo,
-    /// What user code has put into it for its nodes.
+    /// The data that user code has put into it for its nodes.
     data: DataOfRun,
-    /// What bounded event sources hold in full for the run.
+    /// The objects that bounded event sources hold in full for the run.
     held: HeldObjects,
-    /// Its nodes write the primary one after the other, or they would be in one another's way.
+    /// Its nodes write the primary one after the other; otherwise they would conflict with each other.
     primary_writes: tokio::sync::Mutex<()>,
 }
 
@@ -97,7 +97,7 @@ impl AnyContext {
         })
     }
 
-    /// Has an informer hold these objects in full until the run ends; nothing to do for most informers.
+    /// Makes an informer hold these objects in full until the run ends; nothing to do for most informers.
     pub(crate) async fn hold(&self, informer: &Informer, keys: Vec<ObjectKey>) -> Result<(), Error> {
         let Some(key) = keys.first().cloned() else { return Ok(()) };
         self.held.hold(informer, keys).await.map_err(|source| {
@@ -119,7 +119,7 @@ impl AnyContext {
         &self.run
     }
 
-    /// Where something about the primary of the run is kept for its later ones.
+    /// Keeps data about the primary of the run for its later runs.
     pub(crate) fn scope(&self) -> PrimaryScope<'_> {
         self.shared.scopes.of_incarnation(&self.run.key, &self.run.uid)
     }
@@ -174,7 +174,7 @@ impl AnyContext {
         ResourceOperations::new(self.writing_run())
     }
 
-    /// Events about the primary, also when it is gone.
+    /// Writes Events about the primary, also when it is gone.
     pub(crate) fn events(&self) -> Events<'_> {
         let version = self.own_primary().and_then(|primary| primary.meta().resource_version.clone());
         let kind = self.shared.primary.resource_type().clone();
@@ -200,9 +200,9 @@ impl AnyContext {
         &self.workflow_results
     }
 
-    /// Has a dependent do something, once the operator's limit for concurrent calls allows it.
+    /// Lets a dependent do something, once the operator's limit for concurrent calls allows it.
     ///
-    /// Boxed, because most runs have nothing to do.
+    /// Boxed, because most runs don't need it.
     pub(crate) fn permitted<'r, T: 'r>(
         &'r self,
         call: impl Future<Output = T> + Send + 'r,
@@ -222,7 +222,7 @@ impl AnyContext {
         Some(self.own_primary.lock().clone().unwrap_or(newest))
     }
 
-    /// What user code has put into the run.
+    /// The data that user code has put into the run.
     pub(crate) fn data(&self) -> &DataOfRun {
         &self.data
     }

@@ -1,4 +1,4 @@
-//! What a run can read and do.
+//! The means of a run to read and write.
 
 use std::{fmt, sync::Arc};
 
@@ -30,8 +30,8 @@ impl<P: KubeObject> fmt::Debug for Context<P> {
 }
 
 impl<P: KubeObject> Context<P> {
-    /// What user code gets for a primary, whose type is restored here: all primaries of a controller have the same
-    /// type.
+    /// The context that user code gets for a primary, whose type is restored here: all primaries of a controller have
+    /// the same type.
     pub(crate) fn given(
         primary: &AnyObject,
         context: &Arc<AnyContext>,
@@ -96,15 +96,15 @@ impl<P: KubeObject> Context<P> {
         self.any.run().retry.as_ref()
     }
 
-    /// Whether the primary is gone, and the run is to see that: `reconcile` got its last known state. Only a controller
-    /// with [`trigger_on_all_events`](crate::ControllerBuilder::trigger_on_all_events) has such runs. JOSDK:
+    /// Whether the primary is gone, and this run was started to see that: `reconcile` got its last known state. Only a
+    /// controller with [`trigger_on_all_events`](crate::ControllerBuilder::trigger_on_all_events) has such runs. JOSDK:
     /// `isPrimaryResourceDeleted`.
     #[must_use]
     pub fn primary_is_deleted(&self) -> bool {
         self.any.run().departed.is_some()
     }
 
-    /// Whether the deletion of the primary itself was missed, for example while no watch was open, so that its real last
+    /// Whether the deletion of the primary itself was missed, for example while no watch was open: its real last
     /// state may have been another one. JOSDK: `isPrimaryResourceFinalStateUnknown`.
     #[must_use]
     pub fn final_state_unknown(&self) -> bool {
@@ -116,7 +116,7 @@ impl<P: KubeObject> Context<P> {
     /// Also empty while the only event source for `K` is that of an inactive workflow node.
     ///
     /// # Errors
-    /// [`Error::NoEventSource`] if the controller has no event source for `K`, so that it could never find one. JOSDK:
+    /// [`Error::NoEventSource`] if the controller has no event source for `K`: then it would never find one. JOSDK:
     /// `NoEventSourceForClassException`. [`Error::Undecodable`] if a secondary can't be decoded and would otherwise be
     /// taken for missing. Both apply to all reads of secondaries.
     pub fn secondary<K: KubeObject>(&self) -> Result<Option<Arc<K>>, Error> {
@@ -132,7 +132,7 @@ impl<P: KubeObject> Context<P> {
     }
 
     /// All secondaries of type `K` that belong to the primary, from all event sources for `K`, in the order of their
-    /// keys within each source. One that several sources have comes once, in the newest state that one of them has.
+    /// keys within each source. An object that several sources have comes once, in its newest state.
     /// JOSDK: `getSecondaryResources(type, true)`.
     ///
     /// # Errors
@@ -199,7 +199,7 @@ impl<P: KubeObject> Context<P> {
         newest(self.any.watched_kind(RustType::of::<K>(), kind)?, key)
     }
 
-    /// All objects of type `K` for which the named index gives `value`, whatever they belong to, from all event sources
+    /// All objects of type `K` for which the named index has `value`, whatever they belong to, from all event sources
     /// that have such an index. For an index over the primaries see [`Context::primary_cache`].
     ///
     /// # Errors
@@ -264,7 +264,7 @@ impl<P: KubeObject> Context<P> {
         &self.primaries
     }
 
-    /// Whether something has happened since the run began, so that another run follows it. A write that would be valid
+    /// Whether something has happened since the run began: then another run follows it. A write that would be valid
     /// only for a moment, such as a status, may be left to that run. Events that the sources have not delivered yet are
     /// not counted. JOSDK's `isNextReconciliationImminent`.
     #[must_use]
@@ -273,8 +273,8 @@ impl<P: KubeObject> Context<P> {
     }
 
     /// Brings an object into this state: creates it, or changes the fields that it contains, and sends nothing if
-    /// nothing differs. This is [`ResourceOperations::server_side_apply`]. An object that should go with the primary
-    /// needs its [`owner_reference`](Self::owner_reference); this method adds neither that nor a mark.
+    /// nothing differs. This is [`ResourceOperations::server_side_apply`]. An object that should be deleted with the
+    /// primary needs its [`owner_reference`](Self::owner_reference); this method adds neither that nor a mark.
     ///
     /// # Errors
     /// See [`ResourceOperations`].
@@ -282,7 +282,7 @@ impl<P: KubeObject> Context<P> {
         self.resource_operations().server_side_apply(object).await
     }
 
-    /// Deletes an object; one that is gone counts as deleted. This is [`ResourceOperations::delete`].
+    /// Deletes an object; an object that is gone counts as deleted. This is [`ResourceOperations::delete`].
     ///
     /// # Errors
     /// See [`ResourceOperations`].
@@ -295,7 +295,7 @@ impl<P: KubeObject> Context<P> {
         self.any.resource_operations()
     }
 
-    /// Writes Events of Kubernetes about the primary, for `kubectl describe`. The controller declares that with
+    /// Writes Events of Kubernetes about the primary, for `kubectl describe`. The controller declares this with
     /// [`records_events`](crate::ControllerBuilder::records_events). JOSDK: `eventRecorder`.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
@@ -303,7 +303,7 @@ impl<P: KubeObject> Context<P> {
     }
 
     /// Puts data into the run, for dependents and conditions that take it as [`Data`]. Earlier data of this type is
-    /// replaced. It has to be there before the workflow runs; a reconciler that invokes the workflow itself can make
+    /// replaced. It has to be put before the workflow runs; a reconciler that invokes the workflow itself can make
     /// sure of that.
     pub fn put<T: Send + Sync + 'static>(&self, data: T) {
         self.any.data().put(data);
@@ -324,8 +324,8 @@ impl<P: KubeObject> Context<P> {
         owner_reference(primary, self.primary_type())
     }
 
-    /// A client for anything that the framework doesn't offer; each request is sent once. What is written through it
-    /// counts as someone else's write: it is not filtered, and not visible in the caches before the watch has delivered
+    /// A client for anything that the framework doesn't offer; each request is sent once. A write through it
+    /// counts as another writer's: it isn't filtered, and isn't visible in the caches before the watch has delivered
     /// it.
     #[must_use]
     pub fn client(&self) -> &Client {
@@ -339,7 +339,7 @@ impl<P: KubeObject> Context<P> {
     }
 }
 
-/// What `read` finds in the sources.
+/// The results of `read` in the sources.
 fn typed<K: KubeObject>(
     sources: impl Iterator<Item = Arc<AnySecondary>>,
     read: impl Fn(&AnySecondary) -> Result<Vec<AnyObject>, Unopened>,
@@ -347,7 +347,7 @@ fn typed<K: KubeObject>(
     Ok(distinct(sources, read)?.into_iter().filter_map(|object| object.typed()).collect())
 }
 
-/// The object of that key, in the newest state that one of the sources has.
+/// The object with that key, in the newest state that a source has.
 fn newest<K: KubeObject>(
     sources: impl Iterator<Item = Arc<AnySecondary>>,
     key: &ObjectKey,

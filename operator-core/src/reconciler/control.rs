@@ -1,4 +1,4 @@
-//! What user code returns: what to write to the primary, when to run again, and whether a primary may be deleted.
+//! The return values of user code: what to write to the primary, when to run again, and whether a primary may be deleted.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use crate::resource::KubeObject;
 #[derive(Debug)]
 #[must_use = "nothing is written unless the control is returned from `reconcile`"]
 pub struct UpdateControl<P> {
-    /// What to write of the object, without its status.
+    /// The part of the object to write, without its status.
     pub(crate) resource: Option<Patch<P>>,
     pub(crate) reschedule: Option<Duration>,
 }
 
-/// What is written of an object.
+/// The part of an object that is written.
 #[derive(Debug)]
 pub(crate) enum Patch<P> {
     /// All of it.
     Whole(Box<P>),
-    /// The fields that are named.
+    /// The named fields.
     Part(Value),
 }
 
@@ -40,10 +40,10 @@ impl<P: KubeObject> UpdateControl<P> {
     }
 
     /// Writes just the fields that `part` names, by a server-side apply: the controller's field manager then owns these and
-    /// no others, also of the fields that the type requires. What an earlier apply of it named and this one doesn't is
-    /// removed, unless it is someone else's as well. The controller's finalizer is kept. Nothing is sent if nothing differs.
+    /// no others, even those that the type requires. Fields that an earlier apply of it named and this one doesn't are
+    /// removed, unless another manager owns them as well. The controller's finalizer is kept. Nothing is sent if nothing differs.
     ///
-    /// `part` needs `metadata.name`, the primary's; its type, its namespace and its uid are filled in. It is an apply
+    /// `part` needs the primary's `metadata.name`; its type, its namespace and its uid are filled in. It is an apply
     /// whatever [`use_ssa_to_patch_primary`](crate::ControllerBuilder::use_ssa_to_patch_primary) says.
     ///
     /// ```
@@ -58,8 +58,8 @@ impl<P: KubeObject> UpdateControl<P> {
     /// # }
     /// ```
     ///
-    /// The run fails, and isn't retried, if `part` has no name or that of another object, or has a status, which the
-    /// status function makes. JOSDK has no such thing: there a reconciler builds an object with the fields that it wants.
+    /// The run fails, and isn't retried, if `part` has no name or that of another object, or has a status, which only
+    /// the status function sets. JOSDK has no counterpart: there a reconciler builds an object with the wanted fields.
     pub fn apply(part: Value) -> Self {
         Self { resource: Some(Patch::Part(part)), reschedule: None }
     }
@@ -79,7 +79,7 @@ impl<P: KubeObject> UpdateControl<P> {
 
 /// The result of a clean-up: whether the primary may be removed. JOSDK: `DeleteControl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "the finalizer stays unless the answer is returned from `cleanup`"]
+#[must_use = "the finalizer stays unless this is returned from `cleanup`"]
 pub enum Removal {
     /// Everything is undone: the finalizer may be removed. It still stays while a workflow that was cleaned up in this
     /// run has something left that has to be deleted before the primary, unless that failed and the reconciler handles

@@ -63,12 +63,12 @@ impl DataType {
     }
 }
 
-/// What was put into one run, one value for each type.
+/// The data of one run, one value for each type.
 #[derive(Default)]
 pub(crate) struct DataOfRun(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
 impl DataOfRun {
-    /// Replaces what was put before.
+    /// Replaces earlier data.
     pub(crate) fn put<T: Send + Sync + 'static>(&self, data: T) {
         let before = self.0.lock().insert(TypeId::of::<T>(), Arc::new(data));
         // Dropped without the lock.

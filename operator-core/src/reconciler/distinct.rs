@@ -1,4 +1,4 @@
-//! What several event sources have, once.
+//! The objects of several event sources, without duplicates.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -11,8 +11,8 @@ use crate::{
     resource::{AnyObject, Object, ObjectKey, ResourceVersion},
 };
 
-/// What `read` finds in each of the sources: what several have comes once, where the first one has it, in the newest
-/// state that one of them has. Sources of one kind may overlap, and each has its own writes before its watch shows them.
+/// The results of `read` in each of the sources. An object that several sources have comes once, at its first place and
+/// in its newest state. Sources of one kind may overlap, and each shows its own writes before its watch does.
 pub(super) fn distinct(
     mut sources: impl Iterator<Item = Arc<AnySecondary>>,
     read: impl Fn(&AnySecondary) -> Result<Vec<AnyObject>, Unopened>,

@@ -1,4 +1,4 @@
-//! What reconcilers wait for: a condition with a name and a time-out.
+//! The expectations of reconcilers: a condition with a name and a time-out.
 //!
 //! ```text
 //!            expect ─ met already ─▶ (nothing)
@@ -8,10 +8,10 @@
 //! ```
 //!
 //! # Guarantees
-//! - A primary has at most one expectation: a new one takes the place of the one before.
-//! - Whether it is met is looked at before the time is.
-//! - A successful run in which a primary waits is followed by another one when the time is up.
-//! - Nothing is kept about a primary that is gone or was replaced, whether a run sees its end or not.
+//! - A primary has at most one expectation: a new one replaces it.
+//! - The condition is checked before the time.
+//! - A successful run in which a primary waits is followed by another run when the time is up.
+//! - Nothing is kept about a primary that is gone or was replaced, even if no run sees its end.
 //!
 //! # Assumptions
 //! - A condition is quick, and reads only what it is given.
@@ -21,19 +21,19 @@ use std::{fmt, sync::Arc, time::Duration};
 use super::{AnyContext, Context};
 use crate::{environment::Now, error::Permanent, resource::KubeObject};
 
-/// How an expectation stands. JOSDK: `ExpectationResult`.
+/// The state of an expectation. JOSDK: `ExpectationResult`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expectation {
-    /// The primary has none of that name.
+    /// The primary has no expectation of that name.
     None,
     /// It isn't met yet.
     Waiting {
         /// The time until it times out.
         left: Duration,
     },
-    /// It is met, and was forgotten: this is told once.
+    /// It is met, and was dropped: this is returned once.
     Fulfilled,
-    /// It isn't met, and the time is up. It stays until it is met, or until there is another one.
+    /// It isn't met, and the time is up. It stays until it is met, or replaced.
     TimedOut,
 }
 
@@ -49,7 +49,7 @@ struct Awaited {
     since: Now,
     within: Duration,
     is_met: IsMet,
-    /// Whether a run was asked for, or told, that the time is up.
+    /// Whether a run was requested, or has seen, that the time is up.
     told: bool,
 }
 
@@ -77,7 +77,7 @@ impl Expected {
         Some(left)
     }
 
-    /// What was waited for at `then`, as if `passed` had gone by since.
+    /// The same expectation, moved from `then` as if `passed` had gone by since.
     #[cfg(feature = "testing")]
     pub(crate) fn later(self, then: Now, passed: Duration) -> Self {
         Self(self.0.map(|awaited| {
@@ -94,12 +94,12 @@ impl fmt::Debug for Expected {
 }
 
 impl<P: KubeObject> Context<P> {
-    /// Expects something of the primary, or of what belongs to it, within a time: `is_met` says whether it has come true.
-    /// Returns whether that is waited for: if it is met already, nothing is. JOSDK: `checkAndSetExpectation`.
+    /// Expects something of the primary, or of what belongs to it, within a time: `is_met` says whether it has come
+    /// true. Returns whether it is waited for: if it is met already, it isn't. JOSDK: `checkAndSetExpectation`.
     ///
-    /// Later runs ask [`expectation`](Self::expectation) how it stands. There is such a run when the time is up, without a
-    /// reschedule. A primary has one expectation at a time: another one takes its place. It is kept in memory, and goes
-    /// with its primary, whatever the reconciler is triggered by; after a restart there is none.
+    /// Later runs call [`expectation`](Self::expectation) for its state. There is such a run when the time is up,
+    /// without a reschedule. A primary has one expectation at a time: a new one replaces it. It is kept in memory, and
+    /// is dropped with its primary, whatever triggers the reconciler; after a restart there is none.
     ///
     /// ```
     /// use std::time::Duration;
@@ -132,7 +132,7 @@ impl<P: KubeObject> Context<P> {
         is_met: impl Fn(&P, &Self) -> bool + Send + Sync + 'static,
     ) -> Result<bool, Permanent> {
         if name.is_empty() {
-            let words = "an expectation has no name; give it one, by which later runs ask for it";
+            let words = "an expectation has no name; give it one, so later runs can ask for it";
             return Err(Permanent::new(words));
         }
         if within.is_zero() {
@@ -148,8 +148,8 @@ impl<P: KubeObject> Context<P> {
         Ok(self.any().expect(name, within, is_met))
     }
 
-    /// How the primary's expectation of that name stands now. One that is met is forgotten when this has told so. JOSDK:
-    /// `checkExpectation`, `ongoingExpectationPresent`.
+    /// The current state of the primary's expectation of that name. Once this has returned that it is met, it is
+    /// dropped. JOSDK: `checkExpectation`, `ongoingExpectationPresent`.
     #[must_use]
     pub fn expectation(&self, name: &str) -> Expectation {
         self.any().expectation(name)
@@ -203,7 +203,7 @@ impl AnyContext {
         self.shared().writer.environment.now()
     }
 
-    /// When the primary runs again, if user code asks for `wanted`: sooner, where something else is due before.
+    /// When the primary runs again, if user code asks for `wanted`: earlier if something else is due before.
     pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Duration> {
         let due = |expected: &mut Expected| expected.due(self.now());
         let due = self.scope().look(due).flatten();
@@ -222,7 +222,7 @@ mod tests {
 
     const WITHIN: Duration = Duration::from_secs(30);
 
-    /// A run for a primary, and what its expectation hangs on.
+    /// A run for a primary, and the switch on which its expectation depends.
     fn a_run() -> (Offline<ConfigMap>, Context<ConfigMap>, Arc<AtomicBool>) {
         let offline = Offline::new(OfflineParts::default());
         let mut map = ConfigMap::default();

@@ -16,18 +16,18 @@ pub(crate) type Unfinished<'r> = &'r (dyn Fn(WorkflowResult) + Send + Sync);
 
 /// A workflow as the dispatcher and the context see it.
 pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
-    /// The fields of the primary's status in which nodes keep ids: none of them is a status function's.
+    /// The fields of the primary's status in which nodes keep ids; a status function may not set them.
     fn own_fields(&self) -> &[Arc<str>];
-    /// Reconciles everything that can be.
+    /// Reconciles everything that can be reconciled.
     fn reconcile<'r>(
         &'r self,
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult>;
-    /// Reconciles these nodes and all that they come after, and leaves the others unchanged; `before` is the result of
-    /// the workflow so far in the same run of the primary. Returns the result of the part, and everything that is known
-    /// then.
+    /// Reconciles these nodes and all nodes that they come after, and leaves the others unchanged; `before` is the
+    /// result of the workflow so far in the same run of the primary. Returns the result of the part, and everything
+    /// that is then known.
     fn reconcile_part<'r>(
         &'r self,
         part: &'r [NodeKey],
@@ -50,8 +50,8 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
     ) -> BoxFuture<'r, Vec<Secondary>>;
-    /// These resources of the node of that name, which the run has written or found, each in the newest state that is known. Calls no
-    /// code of users.
+    /// These resources of the node with that name, which the run has written or found, each in its newest known state.
+    /// Calls no user code.
     fn newest(&self, node: &str, of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary>;
     /// Whether user code invokes it; otherwise it runs before `reconcile`.
     fn is_explicit(&self) -> bool;
@@ -68,7 +68,7 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
 /// The result of a part of a workflow.
 pub(crate) struct Parted {
     pub(crate) part: WorkflowResult,
-    /// Together with the results of its earlier runs.
+    /// Merged with the results of its earlier runs.
     pub(crate) all: WorkflowResult,
 }
 
@@ -145,7 +145,7 @@ impl AnyHandle<'_> {
         Self::answer(workflow, keep(result))
     }
 
-    /// Reconciles these nodes and what they come after. Returns their outcomes; what is known about the others is kept.
+    /// Reconciles these nodes and those that they come after. Returns their outcomes; what is known about the others is kept.
     pub(crate) async fn reconcile_part(
         &self,
         part: &[NodeKey],
@@ -195,7 +195,7 @@ impl AnyHandle<'_> {
     fn ready(&self) -> Result<(&dyn ManagedWorkflow, AnyObject), WorkflowError> {
         let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
         let Some(primary) = self.context.own_primary() else {
-            // The run ends as those do whose writes find the same.
+            // The run ends in the same way as if a write had found this.
             self.context.findings().note_gone();
             return Err(WorkflowError::PrimaryGone);
         };

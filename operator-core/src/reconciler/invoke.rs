@@ -54,7 +54,7 @@ impl<P: KubeObject> Context<P> {
         Ok(Run::of_any(Arc::new(AnyRun::new(self.any(), primary, None))))
     }
 
-    /// Reconciles these nodes and what they come after.
+    /// Reconciles these nodes and those that they come after.
     pub(crate) async fn run_part(&mut self, part: &[NodeKey]) -> Result<Run<P>, WorkflowError> {
         let result = self.any().workflow().reconcile_part(part).await?;
         let primary = self.given_primary()?;
@@ -63,7 +63,7 @@ impl<P: KubeObject> Context<P> {
 
     fn given_primary(&self) -> Result<AnyObject, WorkflowError> {
         self.any().own_primary().ok_or_else(|| {
-            // The run ends as those do whose writes find the same.
+            // The run ends in the same way as if a write had found this.
             self.any().findings().note_gone();
             WorkflowError::PrimaryGone
         })

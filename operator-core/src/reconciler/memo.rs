@@ -8,18 +8,18 @@ use crate::resource::AnyObject;
 
 type Value = Arc<dyn Any + Send + Sync>;
 
-/// Identifies what has computed a value. Each new key differs from all others; clones are equal.
+/// Identifies what a value was computed by. Each new key differs from all others; clones are equal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoKey(Arc<()>);
 
-/// Values by what has computed them, and for which primary: a run may work on a primary other than its own.
+/// Values by their keys and primaries: a run may work on a primary other than its own.
 ///
-/// The keys are addresses. An address stays in use as long as the value exists, because the memo keeps the key itself
-/// and the primary, too.
+/// The keys are addresses. An address stays in use as long as the value exists, because the memo also holds the key
+/// and the primary.
 #[derive(Default)]
-pub(crate) struct Memo(Mutex<HashMap<(usize, usize), Entry>>);
+pub(crate) struct Memo(Mutex<HashMap<(usize, usize), MemoEntry>>);
 
-struct Entry {
+struct MemoEntry {
     _key: MemoKey,
     _primary: AnyObject,
     value: Value,
@@ -49,7 +49,7 @@ impl Memo {
     ) -> Arc<T> {
         let address = (Arc::as_ptr(&key.0).addr(), Arc::as_ptr(primary).cast::<()>().addr());
         let value = Arc::new(value);
-        let entry = Entry {
+        let entry = MemoEntry {
             _key: key.clone(),
             _primary: AnyObject::clone(primary),
             value: Arc::clone(&value) as Value,
@@ -69,7 +69,7 @@ impl Memo {
         known.downcast().ok()
     }
 
-    /// Forgets all values: what is read from the context may have changed.
+    /// Forgets all values, because the data that the context returns may have changed.
     pub(crate) fn clear(&self) {
         let values = std::mem::take(&mut *self.0.lock());
         // Dropped without the lock.

@@ -1,8 +1,8 @@
-//! What users write: a [`Reconciler`], and a [`Cleaner`] if something must be undone before an object is deleted.
+//! The traits that users implement: a [`Reconciler`], and a [`Cleaner`] if something must be undone before an object is deleted.
 //!
 //! Both get the primary and a [`Context`], and return what to write, whether the primary may be deleted, and when to
 //! run again. An object has at most one run at a time: while it is in progress, no other run of that object starts, and
-//! whatever happens to the object during the run causes exactly one more run.
+//! any events about the object during the run cause exactly one more run.
 
 mod any_context;
 pub(crate) mod context;

@@ -1,16 +1,15 @@
-//! A context without a cluster: for tests of code that uses contexts, the library's and the users'.
+//! A context without a cluster: for tests of code that uses contexts, in the library and in operators.
 
-use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use super::{AnyContext, Context, ControllerContext, RunContext};
 use crate::reconciler::WorkflowSurroundings;
 use crate::{
-    cache::Options,
     client::{Clients, TransportHook},
     environment::Environment,
     event_source::{
-        EventSink, Filters, NoPrimaries, PrimaryChange, PrimaryEventSource, PrimaryFilters, PrimarySource,
-        RustType, Sharing, SourceDeclaration, Sources, WatchScope, Wiring,
+        EventSink, InformerConfiguration, NoPrimaries, PrimaryChange, PrimaryFilters, PrimarySource, Sharing,
+        SourceDeclaration, Sources, WatchScope, Wiring,
     },
     observe::{Cause, Causes, Observers, SourceIndex},
     operations::{Recorder, Writer},
@@ -18,7 +17,7 @@ use crate::{
     resource::{Departed, KubeObject, ObjectKey, ResourceType, Uid},
 };
 
-/// What the contexts of one controller share, without a cluster: nothing is read from a cluster, and writes fail.
+/// The shared parts of the contexts of one controller, without a cluster: nothing is read from a cluster, and writes fail.
 pub(crate) struct Offline<P: KubeObject> {
     pub(crate) shared: Arc<ControllerContext>,
     of: PhantomData<fn(P)>,
@@ -26,7 +25,7 @@ pub(crate) struct Offline<P: KubeObject> {
 
 /// The parts of such a controller.
 pub(crate) struct OfflineParts {
-    /// Answer instead of a server that isn't there.
+    /// Answers instead of a server that doesn't exist.
     pub(crate) hooks: Vec<TransportHook>,
     pub(crate) finalizer: Option<Arc<str>>,
     pub(crate) sources: Vec<Arc<dyn SourceDeclaration>>,
@@ -82,22 +81,8 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             sink: parts.sink,
             given: None,
         };
-        let filters = PrimaryFilters {
-            user: Filters::new(),
-            default_filters: true,
-            generation_aware: true,
-            finalizer: None,
-        };
-        let declaration = PrimaryEventSource {
-            of: RustType::of::<P>(),
-            options: Options::of::<P>(),
-            label_selector: None,
-            field_selector: None,
-            indexers: BTreeMap::new(),
-            filters,
-            shows_ends: false,
-        };
-        let primary = PrimarySource::new(declaration, &wiring);
+        let primaries = InformerConfiguration::of::<P>(ResourceType::of::<P>());
+        let primary = PrimarySource::new(&primaries, PrimaryFilters::default(), false, &wiring);
         let mut sources = Sources::offline();
         let mut indexes = (0..).map(SourceIndex);
         for (declaration, index) in parts.sources.iter().zip(&mut indexes) {
@@ -106,7 +91,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
         for (declaration, index) in parts.conditional.into_iter().zip(&mut indexes) {
             sources.add_conditional(declaration, index, &wiring);
         }
-        // It knows of no primary, and nothing drives it.
+        // It knows no primary, and nothing drives it.
         let (processor, _) = Processor::new(
             MachineConfig::default(),
             environment.clone(),
@@ -119,6 +104,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             field_manager: Arc::from("offline"),
             environment,
             observers: parts.observers,
+            undeclared: Arc::default(),
         };
         let shared = Arc::new(ControllerContext {
             controller: Arc::from("offline"),

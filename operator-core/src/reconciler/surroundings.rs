@@ -1,4 +1,4 @@
-//! What the workflows of an operator share.
+//! The shared parts of all workflows of an operator.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -15,15 +15,15 @@ tokio::task_local! {
     static PERMITTED: ();
 }
 
-/// The default limit for what dependents do at the same time, in all runs of a controller together: creates, updates
+/// The default limit of concurrent operations of dependents, in all runs of a controller together: creates, updates
 /// and deletions.
 pub(crate) const DEFAULT_MAX_CONCURRENT_DEPENDENTS: usize = 50;
 
-/// What the workflows of an operator share. Cheap to clone.
+/// The shared parts of all workflows of an operator. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkflowSurroundings {
-    /// Each create, update and deletion of a dependent needs a permit. Each controller has its own permits: a slow one
-    /// doesn't hold up another.
+    /// Each create, update and deletion of a dependent needs a permit. Each controller has its own permits, so a slow
+    /// controller doesn't delay another.
     pub(crate) dependents: Arc<Semaphore>,
     permits: usize,
     applying: Arc<Applying>,
@@ -50,13 +50,13 @@ impl WorkflowSurroundings {
         self
     }
 
-    /// With what holds for dependents that don't say themselves how they are written.
+    /// With the settings for dependents that have none of their own.
     pub(crate) fn with_applying(mut self, applying: Applying) -> Self {
         self.applying = Arc::new(applying);
         self
     }
 
-    /// Whether dependents of that kind are applied, unless they say otherwise.
+    /// Whether dependents of that kind are applied, unless they declare something else.
     pub(crate) fn applies(&self, kind: &ResourceType) -> bool {
         self.applying.applies(kind)
     }
@@ -72,8 +72,8 @@ impl WorkflowSurroundings {
         }
     }
 
-    /// Waits for a permit, and runs `call` with it. Calls that only read hold no permit, so that a slow other system
-    /// doesn't hold up runs that have nothing to do there.
+    /// Waits for a permit, and runs `call` with it. Calls that only read need no permit, so a slow other system
+    /// doesn't delay runs that have nothing to do there.
     pub(crate) async fn permitted<T>(&self, call: BoxFuture<'_, T>) -> T {
         if PERMITTED.try_with(|()| ()).is_ok() {
             return call.await;
@@ -81,6 +81,11 @@ impl WorkflowSurroundings {
         // It is never closed.
         let _permit = self.dependents.acquire().await.ok();
         PERMITTED.scope((), call).await
+    }
+
+    /// What knows the served kinds, if there is a cluster.
+    pub(crate) fn known_kinds(&self) -> Option<&Discovery> {
+        self.discovery.as_deref()
     }
 
     /// The discovery, and the controller on whose behalf it is queried.
@@ -117,12 +122,12 @@ mod tests {
     }
 }
 
-/// What holds for all dependents of an operator.
+/// The settings for all dependents of an operator.
 #[derive(Clone, Debug)]
 pub(crate) struct Applying {
     /// Whether dependents are applied.
     pub(crate) by_default: bool,
-    /// Kinds that are not, by group and kind.
+    /// Kinds that aren't applied, by group and kind.
     pub(crate) never: BTreeSet<(String, String)>,
 }
 
@@ -140,7 +145,7 @@ impl Applying {
                 || !self.never.contains(&(kind.group().to_owned(), kind.kind().to_owned())))
     }
 
-    /// Those of that kind are not, in whatever version.
+    /// Objects of that kind aren't applied, in any version.
     pub(crate) fn except(&mut self, kind: &ResourceType) {
         self.never.insert((kind.group().to_owned(), kind.kind().to_owned()));
     }

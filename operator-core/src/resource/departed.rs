@@ -22,7 +22,7 @@ impl fmt::Debug for Departed {
     }
 }
 
-/// Each is seen once, so the same object is the same end.
+/// Each deletion is seen once, so the same object means the same deletion.
 impl PartialEq for Departed {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.last, &other.last)

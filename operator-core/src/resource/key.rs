@@ -35,10 +35,10 @@ impl Cluster {
 /// Cheap to clone. The uid is deliberately not part of it: an object that is deleted and created again under the same
 /// name has the same key, and code that must tell the two apart stores the uid as well. JOSDK: `ResourceID`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ObjectKey(Arc<Parts>);
+pub struct ObjectKey(Arc<KeyParts>);
 
 #[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Parts {
+struct KeyParts {
     cluster: Cluster,
     namespace: Option<Box<str>>,
     name: Box<str>,
@@ -61,7 +61,7 @@ impl ObjectKey {
     #[must_use]
     pub(crate) fn new(cluster: Cluster, namespace: Option<&str>, name: &str) -> Self {
         let namespace = namespace.filter(|namespace| !namespace.is_empty()).map(Box::from);
-        Self(Arc::new(Parts { cluster, namespace, name: Box::from(name) }))
+        Self(Arc::new(KeyParts { cluster, namespace, name: Box::from(name) }))
     }
 
     /// The key of an object of the local cluster, read from its metadata (an object without a name has an empty one).

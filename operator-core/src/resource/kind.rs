@@ -1,4 +1,4 @@
-//! Kinds: what the library needs to know about a type of object in order to list, watch and write it.
+//! Kinds: the data about a type of object that the library needs to list, watch and write it.
 
 use std::{any::TypeId, fmt, sync::Arc};
 
@@ -43,12 +43,12 @@ impl<K> KubeObject for K where
 
 /// Group, version, kind, plural and scope of a type of object. Cheap to clone.
 ///
-/// JOSDK's `GroupVersionKind`, with what the URL of an object needs in addition.
+/// JOSDK's `GroupVersionKind`, with the plural and the scope for URLs.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ResourceType(Arc<Parts>);
+pub struct ResourceType(Arc<TypeParts>);
 
 #[derive(PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Parts {
+struct TypeParts {
     group: String,
     version: String,
     kind: String,
@@ -70,7 +70,7 @@ impl ResourceType {
         let scope = TypeId::of::<K::Scope>();
         let namespaced =
             scope == TypeId::of::<NamespaceResourceScope>() || scope == TypeId::of::<DynamicResourceScope>();
-        Self(Arc::new(Parts {
+        Self(Arc::new(TypeParts {
             group: K::group(dynamic).into_owned(),
             version: K::version(dynamic).into_owned(),
             kind: K::kind(dynamic).into_owned(),
@@ -83,7 +83,7 @@ impl ResourceType {
     #[must_use]
     pub fn cluster_scoped(&self) -> Self {
         let parts = &self.0;
-        Self(Arc::new(Parts {
+        Self(Arc::new(TypeParts {
             group: parts.group.clone(),
             version: parts.version.clone(),
             kind: parts.kind.clone(),

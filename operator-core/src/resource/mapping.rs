@@ -9,9 +9,8 @@ use super::{Cluster, ObjectKey, ResourceType};
 /// The keys of the annotations that show which primary an object belongs to if there is no owner reference: across
 /// namespaces, or because the object must not be deleted with its primary automatically.
 ///
-/// By default they are those of the Java Operator SDK, `io.javaoperatorsdk/primary-name` and so on, so that objects
-/// that an operator made before it was ported are found again. JOSDK's `Mappers.fromDefaultAnnotations` and
-/// `fromAnnotation`.
+/// By default they are those of the Java Operator SDK, `io.javaoperatorsdk/primary-name` and so on: a ported operator
+/// finds the objects that it made before. JOSDK's `Mappers.fromDefaultAnnotations` and `fromAnnotation`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappingAnnotations {
     name: Cow<'static, str>,

@@ -68,7 +68,7 @@ impl<K: KubeObject> Draft for K {
     }
 }
 
-/// Version and kind of an object whose type doesn't define them, as far as the object does.
+/// Version and kind of an object whose type doesn't define them, if the object contains them.
 pub(crate) fn types_of(object: &dyn Any) -> Option<&TypeMeta> {
     match object.downcast_ref::<DynamicObject>() {
         Some(object) => object.types.as_ref(),
@@ -76,7 +76,7 @@ pub(crate) fn types_of(object: &dyn Any) -> Option<&TypeMeta> {
     }
 }
 
-/// A shared one.
+/// A shared object.
 pub(crate) type AnyObject = Arc<dyn Object>;
 
 impl<K: KubeObject> Object for K {

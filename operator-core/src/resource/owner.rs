@@ -24,8 +24,8 @@ pub(crate) fn owner_in(meta: &ObjectMeta, owner_type: &ResourceType) -> Option<O
     })
 }
 
-/// Whether `reference` points to an object of `owner_type`. The version is ignored, so that a reference survives a new
-/// version of the owner's kind.
+/// Whether `reference` points to an object of `owner_type`. The version is ignored: a reference survives a new version
+/// of the owner's kind.
 #[must_use]
 pub(crate) fn is_owned_by(reference: &OwnerReference, owner_type: &ResourceType) -> bool {
     let group = reference.api_version.rsplit_once('/').map_or("", |(group, _)| group);

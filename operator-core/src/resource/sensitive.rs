@@ -1,4 +1,4 @@
-//! What must not be repeated: texts about an object that may contain secret values.
+//! Texts about an object that must not be repeated, because they may contain secret values.
 
 use std::fmt::Display;
 

@@ -18,10 +18,10 @@ impl ResourceVersion {
     }
 
     /// Parses what the server sent; `None` if it is not a number that can be compared (`"0"` and an empty string mean
-    /// "any version" in requests and are no version of an object).
+    /// "any version" in requests and aren't the version of an object).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        // A sign or a leading zero would make two texts of one number, and no server writes any.
+        // A sign or a leading zero would make two texts of one number, and no server writes either.
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
         text.parse().ok().filter(|_| is_plain).map(Self)
     }

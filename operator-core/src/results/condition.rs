@@ -1,4 +1,4 @@
-//! What a condition returns.
+//! The result of a condition.
 
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
@@ -9,9 +9,9 @@ pub enum ConditionKind {
     Needs,
     /// `only_if`, or the result of its function: whether it should exist. JOSDK: `reconcilePrecondition`.
     OnlyIf,
-    /// `ready`: whether it is ready, so that what comes after it may follow. JOSDK: `readyPostcondition`.
+    /// `ready`: whether it is ready, and nodes that come after it may follow. JOSDK: `readyPostcondition`.
     Ready,
-    /// `gone`: whether it is gone, so that what it comes after may follow. JOSDK: `deletePostcondition`.
+    /// `gone`: whether it is gone, and nodes that it comes after may follow. JOSDK: `deletePostcondition`.
     Gone,
 }
 
@@ -46,22 +46,22 @@ pub struct Verdict {
     again_in: Option<Duration>,
 }
 
-/// The code by which a dependent holds its node, suitable for a condition of the status: the detail of its verdict.
+/// The code with which a dependent holds its node, suitable for a condition of the status: the detail of its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HoldCode(pub(crate) &'static str);
 
 impl Verdict {
-    /// It is met.
+    /// The condition is met.
     pub fn met() -> Self {
         Self { met: true, reason: String::new(), detail: None, again_in: None }
     }
 
-    /// It is not met, for this reason: a few words that complete "waiting for it to be ready: …".
+    /// The condition isn't met, for this reason: a few words that complete "waiting for it to be ready: …".
     pub fn not_met(reason: impl Into<String>) -> Self {
         Self { met: false, reason: reason.into(), detail: None, again_in: None }
     }
 
-    /// Met or not; the reason is used if it is not.
+    /// Met or not; the reason is used if it isn't met.
     pub fn when(met: bool, otherwise: impl Into<String>) -> Self {
         if met { Self::met() } else { Self::not_met(otherwise) }
     }
@@ -85,7 +85,7 @@ impl Verdict {
         self
     }
 
-    /// The delay after which the primary is run again for it.
+    /// The delay after which the primary is run again for this condition.
     pub(crate) fn asked_again_in(&self) -> Option<Duration> {
         self.again_in.filter(|_| !self.met)
     }
@@ -96,13 +96,13 @@ impl Verdict {
         self.met
     }
 
-    /// Why; empty if there is nothing to say.
+    /// The reason; empty if there is none.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason
     }
 
-    /// The detail, if it is one of type `T`.
+    /// The detail, if it has type `T`.
     #[must_use]
     pub fn detail<T: 'static>(&self) -> Option<&T> {
         self.detail.as_deref()?.downcast_ref()

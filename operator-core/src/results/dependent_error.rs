@@ -36,7 +36,7 @@ pub enum DependentError {
     },
     /// The object belongs to an earlier incarnation of the primary, and the garbage collector is about to delete it.
     #[error(
-        "{kind} {key} belongs to an earlier incarnation of the primary, and is about to be collected; it is created again then"
+        "{kind} {key} belongs to an earlier incarnation of the primary, and is about to be garbage-collected; it is created again after that"
     )]
     Going {
         /// Its type.
@@ -71,8 +71,8 @@ pub enum DependentError {
         /// The event source.
         source_name: Arc<str>,
     },
-    /// The object is in a namespace that its event source has not synced yet: its definition is missing, or a right is.
-    #[error("{kind} {key} is in a namespace that the event source `{source_name}` has not seen yet")]
+    /// The object is in a namespace that its event source hasn't synced yet: its definition is missing, or a right.
+    #[error("{kind} {key} is in a namespace that the event source `{source_name}` hasn't listed yet")]
     NotSynced {
         /// Its type.
         kind: ResourceType,
@@ -82,9 +82,7 @@ pub enum DependentError {
         source_name: Arc<str>,
     },
     /// A primary has several objects, and none of them is selected.
-    #[error(
-        "{primary} has several objects of kind {kind}; say which one is meant, by `Read::named(…)` or `Read::key(…)`"
-    )]
+    #[error("{primary} has several objects of kind {kind}; select one by `Read::named(…)` or `Read::key(…)`")]
     Ambiguous {
         /// Their type.
         kind: ResourceType,
@@ -99,7 +97,7 @@ pub enum DependentError {
         /// Their key.
         key: ObjectKey,
     },
-    /// A function has returned an object of another kind than its node's.
+    /// A function has returned an object of a kind other than its node's.
     #[error(
         "`{node}` is a node of {kind:?}, but the object it returns is of {answered}; both must be of the same kind"
     )]
@@ -112,7 +110,7 @@ pub enum DependentError {
         answered: String,
     },
     /// A wanted object lacks a name or namespace that can't be derived.
-    #[error("node `{node}` wants a {kind} that is not named as a whole: {why}")]
+    #[error("node `{node}` wants a {kind} without a complete name: {why}")]
     Unnamed {
         /// Its type.
         kind: ResourceType,
@@ -121,17 +119,17 @@ pub enum DependentError {
         /// What is missing.
         why: &'static str,
     },
-    /// Items of a bulk dependent failed; each with its key. Everything else was done.
+    /// Items of a bulk dependent failed; each with its key. All others succeeded.
     #[error("{}", items(failed, *of))]
     Items {
-        /// What failed, and why.
+        /// The failed items, and their errors.
         failed: Vec<(String, Arc<BoxError>)>,
         /// The number of all items.
         of: usize,
     },
     /// The server drops the field that keeps ids.
     #[error(
-        "the server drops `status.{field}`, which keeps the id of what is created in another system, so that nothing is created; add the field to the schema of the definition, as a string"
+        "the server drops `status.{field}`, which would keep the id of a record in another system, so no record is created; add the field to the schema of the definition, as a string"
     )]
     IdDropped {
         /// The field of the primary's status.
@@ -139,7 +137,7 @@ pub enum DependentError {
     },
     /// The server refuses the field that keeps ids.
     #[error(
-        "the server refuses an id in `status.{field}`, so that nothing is created in another system; the field has to be a string, or an object of strings if there are several records"
+        "the server refuses an id in `status.{field}`, so no record is created in another system; the field has to be a string, or an object of strings if there are several records"
     )]
     IdRefused {
         /// The field of the primary's status.
@@ -147,10 +145,10 @@ pub enum DependentError {
         /// The server's answer.
         source: Box<operations::Error>,
     },
-    /// The other system has given a record no id.
-    #[error("the other system has created `{token}`, but its id is empty, so that it can't be found again")]
+    /// The other system has created a record without an id.
+    #[error("the other system has created `{token}`, but its id is empty, so it can't be found again")]
     NoId {
-        /// What it was created for.
+        /// The token of the record.
         token: Token,
     },
     /// One of several records has no key.
@@ -167,82 +165,82 @@ pub enum DependentError {
         /// Their key.
         key: String,
     },
-    /// More than one record was made for a token.
+    /// Several records were created for one token.
     #[error(
-        "{number} records in the other system were made for `{token}`, so it is unknown which is the right one; delete the others there"
+        "{number} records in the other system were created for `{token}`, so it is unknown which is the right one; delete the others there"
     )]
     FoundTwice {
-        /// What they were made for.
+        /// Their token.
         token: Token,
         /// How many there are.
         number: usize,
     },
-    /// The other system doesn't show yet what it may have.
+    /// The other system may have a record that it doesn't show yet.
     #[error("the other system doesn't show `{token}`, but may do so within {within:?}")]
     NotShown {
-        /// What the record was made for.
+        /// The token of the record.
         token: Token,
-        /// How long it may take.
+        /// How long it may take until it shows the record.
         within: Duration,
     },
-    /// A create may have happened, and nobody can find out.
+    /// A create may have succeeded, and there is no way to find out.
     #[error(
         "no response to the create of `{token}`, started at {begun}. It isn't repeated, because the other system can't be searched for duplicates: look there for the record; write its id to {place}, or, if there is none, set the annotation {annotation}={begun}"
     )]
     InDoubt {
-        /// What the record was to be made for.
+        /// The token of the record.
         token: Token,
-        /// When the create was begun.
+        /// When the create was sent.
         begun: String,
-        /// Where its id belongs.
+        /// The place for its id.
         place: String,
-        /// The annotation of the primary that ends the doubt.
+        /// The annotation of the primary that ends the uncertainty.
         annotation: Arc<str>,
     },
-    /// Another system is down: its last calls have failed, those of several records. It was not called.
+    /// Another system is down: its last calls, for several records, have failed. It was not called.
     #[error("system `{system}` is down since {since} ({last}), and {}", called_again(*again))]
     SystemDown {
         /// The system.
         system: Arc<str>,
         /// When the first of the calls failed.
         since: Timestamp,
-        /// What the last one said.
+        /// The error of the last call.
         last: Arc<str>,
         /// When the system is called again; `None` while a call in progress finds out whether it is back.
         again: Option<Timestamp>,
     },
     /// The last call of a record in another system has failed. It was not called.
     #[error(
-        "system `{system}` is not called for this record before {again}, since a call has failed ({last})"
+        "system `{system}` is not called for this record before {again}, because a call has failed ({last})"
     )]
     CallPaused {
         /// The system.
         system: Arc<str>,
-        /// What the last call said.
+        /// The error of the last call.
         last: Arc<str>,
         /// When the record is called again.
         again: Timestamp,
     },
-    /// Another system has not answered in time.
+    /// Another system hasn't answered in time.
     #[error(
-        "system `{system}` has not answered `{call}` in {deadline:?}; what was asked for may be done all the same"
+        "system `{system}` has not answered `{call}` in {deadline:?}; it may carry out the call all the same"
     )]
     NoAnswer {
         /// The system.
         system: Arc<str>,
-        /// What was called.
+        /// The function that was called.
         call: &'static str,
         /// How long a call may take.
         deadline: Duration,
     },
-    /// A call of another system has failed, and not by a refusal.
+    /// A call of another system has failed, and not because of a refusal.
     #[error("`{call}` in system `{system}` failed")]
     CallFailed {
         /// The system.
         system: Arc<str>,
-        /// What was called.
+        /// The function that was called.
         call: &'static str,
-        /// The error of the function that called it.
+        /// The error of this function.
         source: BoxError,
     },
     /// A dependent that is only read was asked for its desired state.
@@ -271,17 +269,19 @@ impl DependentError {
     /// The kind of the failure.
     pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
-            // Somebody may delete what is in the way, or too much.
-            Self::Conflict { .. } | Self::Ambiguous { .. } => FailureKind::Retryable,
-            // It comes with a right or a definition, and nothing of this primary's changes then. What is collected takes its time.
+            // Someone has to delete an object or a record, or to correct a definition.
+            Self::Conflict { .. }
+            | Self::Ambiguous { .. }
+            | Self::IdDropped { .. }
+            | Self::IdRefused { .. }
+            | Self::FoundTwice { .. }
+            | Self::NoId { .. }
+            | Self::InDoubt { .. } => FailureKind::Outside,
+            // A new right or definition ends it, without a change of the primary. Garbage collection takes its time.
             Self::NotSynced { .. } | Self::Going { .. } => FailureKind::Server,
-            // The other system, or a person, ends it, and no attempt of this primary's.
-            Self::NotShown { .. } | Self::InDoubt { .. } => FailureKind::Server,
-            // A definition is mended, or records are deleted by hand.
-            Self::IdDropped { .. } | Self::IdRefused { .. } | Self::FoundTwice { .. } | Self::NoId { .. } => {
-                FailureKind::Retryable
-            }
-            // Another system is a server, too: what is down for an hour must not use up all attempts.
+            // The other system ends it, and no attempt for this primary does.
+            Self::NotShown { .. } => FailureKind::Server,
+            // Another system is a server, too: an outage of an hour must not use up all attempts.
             Self::SystemDown { .. } | Self::CallPaused { .. } | Self::NoAnswer { .. } => FailureKind::Server,
             Self::CallFailed { source, .. } => kind_of(&**source).unwrap_or(FailureKind::Server),
             Self::Items { failed, .. } => {
@@ -301,7 +301,7 @@ impl DependentError {
     }
 }
 
-/// The kind of the error of a node or an item: one of user code, unless it is a known error of the framework or of
+/// The kind of the error of a node or an item: user code's, unless it is a known error of the framework or of
 /// kube.
 pub(crate) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind {
     kind_of(error).unwrap_or(FailureKind::Retryable)
@@ -310,7 +310,7 @@ pub(crate) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind 
 fn called_again(again: Option<Timestamp>) -> String {
     match again {
         Some(again) => format!("is called again at {again}"),
-        None => "a call in progress finds out whether it is back".to_owned(),
+        None => "a call in progress probes whether it is back".to_owned(),
     }
 }
 
@@ -354,14 +354,14 @@ mod tests {
     }
 }
 
-/// Which existing objects a dependent takes over that it hasn't made, if they have the name of an object that it wants.
+/// Which existing objects a dependent takes over if they have the name of an object that it wants.
 ///
 /// Objects that this dependent has made for an earlier incarnation of the primary, or that a former dependent of the
-/// controller has made, are taken over under each policy. An object that is taken over is marked, and removed when it
+/// controller has made, are taken over under each policy. An object that is taken over is marked, and deleted when it
 /// is no longer wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adoption {
-    /// None: the node fails with an error that names the owner of the object.
+    /// No objects: the node fails with an error that names the owner of the object.
     #[default]
     Never,
     /// Objects without any sign of an owner: no owner reference, no marks of an operator and no mapping annotations.

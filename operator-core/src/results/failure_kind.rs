@@ -1,5 +1,5 @@
-//! What has caused an error: user code, the server, or neither. Errors of the library and of kube are recognised
-//! anywhere in the chain of sources, so that user code may pass them on unchanged, boxed, in an error of its own or as
+//! The cause of an error: user code, the server, or neither. Errors of the library and of kube are recognised
+//! anywhere in the chain of sources: user code may pass them on unchanged, boxed, in an error of its own or as
 //! `anyhow::Error`.
 
 use std::error::Error as StdError;
@@ -15,20 +15,20 @@ pub(crate) fn kind_of(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     with_sources(error).find_map(known)
 }
 
-/// The same for an error that a reconciler has returned.
+/// The same for an error that a reconciler returned.
 ///
-/// A request that the server has refused may be accepted later without a change, for example by a webhook that has
-/// changed its mind. The reconciler knows more about that, so this counts as its own error.
+/// The reconciler may know better than the framework what is permanent, so this counts as its own error.
 pub(crate) fn kind_of_returned(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     with_sources(error).find_map(passed_on)
 }
 
-/// The kind of several failures together: if the server caused one, the run is repeated, whatever else has failed.
+/// The kind of several failures together: if the server or something outside has caused one, the run is repeated, whatever
+/// else has failed; if something outside has, the primary is stalled.
 pub(crate) fn of_several(kinds: impl IntoIterator<Item = FailureKind>) -> FailureKind {
     kinds.into_iter().max().unwrap_or(FailureKind::Permanent)
 }
 
-/// The kind of an error that user code has passed on.
+/// The kind of an error that user code passed on.
 fn passed_on(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     let kind = known(error)?;
     let is_declared_wrongly = |error: &operations::Error| {
@@ -69,7 +69,7 @@ fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     }
     if let Some(error) = error.downcast_ref::<cache::Error>() {
         let is_servers = match error {
-            // Where nothing was answered there is no code.
+            // An error without an answer has no code.
             cache::Error::List { status, .. } | cache::Error::Get { status, .. } => {
                 status.is_none_or(is_servers)
             }
@@ -79,6 +79,7 @@ fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
     }
     if let Some(error) = error.downcast_ref::<kube::Error>() {
         let is_servers = match error {
+            kube::Error::Api(status) if operations::says_misfit(status) => return Some(FailureKind::Outside),
             kube::Error::Api(status) => is_not_served(status) || operations::is_servers(status.code),
             kube::Error::HyperError(_)
             | kube::Error::Service(_)
@@ -95,6 +96,8 @@ fn known(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
 pub(crate) fn of_operation(error: &operations::Error) -> FailureKind {
     if error.is_servers() {
         FailureKind::Server
+    } else if error.is_decided_outside() {
+        FailureKind::Outside
     } else if error.is_retryable() {
         FailureKind::Retryable
     } else {
@@ -102,7 +105,7 @@ pub(crate) fn of_operation(error: &operations::Error) -> FailureKind {
     }
 }
 
-/// Informers get a 404 only for a kind that isn't served.
+/// For informers, a 404 always means that the kind isn't served.
 fn is_servers(code: u16) -> bool {
     code == 404 || operations::is_servers(code)
 }
@@ -134,7 +137,7 @@ mod tests {
         kind_of_returned(&*error.into())
     }
 
-    /// As user code is told to box it, so that it hides nothing.
+    /// Boxed as the documentation recommends, which hides nothing.
     fn boxed(error: anyhow::Error) -> BoxError {
         error.reallocate_into_boxed_dyn_error_without_backtrace()
     }
@@ -148,7 +151,7 @@ mod tests {
         assert_eq!(of(boxed(anyhow::Error::from(answered(403, "one")))), server);
         assert_eq!(of(anyhow::Error::from(answered(403, "one")).context("while it was built")), server);
         assert_eq!(of(anyhow::Error::from(Wrapped(answered(504, "").into()))), server);
-        // Nothing is left to be seen of the outermost error, so that it counts as the user's own.
+        // The outermost error isn't visible any more, so it counts as the user's own.
         assert_eq!(of(anyhow::Error::from(answered(500, "one"))), None);
     }
 
@@ -161,8 +164,8 @@ mod tests {
         let denied: Status = serde_json::from_value(serde_json::json!({ "code": 400 })).expect("a status");
         let (kind, key) = (ResourceType::of::<ConfigMap>(), ObjectKey::namespaced("shop", "one"));
         let denied = operations::Error::Refused { verb: "apply", kind, key, status: Box::new(denied) };
-        assert_eq!(of_operation(&denied), FailureKind::Permanent, "as the library's own write");
-        assert_eq!(of(denied), Some(FailureKind::Retryable), "user code may know more");
+        assert_eq!(of_operation(&denied), FailureKind::Outside, "as the library's own write");
+        assert_eq!(of(denied), Some(FailureKind::Outside), "as one that user code has passed on");
         let unwatched = operations::Error::NoEventSource { kind: "Secret".to_owned() };
         assert_eq!(of(boxed(anyhow::Error::from(unwatched))), Some(FailureKind::Permanent));
         assert_eq!(of(std::io::Error::other("a disk")), None);
@@ -183,7 +186,7 @@ mod tests {
         assert_eq!(of(anyhow::Error::from(permanent())), never);
         assert_eq!(of(anyhow::Error::from(permanent()).context("while it was built")), never);
         assert_eq!(of(Permanent::new(answered(500, "one"))), never, "the user knows better");
-        // As those of dependents and conditions are.
+        // As errors of dependents and conditions are.
         for hidden in [anyhow::Error::from(permanent()), anyhow::Error::from(Shown(permanent().into()))] {
             assert_eq!(kind_of(&*BoxError::from(hidden)), never);
         }
@@ -209,15 +212,16 @@ mod tests {
         };
         assert_eq!(nodes(vec![items(vec![permanent()])]), (never, Some(never), Some(never)));
         assert_eq!(nodes(vec![items(vec![permanent(), "no luck".into()])]).0, again);
-        // What the framework says of itself may be known better by who has invoked it.
+        // The code that invoked the framework may know more about the framework's own errors.
         let nothing = || BoxError::from(DependentError::NothingDesired);
         assert_eq!(nodes(vec![nothing()]), (never, Some(again), Some(again)));
         assert_eq!(nodes(vec![permanent(), nothing()]), (never, Some(again), Some(again)));
     }
 
     #[test]
-    fn of_several_failures_the_server_s_counts_first() {
-        use FailureKind::{Permanent, Retryable, Server};
+    fn of_several_failures_one_that_does_not_end_by_itself_counts_first() {
+        use FailureKind::{Outside, Permanent, Retryable, Server};
+        assert_eq!(of_several([Outside, Permanent, Retryable, Server]), Outside);
         assert_eq!(of_several([Permanent, Retryable, Server]), Server);
         assert_eq!(of_several([Retryable, Permanent]), Retryable);
         assert_eq!(of_several([Permanent, Permanent]), Permanent);

@@ -50,7 +50,7 @@ impl Hash for NodeKey {
     }
 }
 
-/// The whole path, and the name that it was given.
+/// The whole path, and the name if it was given one.
 impl fmt::Display for NodeKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
@@ -98,7 +98,7 @@ mod tests {
         fn page(&self) {}
     }
 
-    /// The standard library calls these names "best effort": a compiler that spells them otherwise would rename nodes.
+    /// The standard library calls these names "best effort": a compiler that spelled them differently would rename nodes.
     #[test]
     fn names_are_the_last_segments_whatever_the_form() {
         let golden = [

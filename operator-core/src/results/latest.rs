@@ -23,7 +23,7 @@ pub struct NodeStatus {
 pub(crate) struct LatestResults(Vec<NodeStatus>);
 
 impl LatestResults {
-    /// Takes a result, which may be of some nodes only; `order` is that of the declarations.
+    /// Takes a result, which may have some nodes only; `order` is that of the declarations.
     pub(crate) fn note(
         &mut self,
         result: &WorkflowResult,
@@ -40,7 +40,7 @@ impl LatestResults {
             NodeStatus { name: Arc::clone(&node.name), state: node.state.clone(), since }
         });
         let mut latest: Vec<_> = latest.collect();
-        // Those that took no part in this run of the primary are as they were.
+        // Nodes that took no part in this run of the primary don't change.
         let is_whole = before.len() <= latest.len()
             && before.iter().zip(&latest).all(|(before, now)| before.name == now.name);
         if !is_whole {
@@ -48,7 +48,7 @@ impl LatestResults {
             let others = others.filter(|before| result.node(&before.name).is_none());
             let place = |node: &NodeStatus| order.iter().position(|name| *name == node.name);
             latest.extend(others.filter(|other| place(other).is_some()));
-            // What isn't declared stands at the end.
+            // Entries that aren't declared come last.
             latest.sort_by_key(|node| place(node).unwrap_or(usize::MAX));
         }
         self.0 = latest;

@@ -1,4 +1,4 @@
-//! What a workflow has done, as data: states and errors of its nodes, and the kind of each failure.
+//! The outcome of a workflow, as data: states and errors of its nodes, and the kind of each failure.
 //!
 //! The engine itself is [`crate::workflow`]. Its results are defined here, below it, because a reconciler reads them from
 //! its context.

@@ -1,4 +1,4 @@
-//! What a workflow did, node by node.
+//! The outcome of a workflow, node by node.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -22,7 +22,7 @@ pub struct NodeResult {
     pub conditions: BTreeMap<ConditionKind, Verdict>,
     /// The error, if it failed.
     pub error: Option<Arc<BoxError>>,
-    /// Why it should not exist, if that is the case, and how much of it existed.
+    /// Why it should not exist, if it should not, and how much of it existed.
     pub unwanted: Option<Unwanted>,
 }
 
@@ -40,14 +40,14 @@ pub struct Unwanted {
 }
 
 impl Unwanted {
-    /// Whether nothing existed that could have been deleted.
+    /// Whether there was nothing to delete.
     #[must_use]
     pub fn found_nothing(&self) -> bool {
         self.deleted == Some(0)
     }
 }
 
-/// What a workflow did in one run, for every node: the data of a [`Run`](crate::Run).
+/// The outcome of a workflow in one run, for every node: the data of a [`Run`](crate::Run).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkflowResult {
     nodes: Vec<NodeResult>,
@@ -59,7 +59,7 @@ impl WorkflowResult {
         Self { nodes }
     }
 
-    /// Adds something that isn't a node of the workflow, but failed.
+    /// Adds a failure that isn't a node's.
     pub(crate) fn add(&mut self, further: NodeResult) {
         self.nodes.push(further);
     }
@@ -74,14 +74,14 @@ impl WorkflowResult {
         self.nodes.iter().find(|node| &*node.name == name)
     }
 
-    /// After a clean-up: whether everything is gone that had to be deleted, so that the primary may be removed, too.
+    /// After a clean-up: whether everything is gone that had to be deleted, and the primary may be removed, too.
     pub(crate) fn all_deleted(&self) -> bool {
         self.nodes.iter().all(|node| {
             matches!(node.state, NodeState::Deleted | NodeState::Left { .. } | NodeState::Inactive { .. })
         })
     }
 
-    /// The nodes that were deleted, but whose deletion isn't complete, or whose condition `gone` is not met.
+    /// The nodes that were deleted, but whose deletion isn't complete, or whose condition `gone` isn't met.
     pub(crate) fn deleting(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes.iter().filter(|node| matches!(node.state, NodeState::Deleting { .. }))
     }

@@ -1,4 +1,4 @@
-//! What a dependent has written or found.
+//! The resources that a dependent has written or found.
 
 use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
 
@@ -26,8 +26,8 @@ enum Held {
 }
 
 impl Held {
-    /// Whether this is a newer state than the other one, which was read or written earlier. An object says so by its
-    /// version; without one that can be compared it isn't, as it may be from before a write.
+    /// Whether this is a newer state than the other one, which was read or written earlier. An object's version shows
+    /// this; without a comparable version, it isn't newer, as it may be from before a write.
     fn is_newer_than(&self, other: &Self) -> bool {
         let version =
             |object: &AnyObject| object.meta().resource_version.as_deref().and_then(ResourceVersion::parse);
@@ -54,7 +54,7 @@ impl Secondary {
         Self { resource: Held::Object(object), id, kind: Some(kind) }
     }
 
-    /// A resource outside the cluster; `id` distinguishes it from others of its dependent.
+    /// A resource outside the cluster; `id` distinguishes it from its dependent's other resources.
     #[must_use]
     pub fn external<T: Send + Sync + 'static>(resource: Arc<T>, id: impl Into<Arc<str>>) -> Self {
         Self { resource: Held::Outside(resource), id: id.into(), kind: None }
@@ -69,7 +69,7 @@ impl Secondary {
         }
     }
 
-    /// Takes this state of an object, if it is a newer one.
+    /// Takes this state of an object, if it is newer.
     pub(crate) fn renew(&mut self, object: AnyObject) {
         self.take(Held::Object(object));
     }
@@ -88,7 +88,7 @@ impl Secondary {
         }
     }
 
-    /// Distinguishes it from others of its dependent.
+    /// Distinguishes it from its dependent's other resources.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -113,7 +113,7 @@ impl Secondary {
     pub fn to_json(&self) -> Option<Value> {
         let Held::Object(object) = &self.resource else { return None };
         let mut json = object.to_value().ok()?;
-        // Typed objects carry their kind in the type only.
+        // For typed objects, only the type has the kind.
         if let (Some(kind), Some(fields)) = (&self.kind, json.as_object_mut()) {
             fields.insert("apiVersion".to_owned(), kind.api_version().into());
             fields.insert("kind".to_owned(), kind.kind().into());
@@ -129,7 +129,7 @@ impl fmt::Debug for Secondary {
     }
 }
 
-/// What one reconcile of a dependent did: nothing, one resource, or several of a bulk dependent. JOSDK's
+/// The outcome of one reconcile of a dependent: nothing, one resource, or several of a bulk dependent. JOSDK's
 /// `ReconcileResult`.
 #[derive(Clone, Debug, Default)]
 pub struct ReconcileResult {
@@ -138,7 +138,7 @@ pub struct ReconcileResult {
     /// The number of resources that were worked on, including those that failed.
     items: usize,
     desired: Option<usize>,
-    /// The number of desired resources that are over: Jobs that were done, and are gone.
+    /// The number of desired resources that are over: Jobs that were done and are gone.
     over: usize,
 }
 
@@ -182,10 +182,10 @@ impl ReconcileResult {
         self
     }
 
-    /// Takes what was read of the resources since, where it is newer.
+    /// Takes newer states that were read since.
     pub(crate) fn renew(&mut self, read: &[Secondary]) {
         match (&mut self.operations[..], read) {
-            // Most have one.
+            // Most results have one resource.
             ([(_, known)], [read]) if known.id == read.id => known.take(read.resource.clone()),
             (all, read) => {
                 let by_id: BTreeMap<&str, &Secondary> = read.iter().map(|read| (read.id(), read)).collect();
@@ -198,7 +198,7 @@ impl ReconcileResult {
         }
     }
 
-    /// Whether nothing has to exist: nothing is desired, or all that is desired is over.
+    /// Whether nothing has to exist: nothing is desired, or everything desired is over.
     pub(crate) fn has_nothing_to_show(&self) -> bool {
         match self.desired {
             Some(desired) => desired == self.over,
@@ -237,7 +237,7 @@ impl ReconcileResult {
         }
     }
 
-    /// The greatest change to any of the resources: one created among many matched ones makes `Created`.
+    /// The greatest change to any of the resources: with one created resource among many matched ones it is `Created`.
     #[must_use]
     pub fn operation(&self) -> Operation {
         let all = self.operations.iter().map(|(operation, _)| *operation);
@@ -270,7 +270,7 @@ mod tests {
         Secondary::of_object(Arc::new(map), ResourceType::of::<ConfigMap>())
     }
 
-    /// What is told of these after those were read.
+    /// The reported states of the first list after the second list was read.
     fn told(written: Vec<Secondary>, read: &[Secondary]) -> String {
         let operations = written.into_iter().map(|object| (Operation::Updated, object)).collect();
         let mut result = ReconcileResult::aggregated(operations);

@@ -1,11 +1,11 @@
-//! What a record is made for, as a text that the other system can keep.
+//! The identity of a record, as a text that the other system can keep.
 
 use std::{fmt, sync::Arc};
 
-/// Names what a record is made for: its primary's uid, its node, and its key if there are several. It is the same for
-/// each attempt to create the record, so that the other system can refuse a second one, or find the first one by it.
+/// Identifies a record: its primary's uid, its node, and its key if there are several. It is the same for
+/// each attempt to create the record. So the other system can refuse a second create, or find the first record by it.
 ///
-/// Write it to wherever the other system lets itself be searched: a tag, a comment, a field of its own, an idempotency
+/// Write it to a place by which the other system can be searched: a tag, a comment, a field of its own, an idempotency
 /// key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(Arc<str>);

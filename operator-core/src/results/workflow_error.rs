@@ -9,7 +9,7 @@ use crate::{error::BoxError, observe::error_chain, processor::FailureKind};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum WorkflowError {
-    /// Nodes failed; each with its name. Everything else that could proceed did. JOSDK's `AggregatedOperatorException`.
+    /// Nodes failed; each with its name. All others that could run did. JOSDK's `AggregatedOperatorException`.
     Nodes(Vec<(Arc<str>, Arc<BoxError>)>),
     /// The controller has no workflow.
     NoWorkflow,
@@ -51,14 +51,14 @@ impl fmt::Display for WorkflowError {
 impl std::error::Error for WorkflowError {}
 
 impl WorkflowError {
-    /// Whether a retry can help: it can, unless the failed nodes all have errors of the framework that say that it
-    /// can't.
+    /// Whether a retry can help: it can, unless all failed nodes have errors of the framework for which a retry
+    /// can't help.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.failure_kind() != FailureKind::Permanent
     }
 
-    /// The kind of the failure: the server's if that of any node is, because then that node has to be retried.
+    /// The kind of the failure: the server's if any node has a failure of the server, because that node has to be retried.
     pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
             Self::Nodes(nodes) => of_several(nodes.iter().map(|(_, error)| kind_in_workflow(&***error))),

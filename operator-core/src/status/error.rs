@@ -5,7 +5,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A field is of another type than it has in every version of the API.
+    /// A field has a type that it has in no version of the API.
     #[error("`{path}` is not {expected}")]
     Type {
         /// Where the field is.

@@ -16,22 +16,6 @@ use kube::{Api, Client};
 use super::{AuditEvent, AuditReader, Error, TestCluster, eventually};
 use crate::operator::OperatorBuilder;
 
-/// By what a caller is recognized.
-#[derive(Clone, Debug)]
-enum Caller {
-    Agent(String),
-    User(String),
-}
-
-impl Caller {
-    fn made(&self, event: &AuditEvent) -> bool {
-        match self {
-            Self::Agent(agent) => event.user_agent == *agent,
-            Self::User(user) => event.user == *user,
-        }
-    }
-}
-
 /// Follows one caller through the audit log: an operator, or a user.
 ///
 /// What a test counts inside the operator's process can miss a client that goes around the counting; the API server's
@@ -39,14 +23,15 @@ impl Caller {
 pub struct Audit {
     log: AuditReader,
     client: Client,
-    caller: Caller,
-    /// Entries that were read and come after those that were told.
+    /// Whether the caller has made the call of this entry.
+    is_theirs: Box<dyn Fn(&AuditEvent) -> bool + Send + Sync>,
+    /// Entries that were read and not returned yet.
     read: Vec<AuditEvent>,
 }
 
 impl fmt::Debug for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Audit").field("caller", &self.caller).finish_non_exhaustive()
+        f.debug_struct("Audit").finish_non_exhaustive()
     }
 }
 
@@ -56,7 +41,8 @@ impl Audit {
     /// # Errors
     /// If the cluster has no audit log, or can't be reached.
     pub async fn of_agent(cluster: &TestCluster, agent: impl Into<String>) -> Result<Self, Error> {
-        Self::of(cluster, Caller::Agent(agent.into())).await
+        let agent = agent.into();
+        Self::of(cluster, move |event| event.user_agent == agent).await
     }
 
     /// The calls of that user, impersonated or not, from now on.
@@ -64,17 +50,21 @@ impl Audit {
     /// # Errors
     /// As [`of_agent`](Self::of_agent).
     pub async fn of_user(cluster: &TestCluster, user: impl Into<String>) -> Result<Self, Error> {
-        Self::of(cluster, Caller::User(user.into())).await
+        let user = user.into();
+        Self::of(cluster, move |event| event.user == user).await
     }
 
-    async fn of(cluster: &TestCluster, caller: Caller) -> Result<Self, Error> {
+    async fn of(
+        cluster: &TestCluster,
+        is_theirs: impl Fn(&AuditEvent) -> bool + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
         let (log, client) = (cluster.audit_from_now()?, cluster.client()?);
-        let mut audit = Self { log, client, caller, read: Vec::new() };
+        let mut audit = Self { log, client, is_theirs: Box::new(is_theirs), read: Vec::new() };
         audit.calls().await?;
         Ok(audit)
     }
 
-    /// The calls since the last time that this was asked.
+    /// The calls since the last call of this function.
     ///
     /// A call is missing only as long as its answer is: the API server's log is a blocking one, which has the entry before
     /// the answer's end is sent. A request of our own, which is waited for, shows that the log has come that far.
@@ -93,7 +83,7 @@ impl Audit {
             Ok(end.map(|end| self.read.drain(..=end).collect::<Vec<_>>()))
         });
         let new = new.await?;
-        Ok(Calls(new.into_iter().filter(|event| self.caller.made(event)).collect()))
+        Ok(Calls(new.into_iter().filter(|event| (self.is_theirs)(event)).collect()))
     }
 
     /// The same, and those to come until they are as `is_enough` says.

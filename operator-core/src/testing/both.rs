@@ -11,7 +11,6 @@
 //!   declaration that no longer holds, and a test that fails for another reason.
 
 use std::{
-    any::Any,
     cell::RefCell,
     fmt::Debug,
     future::Future,
@@ -22,6 +21,7 @@ use std::{
 use tokio::runtime::{Builder, Runtime};
 
 use super::TestCluster;
+use crate::results::panic_text;
 
 thread_local! {
     /// The cluster of the test that runs on this thread, while it runs inside the process.
@@ -79,7 +79,7 @@ fn fail_quietly(line: &str) -> ! {
 pub fn in_process<F: Future + 'static>(test: impl FnOnce() -> F) -> F::Output {
     let runtime = runtime(Builder::new_current_thread().enable_all().start_paused(true));
     // Put back even if the test panics: the next one on this thread may be on the real server.
-    let _place = Place::take(TestCluster::in_process());
+    let _place = ThreadCluster::take(TestCluster::in_process());
     runtime.block_on(erased(test()))
 }
 
@@ -97,7 +97,7 @@ pub fn lacking_in_process<F: Future<Output: Outcome> + 'static>(lacking: &str, t
     let outcome = catch_unwind(AssertUnwindSafe(|| in_process(test)));
     let failure = match &outcome {
         Ok(outcome) => outcome.failure(),
-        Err(panic) => Some(text_of(panic.as_ref())),
+        Err(panic) => Some(panic_text(panic.as_ref()).to_owned()),
     };
     let Some(failure) = failure else {
         panic!("it passes in the process: `real = \"{lacking}\"` can go");
@@ -113,11 +113,6 @@ fn is_refusal(failure: &str, lacking: &str) -> bool {
     refused.map(|(_, what)| what.lines().next().unwrap_or_default()).any(|what| what.contains(lacking))
 }
 
-fn text_of(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".to_owned())
-}
-
 /// Without its type, so that the runtime's code is compiled once and not for each test.
 fn erased<F: Future + 'static>(test: F) -> Pin<Box<dyn Future<Output = F::Output>>> {
     Box::pin(test)
@@ -127,16 +122,16 @@ fn runtime(builder: &mut Builder) -> Runtime {
     builder.build().expect("a runtime needs a few file descriptors only")
 }
 
-struct Place;
+struct ThreadCluster;
 
-impl Place {
+impl ThreadCluster {
     fn take(cluster: TestCluster) -> Self {
         IN_PROCESS.set(Some(cluster));
         Self
     }
 }
 
-impl Drop for Place {
+impl Drop for ThreadCluster {
     fn drop(&mut self) {
         IN_PROCESS.set(None);
     }
@@ -148,7 +143,7 @@ mod tests {
 
     fn said_of(lacking: &str, test: impl AsyncFnOnce() -> Result<(), String> + 'static) -> Option<String> {
         let said = catch_unwind(AssertUnwindSafe(|| lacking_in_process(lacking, || test())));
-        said.err().map(|panic| text_of(panic.as_ref()))
+        said.err().map(|panic| panic_text(panic.as_ref()).to_owned())
     }
 
     /// A request that the server inside the process really refuses.

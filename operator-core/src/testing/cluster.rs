@@ -32,6 +32,7 @@ use k8s_openapi::{
 use kube::{Api, Client, Config, ResourceExt, api::PostParams};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
+use tower::util::BoxService;
 
 use test_cluster::{Pods, install_crd};
 
@@ -78,6 +79,13 @@ pub struct TestCluster {
     installed: Arc<Mutex<HashMap<String, Arc<OnceCell<()>>>>>,
     /// The namespaces that were made by this handle and its clones: those of one test.
     namespaces: Arc<Mutex<BTreeSet<String>>>,
+}
+
+/// For an operator's builder: requests go to this server, and never to the network.
+impl From<InProcessServer> for TransportHook {
+    fn from(server: InProcessServer) -> Self {
+        Self::server(move || BoxService::new(server.clone()))
+    }
 }
 
 impl TestCluster {
@@ -234,7 +242,7 @@ impl TestCluster {
         }
     }
 
-    /// Has an operator use this cluster, as its administrator. A later [`OperatorBuilder::config`] may name another
+    /// Makes an operator use this cluster, as its administrator. A later [`OperatorBuilder::config`] may name another
     /// user.
     ///
     /// It works only in the [namespaces](Self::namespace) that this handle has made by now, unless the operator or a

@@ -17,6 +17,7 @@ use serde_json::Value;
 use test_cluster::read_crds;
 
 use super::{Error, TestCluster};
+use crate::resource::ResourceType;
 
 /// The field manager of applied objects.
 const MANAGER: &str = "operator-core-testing";
@@ -56,7 +57,7 @@ impl TestCluster {
     /// [`apply_yaml`](Self::apply_yaml) does. All files are read before anything is applied.
     ///
     /// # Errors
-    /// If a file can't be read, one of its documents is no object, a kind is not served, or the API server refuses an
+    /// If a file can't be read, one of its documents isn't an object, a kind is not served, or the API server refuses an
     /// object. The message names the file, and the document by its number.
     pub async fn apply_files(
         &self,
@@ -81,7 +82,7 @@ impl TestCluster {
     /// server has stored them. Those that need a namespace and name none get `namespace`.
     ///
     /// # Errors
-    /// If the text is not YAML, a document is no object, a kind is not served, or the API server refuses an object.
+    /// If the text is not YAML, a document isn't an object, a kind is not served, or the API server refuses an object.
     pub async fn apply_yaml(&self, namespace: &str, yaml: &str) -> Result<Vec<DynamicObject>, Error> {
         self.apply(namespace, objects("the text to apply", yaml)?).await
     }
@@ -91,19 +92,32 @@ impl TestCluster {
         let mut applied = Vec::with_capacity(objects.len());
         for object in objects {
             let types = object.types.clone().unwrap_or_default();
-            let (resource, scope) = resource(&client, &types).await?;
-            let api = match scope {
-                Scope::Namespaced => {
-                    let namespace = object.namespace().unwrap_or_else(|| namespace.to_owned());
-                    Api::namespaced_with(client.clone(), &namespace, &resource)
-                }
-                Scope::Cluster => Api::all_with(client.clone(), &resource),
-            };
+            let namespace = object.metadata.namespace.as_deref().unwrap_or(namespace);
+            let api = discovered(&client, &types, namespace).await?;
             let (name, kind) = (object.name_any(), types.kind);
             let result = api.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(&object)).await;
             applied.push(result.map_err(Error::kube(format!("apply {kind} {name}")))?);
         }
         Ok(applied)
+    }
+}
+
+/// The objects of a type that is known at run time, in this namespace if they have one.
+pub(super) fn api(client: &Client, kind: &ResourceType, namespace: &str) -> Api<DynamicObject> {
+    match kind.is_namespaced() {
+        true => Api::namespaced_with(client.clone(), namespace, &api_resource(kind)),
+        false => Api::all_with(client.clone(), &api_resource(kind)),
+    }
+}
+
+/// The type as kube names it.
+pub(super) fn api_resource(kind: &ResourceType) -> ApiResource {
+    ApiResource {
+        group: kind.group().to_owned(),
+        version: kind.version().to_owned(),
+        api_version: kind.api_version(),
+        kind: kind.kind().to_owned(),
+        plural: kind.plural().to_owned(),
     }
 }
 
@@ -129,7 +143,7 @@ fn objects(what: &str, yaml: &str) -> Result<Vec<DynamicObject>, Error> {
 
 fn object(document: Value) -> Result<DynamicObject, String> {
     if !document.is_object() {
-        return Err("it is no object: `apiVersion`, `kind` and `metadata` are needed".to_owned());
+        return Err("it isn't an object: `apiVersion`, `kind` and `metadata` are needed".to_owned());
     }
     for path in ["/apiVersion", "/kind", "/metadata/name"] {
         if document.pointer(path).and_then(Value::as_str).is_none_or(str::is_empty) {
@@ -139,13 +153,21 @@ fn object(document: Value) -> Result<DynamicObject, String> {
     serde_json::from_value(document).map_err(|error| error.to_string())
 }
 
-async fn resource(client: &Client, types: &TypeMeta) -> Result<(ApiResource, Scope), Error> {
+/// The objects of a kind as the server serves it, in this namespace if they have one.
+pub(crate) async fn discovered(
+    client: &Client,
+    types: &TypeMeta,
+    namespace: &str,
+) -> Result<Api<DynamicObject>, Error> {
     let unknown = format!("find {} {}", types.api_version, types.kind);
     let kind = GroupVersionKind::try_from(types)
         .map_err(|error| Error::Yaml { what: unknown.clone(), message: error.to_string() })?;
     let (resource, capabilities) =
         discovery::pinned_kind(client, &kind).await.map_err(Error::kube(unknown))?;
-    Ok((resource, capabilities.scope))
+    Ok(match capabilities.scope {
+        Scope::Namespaced => Api::namespaced_with(client.clone(), namespace, &resource),
+        Scope::Cluster => Api::all_with(client.clone(), &resource),
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! For tests and for development: a real control plane on demand.
 //!
-//! [`DryRun`] is one run of a controller without a server, which says what it would write.
+//! [`DryRun`] is one run of a controller without a cluster. It shows what the run writes.
 //!
 //! [`ControlPlane`] starts and ends one; [`TestCluster`] is one that all tests of a binary share, with what tests often
 //! need; [`TestOperator`] is an operator inside a test, whose work can be waited for and counted; [`OtherSystem`] is a
@@ -13,7 +13,7 @@
 //! | Java Operator SDK | here |
 //! |---|---|
 //! | `LocallyRunOperatorExtension`'s cluster (fabric8's kube-api-test) | [`ControlPlane`], [`TestCluster`] |
-//! | its namespace per test | [`TestCluster::namespace`], in which [`TestCluster::connect`] has the operator work |
+//! | its namespace per test | [`TestCluster::namespace`], in which [`TestCluster::connect`] makes the operator work |
 //! | its CRDs, applied before the test | [`TestCluster::install_crds`] |
 //! | its `withAdditionalCRD`, with a file | [`TestCluster::install_crd_files`] |
 
@@ -24,7 +24,6 @@ mod context;
 mod dry_run;
 pub mod faults;
 mod idle;
-mod in_process;
 #[cfg(test)]
 mod in_process_tests;
 mod log;
@@ -42,6 +41,8 @@ pub use dry_run::{DryRun, Planned};
 #[doc(hidden)]
 pub use idle::idle_node;
 pub use log::{LogCapture, LogLine};
+#[cfg(feature = "cli")]
+pub(crate) use manifests::discovered;
 pub use operator::{Settled, TestOperator};
 pub use other_system::{OtherSystem, OtherSystemError};
 pub use relist::Relist;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
-use super::{ObjectRequest, request_log::RequestLog};
+use super::{ObjectRequest, request_log::recorder};
 use crate::{
     observe::{Observation, Observer},
     operator::{
@@ -62,7 +62,7 @@ impl Settled {
 #[derive(Debug)]
 pub struct TestOperator {
     operator: Operator,
-    requests: RequestLog,
+    requests: Arc<Mutex<Vec<ObjectRequest>>>,
     runs: Arc<RunCounter>,
 }
 
@@ -86,9 +86,9 @@ impl TestOperator {
     /// # Errors
     /// If the declaration is wrong or there is no cluster.
     pub async fn start_unsynced(builder: OperatorBuilder) -> Result<Self, Error> {
-        let (requests, runs) = (RequestLog::new(), Arc::new(RunCounter::default()));
+        let (requests, runs) = (Arc::default(), Arc::new(RunCounter::default()));
         let observer = Arc::clone(&runs) as Arc<dyn Observer>;
-        let builder = builder.without_jitter().transport(requests.hook());
+        let builder = builder.without_jitter().transport(recorder(&requests));
         let operator = builder.observer(observer).build()?;
         operator.start().await?;
         Ok(Self { operator, requests, runs })
@@ -114,7 +114,8 @@ impl TestOperator {
     /// If it doesn't settle in time.
     pub async fn settled_as(&self, settling: Settling) -> Result<Settled, SettleError> {
         self.operator.settled(settling).await?;
-        Ok(Settled { runs: std::mem::take(&mut self.runs.0.lock()), requests: self.requests.take() })
+        let (mut runs, mut requests) = (self.runs.0.lock(), self.requests.lock());
+        Ok(Settled { runs: std::mem::take(&mut runs), requests: std::mem::take(&mut requests) })
     }
 
     /// The event sources that don't work.

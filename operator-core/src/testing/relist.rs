@@ -1,8 +1,7 @@
-//! Has an informer list again when the test wants it to: its watch is told that its version is too old.
+//! Makes an informer list again when the test wants it to: the server says that the version of its watch is too old.
 
 use std::future::Future;
 
-use bytes::Bytes;
 use futures::{FutureExt, StreamExt, stream};
 use http::Request;
 use http_body::Frame;
@@ -10,12 +9,8 @@ use http_body_util::{BodyExt, BodyStream, StreamBody};
 use kube::client::Body;
 use tokio::sync::watch;
 
-use super::{Error, Gate};
+use super::{Error, Gate, faults::gone_line};
 use crate::client::{Answer, Inner, ResponseBody, TransportHook};
-
-/// What the server sends over a watch whose version it has forgotten.
-const GONE: &[u8] = br#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","message":"too old resource version","reason":"Expired","code":410}}
-"#;
 
 /// Controls the lists and watches of one plural. Clones are the same.
 #[derive(Clone, Debug)]
@@ -101,6 +96,6 @@ impl Relist {
 }
 
 fn cut_short(body: ResponseBody, cut: impl Future<Output = ()> + Send + 'static) -> ResponseBody {
-    let gone = stream::iter([Ok(Frame::data(Bytes::from_static(GONE)))]);
+    let gone = stream::iter([Ok(Frame::data(gone_line()))]);
     StreamBody::new(BodyStream::new(body).take_until(cut.boxed()).chain(gone)).boxed_unsync()
 }

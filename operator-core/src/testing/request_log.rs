@@ -5,12 +5,11 @@
 
 use std::{fmt, sync::Arc};
 
-use http::{Method, Request};
-use kube::client::Body;
+use http::Method;
 use parking_lot::Mutex;
 
 use super::faults::RequestTarget;
-use crate::client::{Answer, ForElection, Inner, TransportHook};
+use crate::client::{ForElection, TransportHook};
 
 /// A request about one object, and how it was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,52 +49,21 @@ impl fmt::Display for ObjectRequest {
     }
 }
 
-/// Records requests below any retry, so that each attempt counts. Clones share the record.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RequestLog(Arc<Mutex<Vec<ObjectRequest>>>);
-
-impl RequestLog {
-    /// An empty record.
-    #[must_use]
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
-    /// The hook to give to an operator's builder.
-    #[must_use]
-    pub(crate) fn hook(&self) -> TransportHook {
-        let log = self.clone();
-        TransportHook::around(move |request, inner| log.clone().record(request, inner))
-    }
-
-    /// What was recorded since the last call.
-    #[must_use]
-    pub(crate) fn take(&self) -> Vec<ObjectRequest> {
-        std::mem::take(&mut self.0.lock())
-    }
-
-    async fn record(self, request: Request<Body>, inner: Inner) -> Answer {
-        if request.extensions().get::<ForElection>().is_some() {
-            return inner.send(request).await;
+/// Records requests below any retry, so that each attempt counts.
+pub(super) fn recorder(log: &Arc<Mutex<Vec<ObjectRequest>>>) -> TransportHook {
+    let log = Arc::clone(log);
+    TransportHook::around(move |request, inner| {
+        let log = Arc::clone(&log);
+        let is_for_election = request.extensions().get::<ForElection>().is_some();
+        let target = RequestTarget::of(&request).filter(|_| !is_for_election);
+        let method = request.method().clone();
+        async move {
+            let answer = inner.send(request).await;
+            if let Some(RequestTarget { resource, namespace, name: Some(name), subresource, .. }) = target {
+                let code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
+                log.lock().push(ObjectRequest { method, resource, namespace, name, subresource, code });
+            }
+            answer
         }
-        let recorded = RequestTarget::of(&request).and_then(|target| about_object(request.method(), target));
-        let answer = inner.send(request).await;
-        if let Some(mut recorded) = recorded {
-            recorded.code = answer.as_ref().ok().map(|answer| answer.status().as_u16());
-            self.0.lock().push(recorded);
-        }
-        answer
-    }
-}
-
-/// The request, if it is about a single object.
-fn about_object(method: &Method, target: RequestTarget) -> Option<ObjectRequest> {
-    Some(ObjectRequest {
-        method: method.clone(),
-        resource: target.resource,
-        namespace: target.namespace,
-        name: target.name?,
-        subresource: target.subresource,
-        code: None,
     })
 }

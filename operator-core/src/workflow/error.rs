@@ -62,7 +62,7 @@ pub(crate) enum Mistake {
         /// Their paths.
         nodes: Vec<String>,
     },
-    /// A node comes after something that is no node.
+    /// A node comes after something that isn't a node.
     #[error("`{node}` comes after `{other}`, which isn't a node of this workflow")]
     AfterNoNode {
         /// The path of the node.
@@ -71,7 +71,7 @@ pub(crate) enum Mistake {
         other: String,
     },
     /// A node comes after something that is several nodes.
-    #[error("`{node}` comes after `{other}`, which is several nodes: {}; say which by a reference, `.after(&node)`", names.join(", "))]
+    #[error("`{node}` comes after `{other}`, which is several nodes: {}; select one by a reference, `.after(&node)`", names.join(", "))]
     AfterWhich {
         /// The path of the node.
         node: String,
@@ -80,7 +80,7 @@ pub(crate) enum Mistake {
         /// The names of these nodes.
         names: Vec<String>,
     },
-    /// Nodes depend on one another, so that none of them can run first.
+    /// Nodes depend on one another, and none of them can run first.
     #[error("there is a cycle of dependencies: {}", path.join(" -> "))]
     Cycle {
         /// The shortest path from a node back to itself: each depends on the next, and the last is the first again. It

@@ -19,13 +19,13 @@
 //!
 //! # Guarantees
 //! - A node runs after everything it depends on is ready.
-//! - A node is deleted after everything that depends on it was deleted, and, if that has a condition `gone`, after this
-//!   is met. When a primary is deleted, a node is deleted after everything that depends on it is gone; only what the
-//!   garbage collector deletes after the primary goes in any order. [`Workflow::outline`] lists which is which.
-//! - A hold protects the node that returns it, and stops removals that come from what it depends on.
-//! - Everything that can proceed does, at the same time; a failing node stops only what depends on it.
+//! - A node is deleted after everything that depends on it was deleted, and, if that has a condition `gone`, after the
+//!   condition is met. When a primary is deleted, a node is deleted after everything that depends on it is gone; only nodes
+//!   that the garbage collector deletes after the primary go in any order. [`Workflow::outline`] lists which is which.
+//! - A hold protects the node that returns it, and stops removals that come from its dependencies.
+//! - Everything that can proceed does, at the same time; a failing node stops only the nodes that depend on it.
 //! - The result contains for every node what happened and why.
-//! - A run can be dropped at any await; it leaves nothing behind except what it has written.
+//! - A run can be dropped at any await; it leaves nothing behind except its writes.
 //! - A panic in a dependent or a condition is that node's error.
 //!
 //! # Assumptions

@@ -11,9 +11,9 @@ use super::{
     mermaid,
 };
 
-/// A workflow as it is declared: its nodes, what they depend on, and their conditions. Returned by
-/// [`Controller::outlines`](crate::controller::Controller::outlines). Shown as text with one line for each node, below
-/// what it depends on:
+/// A workflow as it is declared: its nodes, their dependencies, and their conditions. Returned by
+/// [`Controller::outlines`](crate::controller::Controller::outlines). Displayed as text with one line for each node,
+/// below the node on which it depends:
 ///
 /// ```text
 /// html
@@ -92,7 +92,7 @@ impl fmt::Display for Outline {
 /// A type's name as its user writes it: without paths, in its parameters, too.
 pub(super) fn short_name(name: &str) -> String {
     let mut short = String::new();
-    // A path is what stands between characters that are part of no path.
+    // A path is the text between characters that can't be part of a path.
     for piece in name.split_inclusive(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | ':' | '{' | '}')) {
         short.push_str(piece.rsplit("::").next().unwrap_or(piece));
     }

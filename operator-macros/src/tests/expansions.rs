@@ -50,7 +50,7 @@ fn a_controller_with_everything() {
     );
 }
 
-/// The value is given away last, so that whatever is said of it can use it.
+/// The value is moved last, so the other expressions can use it.
 #[test]
 fn a_controller_whose_settings_use_the_reconciler() {
     is_as_before(

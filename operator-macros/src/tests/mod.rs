@@ -1,4 +1,4 @@
-//! What the derives generate, and what they say about mistakes. `INSTA_UPDATE=always cargo test -p operator-macros`
+//! The output of the derives, and their messages about mistakes. `INSTA_UPDATE=always cargo test -p operator-macros`
 //! writes the snapshots anew; read what has changed in them.
 
 mod errors;

@@ -17,7 +17,7 @@ pub(super) struct Name {
 /// A node, as far as order is concerned.
 #[derive(Debug)]
 pub(super) struct Vertex {
-    /// How others refer to it.
+    /// The name by which others refer to it.
     pub(super) name: Name,
     pub(super) after: Vec<Name>,
     /// The error if it isn't the only one with that name.
@@ -44,7 +44,7 @@ pub(super) fn check(nodes: &[Vertex], errors: &mut Errors) {
     Search { nodes, by_name: &by_name, marks: vec![Mark::New; nodes.len()], path: Vec::new(), errors }.all();
 }
 
-/// A path that ends in the same word is meant, even if it differs a lot otherwise.
+/// A path that ends in the same word is meant, even if the rest differs a lot.
 fn near<'k>(wrong: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
     let end = |path: &str| path.rsplit("::").next().map(str::to_owned);
     match known.clone().find(|path| end(path) == end(wrong)) {

@@ -92,7 +92,7 @@ impl Said {
             form::flag(&flag, errors);
             self.flags.push(flag);
         } else if item.value.is_none() && is_mistyped(&name) {
-            // What is as long as that is no function's name by chance.
+            // A name of this length isn't a function's by chance.
             errors.at(word, format!("unknown key `{name}`{}", instead(&name, FLAGS.iter().copied())));
         } else {
             self.wired.extend(Wired::parse(item, errors));

@@ -19,7 +19,7 @@ use crate::{
     form,
 };
 
-/// The words that accept paths or expressions, each of which is a call, with an example.
+/// The settings that accept paths or expressions, each of which is a call, with an example.
 const LISTS: &[(&str, &str, &str)] = &[
     ("after", "nodes", "after(html)"),
     ("kind", "the kind of a `DynamicObject`", "kind(resource())"),
@@ -43,7 +43,7 @@ const LISTS: &[(&str, &str, &str)] = &[
     ),
     ("use_ssa", "`true` or `false`", "use_ssa(false)"),
 ];
-/// The words without arguments.
+/// The settings without arguments.
 const FLAGS: &[&str] = &[
     "delete_first",
     "ready_when_applied",
@@ -66,7 +66,7 @@ pub(super) struct Wired {
     /// The path as it is written, or the name of the value.
     path: ExprPath,
     value: Option<Expr>,
-    /// Each with its word.
+    /// Each with its setting.
     after: Vec<(Ident, ExprPath)>,
     calls: TokenStream,
     /// Its name in the cluster, if it is known here.
@@ -179,7 +179,7 @@ impl Wired {
 
     /// The variable that contains it.
     fn variable(position: usize) -> Ident {
-        // Not to be seen by the user's expressions.
+        // Hidden from the user's expressions.
         Ident::new(&format!("node_{position}"), Span::mixed_site())
     }
 
@@ -195,7 +195,7 @@ impl Wired {
             Some(value) => value.to_token_stream(),
             None => self.path.to_token_stream(),
         };
-        // What is wrong with it is shown where it is written.
+        // Its mistakes are shown where it is written.
         let node = match &self.value {
             Some(_) => quote_spanned!(made.span()=> #library::__private::wired::<#primary, _, _>(#made)),
             None => quote_spanned!(made.span()=> #library::node::<#primary, _, _>(#made)),
@@ -221,7 +221,7 @@ impl Wired {
         let (path, variable) = (&self.path, Self::variable(position));
         match self.is_bare() {
             true => quote_spanned!(path.span()=> .wired(#path)),
-            // What stands at the user's place is found by an editor that looks for what stands there.
+            // An editor that looks for the user's code finds this at the user's place.
             false => quote!(.nodes((#variable,))),
         }
     }

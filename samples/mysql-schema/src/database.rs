@@ -1,7 +1,7 @@
-//! What there is to do in the server. Each statement may be repeated: after a crash, all of them are.
+//! The work in the server. Each statement may be repeated: after a crash, all of them are.
 //!
-//! Statements can't have parameters where they create users. So each name and password in them is checked before: a Secret can be
-//! edited by people who must not tell the server what to do.
+//! Statements can't have parameters where they create users. So each name and password in them is checked before: a
+//! Secret can be edited by people who may not run statements in the server.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -20,11 +20,11 @@ use crate::{MySqlSchema, schema::name_of};
 pub struct Database {
     /// Its name.
     pub name: String,
-    /// How texts are kept.
+    /// Its character set.
     pub encoding: String,
     /// Its users, and whether they may use it.
     pub users: BTreeMap<String, bool>,
-    /// That of a user who is created. The server keeps a hash, so what is observed has none.
+    /// The password of a user who is created. The server keeps a hash, so an observed user has none.
     password: Option<String>,
 }
 
@@ -53,7 +53,7 @@ struct NotGenerated {
     field: &'static str,
 }
 
-/// A refusal without the server's words, which may repeat a password.
+/// A refusal without the server's message, which may repeat a password.
 #[derive(Debug, thiserror::Error)]
 #[error("the server refused to create the user: error {0}")]
 struct NoUser(u16);
@@ -67,7 +67,7 @@ impl External<MySqlSchema> for Databases {
         Some(Database { name: name_of(schema), encoding, users: BTreeMap::new(), password: None })
     }
 
-    /// With the user and the password of the Secret, which is there by now.
+    /// With the user and the password of the Secret, which exists by now.
     fn complete(&self, want: &Database, cx: &Context<MySqlSchema>) -> Result<Option<Database>> {
         let secret = cx.secondary::<Secret>()?;
         let read = |field: &'static str| {
@@ -106,7 +106,7 @@ impl External<MySqlSchema> for Databases {
         self.ensure(want).await
     }
 
-    /// The schema goes last: as long as it is there, the rest is looked for.
+    /// The schema is dropped last: as long as it exists, the operator looks for the rest.
     async fn delete(&self, name: &str) -> Result<Deletion> {
         let mut server = self.0.get_conn().await?;
         for user in users(&mut server, name).await?.keys() {
@@ -118,14 +118,14 @@ impl External<MySqlSchema> for Databases {
 }
 
 impl Databases {
-    /// Those in this server. Nothing is connected yet.
+    /// The schemas in this server. Nothing is connected yet.
     #[must_use]
     pub fn new(server: Opts) -> Self {
         Self(Pool::new(server))
     }
 
-    /// Does what is missing, and drops users from before the Secret was replaced. The schema comes first: as long as it isn't
-    /// there, nothing else is.
+    /// Creates what is missing, and drops users from before the Secret was replaced. The schema comes first: as long as
+    /// it doesn't exist, nothing else does.
     async fn ensure(&self, want: &Database) -> Result<Database, BoxError> {
         let Database { name, encoding, .. } = want;
         let mut server = self.0.get_conn().await?;

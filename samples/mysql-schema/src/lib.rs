@@ -5,7 +5,7 @@
 //!                   generated once            looked at in each period
 //! ```
 //!
-//! [`schema`] is the kind and its controller, [`database`] what there is to do in the server. [`server`] is only for tests and for
+//! [`schema`] is the kind and its controller, [`database`] the work in the server. [`server`] is only for tests and for
 //! `dev`: it starts a server of its own.
 
 mod bench;
@@ -22,7 +22,7 @@ pub use bench::{RBAC, workbench};
 pub use database::{Database, Databases};
 pub use schema::{Encoding, MySqlSchema, MySqlSchemaSpec, MySqlSchemaStatus};
 
-/// How often each schema is looked at in the server.
+/// How often each schema is checked in the server.
 pub const PERIOD: Duration = Duration::from_secs(10);
 
 /// The operator, whose schemas are in this server. It connects when there is something to do.

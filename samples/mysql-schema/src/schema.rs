@@ -29,12 +29,12 @@ use crate::Databases;
     printcolumn = r#"{"name": "Secret", "type": "string", "jsonPath": ".status.secret"}"#
 )]
 pub struct MySqlSchemaSpec {
-    /// How texts are kept in tables that say nothing else.
+    /// The character set of tables that don't set their own.
     #[serde(default)]
     pub encoding: Encoding,
 }
 
-/// How texts are kept, as the server calls it.
+/// A character set.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
@@ -59,7 +59,7 @@ impl Encoding {
     }
 }
 
-/// What has become of a schema.
+/// The state of a schema.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct MySqlSchemaStatus {
@@ -74,7 +74,7 @@ pub struct MySqlSchemaStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// The controller. Each schema is looked at in this period.
+/// The controller. Each schema is checked in this period.
 pub fn controller(
     databases: Databases,
     period: Duration,
@@ -87,8 +87,8 @@ pub fn controller(
         .status(status)
 }
 
-/// The name of the schema in the server. It has a part of the uid, so that nobody else's schema has it: the operator need not
-/// ask whose a schema is before it creates or drops it. The user's name has seven letters more, 32 in all.
+/// The name of the schema in the server. It contains a part of the uid, so no other schema has it: the operator need not
+/// find out the owner of a schema before it creates or drops it. The user's name has seven letters more, 32 in all.
 #[must_use]
 pub fn name_of(schema: &MySqlSchema) -> String {
     let name: String = schema.name_any().chars().take(12).collect();
@@ -97,8 +97,8 @@ pub fn name_of(schema: &MySqlSchema) -> String {
     format!("{name}-{}", uid.rsplit('-').next().unwrap_or_default())
 }
 
-/// A user and a password, generated once: the node is `create_only`. Whoever deletes the Secret gets another user and another
-/// password, and the former user is dropped.
+/// A user and a password, generated once: the node is `create_only`. If someone deletes the Secret, another user with
+/// another password is created, and the former user is dropped.
 #[must_use]
 pub fn credentials(schema: &MySqlSchema) -> Secret {
     let database = name_of(schema);

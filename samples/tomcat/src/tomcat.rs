@@ -37,14 +37,14 @@ pub struct TomcatSpec {
     pub replicas: i32,
 }
 
-/// What has become of a Tomcat.
+/// The state of a Tomcat.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct TomcatStatus {
     /// How many pods serve now.
     #[serde(default)]
     pub ready_replicas: i32,
-    /// The wars that all pods have, by their paths, as of the last rollout that was completed.
+    /// The wars in all pods, by their paths, as of the last completed rollout.
     #[serde(default)]
     pub wars: BTreeMap<String, War>,
     /// The generation of the spec that this status is about.
@@ -54,10 +54,10 @@ pub struct TomcatStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// What is served at a path.
+/// A webapp at a path.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 pub struct War {
-    /// The name of the webapp.
+    /// Its name.
     pub webapp: String,
     /// Where its war is downloaded from.
     pub url: String,
@@ -84,7 +84,7 @@ pub fn wars(_: &Tomcat) -> Read<Vec<ConfigMap>> {
     Read::all()
 }
 
-/// What is served at which path. If several webapps want one path, the eldest has it.
+/// The wars by their paths. If several webapps want one path, the oldest has it.
 fn by_path(maps: &[Arc<ConfigMap>]) -> BTreeMap<String, War> {
     let mut maps: Vec<&ConfigMap> = maps.iter().map(|map| &**map).collect();
     maps.sort_by_key(|map| (map.creation_timestamp(), map.name_any()));
@@ -98,11 +98,11 @@ fn by_path(maps: &[Arc<ConfigMap>]) -> BTreeMap<String, War> {
     wars
 }
 
-/// What this run has put into the pods.
+/// The wars that this run has put into the pods.
 struct Wars(BTreeMap<String, War>);
 
-/// The pods. Each war is downloaded by an init container of its own, so that a pod serves all of them or isn't ready; while
-/// a new pod can't download one, the old pods go on.
+/// The pods. Each war is downloaded by an init container of its own, so a pod serves all of them or isn't ready; while
+/// a new pod can't download a war, the old pods continue.
 ///
 /// # Errors
 /// If the template doesn't fit its type.
@@ -139,7 +139,7 @@ pub fn web(tomcat: &Tomcat, cx: &Context<Tomcat>) -> Result<Deployment> {
     }))?)
 }
 
-/// The container that downloads a war. No shell reads the url.
+/// The container that downloads a war. No shell interprets the url.
 fn download(path: &str, war: &War) -> Value {
     let (name, file) = match path.trim_start_matches('/') {
         "" => ("war".to_owned(), "ROOT.war".to_owned()),
@@ -179,7 +179,7 @@ fn no_rights() -> Value {
 fn status(tomcat: &Tomcat, run: &Run<Tomcat>) -> TomcatStatus {
     let before = tomcat.status.clone().unwrap_or_default();
     let pods = run.get(web).and_then(|web| web.status.clone());
-    // Until a rollout is completed, some pods still have what they had.
+    // Until a rollout is completed, some pods still have the former wars.
     let rolled_out = run.data::<Wars>().filter(|_| run.all_ready());
     TomcatStatus {
         ready_replicas: pods.and_then(|pods| pods.ready_replicas).unwrap_or(0),

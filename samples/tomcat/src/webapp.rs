@@ -1,4 +1,4 @@
-//! The second controller: hands the war of a webapp to its Tomcat, once that serves.
+//! The second controller: hands the war of a webapp to its Tomcat, once the Tomcat serves.
 
 use k8s_openapi::{
     api::core::v1::ConfigMap,
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tomcat::{HANDED_TO, Tomcat, War};
 
-/// A war, and who serves it where.
+/// A war, its Tomcat, and its path.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[kube(
     group = "sample.operator-core.io",
@@ -29,17 +29,17 @@ pub struct WebappSpec {
     pub tomcat: String,
     /// Where its war is downloaded from.
     pub url: String,
-    /// Where it is served, such as `/shop`, or `/` for the root.
+    /// The path, such as `/shop`, or `/` for the root.
     pub path: String,
 }
 
-/// What has become of a webapp.
+/// The state of a webapp.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct WebappStatus {
     /// The Tomcat that its war is handed to.
     pub handed_to: Option<String>,
-    /// Where it is served inside the cluster.
+    /// Its address inside the cluster.
     pub address: Option<String>,
     /// The generation of the spec that this status is about.
     pub observed_generation: Option<i64>,
@@ -63,20 +63,20 @@ fn tomcat_of(webapp: &Webapp) -> ObjectKey {
     ObjectKey::namespaced(&webapp.namespace().unwrap_or_default(), &webapp.spec.tomcat)
 }
 
-/// The Tomcat that serves it, which is somebody else's.
+/// The Tomcat that serves it, which someone else has created.
 pub fn tomcat(webapp: &Webapp) -> Read<Tomcat> {
     Read::key(tomcat_of(webapp))
 }
 
-/// A war goes to a Tomcat that has shown that it works. One that it has already is changed even if it doesn't serve: the
-/// war may be why.
+/// A war goes to a Tomcat that has shown that it works. A war that is already there is changed even if the Tomcat
+/// doesn't serve, because the war may be the reason.
 fn serves(tomcat: &Tomcat, webapp: &Webapp) -> Verdict {
     let has_it = webapp.status.as_ref().is_some_and(|status| status.handed_to == tomcat.metadata.name);
     let serves = tomcat.status.as_ref().is_some_and(|status| status.ready_replicas > 0);
     Verdict::when(serves || has_it, format!("no pod of the tomcat {} serves yet", tomcat.name_any()))
 }
 
-/// What the Tomcat's controller puts into its pods. Without a usable path it stays as it is.
+/// The war, for the Tomcat's controller. Without a usable path it stays as it is.
 pub fn war(webapp: &Webapp) -> Want<ConfigMap> {
     let WebappSpec { tomcat, url, path } = &webapp.spec;
     if !is_usable(path) {

@@ -1,4 +1,4 @@
-//! What `dev` needs besides the operator: its account and role, an example, and the life of a page as a scenario.
+//! The parts of `dev` besides the operator: its account and role, an example, and the life of a page as a scenario.
 
 use operator_core::cli::dev::{Scenario, Step, Target, Workbench};
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the page shows, and to whom.
+/// The content of the page, and its visibility.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[kube(
     group = "sample.operator-core.io",
@@ -25,7 +25,7 @@ pub struct WebPageSpec {
     pub exposed: bool,
 }
 
-/// What has become of the page.
+/// The state of the page.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct WebPageStatus {

@@ -1,4 +1,4 @@
-//! What was built of others' crates, lent to the copy of the tree.
+//! The build results of others' crates, lent to the copy of the tree.
 
 use std::{
     collections::BTreeSet,
@@ -26,10 +26,10 @@ struct Target {
     name: String,
 }
 
-/// Links what `from` holds of crates that are not the workspace's into the target folder `to`, if that is a new one.
+/// Links the files in `from` of crates outside the workspace into the target folder `to`, if that is a new one.
 ///
-/// The copy needs a target folder of its own: cargo tells the crates of a workspace apart by where they are within it, so that
-/// those of the tree and of its copy are the same to it, and a broken one would take the place of the sound one.
+/// The copy needs a target folder of its own: cargo distinguishes the crates of a workspace by their places in it, so
+/// those of the tree and of its copy are the same to it, and a broken crate would replace the sound one.
 pub(crate) fn lend(root: &Path, from: &Path, to: &Path) -> Result<()> {
     let to = to.join("debug");
     if to.exists() {
@@ -45,7 +45,7 @@ pub(crate) fn lend(root: &Path, from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The names of the workspace's packages and of all that is built of them, as they stand in names of files.
+/// The names of the workspace's packages and targets, as they are in file names.
 fn own_names(root: &Path) -> Result<BTreeSet<String>> {
     let mut metadata = command(env!("CARGO"));
     let output =

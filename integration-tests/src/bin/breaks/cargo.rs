@@ -27,7 +27,7 @@ pub(crate) fn test(tree: &Tree, scratch: &Path, binary: &str) -> Command {
     cargo
 }
 
-/// Waits for a program's end, for so long at most, and answers what it said. `None` where it had to be killed.
+/// Waits for a program's end, for so long at most, and returns its output. `None` if it had to be killed.
 pub(crate) async fn wait(
     mut command: Command,
     scratch: &Path,

@@ -1,4 +1,4 @@
-//! Breaks the product on purpose, one place at a time, and sees a test fail.
+//! Breaks the product on purpose, one place at a time, and checks that a test fails.
 //!
 //! ```sh
 //! cargo breaks              # all of them
@@ -6,10 +6,10 @@
 //! cargo breaks overlay-own-echo-hidden
 //! ```
 //!
-//! A break is a patch in `integration-tests/breaks`, named after the guarantee that it breaks: one to five lines of the product,
-//! below two lines that say which test is to fail and what is broken. It is applied to a copy of the tree, below the target
-//! folder; the tree itself is not touched. The named test must fail by an assertion of its own: a break that doesn't compile,
-//! that only a time limit finds, or that survives fails this command.
+//! A break is a patch in `integration-tests/breaks`, named after the guarantee that it breaks: one to five lines of the
+//! product, below two lines with the test that should fail and the broken behaviour. It is applied to a copy of the
+//! tree, below the target folder; the tree itself is not touched. The named test must fail by an assertion of its own:
+//! a break that doesn't compile, that only a time limit finds, or that survives fails this command.
 
 mod borrowed;
 mod cargo;
@@ -35,10 +35,10 @@ use crate::{patch::Patch, tree::Tree, trial::Verdict};
 struct Options {
     /// Only these, by the names of their files.
     ids: Vec<String>,
-    /// Only so many, other ones each day.
+    /// Only this number of breaks, other ones each day.
     #[arg(long, conflicts_with = "ids")]
     today: Option<usize>,
-    /// Says also in which words the tests failed.
+    /// Also prints the tests' failure messages.
     #[arg(long)]
     words: bool,
 }
@@ -69,7 +69,7 @@ async fn main() -> Result<ExitCode> {
     report.end(chosen.len())
 }
 
-/// What came of the breaks so far.
+/// The results of the breaks so far.
 struct Report<'p> {
     wrong: Vec<&'p str>,
     tells_words: bool,

@@ -1,4 +1,4 @@
-//! A break as it stands in its file.
+//! A break as it is in its file.
 
 use std::{
     fs,

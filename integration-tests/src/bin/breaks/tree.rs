@@ -1,4 +1,4 @@
-//! The copy of the tree in which things are broken.
+//! The copy of the tree that is broken.
 
 use std::{
     collections::BTreeSet,

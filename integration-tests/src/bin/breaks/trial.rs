@@ -13,19 +13,19 @@ use crate::{
 /// The longest time that a test may take.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// What came of a break.
+/// The result of a break.
 pub(crate) enum Verdict {
-    /// The test failed by an assertion, in these words.
+    /// The test failed by an assertion, with this message.
     Found(String),
-    /// It doesn't compile, so that nothing is known about the tests.
+    /// It doesn't compile, so nothing is known about the tests.
     NotCompiled(String),
     /// The test took too long.
     TimedOut,
     /// There is no such test.
     NoTest,
-    /// The test failed by something else than an assertion of its own.
+    /// The test failed by something other than an assertion of its own.
     FailedOtherwise(String),
-    /// The test is as content as before.
+    /// The test passed, as before.
     Survived,
 }
 
@@ -74,7 +74,7 @@ pub(crate) async fn of(tree: &Tree, scratch: &Path, patch: &Patch) -> Result<Ver
     })
 }
 
-/// The words of the first panic that stands in a test, with what was compared.
+/// The message of the first panic in a test, with the compared values.
 fn asserted(tree: &Tree, text: &str) -> Option<String> {
     let mut lines = text.lines();
     lines.find(|line| line.split_once("panicked at ").is_some_and(|(_, place)| is_in_a_test(tree, place)))?;
@@ -90,8 +90,8 @@ fn is_compared(line: &str) -> bool {
     line.starts_with("left: ") || line.starts_with("right: ")
 }
 
-/// Whether `src/file.rs:12:5:` is in a test. A test panics where it stands; a bug of the product's own that panics there is no
-/// assertion of a test.
+/// Whether `src/file.rs:12:5:` is in a test. A test panics in its own file; a bug of the product that panics elsewhere
+/// isn't an assertion of a test.
 fn is_in_a_test(tree: &Tree, place: &str) -> bool {
     let mut parts = place.split(':');
     let (Some(file), Some(Ok(line))) = (parts.next(), parts.next().map(str::parse::<usize>)) else {
@@ -108,7 +108,7 @@ fn is_in_a_test(tree: &Tree, place: &str) -> bool {
     code.lines().take(line).any(|line| line == "mod tests {")
 }
 
-/// Whether this is a module, a file or a folder, that is compiled for tests only, whatever it is called.
+/// Whether this is a module, a file or a folder, that is compiled for tests only, whatever its name.
 fn is_for_tests_only(tree: &Tree, module: &Path) -> bool {
     let (Some(name), Some(folder)) = (module.file_stem(), module.parent()) else { return false };
     let declared = format!("#[cfg(test)]\nmod {};", name.display());

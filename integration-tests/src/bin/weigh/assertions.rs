@@ -1,4 +1,4 @@
-//! What the suites assert: that must not fall, however short the tests become.
+//! The assertions of the suites: their number must not fall, however short the tests become.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use integration_tests::{Assertions, assertions, rust_files};
 
 use crate::{clone::Clone, table::Measured};
 
-/// The suites by their folders. The last one is everything, with what the product asserts of itself.
+/// The suites by their folders. The last one is everything, including the product's own tests.
 const SUITES: [(&str, &str); 3] = [
     ("conformance", "integration-tests/tests/conformance"),
     ("faults", "integration-tests/tests/faults"),

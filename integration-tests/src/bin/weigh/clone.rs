@@ -23,7 +23,7 @@ pub(crate) struct Clone {
     revision: String,
 }
 
-/// What became of a command.
+/// The result of a command.
 pub(crate) struct Done {
     pub(crate) took: Duration,
     pub(crate) stdout: String,
@@ -50,7 +50,7 @@ impl Clone {
         self.folder.path().join("clone").join(path)
     }
 
-    /// A path beside it, that goes with it.
+    /// A path beside it, which is removed with it.
     pub(crate) fn beside(&self, path: &str) -> PathBuf {
         self.folder.path().join(path)
     }
@@ -86,7 +86,7 @@ impl Clone {
     }
 }
 
-/// Says on stderr what is going on.
+/// Reports the progress on stderr.
 pub(crate) fn say(what: &str) -> Result<()> {
     writeln!(io::stderr(), "weigh: {what}").context("write to stderr")
 }

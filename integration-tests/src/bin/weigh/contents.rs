@@ -1,4 +1,4 @@
-//! What is in the source and in the binaries.
+//! The contents of the source and of the binaries.
 
 use std::{collections::BTreeMap, path::Path, process::Command};
 
@@ -44,7 +44,7 @@ pub(crate) fn functions(binary: &Path) -> Result<Vec<String>> {
     Ok(functions.collect())
 }
 
-/// How often the generic code stands in a binary: once for each primary type.
+/// How many copies of the generic code a binary has: one for each primary type.
 pub(crate) fn copies(binary: &Path, measured: &mut Measured) -> Result<()> {
     let functions = functions(binary)?;
     measured.count("conformance: functions", functions.len());

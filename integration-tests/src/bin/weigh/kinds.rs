@@ -1,5 +1,5 @@
-//! What a further kind and a further node cost an operator: programs with 1, 2 and 11 kinds, each with a reconciler and a child, and
-//! one with a kind that has 11 children.
+//! The cost of a further kind and a further node: programs with 1, 2 and 11 kinds, each with a reconciler and a child,
+//! and one with a kind that has 11 children.
 
 use std::{fmt::Write as _, fs};
 
@@ -12,7 +12,7 @@ const KINDS: [usize; 3] = [1, 2, 11];
 /// As many as a kind has in the last program.
 const NODES: usize = 11;
 
-/// What a program weighs.
+/// The size of a program.
 struct Weight {
     functions: usize,
     bytes: u64,

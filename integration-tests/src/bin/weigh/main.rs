@@ -1,13 +1,13 @@
-//! How heavy the house is: what it costs to build and to test it, what is in its binaries, what it shows to its users.
+//! The cost of the library: of building and testing it, of its binaries, and of its public items.
 //!
 //! ```sh
 //! cargo weigh                 # HEAD, and the budgets
 //! cargo weigh --before v0.1.0 # the same beside an older revision
 //! ```
 //!
-//! It weighs committed revisions, each in a clone and a target folder of its own, so that nothing of this tree's builds
-//! counts and nothing in it is touched. Seconds are of the machine at hand: run it while nothing else runs, and compare
-//! only what was measured together.
+//! It weighs committed revisions, each in a clone and a target folder of its own: no build of this tree counts, and
+//! nothing in it is touched. Seconds are those of the machine at hand: run it while nothing else runs, and compare only
+//! results that were measured together.
 
 mod assertions;
 mod builds;

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::{clone::Clone, table::Measured};
 
-/// What is left when all is built.
+/// The remaining time when everything is built.
 pub(crate) fn tests(clone: &Clone, measured: &mut Measured) -> Result<()> {
     let root = clone.path("");
     clone.run(&root, "cargo", &["test", "--workspace", "--no-run"])?;
@@ -16,7 +16,7 @@ pub(crate) fn tests(clone: &Clone, measured: &mut Measured) -> Result<()> {
     Ok(())
 }
 
-/// In a clone of its own, where nothing is built yet.
+/// In a clone of its own, with an empty target folder.
 pub(crate) fn ci(revision: &str, scratch: &Path, measured: &mut Measured) -> Result<()> {
     let clone = Clone::new(revision, scratch)?;
     let run = clone.run(&clone.path(""), "env", &["CI=true", "bash", ".ci/run"])?;
@@ -24,7 +24,7 @@ pub(crate) fn ci(revision: &str, scratch: &Path, measured: &mut Measured) -> Res
     Ok(())
 }
 
-/// The sum of what the test runners' summaries say.
+/// The sum of the test runners' summaries.
 fn passed(output: &str) -> usize {
     let summaries = output.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
     summaries.filter_map(|summary| summary.split(' ').next()?.parse::<usize>().ok()).sum()

@@ -1,4 +1,4 @@
-//! What was measured, as a table.
+//! The results, as a table.
 
 use std::{
     io::{self, Write},
@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// What a revision weighs, in the order in which it was measured.
+/// The results for a revision, in the order in which they were measured.
 pub(crate) struct Measured {
     revision: String,
     rows: Vec<(String, String)>,
@@ -39,7 +39,7 @@ impl Measured {
     }
 }
 
-/// What is allowed at most, by the row's name.
+/// The maximum, by the row's name.
 const BUDGETS: &[(&str, &str)] = &[
     ("conformance (tests): size", "120 MB"),
     ("conformance (tests): build, s", "50"),

@@ -1,4 +1,4 @@
-//! In the place of rustc: runs it, and notes how long it took and how much memory it had at its peak.
+//! Called instead of rustc: runs it, and notes its duration and its peak memory.
 
 use std::{
     ffi::OsString,
@@ -15,10 +15,10 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-/// The variable that names the file for the notes. Where it is set, this program is the wrapper.
+/// The variable that names the file for the notes. If it is set, this program is the wrapper.
 pub(crate) const LOG: &str = "WEIGH_LOG";
 
-/// How often the memory is looked at. The kernel keeps the peak, so that only the last moments can be missed.
+/// The interval of the checks of the memory. The kernel keeps the peak, so only the last moments can be missed.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// One call of rustc.
@@ -29,7 +29,7 @@ pub(crate) struct Unit {
     /// Whether it is built as a test binary.
     pub(crate) test: bool,
     pub(crate) seconds: f64,
-    /// Of rustc itself; its linker is another process. 0 where the system doesn't tell.
+    /// The memory of rustc itself; its linker is another process. 0 if the system doesn't report it.
     pub(crate) peak_kib: u64,
 }
 
@@ -64,13 +64,13 @@ pub(crate) fn run(log: &Path, arguments: &[OsString]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(exit.code().unwrap_or(1)).unwrap_or(1)))
 }
 
-/// The peak of the resident memory in what Linux says of a process.
+/// The peak of the resident memory in Linux's status of a process.
 fn peak(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// What was noted in `log`.
+/// The notes in `log`.
 pub(crate) fn units(log: &Path) -> Result<Vec<Unit>> {
     if !log.exists() {
         return Ok(Vec::new());

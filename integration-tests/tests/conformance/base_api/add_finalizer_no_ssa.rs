@@ -1,5 +1,5 @@
 //! Without server-side apply: exactly one finalizer, one run and one clean-up, also where others have a finalizer.
-//! The finalizer is nobody's by an apply.
+//! No apply owns the finalizer.
 
 use integration_tests::prelude::*;
 

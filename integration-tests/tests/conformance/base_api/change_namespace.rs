@@ -1,5 +1,5 @@
-//! The namespaces of a controller change while it runs. All is said with a label selector, as the tests on the real server
-//! share their kinds.
+//! The namespaces of a controller change while it runs. Everything has a label selector, because the tests on the real
+//! server share their kinds.
 
 use futures::FutureExt;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! Others remove their finalizer while our clean-up runs: ours is removed all the same, and the clean-up ran once.
+//! Others remove their finalizer while our clean-up runs: ours is removed as well, and the clean-up runs once.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A primary without a namespace has a dependent in one: it is created, updated, and gone with its owner.
+//! A cluster-scoped primary has a namespaced dependent, which is created, updated, and deleted with its owner.
 
 use integration_tests::prelude::*;
 use operator_core::WatchScope;

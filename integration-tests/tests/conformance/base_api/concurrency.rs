@@ -1,5 +1,5 @@
-//! Fifty resources are created, then thirty of them are deleted, and at once the others are updated, and twenty of the deleted
-//! ones again and again until they are gone: exactly twenty config maps and twenty resources remain. No object has two runs at a time, and no more runs than allowed are under way.
+//! Fifty resources are created, then thirty of them are deleted; at once the others are updated, and twenty of the deleted
+//! ones again and again until they are gone: exactly twenty config maps and twenty resources remain. No object has two runs at a time, and no more runs than allowed are in progress.
 
 use futures::future::try_join_all;
 use integration_tests::prelude::*;
@@ -8,11 +8,11 @@ use tokio::sync::Barrier;
 const AT_ONCE: usize = 8;
 const CREATED: usize = 50;
 const DELETED: usize = 30;
-/// So many of the deleted ones are changed until they are gone.
+/// This number of deleted ones is changed until they are gone.
 const UPDATED_TOO: usize = 20;
 
-/// Each keeps a config map with the value of its primary's spec, and removes it in the clean-up. The first runs wait for
-/// one another, so that it is known how many are under way at once.
+/// Each keeps a config map with the value of its primary's spec, and deletes it in the clean-up. The first runs wait for
+/// one another: so the number of concurrent runs is known.
 fn script() -> Script {
     let (started, together) = (Arc::new(AtomicUsize::new(0)), Arc::new(Barrier::new(AT_ONCE)));
     Script::new(move |_, primary: Arc<TestResource>, context| {

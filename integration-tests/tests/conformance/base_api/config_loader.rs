@@ -1,5 +1,5 @@
-//! What a file says wins over the code: so many runs of two controllers together are under way and no more, and a reconciler
-//! that fails twice succeeds, because it is retried as the file says.
+//! A file takes precedence over the code: no more than its number of runs of two controllers together are in progress,
+//! and a reconciler that fails twice succeeds, because it is retried as often as the file says.
 
 use std::{fs, path::PathBuf};
 
@@ -66,7 +66,7 @@ async fn the_number_of_runs_at_once_is_taken_from_a_file_for_all_controllers_tog
     Ok(())
 }
 
-/// Whoever comes later wins.
+/// The later source takes precedence.
 struct Late;
 
 impl ConfigProvider for Late {
@@ -75,7 +75,7 @@ impl ConfigProvider for Late {
     }
 }
 
-/// Keeps after which delays retries are announced.
+/// Records the delays with which retries are announced.
 #[derive(Debug, Default)]
 struct Delays(Mutex<Vec<Duration>>);
 

@@ -1,4 +1,4 @@
-//! A test's cluster is given definitions by the paths of their files, beside those that are values.
+//! A test's cluster gets definitions by the paths of their files, besides those that are values.
 
 use std::path::PathBuf;
 

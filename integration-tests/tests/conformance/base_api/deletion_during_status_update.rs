@@ -1,4 +1,4 @@
-//! A deletion that arrives while a filtered status write is under way still leads to the clean-up.
+//! A deletion that arrives while a filtered status write is in progress still leads to the clean-up.
 
 use http::Method;
 use integration_tests::prelude::*;

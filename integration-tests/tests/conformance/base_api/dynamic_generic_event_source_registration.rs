@@ -47,7 +47,7 @@ fn told(context: &Context<TestResource>, kind_name: &str) -> Result<String, BoxE
     Ok(found.iter().map(version).collect::<Vec<_>>().join(", "))
 }
 
-/// Follows the kind that the spec names, removes the one that it names with a `-`; says what it has found.
+/// Follows the kind that the spec names, removes the one that it names with a `-`; reports what it has found.
 fn script() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {

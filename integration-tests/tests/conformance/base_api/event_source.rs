@@ -12,7 +12,7 @@ const PERIOD: Duration = Duration::from_millis(50);
 const THRESHOLD: usize = 3;
 const NAME: &str = "timer";
 
-/// Declares a timer that wakes every primary.
+/// Declares a timer that triggers every primary.
 #[derive(Debug)]
 struct Timer;
 

@@ -63,7 +63,7 @@ fn message(primary: &TestResource) -> Option<&str> {
 
 type Builder = ControllerBuilder<Script>;
 
-/// What the row says, of a controller that `mode` makes what it is.
+/// The row's assertions, for a controller that `mode` configures.
 pub(super) async fn ready_or_late(scene: &Scene, mode: impl Fn(Builder) -> Builder) -> Result<()> {
     let controller = |script: &Script| mode(scene.controller(script).owns::<Deployment>());
     let operator = scene.start(controller(&script(LONG, 3))).await?;
@@ -84,7 +84,7 @@ pub(super) async fn ready_or_late(scene: &Scene, mode: impl Fn(Builder) -> Build
     Ok(())
 }
 
-/// An expectation goes with its primary, and its successor begins afresh.
+/// An expectation is dropped with its primary, and its successor starts afresh.
 pub(super) async fn gone_with_its_primary(scene: &Scene, mode: impl Fn(Builder) -> Builder) -> Result<()> {
     let script = script(LONG, 4);
     let operator = scene.start(mode(scene.controller(&script).owns::<Deployment>())).await?;

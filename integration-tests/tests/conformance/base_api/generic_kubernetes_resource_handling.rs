@@ -1,5 +1,5 @@
-//! Secondaries of a kind that is known at run time only: created with their primary, updated with its spec, gone with it.
-//! A second such source, of a kind without a namespace, is not confused with the first.
+//! Secondaries of a kind that is known only at run time: created with their primary, updated with its spec, deleted
+//! with it. A second such source, of a cluster-scoped kind, isn't confused with the first.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::core::v1::Namespace;

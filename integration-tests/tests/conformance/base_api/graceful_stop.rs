@@ -4,7 +4,7 @@
 use integration_tests::prelude::*;
 use operator_core::operator::{SettleError, Settling, Stopped};
 
-/// Says in the status which generation it has seen. From the second run of an object on, it waits at the gate.
+/// Writes the generation that it has seen into the status. From the second run of an object on, it waits at the gate.
 fn script(gate: &Gate) -> Script {
     let gate = gate.clone();
     Script::new(move |run, primary: Arc<TestResource>, _| {

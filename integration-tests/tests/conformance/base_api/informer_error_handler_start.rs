@@ -1,5 +1,5 @@
-//! By default an operator starts although it may not list its secondaries: it says so, nobody counts that as the end of a source,
-//! and it works once it may.
+//! By default an operator starts although it may not list its secondaries: it reports this, which doesn't count as the
+//! end of a source, and it works once it has the right.
 
 use integration_tests::prelude::*;
 use integration_tests::rights;

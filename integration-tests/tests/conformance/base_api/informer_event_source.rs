@@ -1,11 +1,11 @@
-//! Changes of a config map that somebody else has made are reflected in the status; its deletion triggers a run.
+//! Changes of a config map that someone else has created are reflected in the status; its deletion triggers a run.
 
 use integration_tests::prelude::*;
 use operator_core::observe::{Cause, SourceIndex};
 
 const TARGET: &str = "conformance.operator-core.io/target";
 
-/// Says in the status what the config map holds that names the primary in an annotation.
+/// Writes the content of the config map that names the primary in an annotation into the status.
 fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {

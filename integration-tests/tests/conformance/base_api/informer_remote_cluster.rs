@@ -1,4 +1,4 @@
-//! Objects of another cluster are read, and trigger primaries here. What happens to that cluster stops nothing else.
+//! Objects of another cluster are read, and trigger primaries here. An outage of that cluster stops nothing else.
 //! On both servers the other cluster is one inside the process.
 
 use futures::FutureExt;
@@ -10,7 +10,7 @@ use operator_core::{
 
 const TARGET: &str = "io.javaoperatorsdk/primary-name";
 
-/// The other cluster, with what was asked of it.
+/// The other cluster, and the requests to it.
 struct Edge {
     cluster: TestCluster,
     client: Client,
@@ -68,7 +68,7 @@ fn source(edge: &Edge) -> Result<InformerEventSource<ConfigMap>> {
     Ok(InformerEventSource::new().name("maps at the edge").on(&edge.remote()?))
 }
 
-/// Says what the config map called `map` holds, in both clusters.
+/// Reports the content of the config map called `map`, in both clusters.
 fn script() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
@@ -96,7 +96,7 @@ async fn said(scene: &Scene) -> Result<String> {
     Ok(status.and_then(|status| status.message).unwrap_or_default())
 }
 
-/// What the source at the edge reports, and who waits for it.
+/// The report of the source at the edge, and the primaries that wait for it.
 async fn trouble(operator: &TestOperator) -> Option<(String, String, HeldBack)> {
     let ailing =
         operator.unhealthy_sources().await.into_iter().find(|source| source.source == "maps at the edge")?;

@@ -1,5 +1,5 @@
-//! The test's own client is the administrator's, beside an operator that acts as a user with few rights: the one prepares what the
-//! other needs, and may look where the other is refused.
+//! The test's own client is the administrator's, beside an operator that acts as a user with few rights: the client
+//! prepares what the operator needs, and may read where the operator is refused.
 
 use integration_tests::prelude::*;
 use integration_tests::rights;
@@ -9,7 +9,7 @@ fn user(scene: &Scene) -> String {
     format!("{}-operator", scene.namespace)
 }
 
-/// What the server says to `client` when it asks for all definitions.
+/// The server's answer to `client` when it asks for all definitions.
 async fn refused(client: Client) -> Result<String> {
     let listed = Api::<CustomResourceDefinition>::all(client).list(&ListParams::default()).await;
     Ok(chain_of(&listed.err().context("it may not list definitions")?))

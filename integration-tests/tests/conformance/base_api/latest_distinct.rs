@@ -1,5 +1,5 @@
-//! Two informers of one type overlap: what both have comes once, in the newest state that any of them knows, and a write
-//! through one of them causes at most one run by the other.
+//! Two informers of one type overlap: an object that both have comes once, in the newest state that one of them has,
+//! and a write through one of them causes at most one run by the other.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A replica that doesn't lead doesn't process anything, whichever namespaces it is given while it stands by.
+//! A replica that doesn't lead doesn't process anything, even if its namespaces change while it stands by.
 
 use integration_tests::prelude::*;
 use operator_core::{LeaderElection, WatchScope, operator::Leadership};

@@ -1,4 +1,4 @@
-//! Without the rights for its lease an operator doesn't start, and its error says which rights those are.
+//! Without the rights for its lease an operator doesn't start, and its error names these rights.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -12,7 +12,7 @@ fn leases(verbs: &[&str], names: &[&str]) -> Value {
     })
 }
 
-/// What the start ends with.
+/// The result of the start.
 async fn refusal(operator: &Operator) -> Result<LeaderElectionError> {
     match operator.start().await {
         Err(Error::LeaderElection(refusal)) => Ok(refusal),

@@ -1,6 +1,6 @@
-//! Two controllers, each for one version of one definition, share its objects by their labels. One that a version can't decode stops
-//! nothing, unlike JOSDK's informer: it is told with its name and the reason, the others are reconciled, and it is forgotten when it
-//! is put right.
+//! Two controllers, each for one version of one definition, share its objects by their labels. An object that a version
+//! can't decode stops nothing, unlike in JOSDK's informer: it is reported with its name and the reason, the others are
+//! reconciled, and the report ends when it is repaired.
 
 use integration_tests::prelude::*;
 

@@ -3,7 +3,7 @@
 
 use integration_tests::prelude::*;
 
-/// Says in the status who was here.
+/// Writes its own name into the status.
 fn script() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {

@@ -1,5 +1,5 @@
-//! An own write is filtered while the watch goes on, and after a list that has ended before it; one that a list shows is
-//! handed on, as a list may stand for more than our write.
+//! An own write is filtered while the watch continues, and after a list that ended before it; an own write that a list
+//! shows is passed on, because a list may show more than our write.
 
 use http::Method;
 use integration_tests::prelude::*;

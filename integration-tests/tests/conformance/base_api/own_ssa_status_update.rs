@@ -1,4 +1,4 @@
-//! An own apply of the status causes no run, although each change counts; a later foreign label does.
+//! An own apply of the status causes no run, although each change counts; a later label by someone else does.
 
 use integration_tests::prelude::*;
 

@@ -1,5 +1,5 @@
-//! An owner reference leads to its primary whatever version it names: after the definition has got a new version, which is stored from
-//! then on, and with the new version in the reference.
+//! An owner reference leads to its primary, whichever version it names: after the definition has got a new version,
+//! which is the stored one from then on, and with the new version in the reference.
 
 use integration_tests::prelude::*;
 use operator_core::observe::{Cause, SourceIndex};

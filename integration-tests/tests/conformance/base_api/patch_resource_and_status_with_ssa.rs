@@ -1,5 +1,5 @@
-//! An applied patch of the primary, together with its status, adds the controller's value and keeps the user's. What only the user
-//! sets isn't claimed, and the finalizer of a controller with a cleaner stays, although the reconciler doesn't name it.
+//! An applied patch of the primary, together with its status, adds the controller's value and keeps the user's. Fields that only the user
+//! sets aren't claimed, and the finalizer of a controller with a cleaner stays, although the reconciler doesn't name it.
 
 use integration_tests::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Another system is asked for each primary in a rhythm of its own; what it answers anew wakes that primary. A primary that is gone is
-//! asked for no more, while the others go on.
+//! Another system is asked for each primary at intervals of its own; a new answer triggers that primary. For a primary
+//! that is gone it isn't asked any more, while the others continue.
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -1,4 +1,4 @@
-//! The same where the ends of primaries are not seen by any run: nothing has to be cleaned up from time to time.
+//! The same if no run sees the ends of primaries: nothing has to be cleaned up from time to time.
 
 use integration_tests::prelude::*;
 

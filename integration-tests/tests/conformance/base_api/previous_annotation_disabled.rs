@@ -1,5 +1,5 @@
-//! The same where it can't be told which of two states of a secondary is newer: JOSDK's informer is told not to compare their versions,
-//! ours is given versions that are no numbers. An own write may wake its primary once more then, but not for ever.
+//! The same if two states of a secondary can't be compared: JOSDK's informer is told not to compare their versions, and
+//! ours gets versions that aren't numbers. An own write may then trigger its primary once more, but not forever.
 
 use integration_tests::prelude::*;
 

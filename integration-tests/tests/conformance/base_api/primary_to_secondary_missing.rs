@@ -1,4 +1,4 @@
-//! Where primaries refer to secondaries and the controller isn't told how, a secondary that was there before its primary is
+//! If primaries refer to secondaries and the controller doesn't know how, a secondary that existed before its primary is
 //! not found among the primary's own; a direct look into the cache finds it.
 
 use integration_tests::prelude::*;
@@ -8,7 +8,7 @@ const BY_MAP: &str = "config-map";
 
 type Found = Result<Option<Arc<ConfigMap>>, operations::Error>;
 
-/// What a run finds by `look`, when the config map was there before the primary that names it.
+/// The result of a run by `look`, when the config map existed before the primary that names it.
 async fn found(look: fn(&TestResource, &Context<TestResource>) -> Found) -> Result<String> {
     let scene = Scene::new("primary-to-secondary-missing").await?;
     let script = Script::new(move |_, primary: Arc<TestResource>, context| {

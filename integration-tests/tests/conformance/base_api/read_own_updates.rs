@@ -1,5 +1,5 @@
-//! 250 objects: after an own write, every read from the cache shows at least that version: by key, in the whole list, and
-//! through an index, which finds the object under what was written and no more under what was there before.
+//! 250 objects: after an own write, every read from the cache shows at least that version: by key, in the whole list,
+//! and through an index, which finds the object under the new value and no longer under the old one.
 
 use futures::{StreamExt, TryStreamExt, stream};
 use integration_tests::prelude::*;

@@ -2,7 +2,7 @@
 
 use integration_tests::prelude::*;
 
-/// Keeps a config map with the value of its primary's spec, and says so in the status.
+/// Keeps a config map with the value of its primary's spec, and reports this in the status.
 fn sample() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {

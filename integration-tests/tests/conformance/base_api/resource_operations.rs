@@ -1,4 +1,4 @@
-//! Each type of write of the primary, and of its status: what was written is there, without a further run. The same
+//! Each type of write of the primary, and of its status: the written values are there, without a further run. The same
 //! write once more sends nothing.
 
 use integration_tests::prelude::*;

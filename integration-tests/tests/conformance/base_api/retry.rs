@@ -1,4 +1,4 @@
-//! A run that fails is retried after 150 ms, five times at the most; the first three fail: there are exactly four runs, and
+//! A run that fails is retried after 150 ms, at most five times; the first three fail: there are exactly four runs, and
 //! the status says success.
 
 use integration_tests::prelude::*;
@@ -7,7 +7,7 @@ use operator_core::observe::{Cause, Observation, Observer};
 const DELAY: Duration = Duration::from_millis(150);
 const FAILURES: usize = 3;
 
-/// Keeps which retries are announced, and after which delay.
+/// Records the announced retries, and their delays.
 #[derive(Debug, Default)]
 struct Announced(Mutex<Vec<(u32, Duration)>>);
 

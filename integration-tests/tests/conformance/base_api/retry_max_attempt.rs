@@ -1,4 +1,4 @@
-//! A run that always fails is retried three times at the most: there are exactly four runs.
+//! A run that always fails is retried at most three times: there are exactly four runs.
 
 use anyhow::anyhow;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! Each type of write of a secondary: what was written is there, and the write causes no further run.
+//! Each type of write of a secondary: the written values are there, and the write causes no further run.
 
 use integration_tests::prelude::*;
 use operator_core::Context;

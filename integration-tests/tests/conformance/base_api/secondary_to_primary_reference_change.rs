@@ -1,5 +1,5 @@
-//! A secondary that drops its reference to a primary, or one of several, wakes the dropped primary, which puts the
-//! reference back. The others that the secondary belongs to see both changes.
+//! A secondary that drops its reference to a primary, or one of several, triggers the dropped primary, which restores
+//! the reference. The others that the secondary belongs to see both changes.
 
 use integration_tests::prelude::*;
 use operator_core::observe::{Cause, SourceIndex};
@@ -18,7 +18,7 @@ fn maps_by_reference() -> InformerEventSource<ConfigMap> {
     })
 }
 
-/// Has `names` referred to, drops the references to `dropped`, and says which primaries ran then.
+/// Makes the map refer to `names`, drops the references to `dropped`, and returns the primaries that ran then.
 async fn dropped_ones_run(names: &[&str], dropped: &[&str]) -> Result<()> {
     let scene = Scene::new("reference-change").await?;
     let seen = Arc::new(Mutex::new(BTreeMap::new()));

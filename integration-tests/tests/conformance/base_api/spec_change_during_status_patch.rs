@@ -1,5 +1,5 @@
-//! The spec changes while a status write that changes nothing is in flight: the change is reconciled within five seconds, not
-//! taken for the echo of that write, and not found by a later list.
+//! The spec changes while a status write that changes nothing is in progress: the change is reconciled within five
+//! seconds. It isn't taken for the echo of that write, nor found only by a later list.
 
 use http::Method;
 use integration_tests::prelude::*;

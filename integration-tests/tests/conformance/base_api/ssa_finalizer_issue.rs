@@ -1,5 +1,5 @@
 //! An object that was applied by the controller's own field manager. JOSDK documents here that the apply of the finalizer
-//! drops what the manager had applied before, and that nobody should do this; ours notices, and drops nothing.
+//! drops what the manager had applied before, and that this should not be done; ours notices it, and drops nothing.
 
 use integration_tests::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Documents what an apply means: user code that applies the spec past the framework, as the controller's field manager
-//! and without the finalizer, removes the finalizer. The framework's own writes don't, and it comes back by itself.
+//! Documents the meaning of an apply: user code that applies the spec without the framework, as the controller's field manager
+//! and without the finalizer, removes the finalizer. The framework's own writes don't, and it comes back automatically.
 
 use integration_tests::prelude::*;
 

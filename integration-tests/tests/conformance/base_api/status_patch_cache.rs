@@ -1,4 +1,4 @@
-//! A counter in the status, read from the cache and written back by each run, only ever grows by one, although somebody else
+//! A counter in the status, read from the cache and written back by each run, only ever grows by one, although someone else
 //! changes the object during each run, just before its status is written, and the operator sees that change together with its own.
 
 use integration_tests::prelude::*;

@@ -1,5 +1,5 @@
-//! Without server-side apply, too, a status is written whatever has become of the object meanwhile; and a field that the status no
-//! longer has goes.
+//! Without server-side apply, too, a status is written even if the object has changed meanwhile; and a field that the
+//! status no longer has is removed.
 
 use integration_tests::prelude::*;
 

@@ -1,5 +1,5 @@
-//! From a status that is patched to one that is applied. What was patched belongs to an entry of its own, and a server leaves a field
-//! that another entry has (Kubernetes issue 99003): so it stays, unless that entry is taken away.
+//! From a status that is patched to one that is applied. Patched fields belong to a separate entry, and a server keeps
+//! a field that another entry has (Kubernetes issue 99003): it stays, unless that entry is removed.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Stopping an operator that was never started is no error.
+//! Stopping an operator that was never started isn't an error.
 
 use integration_tests::prelude::*;
 use operator_core::operator::Stopped;

@@ -9,7 +9,7 @@ const HEALED: &str = "all-events.example.com/healed";
 const DELAY: Duration = Duration::from_millis(800);
 const ONE: &str = "PATCH testresources/one -> 200";
 
-/// What a run was told of its primary.
+/// The state of the primary that a run was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
     Alive,
@@ -17,7 +17,7 @@ pub(crate) enum Told {
     Gone,
 }
 
-/// What the runs were told, in their order.
+/// The states that the runs were given, in their order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen(Arc<Mutex<Vec<Told>>>);
 
@@ -37,8 +37,8 @@ impl Seen {
     }
 }
 
-/// Puts a finalizer on living primaries whose value is `kept`, and takes it off marked ones; `fails` says which runs of a
-/// primary fail, counted from one.
+/// Puts a finalizer on living primaries whose value is `kept`, and removes it from marked ones; `fails` decides which
+/// runs of a primary fail, counted from one.
 pub(crate) fn script(seen: &Seen, fails: impl Fn(Told, usize) -> bool + Send + Sync + 'static) -> Script {
     let (seen, fails) = (seen.clone(), Arc::new(fails));
     Script::new(move |number, primary: Arc<TestResource>, context| {
@@ -72,7 +72,7 @@ async fn create_held(scene: &Scene, name: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
-/// Nothing is kept of primaries that are gone.
+/// No data is kept about primaries that are gone.
 pub(crate) async fn nothing_is_kept(operator: &TestOperator) {
     let footprint = operator.operator().footprint().await;
     assert_eq!((footprint.primaries, &footprint.leftovers[..]), (0, &[][..]), "something is kept");

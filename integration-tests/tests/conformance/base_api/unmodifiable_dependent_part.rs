@@ -1,4 +1,4 @@
-//! What should be may follow from what is: a part of a dependent keeps what it got when it was made, and the rest follows its primary.
+//! The desired state may depend on the actual one: a part of a dependent keeps its first value, and the rest follows its primary.
 
 use integration_tests::prelude::*;
 use operator_core::Context;

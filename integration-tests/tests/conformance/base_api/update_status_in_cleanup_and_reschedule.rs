@@ -1,5 +1,5 @@
-//! A clean-up that writes the status and asks to be called again meets no conflict, is called after the delay that it asked for
-//! and not before, and comes to its end. Its writes are its own client's, which the operator takes for anybody's.
+//! A clean-up that writes the status and asks to be called again meets no conflict, is called after the delay that it
+//! requested and not before, and completes. Its writes use its own client, and count as another writer's.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the invariants add: one run at a time, successors, ends that were missed, and what only left a selection.
+//! Additional invariants: one run at a time, successors, missed ends, and objects that only left a selection.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A workflow has cleaned up completely, and the user's own clean-up wants the primary kept: it stays until that agrees, too.
+//! A workflow has cleaned up completely, and the user's own clean-up wants to keep the primary: it stays until the clean-up agrees.
 
 use integration_tests::prelude::*;
 

@@ -1,5 +1,5 @@
-//! A definition that is installed while the operator waits for it: until then there is a warning with the reason, again and
-//! again but not more often than asked for, and another controller of the same operator works; then the runs start.
+//! A definition that is installed while the operator waits for it: until then there is a warning with the reason,
+//! repeated but not more often than configured, and another controller of the same operator works; then the runs start.
 
 use integration_tests::prelude::*;
 use tracing::Level;

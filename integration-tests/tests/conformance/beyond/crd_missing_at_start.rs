@@ -4,7 +4,7 @@ use integration_tests::prelude::*;
 use operator_core::observe::SourceHealth;
 use tracing::Level;
 
-/// So many attempts show that the operator tries again without saying so each time.
+/// This number of attempts shows that the operator tries again without reporting each of them.
 const ATTEMPTS: usize = 3;
 
 #[operator_test(flavor = "current_thread")]

@@ -1,4 +1,4 @@
-//! What an operator decides for all of its controllers and dependents: how many runs there are at once, and which
+//! An operator's settings for all its controllers and dependents: how many runs may be in progress, and which
 //! dependents are applied.
 
 use integration_tests::prelude::*;
@@ -63,7 +63,7 @@ async fn a_controller_with_a_long_queue_holds_up_no_other_one() -> Result<()> {
     Ok(())
 }
 
-/// How many runs have been taken back before they started.
+/// How many runs have been withdrawn before they started.
 #[derive(Debug, Default)]
 struct Withdrawn(AtomicUsize);
 
@@ -108,7 +108,7 @@ async fn a_run_that_waits_for_a_place_does_not_start_after_a_stop() -> Result<()
     Ok(())
 }
 
-/// A config map and a Secret that say nothing about how they are written, and a config map that does.
+/// A config map and a Secret without a setting for how they are written, and a config map with one.
 fn children() -> Result<Workflow<TestResource>> {
     let secret = wanted("secret", |primary: &TestResource| Secret {
         metadata: meta_of(primary, "secret"),
@@ -120,7 +120,7 @@ fn children() -> Result<Workflow<TestResource>> {
     Ok(workflow.build()?)
 }
 
-/// What is written for a new primary, in any order, and for its next spec.
+/// The writes for a new primary, in any order, and for its next spec.
 async fn written(scene: &Scene, operator: OperatorBuilder) -> Result<[Vec<String>; 2]> {
     let controller = scene.managed(&Script::idle(), &children()?);
     let operator = TestOperator::start(operator.register(controller)).await?;

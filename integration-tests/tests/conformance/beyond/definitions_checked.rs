@@ -1,4 +1,4 @@
-//! An operator that checks the definitions of its primaries at its start: what differs is told at once, and nothing runs.
+//! An operator that checks the definitions of its primaries at its start: all differences are reported together, and nothing runs.
 
 use integration_tests::prelude::*;
 use integration_tests::rights;
@@ -24,7 +24,7 @@ async fn apply(scene: &Scene<LateTestResource>, change: impl Fn(&mut Value)) -> 
     .await
 }
 
-/// What the start tells to be different, each in one line, and whether rights are missing.
+/// The differences that the start reports, each in one line, and whether rights are missing.
 async fn told(operator: &Operator) -> Result<(Vec<String>, bool)> {
     let started = operator.start().await;
     assert!(started.is_err(), "it starts");
@@ -50,7 +50,9 @@ async fn all_that_differs_is_told_at_once() -> Result<()> {
     let (_turn, scene) = Scene::late("definitions-differ").await?;
     let script = Script::<LateTestResource>::idle();
     let operator = checked(&scene, &script)?;
-    let missing = format!("{NAME}: it doesn't exist: without it the server knows no objects of that kind");
+    let missing = format!(
+        "{NAME}: it doesn't exist: without a definition the server doesn't serve objects of that kind"
+    );
     assert_eq!(told(&operator).await?, (vec![missing], false));
 
     apply(&scene, |definition| {
@@ -64,7 +66,7 @@ async fn all_that_differs_is_told_at_once() -> Result<()> {
     })
     .await?;
     let differences = [
-        "its scope is `Cluster`, and that of the type `Namespaced`: objects would be looked for where there are none",
+        "its scope is `Cluster`, and the type's is `Namespaced`: the operator would look for objects where there are none",
         "version `v1` has no subresource `status`: the operator could write no status",
         "version `v1` has another schema at `.spec`, `.spec.value`, `.status.message`: the server may drop or refuse what the \
          operator writes there",

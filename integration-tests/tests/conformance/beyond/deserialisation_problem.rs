@@ -1,6 +1,6 @@
-//! JOSDK 5.6: an object is there at the start that its informer can't decode, as it was written in another version. JOSDK's informer
-//! stops for good and has to be restarted, which its test regrets. Ours tells the object and goes on, also where the operator is to stop
-//! when a source doesn't work at its start; when the object is gone, nothing is told any more.
+//! JOSDK 5.6: at the start there is an object that its informer can't decode, because it was written in another version. JOSDK's informer
+//! stops for good and has to be restarted, which its test regrets. Ours reports the object and continues, even if the operator should stop
+//! when a source doesn't work at its start; when the object is gone, the report ends.
 
 use integration_tests::prelude::*;
 use tracing::Level;

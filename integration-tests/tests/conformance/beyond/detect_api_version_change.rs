@@ -1,4 +1,4 @@
-//! What was written in another version of its API is written once more, even where nothing seems to differ.
+//! An object that was written in another version of its API is written once more, even if nothing seems to differ.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::matcher::Matcher;

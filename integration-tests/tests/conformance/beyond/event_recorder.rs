@@ -1,4 +1,4 @@
-//! Events of Kubernetes about primaries: one object for what happens again, over restarts too, and nothing else suffers
+//! Events of Kubernetes about primaries: one object for repeated Events, over restarts too, and nothing else suffers
 //! from them.
 
 use futures::future::BoxFuture;

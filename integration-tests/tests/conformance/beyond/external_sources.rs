@@ -1,4 +1,4 @@
-//! Sources outside the cluster: what is polled and what is pushed reaches the primary's run, over a restart, too.
+//! Sources outside the cluster: polled and pushed resources reach the primary's run, also over a restart.
 
 use futures::{FutureExt, future::BoxFuture};
 use integration_tests::prelude::*;

@@ -1,5 +1,5 @@
 //! JOSDK 5.6: the id that another system gave is kept in the primary's status: by the reconciler itself, which polls its record, and
-//! by a node of a workflow. Each run reads the status that the one before it has written, so that one record is ever made.
+//! by a node of a workflow. Each run reads the status that the run before it has written, so only one record is ever created.
 
 use integration_tests::prelude::*;
 use operator_core::{Context, PerResourcePollingEventSource};
@@ -10,7 +10,7 @@ fn id_of(primary: &TestResource) -> Option<String> {
     primary.status.as_ref()?.record_id.clone()
 }
 
-/// Makes the record, or changes it; says which id it has.
+/// Creates the record, or changes it; returns its id.
 fn reconcile(
     system: &ExternalSystem,
     primary: &TestResource,
@@ -33,7 +33,7 @@ fn reconcile(
     Ok(id)
 }
 
-/// The reconciler does it itself. After the first of its runs comes another one before the watch has told what that has written.
+/// The reconciler does it itself. After its first run another one starts before the watch has delivered the first one's write.
 fn by_hand(scene: &Scene, system: &ExternalSystem, told: &Held) -> ControllerBuilder<Script> {
     let (reconciled, cleaned, polled) = (system.clone(), system.clone(), system.clone());
     let told = told.clone();

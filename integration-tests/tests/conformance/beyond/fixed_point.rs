@@ -1,4 +1,4 @@
-//! What a matcher says of the objects of its table is what the API server of today does with them.
+//! The matcher's answers about the objects of its table agree with the behaviour of today's API server.
 
 use std::{fs, path::Path};
 

@@ -1,5 +1,5 @@
 //! The listener is unready with the source's name while the definition is missing, ready once it is installed, and its
-//! metrics say what has happened.
+//! metrics show what has happened.
 
 use std::net::SocketAddr;
 
@@ -143,7 +143,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     Ok(())
 }
 
-/// A function that has nothing more to say is no task that has died.
+/// A function that has nothing more to report isn't a task that has died.
 #[operator_test]
 async fn a_source_whose_function_has_ended_is_quiet_and_its_operator_alive() -> Result<()> {
     let scene = Scene::<TestResource>::new("http-function").await?;

@@ -1,5 +1,5 @@
-//! Controllers of one operator share their informers: one list and one watch for the same objects in the same form. What
-//! comes later is told what is there, what leaves hears nothing more, and each keeps what is its own.
+//! Controllers of one operator share their informers: one list and one watch for the same objects in the same form. A source that
+//! joins later learns which objects exist, a source that leaves hears nothing more, and each keeps its own data.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What the Java Operator SDK has no test for, and, of its version 5.6, what is in no list yet.
+//! Behaviour for which the Java Operator SDK has no test, and tests of its version 5.6 that aren't in a list yet.
 
 mod all_events;
 mod cleaner_keeps_finalizer;

@@ -1,4 +1,4 @@
-//! What the outside sees of a run: its span, and the metrics.
+//! The view of a run from outside: its span, and the metrics.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An error that says itself that it is not to be retried, from each function of users.
+//! An error that says itself that it must not be retried, from each function of users.
 
 use integration_tests::prelude::*;
 use operator_core::{Permanent, Run, Wire as _, workflow::WorkflowBuilder};
@@ -9,17 +9,17 @@ fn plan(one: &TestResource) -> Result<&str, Permanent> {
     if one.spec.value == "bad" { Err(Permanent::new(WORDS)) } else { Ok(&one.spec.value) }
 }
 
-/// Wants nothing that can be made.
+/// Wants an object that can't be created.
 fn wanted(one: &TestResource) -> Result<ConfigMap, BoxError> {
     Ok(map_of(one, "wanted", plan(one)?))
 }
 
-/// Can't be asked.
+/// Its desired state can't be computed.
 fn asked(one: &TestResource) -> Result<bool, Permanent> {
     plan(one).map(|_| true)
 }
 
-/// Can't be asked whether it is wanted.
+/// Whether it is wanted can't be determined.
 fn perhaps(one: &TestResource) -> Result<Option<ConfigMap>, Permanent> {
     Ok(asked(one)?.then(|| map_of(one, "perhaps", "")))
 }
@@ -33,7 +33,7 @@ fn made(one: &TestResource) -> Option<Result<(), BoxError>> {
     Some(made().map_err(BoxError::from))
 }
 
-/// What is told of a run, and whether it is the last one.
+/// The report of a run, and whether it is the last attempt.
 fn status(_: &TestResource, run: &Run<TestResource>) -> integration_tests::TestStatus {
     said(run.error().map_or_else(String::new, |error| format!("{error}: {}", error.is_last_attempt())))
 }

@@ -1,4 +1,4 @@
-//! A primary that is deleted, or replaced under its name, while it is being worked on.
+//! A primary that is deleted, or replaced under its name, during its run.
 
 use futures::FutureExt;
 use integration_tests::prelude::*;

@@ -1,5 +1,5 @@
-//! A primary that is created anew under its old name has nothing of its predecessor's: it starts with fresh retries, and
-//! reaches a status of its own.
+//! A primary that is created anew under its old name inherits nothing from its predecessor: it starts with fresh
+//! retries, and reaches a status of its own.
 
 use integration_tests::prelude::*;
 

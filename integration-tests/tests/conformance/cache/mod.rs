@@ -15,7 +15,7 @@ use operator_core::{
 };
 use tokio::sync::oneshot;
 
-/// Remembers what it was told, in short: `+a`, `a` or `-a`.
+/// Remembers its events, in short: `+a`, `a` or `-a`.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<String>>>);
 
@@ -67,7 +67,7 @@ impl<K: KubeObject> Running<K> {
         Ok(tokio::time::timeout(DEADLINE, self.informer.synced()).await?)
     }
 
-    /// Waits until everything that the server holds was told.
+    /// Waits until it has seen everything that the server has.
     async fn caught_up(&self) -> Result<()> {
         eventually("the informer to catch up", async || Ok(self.informer.caught_up().await?.then_some(())))
             .await

@@ -1,4 +1,4 @@
-//! The options of informers on a controller's sources and on its primaries: what is held, what is kept, how it is listed.
+//! The options of informers on a controller's sources and on its primaries: which objects are held, in which form, and how they are listed.
 
 use futures::FutureExt;
 use http::header::ACCEPT;

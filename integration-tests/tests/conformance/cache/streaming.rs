@@ -1,4 +1,4 @@
-//! Streamed lists, as far as the real server goes: both kinds of list give the same.
+//! Streamed lists, as far as the real server supports them: both kinds of list have the same result.
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -1,4 +1,4 @@
-//! Types and rights that come later.
+//! Types and rights that appear later.
 
 use integration_tests::prelude::*;
 use k8s_openapi::{

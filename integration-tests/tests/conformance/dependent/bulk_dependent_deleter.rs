@@ -1,4 +1,4 @@
-//! A bulk dependent that nothing is garbage collected of: it deletes what is too much, and everything before its primary goes.
+//! A bulk dependent whose objects aren't garbage-collected: it deletes superfluous ones, and all of them before its primary goes.
 
 use integration_tests::prelude::*;
 

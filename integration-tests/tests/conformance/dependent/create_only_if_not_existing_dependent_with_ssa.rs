@@ -1,4 +1,4 @@
-//! An object that exists already and is not the primary's is neither changed nor taken over; the error says whose it is.
+//! An object that exists already and isn't the primary's is neither changed nor taken over; the error names its owner.
 //! Once it is out of the way, the dependent is created.
 
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! A dependent without an owner reference says by annotations which primary it belongs to, and its events find it.
+//! The annotations of a dependent without an owner reference name its primary, and its events find it.
 
 use integration_tests::prelude::*;
 use operator_core::resource::MarkNames;

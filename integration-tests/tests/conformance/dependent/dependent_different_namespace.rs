@@ -1,5 +1,5 @@
-//! A dependent in another namespace than its primary: marked by annotations, because an owner reference would be understood
-//! wrongly, and is refused.
+//! A dependent in a namespace other than its primary's: marked by annotations, because an owner reference would be
+//! misinterpreted, and is refused.
 
 use integration_tests::prelude::*;
 use operator_core::{Node, One, WatchScope};

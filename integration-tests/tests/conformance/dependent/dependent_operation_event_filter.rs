@@ -1,4 +1,4 @@
-//! What a dependent creates and updates causes no further run.
+//! A dependent's own creations and updates cause no further run.
 
 use integration_tests::prelude::*;
 

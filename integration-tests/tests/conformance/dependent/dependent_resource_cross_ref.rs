@@ -1,5 +1,5 @@
-//! Fifty primaries, each with a Secret and a config map that is made from what the Secret holds: all are created without an
-//! error, and all go.
+//! Fifty primaries, each with a Secret and a config map made from the Secret's content: all are created without an
+//! error, and all are deleted.
 
 use integration_tests::prelude::*;
 use k8s_openapi::ByteString;

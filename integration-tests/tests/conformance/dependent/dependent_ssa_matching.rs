@@ -1,5 +1,5 @@
-//! A dependent that is applied under a field manager of the user's choice: nothing is sent while only others' fields change, a
-//! change of the spec makes one write, and what others have added stays.
+//! A dependent that is applied under a field manager of the user's choice: nothing is sent while only others' fields
+//! change, a change of the spec makes one write, and the additions of others stay.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The same by a dependent: the framework keeps the id in an object, which goes after the resource.
+//! The same by a dependent: the framework keeps the id in an object, which is deleted after the resource.
 
 use integration_tests::prelude::*;
 

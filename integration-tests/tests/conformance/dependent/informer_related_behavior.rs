@@ -1,7 +1,7 @@
-//! An operator that may not list everything that it should watch, from the start or later: it says so, goes on with what it
-//! may do, and catches up as soon as it may do the rest.
+//! An operator that may not list everything that it should watch, from the start or later: it reports this, continues
+//! with what it may do, and catches up as soon as it may do the rest.
 //!
-//! Told to, it stops at its start instead, and calls a handler.
+//! With the setting for it, it stops at its start instead, and calls a handler.
 
 use std::fmt::Debug;
 

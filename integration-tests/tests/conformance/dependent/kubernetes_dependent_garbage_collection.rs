@@ -1,5 +1,5 @@
-//! A dependent with an owner reference: the garbage collector deletes it with its primary, and a precondition that isn't met
-//! has the operator delete it before. Neither needs a finalizer.
+//! A dependent with an owner reference: the garbage collector deletes it with its primary, and a precondition that
+//! isn't met makes the operator delete it earlier. Neither needs a finalizer.
 
 use integration_tests::prelude::*;
 use operator_core::Wire as _;

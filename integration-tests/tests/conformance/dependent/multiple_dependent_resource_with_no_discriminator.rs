@@ -1,5 +1,5 @@
-//! Two dependents of one type without a word about which object belongs to which: they are told apart by the names that they
-//! desire, and each is found again after others have deleted it.
+//! Two dependents of one type without a setting that assigns objects to them: they are distinguished by the names that
+//! they desire, and each is found again after others have deleted it.
 
 use integration_tests::prelude::*;
 

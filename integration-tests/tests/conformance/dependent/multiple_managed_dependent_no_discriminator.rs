@@ -1,4 +1,4 @@
-//! Two managed dependents of one type that are told apart by nothing but the names that they desire.
+//! Two managed dependents of one type that are distinguished only by the names that they desire.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Two managed dependents of one type: they share an informer, and are garbage collected.
+//! Two managed dependents of one type: they share an informer, and are garbage-collected.
 
 use integration_tests::prelude::*;
 

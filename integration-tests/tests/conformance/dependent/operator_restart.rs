@@ -1,4 +1,4 @@
-//! One operator, stopped and started again: what exists is reconciled again, and its dependents are as they were.
+//! One operator, stopped and started again: existing primaries are reconciled again, and their dependents are unchanged.
 
 use integration_tests::prelude::*;
 

@@ -1,5 +1,5 @@
-//! A Deployment, into which the server and its controllers write much, is applied once; the annotation in which JOSDK used to
-//! keep the previous state is no difference.
+//! A Deployment, into which the server and its controllers write much, is applied once; the annotation in which JOSDK
+//! formerly kept the previous state isn't a difference.
 
 use integration_tests::prelude::*;
 

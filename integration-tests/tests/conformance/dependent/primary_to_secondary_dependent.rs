@@ -1,5 +1,5 @@
-//! A Secret that is created only while a config map that the primary names allows it, and that holds what the config map says:
-//! the config map's change wakes the primary.
+//! A Secret that is created only while a config map that the primary names allows it, with content from the config map:
+//! a change of the config map triggers the primary.
 
 use integration_tests::prelude::*;
 use k8s_openapi::ByteString;

@@ -1,5 +1,5 @@
-//! A Service with a matcher of the user's own: its word counts, whatever the others would say. Nothing is written while it
-//! agrees, not even what others have changed in what is desired; what it doesn't agree to is written, although nothing that is
+//! A Service with a matcher of the user's own, which alone decides. Nothing is written while the matcher
+//! agrees, not even if others have changed desired fields; if it doesn't agree, the Service is written, although nothing
 //! desired has changed.
 
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! A ServiceAccount, which has no spec, as a dependent: what is not in a spec is compared and written, too.
+//! A ServiceAccount, which has no spec, as a dependent: fields outside a spec are compared and written, too.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::core::v1::ServiceAccount;

@@ -1,5 +1,5 @@
-//! A Service that is applied, but compared by content: it is not written again and again, and a field that is not desired any
-//! more is not seen, as managed fields are not looked at.
+//! A Service that is applied, but compared by content: it isn't written again and again, and a field that is no longer
+//! desired isn't noticed, because managed fields are ignored.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::matcher::{GenericMatcher, Matcher};

@@ -1,4 +1,4 @@
-//! A Deployment as a dependent that the reconciler calls by itself: what it has written is what the same run reads.
+//! A Deployment as a dependent that the reconciler calls by itself: the same run reads what it has written.
 
 use integration_tests::prelude::*;
 use operator_core::{Wire as _, workflow::Operation};

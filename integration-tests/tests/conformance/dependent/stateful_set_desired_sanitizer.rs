@@ -1,5 +1,5 @@
-//! A StatefulSet with claim templates and quantities that the server spells differently: nothing but what was changed is ever
-//! a difference.
+//! A StatefulSet with claim templates and quantities that the server spells differently: only real changes are ever
+//! differences.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::apps::v1::StatefulSet;

@@ -1,4 +1,4 @@
-//! A function that answers with several objects: they are made, changed and removed by their names.
+//! A function that returns several objects: they are created, changed and deleted by their names.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

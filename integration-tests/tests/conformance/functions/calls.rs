@@ -1,4 +1,4 @@
-//! What a reconciler writes in one call each: it applies objects, and deletes them.
+//! Writes of a reconciler in one call each: it applies objects, and deletes them.
 
 use integration_tests::prelude::*;
 use operator_core::prelude::Context;

@@ -1,4 +1,4 @@
-//! Conditions and functions in each of the forms that they may have: until one is met, its reason is told.
+//! Conditions and functions in each allowed form: until a condition is met, its reason is reported.
 
 use anyhow::Result;
 use futures::future::BoxFuture;

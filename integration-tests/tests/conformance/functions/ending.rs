@@ -14,7 +14,7 @@ fn database(_: &TestResource) -> Secret {
     a_secret()
 }
 
-/// Somebody keeps the database for a while, or lets it go.
+/// Someone keeps the database for a while, or releases it.
 async fn keep_database(scene: &Scene, finalizers: Value) -> Result<()> {
     let keep = Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
     scene.api::<Secret>().patch("one-database", &PatchParams::default(), &keep).await?;

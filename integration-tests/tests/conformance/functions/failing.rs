@@ -1,4 +1,4 @@
-//! Functions that fail, panic, or answer with what can't be made: each stops only what comes after it.
+//! Functions that fail, panic, or return invalid objects: each stops only the nodes that come after it.
 
 use anyhow::Result;
 use integration_tests::prelude::*;
@@ -53,7 +53,7 @@ async fn one_of_several_needs_a_name_of_its_own() -> Result<()> {
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene
         .failures
-        .expect("node `nameless` wants a ConfigMap that is not named as a whole: each object of several");
+        .expect("node `nameless` wants a ConfigMap without a complete name: each of several objects");
     scene.create("one", "").await?;
     assert_eq!(operator.settled().await?.written(), [""; 0]);
     Ok(())

@@ -1,4 +1,4 @@
-//! Functions whose objects' kind is known at run time only: the node says it, and all else is as with any other.
+//! Functions whose objects' kind is known only at run time: the node declares it, and everything else is as with any other.
 
 use anyhow::Result;
 use integration_tests::prelude::*;
@@ -21,12 +21,12 @@ fn maps() -> ApiResource {
     ApiResource::erase::<ConfigMap>(&())
 }
 
-/// Says nothing but what it holds: name, namespace and kind are its node's.
+/// Determines only its content: name, namespace and kind are its node's.
 fn settings(primary: &TestResource) -> Option<DynamicObject> {
     (!says(primary, "off")).then(|| object(json!({ "data": { "value": primary.spec.value } })))
 }
 
-/// Says its kind, which is its node's as well, and its name.
+/// Determines its kind, which is also its node's, and its name.
 fn words(primary: &TestResource) -> Result<Want<Vec<DynamicObject>>> {
     let words = primary.spec.value.split(' ').map(|word| {
         let name = format!("{}-{word}", primary.name_any());
@@ -93,7 +93,7 @@ async fn an_object_of_a_kind_that_its_node_says_is_created_changed_and_removed()
     scene.until_nothing_is_left_of("one").await
 }
 
-/// What is written is of the node's kind, so that what a function says of another one is no slip.
+/// The written object is of the node's kind, so another kind in a function's result isn't a mistake.
 fn another(_: &TestResource) -> DynamicObject {
     DynamicObject { types: Some(TypeMeta::resource::<Deployment>()), ..object(json!({})) }
 }

@@ -39,8 +39,8 @@ fn a_secret() -> Secret {
     Secret { string_data: Some(data), ..Secret::default() }
 }
 
-/// What was written. The end of one object may wake its primary before the watch has told of another's, which is then deleted once
-/// more: that comes to nothing, and isn't told.
+/// The writes. The end of one object may trigger its primary before the watch has delivered another's end, which is
+/// then deleted again: that has no effect, and isn't listed.
 fn done(settled: &Settled) -> Vec<String> {
     let in_vain = |write: &String| {
         write.starts_with("DELETE") && (write.ends_with("-> 404") || write.ends_with("-> 409"))

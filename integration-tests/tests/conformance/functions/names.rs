@@ -1,4 +1,4 @@
-//! Names of objects that nobody has said, and an object that is renamed.
+//! Default names of objects, and an object that is renamed.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! Whether a dependent of the user's own exists is what a function says, in each of the forms that it may have.
+//! A function decides whether a dependent of the user's own exists, in each allowed form.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! A comparison that sees the primary and the context, and a dependent that brings its own way to be reconciled.
+//! A comparison that sees the primary and the context, and a dependent that reconciles itself in its own way.
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -1,4 +1,4 @@
-//! A function without a workflow, which says that nothing should exist, or that what exists is left alone.
+//! A function without a workflow that wants no object, or leaves an existing one alone.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! Dependents and conditions with state of their own, what a cluster has to have, and a condition that asks again.
+//! Dependents and conditions with state of their own, capabilities of the cluster, and a condition that asks again.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

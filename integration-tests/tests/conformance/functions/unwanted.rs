@@ -1,4 +1,4 @@
-//! What isn't wanted goes, also while what it depends on isn't ready; what is held stays.
+//! Unwanted objects are deleted, also while their nodes' dependencies aren't ready; held objects stay.
 
 use anyhow::Result;
 use integration_tests::prelude::*;

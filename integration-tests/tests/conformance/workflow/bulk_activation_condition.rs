@@ -1,5 +1,5 @@
-//! A bulk node with an activation condition is to be deleted in the very first run, because the precondition of what it
-//! depends on is not met: its event source isn't there yet, which is waited for, and is no error.
+//! A bulk node with an activation condition is to be deleted in the very first run, because the precondition of a node
+//! that it depends on isn't met: its event source doesn't run yet, which is waited for, and isn't an error.
 
 use integration_tests::prelude::*;
 

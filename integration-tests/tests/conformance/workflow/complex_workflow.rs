@@ -1,5 +1,5 @@
-//! Two StatefulSets and two Services with dependencies between them get ready in order: what depends on a set is made when the set is
-//! ready, and not before.
+//! Two StatefulSets and two Services with dependencies between them become ready in order: a node that depends on a set
+//! is created when the set is ready, and not before.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::apps::v1::StatefulSet;

@@ -1,4 +1,4 @@
-//! The primary stays until its dependent is really gone: the dependent has a finalizer of somebody else.
+//! The primary stays until its dependent is really gone: the dependent has someone else's finalizer.
 
 use integration_tests::prelude::*;
 use operator_core::workflow::conditions::ResourceDeleted;

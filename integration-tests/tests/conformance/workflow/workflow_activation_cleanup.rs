@@ -1,5 +1,5 @@
-//! An object that is marked for deletion already when the operator starts is cleaned up, although the event source of its
-//! dependent starts only then.
+//! An object that is already marked for deletion when the operator starts is cleaned up, although the event source of
+//! its dependent starts only then.
 
 use integration_tests::prelude::*;
 use operator_core::controller::IntoController;

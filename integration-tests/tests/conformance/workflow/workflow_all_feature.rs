@@ -1,5 +1,5 @@
 //! A config map waits for a Deployment to be ready, is absent while its precondition is not met, and keeps the primary
-//! until somebody marks it; what conditions answer can be read.
+//! until someone marks it; the conditions' answers can be read.
 
 use integration_tests::prelude::*;
 use operator_core::{Verdict, status::kstatus::Kstatus, workflow::ConditionKind};

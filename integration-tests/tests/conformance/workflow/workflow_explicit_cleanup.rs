@@ -1,5 +1,5 @@
-//! A workflow that is invoked explicitly is cleaned up by itself where the reconciler has no clean-up to do so in. With a
-//! cleaner that is the cleaner's business, and the finalizer stays while it says so.
+//! A workflow that is invoked explicitly is cleaned up automatically if the reconciler has no clean-up that could do
+//! it. With a cleaner, the cleaner has to do it, and the finalizer stays until it is done.
 
 use integration_tests::prelude::*;
 

@@ -1,5 +1,5 @@
-//! A workflow that is declared as invoked explicitly runs only when the reconciler calls it. Without a cleaner it is cleaned up
-//! all the same: nobody else would delete what it has made.
+//! A workflow that is declared as invoked explicitly runs only when the reconciler calls it. Without a cleaner it is
+//! still cleaned up: nothing else would delete its objects.
 
 use integration_tests::prelude::*;
 

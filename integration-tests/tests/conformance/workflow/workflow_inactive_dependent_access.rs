@@ -1,4 +1,4 @@
-//! Reading the type of an inactive node gives nothing, and no error.
+//! Reading the type of an inactive node returns nothing, and isn't an error.
 
 use integration_tests::prelude::*;
 

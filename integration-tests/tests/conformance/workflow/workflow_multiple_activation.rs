@@ -1,5 +1,5 @@
-//! A node that is deactivated takes its informer with it: what changes then causes no run. Activated again it finds what
-//! is there. Many primaries follow one switch. What is inactive when its primary goes is left alone, too.
+//! A deactivated node stops its informer: changes then cause no run. Activated again, it finds what
+//! exists. Many primaries follow one switch. An inactive node's object stays when its primary is deleted.
 
 use integration_tests::prelude::*;
 use operator_core::{Node, One};

@@ -1,4 +1,4 @@
-//! A workflow whose errors are the reconciler's business keeps them in its results, in a reconcile and in a clean-up, and
+//! A workflow whose errors the reconciler handles keeps them in its results, in a reconcile and in a clean-up, and
 //! fails no run.
 
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! What a run costs, by the API server's audit log: a first run makes one write for each child, one for the finalizer and
+//! The cost of a run, by the API server's audit log: a first run makes one write for each child, one for the finalizer and
 //! one for the status, and reads nothing; a run that changes nothing makes no call at all, not even after a restart.
 
 use integration_tests::prelude::*;

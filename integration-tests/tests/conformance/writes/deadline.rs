@@ -1,4 +1,4 @@
-//! A run that takes longer than its controller allows is dropped, says so in the error status, and is retried.
+//! A run that takes longer than its controller allows is dropped, reported in the error status, and retried.
 
 use integration_tests::prelude::*;
 

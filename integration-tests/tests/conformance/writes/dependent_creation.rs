@@ -1,4 +1,4 @@
-//! A dependent is never created twice, and nobody else's object is taken for it.
+//! A dependent is never created twice, and no other owner's object is mistaken for it.
 
 use http::Method;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! Whatever we write, and in whatever way: what others own in the object stays theirs.
+//! Whatever we write, and in whatever way: fields of others in the object stay theirs.
 
 use integration_tests::prelude::*;
 use operator_core::Context;

@@ -1,4 +1,4 @@
-//! What the writes promise beyond the original's tests.
+//! Guarantees of writes beyond the original's tests.
 
 mod api_calls;
 mod deadline;

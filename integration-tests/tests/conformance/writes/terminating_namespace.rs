@@ -1,4 +1,5 @@
-//! A child in another namespace that is being terminated can't be created: the error says so, and is not tried in a hot loop.
+//! A child in another namespace that is being terminated can't be created: the error says so, and is tried again with growing
+//! delays, beyond the attempts of the retry.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::core::v1::Namespace;
@@ -51,7 +52,8 @@ async fn the_error_says_what_is_wrong() -> Result<()> {
     let operator = scene.start(controller.retry(GenericRetry::linear(Duration::from_secs(1), 2)?)).await?;
     scene.create("one", "first").await?;
     let settled = operator.settled().await?;
-    assert_eq!(settled.runs_of(&scene.key("one")), 3, "one run and two retries");
+    let runs = settled.runs_of(&scene.key("one"));
+    assert!((4..8).contains(&runs), "{runs} runs in a few seconds, and no attempt is used up");
     let errors = errors.lock().clone();
     assert!(errors.iter().all(|error| error.contains("its namespace is being terminated")), "{errors:?}");
     maps.patch(

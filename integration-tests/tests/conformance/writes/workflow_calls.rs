@@ -1,6 +1,6 @@
-//! What a workflow costs, by the API server's audit log: a first run of ten dependents makes ten writes and one of the
+//! The cost of a workflow, by the API server's audit log: a first run of ten dependents makes ten writes and one of the
 //! status, a run in which everything matches makes none, a change of one makes one and one; and ten that don't depend on
-//! one another are under way at the same time.
+//! one another are in progress at the same time.
 
 use http::Method;
 use integration_tests::prelude::*;

@@ -22,7 +22,7 @@ use tokio_rustls::{
 
 use super::{keeper, keeping, kept};
 
-/// How long a bundle may be out of date: the file is read again when a connection is made and this has passed.
+/// How long a bundle may be out of date: when a connection is made after this time, the file is read again.
 const READ_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -34,7 +34,7 @@ impl Authority {
         Ok(Self(CertifiedIssuer::self_signed(params, KeyPair::generate()?)?))
     }
 
-    /// A server's side of TLS with a certificate of this authority.
+    /// The server side of TLS with a certificate of this authority.
     fn acceptor(&self) -> Result<TlsAcceptor> {
         let mut server = CertificateParams::default();
         server.subject_alt_names.push(SanType::IpAddress(Ipv4Addr::LOCALHOST.into()));
@@ -48,7 +48,7 @@ impl Authority {
     }
 }
 
-/// Stands before the API server with a certificate of its own, and is a cluster administrator there.
+/// A proxy in front of the API server with a certificate of its own, which acts as a cluster administrator.
 struct Front {
     url: String,
     acceptor: Arc<Mutex<TlsAcceptor>>,

@@ -1,4 +1,4 @@
-//! A Secret's value is in no log at any level of anybody, no status, no Event, no metric and no observation, whatever goes
+//! A Secret's value is in no log at any level, no status, no Event, no metric and no observation, whatever goes
 //! wrong with the Secret.
 
 use integration_tests::prelude::*;
@@ -10,7 +10,7 @@ use operator_core::observe::{Observation, Observer};
 
 use super::says;
 
-/// The value that must not be seen.
+/// The secret value.
 const CANARY: &str = "tweety-7f3a";
 
 fn password(primary: &TestResource) -> ByteString {
@@ -26,7 +26,7 @@ fn secret(primary: &TestResource) -> Secret {
     }
 }
 
-/// Writes down what observers are told, as whoever logs that would.
+/// Writes down the observations, as an observer that logs them would.
 #[derive(Debug)]
 struct Notes(LogText);
 
@@ -36,7 +36,7 @@ impl Observer for Notes {
     }
 }
 
-/// The server's words about an invalid Secret, which repeat what it has got.
+/// The server's message about an invalid Secret, which repeats its content.
 fn quoting(code: u16, reason: &str) -> Answer {
     let words = format!("Secret \"one-secret\" is invalid: data[password]: Invalid value: \"{CANARY}\"");
     Answer::json(
@@ -52,7 +52,7 @@ fn quoting(code: u16, reason: &str) -> Answer {
     )
 }
 
-/// A Secret that is none: where a map should be, there is the value.
+/// An invalid Secret: the value is in the place of a map.
 fn undecodable() -> Value {
     json!({
         "apiVersion": "v1", "kind": "Secret", "data": CANARY, "type": "Opaque",
@@ -151,7 +151,7 @@ async fn kept(scene: &Scene, primary: &TestResource) -> Result<()> {
         .await
 }
 
-/// Everything in the namespace that people are shown.
+/// Everything in the namespace that people can see.
 async fn shown(scene: &Scene) -> Result<String> {
     let list = ListParams::default();
     let primaries = scene.resources.list(&list).await?.items;

@@ -1,4 +1,4 @@
-//! Desired states that come, go, make no sense and come again, and hands that touch what the operator keeps.
+//! Desired states that come, go, make no sense and come again, and people who edit the operator's objects.
 
 use integration_tests::prelude::*;
 
@@ -17,7 +17,7 @@ async fn counting(scene: &Scene) -> Result<TestOperator> {
     scene.start_managed(&script, &workflow).await
 }
 
-/// What there is, without what is different each time.
+/// The existing objects, without the parts that differ each time.
 async fn state(scene: &Scene) -> Result<BTreeMap<String, Value>> {
     let mut state = BTreeMap::new();
     for map in scene.api::<ConfigMap>().list(&ListParams::default()).await? {
@@ -31,7 +31,7 @@ async fn state(scene: &Scene) -> Result<BTreeMap<String, Value>> {
     Ok(state)
 }
 
-/// Gives the primary another value, and waits for the end of its consequences.
+/// Gives the primary another value, and waits for the end of the consequences.
 async fn change(scene: &Scene, operator: &TestOperator, value: &str) -> Result<BTreeMap<String, Value>> {
     scene.set("one", value).await?;
     let words = if value.starts_with(|c: char| c.is_ascii_digit()) { value } else { "no number" };

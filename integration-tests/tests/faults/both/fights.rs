@@ -1,4 +1,4 @@
-//! Somebody else who wants the same field to be something else.
+//! Another writer that wants another value in the same field.
 
 use integration_tests::prelude::*;
 use operator_core::processor::GovernorRateLimiter;

@@ -1,4 +1,4 @@
-//! Finalizers that others remove, or that are others'.
+//! Finalizers that others remove, or that belong to others.
 
 use integration_tests::prelude::*;
 

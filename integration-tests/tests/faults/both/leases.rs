@@ -1,4 +1,4 @@
-//! Leases of replicas that are real enough to be late: on a real kube-apiserver, in real time.
+//! Leases that are renewed late: on a real kube-apiserver, in real time.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -11,9 +11,9 @@ use operator_core::{
 use super::{keeper, keeping, kept};
 use crate::replica::{LEASE, declared, election, lease, until_leading, writers};
 
-/// Shorter than by default, so that the tests are, and longer than a busy machine may halt a replica that should lead.
+/// Shorter than by default, which shortens the tests, and longer than a busy machine may halt a replica that should lead.
 const LEASE_DURATION: Duration = Duration::from_secs(6);
-/// Also the longest time for a holder to notice that its lease isn't its own any more: it would end its term then anyway.
+/// Also the longest time for a holder to notice that it has lost its lease: it would end its term then anyway.
 const RENEW_DEADLINE: Duration = Duration::from_secs(4);
 
 fn quick(scene: &Scene, name: &str) -> LeaderElection {

@@ -1,4 +1,4 @@
-//! Faults that a server itself brings, on both servers where the one inside the process has what it takes. The names of the
+//! Faults of a server itself, on both servers if the one inside the process supports them. The names of the
 //! tests begin with their rows.
 
 mod authorities;
@@ -21,7 +21,7 @@ use integration_tests::prelude::*;
 use k8s_openapi::NamespaceResourceScope;
 use kube::core::object::HasStatus;
 
-/// A reconciler that keeps a config map with the primary's value, says so in the status, and an error as well.
+/// A reconciler that keeps a config map with the primary's value, reports it in the status, and errors as well.
 fn keeping<K>() -> Script<K>
 where
     K: TestObject + HasStatus<Status = TestStatus>,
@@ -36,7 +36,7 @@ where
     .on_error(|_, _, error| said(chain_of(error)))
 }
 
-/// Its controller, which tries again soon and often.
+/// Its controller, which retries soon and often.
 fn keeper<K>(scene: &Scene<K>, script: &Script<K>) -> Result<ControllerBuilder<Script<K>>>
 where
     K: TestObject + HasStatus<Status = TestStatus> + Resource<Scope = NamespaceResourceScope>,
@@ -48,7 +48,7 @@ where
         .namespaces([&scene.namespace]))
 }
 
-/// Waits until the config map of that name holds a value.
+/// Waits until the config map with that name holds a value.
 async fn kept<K>(scene: &Scene<K>, name: &str, value: &str) -> Result<ConfigMap>
 where
     K: TestObject + Resource<Scope = NamespaceResourceScope>,
@@ -57,7 +57,7 @@ where
     scene.until_other(&what, name, |map: &ConfigMap| value_of(map) == Some(value)).await
 }
 
-/// Waits until the status says something.
+/// Waits until the status has a text.
 async fn says<K>(scene: &Scene<K>, name: &str, words: &str) -> Result<String>
 where
     K: TestObject + HasStatus<Status = TestStatus> + Resource<Scope = NamespaceResourceScope>,

@@ -1,10 +1,10 @@
-//! Objects that the server can't take.
+//! Objects that the server refuses.
 
 use integration_tests::prelude::*;
 
 use super::says;
 
-/// A config map that is as the primary's value says.
+/// A config map as the primary's value requires.
 fn sized(primary: &TestResource) -> ConfigMap {
     let mut map = map_of(primary, "map", "small");
     match primary.spec.value.as_str() {
@@ -23,7 +23,7 @@ fn filled(bytes: usize) -> std::collections::BTreeMap<String, String> {
 }
 
 #[operator_test]
-async fn f25_an_object_that_is_too_large_is_refused_once_until_it_changes() -> Result<()> {
+async fn f25_an_object_that_is_too_large_is_a_clear_error_and_no_hot_loop() -> Result<()> {
     let scene = Scene::new("f25").await?;
     scene.failures.expect("may not be more than 1048576 bytes");
     scene.failures.expect("may not be more than 262144 bytes");
@@ -33,22 +33,22 @@ async fn f25_an_object_that_is_too_large_is_refused_once_until_it_changes() -> R
         Box::pin(async move { Ok(Said::status(said(&*primary.spec.value))) })
     })
     .on_error(|_, _, error| said(error.to_string()));
-    let controller =
-        scene.managed(&script, &workflow).retry(GenericRetry::linear(Duration::from_millis(50), 100)?);
-    let operator = scene.start(controller).await?;
+    let operator = scene.start_managed(&script, &workflow).await?;
     scene.create("one", "small").await?;
     says(&scene, "one", "small").await?;
-    for (value, words) in [
-        ("too large to be stored", "Too long: may not be more than"),
-        ("too large to be read", "too large"),
-        ("too long in its annotations", "metadata.annotations"),
+    // A limit of the schema may be another one later; that of a request isn't.
+    for (value, words, most) in [
+        ("too large to be stored", "Too long: may not be more than", 5),
+        ("too large to be read", "too large", 1),
+        ("too long in its annotations", "metadata.annotations", 5),
     ] {
         operator.settled().await?;
         scene.set("one", value).await?;
         let message = says(&scene, "one", words).await?;
         assert!(message.len() < 2_000, "nothing of the object is repeated: {} bytes", message.len());
         let settled = operator.settled().await?;
-        assert_eq!(settled.runs_of(&scene.key("one")), 1, "{value}: what can't succeed is not tried again");
+        let runs = settled.runs_of(&scene.key("one"));
+        assert!((1..=most).contains(&runs), "{value}: {runs} runs in a few seconds");
         scene.set("one", "small again").await?;
         says(&scene, "one", "small again").await?;
     }

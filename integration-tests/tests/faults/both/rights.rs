@@ -1,4 +1,4 @@
-//! Rights and credentials that go while the operator runs, and come back.
+//! Rights and credentials that are lost while the operator runs, and come back.
 
 use integration_tests::prelude::*;
 use integration_tests::rights::{maps, primaries};

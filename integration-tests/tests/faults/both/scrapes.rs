@@ -1,4 +1,4 @@
-//! Those who ask for the metrics, and don't wait for the answer.
+//! Clients that ask for the metrics, and don't wait for the answer.
 
 use integration_tests::prelude::*;
 use tokio::{
@@ -9,7 +9,7 @@ use tokio::{
 
 use super::{keeper, keeping, kept};
 
-/// Half of them never end their question, which takes all the places that the listener has; half never read the answer.
+/// Half of them never end their requests, which takes all places of the listener; half never read the answer.
 const HANGING: usize = 128;
 
 /// Not on both servers: sockets know nothing of the virtual time inside the process.

@@ -19,7 +19,7 @@ use tokio_rustls::{
     rustls::{self, ServerConfig, pki_types::PrivateKeyDer},
 };
 
-/// What the webhook says about an object.
+/// The webhook's answer about an object.
 pub(super) enum Verdict {
     Allowed,
     Denied(&'static str),
@@ -38,7 +38,7 @@ pub(super) struct Webhook {
 }
 
 impl Webhook {
-    /// Starts one that judges each object by `judge`, with a certificate that is valid, or not any more.
+    /// Starts a webhook that judges each object by `judge`, with a certificate that is valid, or has expired.
     pub(super) async fn start(
         expired: bool,
         judge: impl Fn(&Value) -> Verdict + Send + Sync + 'static,
@@ -73,7 +73,7 @@ impl Webhook {
         Ok(Self { url, ca: ByteString(authority.pem().into_bytes()), calls, listening })
     }
 
-    /// How often it was asked.
+    /// The number of its requests.
     pub(super) fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }

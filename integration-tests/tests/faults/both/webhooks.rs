@@ -8,7 +8,7 @@ use super::{
     webhook_server::{Verdict, Webhook},
 };
 
-/// Has the API server ask the webhook from now on, and waits until it does. Returns where its configuration lies.
+/// Makes the API server call the webhook from now on, and waits until it does. Returns the path of its configuration.
 async fn installed(
     client: &kube::Client,
     webhook: &Webhook,

@@ -1,4 +1,4 @@
-//! Nodes that take part only where the cluster is able to.
+//! Nodes that take part only if the cluster has a capability.
 
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

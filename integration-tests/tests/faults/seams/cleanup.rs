@@ -8,14 +8,14 @@ use operator_core::{
 
 use super::{Scene, TestResource, gone_after, pass, scene, under};
 
-/// Has somebody else hold a config map, or let it go.
+/// Lets another writer hold a config map, or release it.
 async fn hold(maps: &Api<ConfigMap>, name: &str, finalizers: &[&str]) -> Result<()> {
     let patch = Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
     maps.patch(name, &PatchParams::default(), &patch).await?;
     Ok(())
 }
 
-/// Which config maps are there, and which of them are marked for deletion.
+/// The existing config maps, and which of them are marked for deletion.
 async fn maps_of(scene: &Scene) -> Result<Vec<String>> {
     let maps = scene.api::<ConfigMap>().list(&Default::default()).await?;
     let said = |map: &ConfigMap| match map.metadata.deletion_timestamp {
@@ -37,7 +37,7 @@ async fn settled(scene: &Scene, workflow: &Workflow<TestResource>, cleaner: bool
     Ok(operator)
 }
 
-/// The primary waits for what the collector takes only after the primary.
+/// The primary waits for objects that the collector takes only after the primary.
 async fn goes(node: Node<TestResource, One<ConfigMap>>, cleaner: bool) -> Result<()> {
     let scene = scene().await?;
     let workflow = Workflow::builder().nodes((node.gone(ResourceDeleted),)).build()?;
@@ -67,7 +67,7 @@ async fn what_is_always_deleted_by_us_goes_as_ever() -> Result<()> {
     goes(Child("a").deleted_node(), false).await
 }
 
-/// An app that the collector would take, on a database that we drop.
+/// An app that the collector would take, and a database that we delete.
 #[tokio::test(start_paused = true)]
 async fn a_database_is_not_dropped_under_the_running_app() -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
@@ -103,7 +103,7 @@ async fn a_database_is_not_dropped_under_the_running_app() -> Result<()> {
     Ok(())
 }
 
-/// Without a postcondition, too, what goes before another one is gone before it.
+/// Without a postcondition, too, a node that goes before another one is gone before it.
 #[tokio::test(start_paused = true)]
 async fn what_is_still_going_keeps_what_it_depends_on() -> Result<()> {
     let scene = scene().await?;
@@ -128,7 +128,7 @@ async fn what_is_still_going_keeps_what_it_depends_on() -> Result<()> {
     Ok(())
 }
 
-/// The control: nothing outside of the collector's reach, so there is no finalizer, and nothing is deleted by us.
+/// The control: nothing outside the collector's reach, so there is no finalizer, and we delete nothing.
 #[tokio::test(start_paused = true)]
 async fn what_the_collector_takes_is_left_to_it() -> Result<()> {
     let scene = scene().await?;
@@ -155,7 +155,7 @@ fn late() -> Node<TestResource, One<LateTestResource>> {
     wanted("late", late).needs(active)
 }
 
-/// Nothing is deleted there, so nobody needs to know what there is.
+/// Nothing is deleted there, so nothing needs to know what exists.
 #[tokio::test(start_paused = true)]
 async fn a_clean_up_does_not_wait_for_an_informer_that_it_does_not_need() -> Result<()> {
     let scene = scene().await?;
@@ -170,7 +170,7 @@ async fn a_clean_up_does_not_wait_for_an_informer_that_it_does_not_need() -> Res
     Ok(())
 }
 
-/// Who deletes has the right to, and the finalizer for it.
+/// A node that deletes has the right to, and the finalizer for it.
 #[test]
 fn what_is_deleted_at_the_end_is_known_before() -> Result<()> {
     let system = ExternalSystem::default();

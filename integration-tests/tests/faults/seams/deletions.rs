@@ -1,4 +1,4 @@
-//! Which object a deletion means whose object has no uid, as user code builds it.
+//! The object that is deleted if the deletion has no uid, as user code may write it.
 
 use integration_tests::prelude::*;
 
@@ -10,7 +10,7 @@ fn map(namespace: &str, by: &str) -> Result<ConfigMap, serde_json::Error> {
     )
 }
 
-/// Makes the map in each run, and deletes it in its clean-up, both times as it was just built.
+/// Creates the map in each run, and deletes it in its clean-up, both times as it was just built.
 fn keeper(namespace: &str) -> Script {
     let (made, removed) = (namespace.to_owned(), namespace.to_owned());
     let script = Script::new(move |_, _: Arc<TestResource>, context| {
@@ -29,7 +29,7 @@ fn keeper(namespace: &str) -> Script {
     })
 }
 
-/// Who has made the map that is there in the end.
+/// The creator of the map that exists in the end.
 async fn left_after(scene: &Scene, replaced: bool) -> Result<Option<String>> {
     let script = keeper(&scene.namespace);
     let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);

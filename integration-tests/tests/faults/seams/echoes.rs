@@ -1,4 +1,4 @@
-//! Who is woken by a run's own write: everybody that the object belongs to, but for the primary whose run wrote it.
+//! Whom a run's own write triggers: all primaries that the object belongs to, except the one whose run wrote it.
 
 use integration_tests::prelude::*;
 use operator_core::Context;
@@ -18,7 +18,7 @@ async fn an_own_write_of_a_shared_map_wakes_the_other_primary() -> Result<()> {
     shared_with(false).await
 }
 
-/// Somebody else writes the same.
+/// Someone else writes the same.
 #[tokio::test(start_paused = true)]
 async fn control_a_foreign_write_of_a_shared_map_wakes_the_other_primary() -> Result<()> {
     shared_with(true).await
@@ -104,8 +104,8 @@ async fn created_with(user: bool) -> Result<()> {
     Ok(())
 }
 
-/// How many runs the busiest of so many primaries takes at a start, and all of them together. They share one map, into which
-/// `wanted` says what a run writes.
+/// How many runs the busiest of this number of primaries takes at a start, and all of them together. They share one
+/// map, into which each run writes as `wanted` decides.
 async fn runs_at_a_start(
     primaries: usize,
     wanted: fn(&TestResource, &Context<TestResource>) -> BTreeMap<String, String>,
@@ -147,8 +147,8 @@ async fn a_thousand_primaries_that_share_one_map_take_at_most_two_runs_each_at_a
     Ok(())
 }
 
-/// Each of them writes its own key, and so changes what all the others share: the last first runs are still under way when the
-/// first second runs begin, and those few are owed a third one.
+/// Each of them writes its own key, and so changes the map that all share: the last first runs are still in progress
+/// when the first second runs begin, and those few are owed a third one.
 #[tokio::test(start_paused = true)]
 async fn primaries_that_each_change_what_all_share_wait_for_one_another() -> Result<()> {
     let own = |primary: &TestResource, _: &Context<TestResource>| {

@@ -1,4 +1,4 @@
-//! What isn't done yet when somebody says that it is: a deletion that takes its time, a clean-up that nobody looked at.
+//! Work that isn't done yet although someone says so: a deletion that takes its time, a clean-up whose result was ignored.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -9,12 +9,12 @@ use operator_core::{
 
 use super::{Scene, TestResource, gone_after, pass, scene, under};
 
-/// A record whose deletion is asked for, and done by somebody else.
+/// A record whose deletion is requested, and done by someone else.
 #[derive(Clone, Default)]
 struct Slow {
     system: ExternalSystem,
     asked: Arc<AtomicUsize>,
-    /// That many deletions fail; the next one is done at once.
+    /// This number of deletions fail; the next one is done at once.
     fails: usize,
 }
 
@@ -100,7 +100,7 @@ async fn a_deletion_that_no_source_tells_the_end_of_is_looked_at_again() -> Resu
     a_slow_deletion(false).await
 }
 
-/// The object that keeps an id goes after what the id is of.
+/// The object that keeps an id is deleted after the record.
 #[tokio::test(start_paused = true)]
 async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> {
     let (scene, system) = (scene().await?, ExternalSystem::default());
@@ -135,7 +135,7 @@ async fn an_id_is_kept_until_a_deletion_that_takes_time_is_done() -> Result<()> 
     Ok(())
 }
 
-/// Somebody else still holds the child when the cleaner agrees.
+/// Others still hold the child when the cleaner agrees.
 async fn is_kept(scene: &Scene, controller: impl IntoController) -> Result<()> {
     let _operator = under(&Faults::none(), scene, controller).await?;
     scene.create("one", "first").await?;
@@ -206,7 +206,7 @@ async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Re
     Ok(())
 }
 
-/// Without a cleaner nobody would call it.
+/// Without a cleaner nothing would call it.
 #[test]
 fn a_standalone_workflow_with_something_to_clean_up_needs_a_cleaner() -> Result<()> {
     let workflow = Workflow::builder().nodes((Child("kept").node(), Child("a").deleted_node())).build()?;

@@ -4,7 +4,7 @@ use integration_tests::prelude::*;
 
 use super::{pass, scene, under};
 
-/// Another controller of the same kind uses the default finalizer: it isn't ours to take off.
+/// Another controller of the same kind uses the default finalizer: we may not remove it.
 #[tokio::test(start_paused = true)]
 async fn what_another_controller_has_put_there_stays() -> Result<()> {
     let scene = scene().await?;

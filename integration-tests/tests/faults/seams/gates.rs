@@ -1,4 +1,4 @@
-//! What gates do to nodes that are not reached, and what an object that is only read does to those behind it.
+//! The effect of gates on nodes that aren't reached, and of an object that is only read on the nodes behind it.
 
 use integration_tests::prelude::*;
 use operator_core::{Node, One, Want, dependent::Read};
@@ -60,7 +60,7 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() -> Result<()> {
     Ok(())
 }
 
-/// What isn't wanted goes, although what it depends on never gets ready.
+/// An unwanted object is deleted, although its node's dependencies never become ready.
 #[tokio::test(start_paused = true)]
 async fn a_closed_gate_removes_behind_what_is_not_ready() -> Result<()> {
     let scene = scene().await?;
@@ -96,12 +96,12 @@ async fn a_closed_gate_removes_behind_what_is_not_ready() -> Result<()> {
     Ok(())
 }
 
-/// A config map of the user's that is called like the primary.
+/// A config map of the user's that is named like the primary.
 fn settings(primary: &TestResource) -> Read<ConfigMap> {
     Read::named(primary.name_any())
 }
 
-/// It isn't there yet.
+/// It doesn't exist yet.
 async fn reads(node: impl FnOnce(ReadNode) -> ReadNode) -> Result<(usize, Vec<String>)> {
     let scene = scene().await?;
     let (script, outcomes) = looking_on::<TestResource>();

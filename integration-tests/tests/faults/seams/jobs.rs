@@ -1,4 +1,4 @@
-//! What a cache doesn't show yet of the Jobs that were done.
+//! Completed Jobs that a cache doesn't show yet.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::batch::v1::Job;

@@ -1,7 +1,7 @@
-//! What sits at the seams between the parts: tests that play a scenario step by step and judge the way, not only the end.
+//! Behaviour at the seams between the parts: tests that play a scenario step by step and judge the steps, not only the end.
 //!
 //! Each test has a server of its own, inside the process and in virtual time (those of `drift` share a real
-//! one, which validates), and an operator whose settings are the default ones where the test isn't about them.
+//! one, which validates), and an operator with default settings if the test isn't about them.
 
 mod activation;
 mod cleanup;

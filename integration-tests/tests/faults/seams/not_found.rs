@@ -1,5 +1,5 @@
-//! What a 404 means that doesn't name the object: the kind isn't served at the moment, and nothing is known about the object.
-//! The controls answer 503 in its place.
+//! The meaning of a 404 that doesn't name the object: the kind isn't served at the moment, and nothing is known about
+//! the object. The control tests answer 503 instead.
 
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -1,10 +1,10 @@
-//! What becomes of primaries when the server is in trouble for a minute, with the default retry.
+//! The fate of primaries when the server is in trouble for a minute, with the default retry.
 
 use integration_tests::prelude::*;
 
 use super::{message, pass, scene, under};
 
-/// The default but for the number of attempts.
+/// The default, except for the number of attempts.
 fn patient() -> GenericRetry {
     GenericRetry::default().without_max_attempts()
 }

@@ -1,4 +1,4 @@
-//! A reconciler that is written by hand may panic before it answers a future.
+//! A reconciler that is written by hand may panic before it returns a future.
 
 use integration_tests::prelude::*;
 use operator_core::{Context, Reconciler, Run};

@@ -1,4 +1,4 @@
-//! A JSON patch is made from one state of an object: what it counts in lists must be what it finds there.
+//! A JSON patch is made from one state of an object: its indexes into lists must fit the state that it meets.
 
 use integration_tests::prelude::*;
 
@@ -81,8 +81,8 @@ async fn control_unseen_with_others_who_leave_the_list_alone() -> Result<()> {
     Ok(())
 }
 
-/// With server-side apply as by default: a JSON patch of the own primary that takes a foreign finalizer off, whose owner takes
-/// it off at the same time, while `joins` is put on. Says which finalizers there are in the end.
+/// With server-side apply as by default: a JSON patch of the own primary that removes a foreign finalizer, which its
+/// owner removes at the same time, while `joins` is added. Returns the finalizers in the end.
 async fn finalizers_after(joins: Option<&'static str>) -> Result<Vec<String>> {
     const THEIRS: &str = "example.com/theirs";
     let scene = scene().await?;

@@ -1,4 +1,4 @@
-//! What a workflow's results say of its nodes.
+//! The statements of a workflow's results about its nodes.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
@@ -12,7 +12,7 @@ use operator_core::{
 
 use super::{TestResource, pass, scene, under};
 
-/// How many maps of the app there are after each of these statuses of what it depends on.
+/// How many maps of the app exist after each of these statuses of its dependency.
 async fn behind<K>(name: &'static str, spec: Value, statuses: &[Value]) -> Result<Vec<usize>>
 where
     K: KubeObject + Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>,
@@ -173,7 +173,7 @@ fn app(primary: &TestResource) -> ConfigMap {
     map_of(primary, "app", &primary.spec.value)
 }
 
-/// What such a run answers with is about the workflow of one's own, too.
+/// The result of such a run is also about the workflow of one's own.
 #[tokio::test(start_paused = true)]
 async fn a_workflow_of_ones_own_takes_what_was_changed_in_memory() -> Result<()> {
     let scene = scene().await?;
@@ -257,7 +257,7 @@ async fn slow_dependents_of_one_controller_hold_up_no_other() -> Result<()> {
     Ok(())
 }
 
-/// What a status could tell of the nodes: by the run, and by what they came to last.
+/// What a status could report about the nodes: by the run, and by their latest states.
 type Told = Arc<Mutex<Vec<(Vec<String>, Vec<NodeStatus>, bool)>>>;
 
 #[tokio::test(start_paused = true)]
@@ -313,7 +313,7 @@ async fn one_failed_item_hides_no_other() -> Result<()> {
     Ok(())
 }
 
-/// A map of somebody else's, called like the item of a primary `one`.
+/// Someone else's map, named like the item of a primary `one`.
 async fn in_the_way(scene: &Scene, item: &str) -> Result<()> {
     use integration_tests::TestObject;
     let map = map_of(&TestResource::named("one", ""), item, "somebody else's");

@@ -1,4 +1,4 @@
-//! Event sources: who is told of which primary, what the operator wrote and its source doesn't show, lists from the past,
+//! Event sources: which primaries they learn of, own writes that a source doesn't show, lists from the past,
 //! discovery without its right.
 
 use bytes::Bytes;
@@ -28,7 +28,7 @@ impl ExternalResource for Kept {
     fn id(&self) {}
 }
 
-/// For whom the other system was asked, in order.
+/// The primaries for which the other system was asked, in order.
 type Asked = Arc<Mutex<Vec<String>>>;
 
 const PERIOD: Duration = Duration::from_secs(60);
@@ -42,7 +42,7 @@ fn polled(asked: &Asked) -> PerResourcePollingEventSource<TestResource, Kept, ()
     .spread(0.0)
 }
 
-/// A record of the primary's name, which is as it should be. Notes for whom it was looked at.
+/// A record with the primary's name, which is as it should be. Notes the primaries for which it was read.
 struct Reads(Asked);
 
 impl Reads {

@@ -1,4 +1,4 @@
-//! The status that a function makes of each run: also where writing it fails, and where there is nothing left to write it to.
+//! The status that a function makes of each run: also if writing it fails, and if there is no primary left to write it to.
 
 use anyhow::Result;
 use integration_tests::prelude::*;
@@ -49,7 +49,7 @@ async fn a_run_that_has_succeeded_is_retried_until_its_status_is_written() -> Re
 #[tokio::test(start_paused = true)]
 async fn a_status_whose_write_is_never_answered_does_not_keep_its_primary() -> Result<()> {
     let (scene, script) = (scene().await?, Script::idle());
-    let unanswered = of_the_status().first(1).hang();
+    let unanswered = of_the_status().first(1).fault(Fault::Hang);
     let faults = Faults::new([unanswered.clone()]);
     let controller = scene.controller(&script).status(status).reconcile_timeout(Duration::from_secs(5));
     let operator = under(&faults, &scene, controller).await?;

@@ -1,16 +1,16 @@
-//! An object is only read that its informer doesn't see.
+//! An object that is only read, and that its informer doesn't see.
 
 use integration_tests::prelude::*;
 use operator_core::{Wire as _, dependent::Read};
 
 use super::{message, scene, under};
 
-/// A map in a namespace that nobody watches.
+/// A map in a namespace that no source watches.
 fn elsewhere(_: &TestResource) -> Read<ConfigMap> {
     Read::key(ObjectKey::namespaced("elsewhere", "two"))
 }
 
-/// Made after it.
+/// Created after it.
 fn map(primary: &TestResource) -> ConfigMap {
     integration_tests::map_of(primary, "map", "value")
 }

@@ -1,5 +1,5 @@
-//! Primaries that can't be decoded any more: somebody has written, in a newer version of the definition, what this operator's
-//! types don't know.
+//! Primaries that can't be decoded any more: someone has written, in a newer version of the definition, fields that
+//! this operator's types don't know.
 
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -18,7 +18,7 @@ fn anything_goes() -> Result<CustomResourceDefinition> {
     Ok(serde_json::from_value(definition)?)
 }
 
-/// Makes the value of a primary's spec something that this operator's types don't know.
+/// Gives a primary's spec a value that this operator's types don't know.
 async fn spoil(scene: &Scene, name: &str) -> Result<()> {
     let resource = ApiResource::erase::<TestResource>(&());
     let untyped: Api<DynamicObject> = Api::namespaced_with(scene.client.clone(), &scene.namespace, &resource);
@@ -53,7 +53,7 @@ async fn web(scene: &Scene, script: &Script) -> Result<(TestOperator, Numbers)> 
     Ok((TestOperator::start(builder.register(controller)).await?, counted))
 }
 
-/// How many primaries can't be decoded, by the metric; and what is said of them.
+/// How many primaries can't be decoded, by the metric; and the reports about them.
 async fn told(operator: &TestOperator, counted: &Numbers) -> (f64, Vec<String>) {
     let labels = [("controller_name", "web"), ("event", "primary")];
     let objects = operator.operator().undecodable_objects().await;

@@ -1,4 +1,4 @@
-//! Objects of the cluster's own kinds that can't be decoded: they are decoded when somebody reads them, and a read never takes
+//! Objects of the cluster's own kinds that can't be decoded: they are decoded when they are read, and a read never takes
 //! one for missing.
 
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use tracing::Level;
 
 use super::{message, pass, scene};
 
-/// The config map of a primary, with words where its data should be.
+/// The config map of a primary, with a text in the place of its data.
 fn odd(owner: &TestResource) -> Value {
     let owner = &owner.controller_owner_ref(&()).unwrap_or_default();
     json!({
@@ -31,7 +31,7 @@ fn applied_by_web(owner: &OwnerReference) -> Value {
     })
 }
 
-/// So is the first list of config maps answered.
+/// The answer to the first list of config maps.
 fn listing(scene: &Scene, mut map: Value) -> Faulty {
     let faulty = Faulty::of("configmaps");
     map["metadata"]["namespace"] = scene.namespace.as_str().into();
@@ -39,7 +39,7 @@ fn listing(scene: &Scene, mut map: Value) -> Faulty {
     faulty
 }
 
-/// What a controller is asked for, whose first list of config maps holds an odd one.
+/// The requests for a controller whose first list of config maps contains an odd one.
 struct Asked {
     operator: TestOperator,
     counted: Numbers,
@@ -67,7 +67,7 @@ impl Asked {
         Ok(Self { operator, counted })
     }
 
-    /// How many config maps can't be decoded, by the metric; and what is said of them.
+    /// How many config maps can't be decoded, by the metric; and the reports about them.
     async fn told(&self) -> (f64, Vec<String>) {
         let labels = [("controller_name", "web"), ("event", "ConfigMap")];
         let objects = self.operator.operator().undecodable_objects().await;
@@ -78,7 +78,7 @@ impl Asked {
     }
 }
 
-/// What it says when it can't be read, `None` where it can.
+/// The error if it can't be read, `None` if it can.
 fn refused<T: Debug>(read: Result<T, operations::Error>) -> Option<String> {
     read.err().map(|error| match std::error::Error::source(&error) {
         Some(source) => format!("{error}: {source}"),
@@ -86,7 +86,7 @@ fn refused<T: Debug>(read: Result<T, operations::Error>) -> Option<String> {
     })
 }
 
-/// What is said of each way to read a config map.
+/// The result of each way to read a config map.
 fn said_of(context: &Context<TestResource>, key: &ObjectKey) -> Vec<Option<String>> {
     vec![
         refused(context.secondary::<ConfigMap>()),
@@ -96,7 +96,7 @@ fn said_of(context: &Context<TestResource>, key: &ObjectKey) -> Vec<Option<Strin
     ]
 }
 
-/// A reconciler that says what it can read.
+/// A reconciler that reports what it can read.
 fn reading() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         let said_of = said_of(context, &ObjectKey::of(&*primary));
@@ -173,8 +173,8 @@ async fn what_nobody_reads_is_not_decoded_unless_somebody_is_asked_about_it() ->
     Ok(())
 }
 
-/// A reconciler that applies the map without data, with this label if there is one, and says what came of that and, where it looks,
-/// of a look at it.
+/// A reconciler that applies the map without data, with this label if there is one, and reports the result and, if it
+/// reads the map, the result of the read.
 fn applying(label: Option<&'static str>, looks: bool) -> Script {
     Script::new(move |_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
@@ -206,7 +206,7 @@ async fn what_is_applied_is_decoded_when_somebody_looks_at_it() -> Result<()> {
     Ok(())
 }
 
-/// The answer to a write holds what can't be decoded.
+/// The answer to a write can't be decoded.
 #[tokio::test(start_paused = true)]
 async fn the_answer_to_a_write_is_decoded_when_somebody_looks_at_it() -> Result<()> {
     for looks in [false, true] {
@@ -231,7 +231,7 @@ async fn the_answer_to_a_write_is_decoded_when_somebody_looks_at_it() -> Result<
     Ok(())
 }
 
-/// A word that is owned is another one: that is seen in the text.
+/// An owned value is another one: the text shows this.
 #[tokio::test(start_paused = true)]
 async fn what_is_surely_another_is_not_decoded_to_be_written() -> Result<()> {
     let scene = scene().await?;

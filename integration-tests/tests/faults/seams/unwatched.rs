@@ -8,12 +8,12 @@ use operator_core::{Context, ResourceType, operations};
 
 use super::{message, scene, under};
 
-/// What it says when it can't be read, `None` where it can.
+/// The error if it can't be read, `None` if it can.
 fn refused<T: Debug>(read: Result<T, operations::Error>) -> Option<String> {
     read.err().map(|error| error.to_string())
 }
 
-/// What is said of each way to read a `Secret`, and of some kinds that are watched.
+/// The result of each way to read a `Secret`, and of some kinds that are watched.
 fn said_of(context: &Context<TestResource>) -> Vec<Option<String>> {
     let key = ObjectKey::namespaced("default", "one");
     let (secrets, maps) = (ApiResource::erase::<Secret>(&()), ApiResource::erase::<ConfigMap>(&()));

@@ -1,4 +1,4 @@
-//! What has been found to match isn't matched again, and what nobody looks at isn't built. A type of
+//! An object that was found to match isn't matched again, and a form that nothing needs isn't built. A type of
 //! object counts how often it is turned into JSON (for a fingerprint, for a body, and to be compared by the full
 //! matcher), and how often it is decoded.
 
@@ -48,7 +48,7 @@ async fn managed(scene: &Scene) -> Result<TestOperator> {
     under(&Faults::none(), scene, scene.managed(&saying(), &workflow_of_one(wanted("a", map))?)).await
 }
 
-/// The first primary, and what is made for it.
+/// The first primary, and its child.
 async fn begin(scene: &Scene, operator: &TestOperator) -> Result<()> {
     scene.create("one", "first").await?;
     pass(60).await;
@@ -56,7 +56,7 @@ async fn begin(scene: &Scene, operator: &TestOperator) -> Result<()> {
     Ok(())
 }
 
-/// Somebody else's change of the child.
+/// Someone else's change of the child.
 async fn change_child(scene: &Scene, change: Value) -> Result<()> {
     let maps = scene.api::<ConfigMap>();
     maps.patch("one-a", &PatchParams::default(), &Patch::Merge(change)).await?;
@@ -64,7 +64,7 @@ async fn change_child(scene: &Scene, change: Value) -> Result<()> {
     Ok(())
 }
 
-/// A change of nothing that is desired.
+/// A change of fields that aren't desired.
 async fn label_child(scene: &Scene, value: &str) -> Result<()> {
     change_child(scene, json!({ "metadata": { "labels": { "somebody": value } } })).await
 }
@@ -86,7 +86,7 @@ async fn in_a_run(scene: &Scene, operator: &TestOperator, value: &str) -> Result
     Ok((SERIALIZED.get(), written))
 }
 
-/// The desired state for its fingerprint; and as a body, where it is held beside the actual one, which stays text.
+/// The desired state for its fingerprint; and as a body, to be compared with the actual one, which stays text.
 const REMEMBERED: usize = 1;
 const COMPARED: usize = 2;
 
@@ -115,7 +115,7 @@ async fn what_matched_is_matched_again_only_after_a_change() -> Result<()> {
     Ok(())
 }
 
-/// What somebody else has done beside what is desired.
+/// Additions of others to the desired fields.
 #[tokio::test(start_paused = true)]
 async fn a_label_of_somebody_else_does_not_ask_the_matcher() -> Result<()> {
     let scene = scene().await?;
@@ -175,7 +175,7 @@ async fn a_status_that_matched_is_matched_again_only_after_a_change() -> Result<
     Ok(())
 }
 
-/// A function of the user's own may answer otherwise each time.
+/// A function of the user's own may return something else each time.
 #[tokio::test(start_paused = true)]
 async fn a_matcher_of_the_users_own_is_always_asked() -> Result<()> {
     thread_local!(static ASKED: Cell<usize> = const { Cell::new(0) });
@@ -224,7 +224,7 @@ async fn what_nobody_looks_at_is_decoded_once() -> Result<()> {
     Ok(())
 }
 
-/// The same for who applies by himself: what he gets back is built once for each state.
+/// The same for a reconciler that applies by itself: the returned object is built once for each state.
 #[tokio::test(start_paused = true)]
 async fn what_a_reconciler_applies_by_itself_has_verdicts_too() -> Result<()> {
     let scene = scene().await?;

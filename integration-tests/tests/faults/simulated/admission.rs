@@ -1,4 +1,4 @@
-//! Webhooks and credentials. There are none inside the process, so that what they do to a request is done on its way there.
+//! Webhooks and credentials. There are none inside the process, so their effects are applied to requests on the way there.
 
 use integration_tests::prelude::*;
 use operator_core::{client::TransportHook, environment::Environment};

@@ -140,13 +140,13 @@ async fn f14_errors_of_the_server_are_retried_and_writes_take_effect_once() -> R
     let mixed = (0..30).map(|number: u64| {
         let answer = errors()[usize::try_from(number % 4).unwrap_or_default()].clone();
         let one = Rule::when("three of ten", three_in_ten()).nth(number + 1);
-        if number.is_multiple_of(2) { one.status(answer) } else { one.status_after(answer) }
+        if number.is_multiple_of(2) { one.status(answer) } else { one.fault(Fault::StatusAfter(answer)) }
     });
     same_life(&Faults::new(mixed), 30).await?;
     Ok(())
 }
 
-/// How often it is asked, while nothing but errors is answered for ten minutes.
+/// How often requests are sent, while nothing but errors is answered for ten minutes.
 #[tokio::test(start_paused = true)]
 async fn f14_the_waits_between_attempts_grow_to_a_cap() -> Result<()> {
     for answer in errors() {
@@ -189,7 +189,7 @@ async fn f14_the_waits_between_attempts_grow_to_a_cap() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn f14_a_write_that_took_effect_and_was_answered_504_is_not_repeated_blindly() -> Result<()> {
     for write in 1..=writes().await? {
-        let late = Rule::writes().nth(write).status_after(StatusAnswer::timeout());
+        let late = Rule::writes().nth(write).fault(Fault::StatusAfter(StatusAnswer::timeout()));
         same_life(&Faults::new([late]), 4).await?;
     }
     Ok(())
@@ -203,14 +203,16 @@ async fn f15_a_connection_that_is_reset_after_any_write_took_effect_changes_noth
     Ok(())
 }
 
-/// The cache shows what was before, and the event that would tell wakes nobody, as it changes the status alone.
+/// The cache shows the former state, and the event that would correct it triggers nothing, because it changes only the status.
 #[tokio::test(start_paused = true)]
 async fn f15_a_status_that_was_written_unheard_is_corrected_though_the_cache_shows_the_wanted_one()
 -> Result<()> {
     let lost = || Rule::writes().resource("testresources").subresource("status").nth(1);
-    for fault in
-        [lost().answer_lost(), lost().status_after(StatusAnswer::timeout()), lost().fault(Fault::HangAfter)]
-    {
+    for fault in [
+        lost().answer_lost(),
+        lost().fault(Fault::StatusAfter(StatusAnswer::timeout())),
+        lost().fault(Fault::HangAfter),
+    ] {
         let scene = scene().await?;
         let (script, errs) = erring();
         let late = Rule::watch("testresources").event(LineFault::Delay(Duration::from_secs(60)));
@@ -236,7 +238,7 @@ async fn f15_a_status_that_was_written_unheard_is_corrected_though_the_cache_sho
 #[tokio::test(start_paused = true)]
 async fn f18_any_write_that_is_never_answered_ends_by_its_deadline_and_is_retried() -> Result<()> {
     for write in 1..=writes().await? {
-        same_life(&Faults::new([Rule::writes().nth(write).hang()]), 4).await?;
+        same_life(&Faults::new([Rule::writes().nth(write).fault(Fault::Hang)]), 4).await?;
         same_life(&Faults::new([Rule::writes().nth(write).fault(Fault::HangAfter)]), 4).await?;
     }
     Ok(())
@@ -245,8 +247,8 @@ async fn f18_any_write_that_is_never_answered_ends_by_its_deadline_and_is_retrie
 #[tokio::test(start_paused = true)]
 async fn f18_a_list_or_watch_that_is_never_answered_is_asked_for_again() -> Result<()> {
     for plural in ["configmaps", "testresources"] {
-        same_life(&Faults::new([Rule::on(Verb::List).resource(plural).nth(1).hang()]), 0).await?;
-        same_life(&Faults::new([Rule::watch(plural).nth(1).hang()]), 0).await?;
+        same_life(&Faults::new([Rule::on(Verb::List).resource(plural).nth(1).fault(Fault::Hang)]), 0).await?;
+        same_life(&Faults::new([Rule::watch(plural).nth(1).fault(Fault::Hang)]), 0).await?;
     }
     Ok(())
 }
@@ -255,7 +257,7 @@ async fn f18_a_list_or_watch_that_is_never_answered_is_asked_for_again() -> Resu
 async fn f18_a_worker_whose_request_hangs_is_free_again_within_its_deadline() -> Result<()> {
     let scene = scene().await?;
     let script = saying();
-    let hangs = Rule::writes().subresource("status").name("one").first(1).hang();
+    let hangs = Rule::writes().subresource("status").name("one").first(1).fault(Fault::Hang);
     let faults = Faults::new([hangs.clone()]);
     let controller = keeper(&scene, &script)?.max_concurrent_reconciles(1);
     let operator = under(&faults, &scene, controller).await?;

@@ -1,4 +1,4 @@
-//! A wall clock that others set, while everything that has to do with time is under way.
+//! A wall clock that others set, while everything related to time is in progress.
 
 use std::sync::atomic::AtomicI64;
 
@@ -31,8 +31,8 @@ fn seconds_between(moments: &[Instant]) -> Vec<u64> {
     moments.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).collect()
 }
 
-/// Retries, reschedules, a rate limit, the maximum interval, polls, the patience that the server asked for, and a lease: each
-/// goes by its own time, though the wall clock jumps each second.
+/// Retries, reschedules, a rate limit, the maximum interval, polls, the pause that the server requested, and a lease:
+/// each follows its own time, though the wall clock jumps each second.
 #[tokio::test(start_paused = true)]
 async fn f33_timers_do_not_follow_a_wall_clock_that_jumps() -> Result<()> {
     let scene = scene().await?;

@@ -11,11 +11,11 @@ use super::{
     scene,
 };
 
-/// How often an effect outside was about to come before its primary's finalizer was on. Not an error of that run, as a further
-/// run would make up for it.
+/// How often an effect outside the cluster was about to happen before its primary had its finalizer. Not an error of
+/// that run, because a further run would hide it.
 type Early = Arc<AtomicUsize>;
 
-/// Keeps a record in another system as well, under the primary's uid, which is looked for before it is made.
+/// Also keeps a record in another system, under the primary's uid, which is searched for before it is created.
 fn recorder(system: &ExternalSystem, early: &Early) -> Script {
     let (records, removed, early) = (system.clone(), system.clone(), Arc::clone(early));
     Script::new(move |_, primary: Arc<TestResource>, _| {
@@ -107,7 +107,7 @@ async fn f21_a_stop_in_the_middle_of_any_write_loses_nothing_and_keeps_nothing()
     for write in 1..=writes().await? {
         let scene = scene().await?;
         let script = saying();
-        let hangs = Rule::writes().nth(write).hang();
+        let hangs = Rule::writes().nth(write).fault(Fault::Hang);
         let faults = Faults::new([hangs.clone()]);
         let builder = scene.operator().transport(faults.hook());
         let builder = builder.termination_timeout(Duration::from_millis(100));

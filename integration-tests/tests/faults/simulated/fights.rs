@@ -1,12 +1,12 @@
-//! Fights over a field, without any limit: what bounds them then, and how they show.
+//! Fights over a field, without any limit: what bounds them, and how they show.
 
 use integration_tests::prelude::*;
 use tracing::Level;
 
 use super::{Script, over, rest, scene};
 
-/// There is no loop breaker: each write of the other one is an event from outside. So a fight is as fast as the other one is,
-/// and no faster; the log names the field, and the metric counts the writes.
+/// There is no loop breaker: each write of the other writer is an event from outside. So a fight is as fast as the
+/// other writer, and no faster; the log names the field, and the metric counts the writes.
 #[tokio::test(start_paused = true)]
 async fn f24_a_fight_without_a_limit_costs_one_write_for_each_of_the_other_ones() -> Result<()> {
     const ROUNDS: usize = 200;

@@ -18,7 +18,7 @@ async fn replica(scene: &Scene, name: &str, script: &Script, faults: &Faults) ->
     Ok(TestOperator::start(builder.transport(faults.hook()).register(keeper(scene, script)?)).await?)
 }
 
-/// Seconds until it leads no more.
+/// Seconds until it no longer leads.
 pub(super) async fn until_lost(operator: &TestOperator) -> Result<(LostLeadership, u64)> {
     let begin = Instant::now();
     let lost = tokio::time::timeout(Duration::from_secs(60), operator.operator().leadership_lost()).await?;
@@ -32,7 +32,7 @@ async fn until_new_leader(operator: &TestOperator) -> Result<u64> {
     Ok(begin.elapsed().as_secs())
 }
 
-/// Writes a map all the time, in a task that nobody drops, beside the library's own operations; and when each write
+/// Writes a map all the time, in a task that nothing drops, without the library's own operations; and when each write
 /// succeeded.
 pub(super) fn restless(written: &Arc<Mutex<Vec<Instant>>>) -> Script {
     let written = Arc::clone(written);
@@ -116,7 +116,7 @@ async fn f34_whoever_has_lost_can_be_started_anew() -> Result<()> {
     let (script, faults) = (saying(), Faults::none());
     let operator = replica(&scene, "only", &script, &faults).await?;
     until_leading(operator.operator()).await?;
-    faults.add(&Rule::any().resource("leases").refused());
+    faults.add(&Rule::any().resource("leases").fault(Fault::Refused));
     until_lost(&operator).await?;
     scene.create("one", "first").await?;
     let busy = rest_for_a_minute(&operator).await;
@@ -135,7 +135,7 @@ async fn rest_for_a_minute(operator: &TestOperator) -> String {
     operator.settled_as(settling).await.map_or_else(|error| error.to_string(), |_| "settled".to_owned())
 }
 
-/// What the Java Operator SDK's issue 3147 is about.
+/// The subject of the Java Operator SDK's issue 3147.
 #[tokio::test(start_paused = true)]
 async fn f34_an_outage_of_minutes_while_nobody_leads_ends_with_a_leader() -> Result<()> {
     for trouble in [Fault::Status(StatusAnswer::internal()), Fault::HangAfter, Fault::Hang, Fault::Refused] {

@@ -1,19 +1,20 @@
 //! The life of a primary: made, changed, deleted.
 
 use integration_tests::prelude::*;
+use operator_core::client::TransportHook;
 
-use super::{keeper, over, rest, saying, scene, under};
+use super::{keeper, over, rest, saying, scene, under_hooks};
 
-/// What came of a life.
+/// The outcome of a life.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Life {
-    /// What there was after each step.
+    /// The existing objects after each step.
     states: Vec<Value>,
     /// How often the server has created or deleted each config map.
     effects: BTreeMap<String, usize>,
 }
 
-/// How much work a life was.
+/// The amount of work of a life.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
     pub(super) runs: usize,
@@ -23,9 +24,13 @@ pub(super) struct Work {
 
 /// Lives one life under these faults.
 pub(super) async fn life(faults: &Faults) -> Result<(Life, Work)> {
+    life_under([faults.hook()]).await
+}
+
+async fn life_under(hooks: impl IntoIterator<Item = TransportHook>) -> Result<(Life, Work)> {
     let scene = scene().await?;
     let script = saying();
-    let operator = under(faults, &scene, keeper(&scene, &script)?).await?;
+    let operator = under_hooks(hooks, &scene, keeper(&scene, &script)?).await?;
     let mut life = Life::default();
     let mut writes = 0;
     scene.create("one", "first").await?;
@@ -50,7 +55,7 @@ pub(super) async fn life(faults: &Faults) -> Result<(Life, Work)> {
     Ok((life, Work { runs, writes }))
 }
 
-/// The primary as far as it matters, and what the config maps hold.
+/// The relevant parts of the primary, and the content of the config maps.
 async fn state(scene: &Scene) -> Result<Value> {
     let one = scene.resources.get_opt("one").await?;
     let one = one.map(|one| {
@@ -60,10 +65,19 @@ async fn state(scene: &Scene) -> Result<Value> {
     Ok(json!({ "one": one, "maps": scene.values().await? }))
 }
 
-/// Lives a life under faults that all have to happen: it comes to the same as without them, for some more work.
+/// Lives a life under faults that all have to happen: the outcome is the same as without them, for some more work.
 pub(super) async fn same_life(faults: &Faults, more_writes: usize) -> Result<Work> {
+    same_life_under([], faults, more_writes).await
+}
+
+/// The same with more layers of the transport, next to the server.
+pub(super) async fn same_life_under(
+    hooks: impl IntoIterator<Item = TransportHook>,
+    faults: &Faults,
+    more_writes: usize,
+) -> Result<Work> {
     let (calm, calm_work) = life(&Faults::none()).await?;
-    let (life, work) = life(faults).await?;
+    let (life, work) = life_under(hooks.into_iter().chain([faults.hook()])).await?;
     let fired = faults.fired();
     assert_eq!(faults.unfired(), [""; 0]);
     assert_eq!(life, calm, "under {fired:?}");

@@ -99,7 +99,7 @@ async fn f08_while_versions_are_too_old_the_cache_answers_and_the_operator_is_re
     let ends = Rule::watch("configmaps").nth(2).event(LineFault::Gone);
     let refused =
         Rule::on(Verb::Watch).resource("configmaps").occurrences(2..=4).status(StatusAnswer::gone());
-    let listing = Rule::on(Verb::List).resource("configmaps").occurrences(2..=3).hang();
+    let listing = Rule::on(Verb::List).resource("configmaps").occurrences(2..=3).fault(Fault::Hang);
     let faults = Faults::new([ends.clone(), refused, listing]);
     let builder = scene.operator().transport(faults.hook()).register(owner(&scene, &script)?);
     let operator = TestOperator::start(builder).await?;
@@ -134,7 +134,8 @@ async fn f09_a_list_that_is_cut_anywhere_syncs_nothing_and_deletes_nothing() -> 
                 first.stop().await;
 
                 let runs = script.runs.count();
-                let cut = Rule::on(Verb::List).resource(plural).first(2).cut(Cut::Bytes(bytes), end);
+                let cut =
+                    Rule::on(Verb::List).resource(plural).first(2).fault(Fault::Cut(Cut::Bytes(bytes), end));
                 let faults = Faults::new([cut.clone()]);
                 let operator = under(&faults, &scene, keeper(&scene, &script)?).await?;
                 tokio::time::sleep(Duration::from_millis(300)).await;
@@ -154,7 +155,7 @@ async fn f09_a_later_list_that_is_cut_deletes_nothing_either() -> Result<()> {
     for plural in PLURALS {
         for bytes in [1, 200, 500, 900] {
             let gone = Rule::watch(plural).nth(3).event(LineFault::Gone);
-            let cut = informer_lists(plural).nth(2).cut(Cut::Bytes(bytes), End::Clean);
+            let cut = informer_lists(plural).nth(2).fault(Fault::Cut(Cut::Bytes(bytes), End::Clean));
             same_life(&Faults::new([gone, cut]), 1).await?;
         }
     }

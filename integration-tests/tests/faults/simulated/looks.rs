@@ -1,4 +1,4 @@
-//! A second fault where the operator looks what became of the first.
+//! A second fault, while the operator finds out the effect of the first.
 
 use integration_tests::prelude::*;
 use operator_core::testing::faults::{Fault, LineFault};
@@ -9,8 +9,8 @@ use super::{
     over, rest, scene, under,
 };
 
-/// A status is written unheard, and the cache shows the one from before, which is wanted again. Only a look tells, and the look
-/// fails as well.
+/// The write of a status isn't answered, and the cache shows the former one, which is wanted again. Only a read shows
+/// the truth, and the read also fails.
 #[tokio::test(start_paused = true)]
 async fn f15_a_status_that_was_written_unheard_is_corrected_though_the_look_fails_too() -> Result<()> {
     for second in [

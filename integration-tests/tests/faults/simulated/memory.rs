@@ -1,5 +1,5 @@
-//! What an operator keeps, in bytes: counted as what is given back when it goes, so that what the server beside it keeps doesn't
-//! count.
+//! The memory of an operator, in bytes: counted as what is freed when it is dropped. The memory of the server beside it
+//! doesn't count.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -23,7 +23,7 @@ async fn started(scene: &Scene, script: &Script) -> Result<TestOperator> {
     Ok(TestOperator::start(builder.register(owner(scene, script)?.with_cleaner())).await?)
 }
 
-/// How many bytes are given back when the operator stops and goes.
+/// How many bytes are freed when the operator stops and is dropped.
 fn given_back(runtime: &Runtime, operator: TestOperator) -> i64 {
     let counted = allocation_counter::measure(|| {
         runtime.block_on(async {
@@ -36,7 +36,7 @@ fn given_back(runtime: &Runtime, operator: TestOperator) -> i64 {
     -counted.bytes_current
 }
 
-/// Keeps a map and says so.
+/// Keeps a map and reports this.
 fn keeping() -> Script {
     Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
@@ -47,7 +47,7 @@ fn keeping() -> Script {
     })
 }
 
-/// Lets so many primaries come and go, a hundred at a time.
+/// Creates and deletes this number of primaries, a hundred at a time.
 async fn come_and_go(scene: &Scene, operator: &TestOperator, primaries: usize) -> Result<()> {
     for round in 0..primaries.div_ceil(100) {
         let names: Vec<String> =
@@ -98,11 +98,11 @@ fn f41_primaries_that_come_and_go_leave_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A retry that nobody but its controller has.
+/// A retry that only its controller has.
 #[derive(Debug)]
 struct Held {
     retry: GenericRetry,
-    /// Gone when nobody has the retry any more.
+    /// Gone when nothing has the retry any more.
     _token: Arc<()>,
 }
 
@@ -120,7 +120,7 @@ impl Retry for Held {
     }
 }
 
-/// What never went, whatever the number of primaries, would be no difference to the other tests.
+/// The other tests wouldn't notice memory that is never freed, whatever the number of primaries.
 #[tokio::test(start_paused = true)]
 async fn what_an_operator_has_kept_goes_when_it_stops() -> Result<()> {
     let (scene, script, token) = (scene().await?, keeping(), Arc::new(()));

@@ -1,7 +1,7 @@
 //! Faults on the API server inside the process, in virtual time. The names of the tests begin with their rows.
 //!
 //! Each test has a server of its own, and an operator that keeps two config maps and a status for each primary. Most rows put
-//! one fault into the [life](life::life) of a primary and hold what came of it against the same life without faults.
+//! one fault into the [life](life::life) of a primary and compare the outcome with the same life without faults.
 
 mod admission;
 mod answers;
@@ -27,8 +27,8 @@ mod watches;
 
 use integration_tests::prelude::*;
 use operator_core::{
-    controller::IntoController, environment::Environment, operator::Settling, testing::Settled,
-    workflow::WorkflowBuilder,
+    client::TransportHook, controller::IntoController, environment::Environment, operator::Settling,
+    testing::Settled, workflow::WorkflowBuilder,
 };
 
 /// A server of the test's own, with the custom resource.
@@ -40,7 +40,7 @@ pub(super) async fn scene() -> Result<Scene> {
     Ok(scene)
 }
 
-/// Two config maps with the primary's value. The second one is made after the first, and no garbage collector takes it away.
+/// Two config maps with the primary's value. The second one is created after the first, and no garbage collector deletes it.
 pub(super) fn two_maps() -> WorkflowBuilder<TestResource> {
     let first = wanted_map("a");
     let second = wanted_map("b").without_owner().after(&first);
@@ -51,14 +51,14 @@ fn maps() -> Result<Workflow<TestResource>> {
     Ok(two_maps().build()?)
 }
 
-/// Says the primary's value in its status.
+/// Writes the primary's value into its status.
 pub(super) fn saying() -> Script {
     Script::new(|_, primary: Arc<TestResource>, _| {
         Box::pin(async move { Ok(Said::status(said(primary.spec.value.clone()))) })
     })
 }
 
-/// Says `right` in the status, and `wrong` once after it was told to.
+/// Writes `right` into the status, and `wrong` once after it was told to.
 fn erring() -> (Script, Arc<AtomicBool>) {
     let errs = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&errs);
@@ -90,14 +90,23 @@ pub(super) async fn under(
     scene: &Scene,
     controller: impl IntoController,
 ) -> Result<TestOperator> {
+    under_hooks([faults.hook()], scene, controller).await
+}
+
+/// The same with other layers of the transport.
+async fn under_hooks(
+    hooks: impl IntoIterator<Item = TransportHook>,
+    scene: &Scene,
+    controller: impl IntoController,
+) -> Result<TestOperator> {
     // Waits are spread by chance, which is the same each time.
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    let builder = builder.transport(faults.hook()).register(controller);
+    let builder = hooks.into_iter().fold(builder, OperatorBuilder::transport).register(controller);
     Ok(TestOperator::start_unsynced(builder).await?)
 }
 
-/// Waits until nothing is left to do for five minutes, however long it takes; hours pass in milliseconds. Looks are rare, as
-/// each of them costs real time.
+/// Waits until nothing is left to do for five minutes, however long it takes; hours pass in milliseconds. Checks are
+/// rare, because each of them costs real time.
 async fn rest(operator: &TestOperator) -> Result<Settled> {
     let look = Settling { no_timer_within: Duration::from_secs(300), timeout: Duration::from_millis(20) };
     let begin = Instant::now();
@@ -129,7 +138,7 @@ async fn live_until(fault: &Rule, scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// The end of a life that may have come to its own already.
+/// The end of a life that may already have ended.
 async fn over_with_its_maps(operator: &TestOperator, scene: &Scene) -> Result<()> {
     let names: &[&str] = match scene.resources.get_opt("one").await? {
         Some(_) => &["one"],
@@ -140,7 +149,7 @@ async fn over_with_its_maps(operator: &TestOperator, scene: &Scene) -> Result<()
     Ok(())
 }
 
-/// What every test ends with: nothing is written in ten minutes; when the primaries are gone, nothing is kept about them.
+/// The end of every test: nothing is written in ten minutes; when the primaries are gone, nothing is kept about them.
 async fn over(operator: &TestOperator, scene: &Scene, names: &[&str]) -> Result<()> {
     rest(operator).await?;
     tokio::time::sleep(Duration::from_secs(600)).await;

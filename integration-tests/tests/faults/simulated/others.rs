@@ -86,8 +86,8 @@ async fn f39_what_hands_delete_and_edit_for_a_minute_is_restored() -> Result<()>
     over(&operator, &scene, &["one", "two"]).await
 }
 
-/// A system that from the first create on is behind, then down, then slow, then behind, then as it should be: by the number of
-/// times that it was asked for all since then.
+/// A system that from the first create on is late, then down, then slow, then late, then works: by the number of
+/// calls for all records since then.
 #[derive(Clone, Default)]
 struct Troubled {
     system: ExternalSystem,
@@ -96,7 +96,7 @@ struct Troubled {
 }
 
 impl Troubled {
-    /// What it shows at the moment.
+    /// The records that it shows at the moment.
     async fn shown(&self) -> Result<ExternalSystem> {
         let Some(before) = *self.before.lock() else { return Ok(self.system.clone()) };
         let poll = self.polls.lock().len() - before;

@@ -1,4 +1,4 @@
-//! Panics in the parts of user code that are asked beside reconcile: clean-ups, bulks, policies, filters, callbacks.
+//! Panics in the parts of user code besides reconcile: clean-ups, bulks, policies, filters, callbacks.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -125,7 +125,7 @@ impl RateLimiter for Unlucky {
     }
 }
 
-/// They are asked by the task that decides about all primaries: nothing is decided without it.
+/// They are called by the task that decides about all primaries: nothing is decided without it.
 #[tokio::test(start_paused = true)]
 async fn f20_a_panic_in_a_retry_or_a_rate_limiter_stops_its_controller() -> Result<()> {
     for limits in [false, true] {
@@ -157,7 +157,7 @@ async fn f20_a_panic_in_a_retry_or_a_rate_limiter_stops_its_controller() -> Resu
     Ok(())
 }
 
-/// What can't be judged counts as of interest.
+/// A change that can't be judged counts.
 #[tokio::test(start_paused = true)]
 async fn f20_a_filter_that_panics_lets_the_change_through() -> Result<()> {
     let scene = scene().await?;

@@ -1,4 +1,4 @@
-//! A namespace whose roles go before the operator is done there.
+//! A namespace whose roles are deleted before the operator is done there.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::{
@@ -10,7 +10,7 @@ use tracing::Level;
 
 use super::{keeper, rest, saying, scene};
 
-/// A role binding has no finalizer, so it goes at once, while the primaries wait for theirs to be taken off.
+/// A role binding has no finalizer, so it goes at once, while the primaries wait for the removal of theirs.
 #[tokio::test(start_paused = true)]
 async fn f30_where_the_roles_go_before_the_primaries_clean_ups_wait_for_a_right_and_nothing_is_made()
 -> Result<()> {

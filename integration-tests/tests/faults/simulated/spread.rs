@@ -1,4 +1,4 @@
-//! What comes back after an outage comes back spread, by a chance that is another one each time.
+//! Runs after an outage are spread, each time differently at random.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -22,7 +22,7 @@ async fn attempts(seed: u64) -> Result<[Vec<Duration>; 2]> {
         noted.lock().push(Instant::now());
         async {}
     });
-    let away = Rule::watch("testresources").occurrences(all + 1..=3 * all).refused();
+    let away = Rule::watch("testresources").occurrences(all + 1..=3 * all).fault(Fault::Refused);
     let faults = Faults::new([resets.clone(), watches, away.clone()]);
     let builder = scene.operator().environment(move || Environment::real().with_seed(seed));
     let mut builder = builder.transport(faults.hook());

@@ -18,10 +18,10 @@ use super::{
     watches::{PLURALS, counted, informer_lists},
 };
 
-/// What each run saw before it wrote anything: the value of its primary, and those of its maps.
+/// The state that each run saw before it wrote anything: the value of its primary, and those of its maps.
 type Seen = Arc<Mutex<Vec<(String, BTreeMap<String, String>)>>>;
 
-/// A map with the primary's value. What it should be is asked for in each run, which notes what is seen then.
+/// A map with the primary's value. Its desired state is computed in each run, which notes the state that it sees then.
 fn noting(seen: &Seen) -> Node<TestResource, One<ConfigMap>> {
     let seen = Arc::clone(seen);
     let wish = wish(move |primary: &TestResource, context: &Context<TestResource>| {
@@ -33,7 +33,7 @@ fn noting(seen: &Seen) -> Node<TestResource, One<ConfigMap>> {
     node(wish).named("a")
 }
 
-/// Says the primary's value in its status, and runs again every ten seconds as long as `again` says so.
+/// Writes the primary's value into its status, and runs again every ten seconds as long as `again` says so.
 fn restless(again: &Arc<AtomicBool>) -> Script {
     let again = Arc::clone(again);
     Script::new(move |_, primary: Arc<TestResource>, _| {
@@ -50,7 +50,7 @@ async fn version<K: Resource + Clone + Debug + DeserializeOwned>(api: &Api<K>) -
     Ok(api.list(&ListParams::default()).await?.metadata.resource_version.unwrap_or_default())
 }
 
-/// The versions of all maps: the same as before if nobody has written any of them.
+/// The versions of all maps: the same as before if none was written.
 async fn versions(scene: &Scene) -> Result<BTreeMap<String, Option<String>>> {
     let maps = scene.api::<ConfigMap>().list(&ListParams::default()).await?;
     Ok(maps.into_iter().map(|map| (map.name_any(), map.metadata.resource_version)).collect())
@@ -60,7 +60,7 @@ fn says(value: &str) -> impl Fn(&TestResource) -> bool {
     move |one| one.status.as_ref().and_then(|status| status.message.as_deref()) == Some(value)
 }
 
-/// Lets the replica fall behind three times within ten minutes. Tells what was asked of the server meanwhile.
+/// Lets the replica fall behind three times within ten minutes. Returns the requests to the server meanwhile.
 async fn ten_minutes_behind(scene: &Scene, replica: &LaggingReplica, old: &str) -> Result<Vec<AuditEvent>> {
     let asked = scene.cluster.audit()?.len();
     for fall in 1..=3 {

@@ -1,5 +1,5 @@
-//! Stories in which bad luck would bring out a bug of the library, each in a stated number of schedules: the patches in
-//! `breaks` that are proved by these tests put such bugs in. Two bugs in reconcilers are found here.
+//! Stories in which bad luck would reveal a bug of the library, each in a stated number of schedules: the patches in
+//! `breaks` that name these tests contain such bugs. Two bugs in reconcilers are found here.
 
 use std::sync::atomic::AtomicU64;
 
@@ -60,7 +60,7 @@ fn oracles(failure: &Failure) -> Vec<Oracle> {
     failure.violations.iter().map(|violation| violation.oracle).collect()
 }
 
-/// Without a clean-up, so that primaries go at once, also in the middle of a run; and with one map, which is collected.
+/// Without a clean-up: primaries go at once, also in the middle of a run; and with one map, which is collected.
 fn declare_without_cleaner() -> OperatorBuilder {
     let workflow = Workflow::builder().nodes((wanted_map("a"),)).build();
     let controller = saying().defined().name("keeper").workflow(workflow).namespaces(["default"]);
@@ -83,7 +83,7 @@ async fn short_lives(sim: Sim) {
     sim.assert_same_as_calm_run();
 }
 
-/// Two primaries that are made and changed, and maps that others delete and edit at the same time.
+/// Two primaries that are created and changed, and maps that others delete and edit at the same time.
 async fn busy_life(sim: Sim, plan: FaultPlan) {
     sim.operator(declare);
     sim.faults(plan);
@@ -196,7 +196,7 @@ fn the_end_of_a_primary_during_its_run_is_noticed() {
     passes(30, short_lives);
 }
 
-/// Says in the status how often it has failed, so that each failure costs a write.
+/// Writes into the status how often it has failed: each failure costs a write.
 fn complaining() -> OperatorBuilder {
     let failures = Arc::new(AtomicU64::new(0));
     let script = saying().on_error(move |_, _, error| {
@@ -226,7 +226,7 @@ fn a_run_that_fails_waits_before_the_next() {
     });
 }
 
-/// Writes the status before the map that it is about, and believes it from then on; or the other way round.
+/// Writes the status before the map that it is about, and trusts it from then on; or the other way round.
 fn hasty(status_first: bool) -> Script {
     Script::new(move |_, primary: Arc<TestResource>, context| {
         Box::pin(async move {

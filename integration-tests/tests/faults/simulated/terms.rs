@@ -1,4 +1,4 @@
-//! What becomes of runs and writes when a term ends: by a loss, by a pause, by a stop.
+//! Runs and writes when a term ends: by a loss, by a pause, by a stop.
 
 use http::{Method, Request};
 use integration_tests::prelude::*;
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::replica::{LEASE, all_writes, declared, election, lease, stands_by, until_leading, writers};
 
-/// Waits at the gate before it writes a map, and notes what came of that.
+/// Waits at the gate before it writes a map, and notes the result.
 fn held_up(gate: &Gate, results: &Arc<Mutex<Vec<String>>>) -> Script {
     let (gate, results) = (gate.clone(), Arc::clone(results));
     Script::new(move |_, primary: Arc<TestResource>, context| {
@@ -78,14 +78,14 @@ async fn f21_a_lease_that_is_lost_in_the_middle_of_any_write_leaves_the_rest_to_
     for write in 1..=writes().await? {
         let scene = scene().await?;
         let (first, second) = (saying(), saying());
-        let hangs = but_leases().nth(write).hang();
+        let hangs = but_leases().nth(write).fault(Fault::Hang);
         let faults = Faults::new([hangs.clone()]);
         let builder = declared(&scene, "first", election(&scene, "first"))?.transport(faults.hook());
         let a = TestOperator::start(builder.register(keeper(&scene, &first)?)).await?;
         until_leading(a.operator()).await?;
         let b = replica(&scene, "second", keeper(&scene, &second)?).await?;
         live_until(&hangs, &scene).await.with_context(|| format!("write {write}"))?;
-        faults.add(&Rule::any().resource("leases").refused());
+        faults.add(&Rule::any().resource("leases").fault(Fault::Refused));
         a.operator().leadership_lost().await;
         assert_eq!(
             first.runs.under_way() + first.cleanups.under_way(),
@@ -163,7 +163,7 @@ async fn troubled(scene: &Scene, name: &str, fault: &Rule) -> Result<TestOperato
     Ok(TestOperator::start(builder.register(owner(scene, &saying())?)).await?)
 }
 
-/// Nobody leads by a write whose answer never came, yet everybody would wait until it runs out.
+/// A write whose answer never came makes nobody the leader, yet all would wait until it expires.
 #[tokio::test(start_paused = true)]
 async fn f36_a_stop_gives_back_a_lease_that_was_taken_without_an_answer() -> Result<()> {
     let late = Fault::DelayAnswer(Duration::from_millis(500));
@@ -198,7 +198,7 @@ async fn f36_a_stop_gives_back_a_lease_that_was_taken_without_an_answer() -> Res
     Ok(())
 }
 
-/// What was sent can't be called back: it takes effect half a second later, whoever still waits for the answer.
+/// A sent request can't be called back: it takes effect half a second later, even if nobody waits for the answer.
 #[tokio::test(start_paused = true)]
 async fn f36_a_stop_gives_back_a_lease_that_a_write_on_its_way_is_about_to_take() -> Result<()> {
     let scene = scene().await?;
@@ -233,11 +233,11 @@ async fn f36_a_stop_gives_back_a_lease_that_a_write_on_its_way_is_about_to_take(
     Ok(())
 }
 
-/// What this replica has not written is somebody else's, whatever name is in it.
+/// A record that this replica hasn't written is another's, whatever name is in it.
 #[tokio::test(start_paused = true)]
 async fn f36_a_stop_does_not_give_away_the_lease_of_another_one_of_the_same_name() -> Result<()> {
     let scene = scene().await?;
-    let hangs = Rule::on(Verb::Create).resource("leases").nth(1).hang();
+    let hangs = Rule::on(Verb::Create).resource("leases").nth(1).fault(Fault::Hang);
     let a = troubled(&scene, "first", &hangs).await?;
     eventually("a write without an answer", async || Ok((hangs.fired() == 1).then_some(()))).await?;
     let twin = replica(&scene, "first", owner(&scene, &saying())?).await?;

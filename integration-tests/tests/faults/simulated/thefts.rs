@@ -1,4 +1,4 @@
-//! What is written after a lease was stolen, and what a callback that stalls holds up.
+//! Writes after a lease was stolen, and the effects of a callback that blocks.
 
 use std::sync::{Mutex as BlockingMutex, mpsc};
 
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::replica::{LEASE, all_writes, declared, election, lease, until_leading};
 
-/// The old leader writes all the time, past all of the library's own operations, and doesn't stop for its own loss. Whoever has
-/// stolen the lease writes the same object afterwards, and what it wrote stays.
+/// The old leader writes all the time, without the library's own operations, and doesn't stop when it has lost. The
+/// replica that has stolen the lease writes the same object afterwards, and its write stays.
 #[tokio::test(start_paused = true)]
 async fn f35_what_the_old_leader_writes_after_the_theft_is_never_sent() -> Result<()> {
     for is_deleted in [false, true] {
@@ -60,7 +60,7 @@ async fn f35_what_the_old_leader_writes_after_the_theft_is_never_sent() -> Resul
     Ok(())
 }
 
-/// In real time, as a callback that stalls blocks its thread.
+/// In real time, because a callback that hangs blocks its thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f36_a_callback_that_stalls_does_not_hold_up_the_end() -> Result<()> {
     let scene =

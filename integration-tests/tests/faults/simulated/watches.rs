@@ -2,13 +2,14 @@
 
 use integration_tests::prelude::*;
 use operator_core::{
+    client::TransportHook,
     environment::Environment,
     testing::faults::{End, LineFault, Match},
 };
 
 use super::{
     TestResource, keeper,
-    life::{life, same_life},
+    life::{life, same_life, same_life_under},
     over, owner, rest, said, saying, scene, under,
 };
 
@@ -138,8 +139,8 @@ async fn f03_what_a_lagging_watch_has_not_shown_is_neither_made_twice_nor_delete
     over(&operator, &scene, &["one"]).await
 }
 
-/// The garbage collector takes what belongs to a primary that is gone. A run that doesn't know of it would make it anew, to be
-/// woken by its end again.
+/// The garbage collector deletes the objects of a primary that is gone. A run that doesn't know this would create them
+/// again, and be triggered again by their end.
 #[tokio::test(start_paused = true)]
 async fn f03_what_belonged_to_a_primary_that_went_unseen_is_not_made_anew() -> Result<()> {
     // Without a status there is no write of the primary that would find it gone.
@@ -177,13 +178,32 @@ async fn f03_what_belonged_to_a_primary_that_went_unseen_is_not_made_anew() -> R
     Ok(())
 }
 
+/// Makes the second watch of a plural begin some versions earlier than it was asked for, and counts the watches.
+fn second_watch_earlier(plural: &'static str, begun: &Arc<AtomicUsize>) -> TransportHook {
+    let begun = Arc::clone(begun);
+    TransportHook::around(move |mut request, inner| {
+        let uri = request.uri().to_string();
+        let is_watch = request.uri().path().ends_with(plural) && uri.contains("watch=true");
+        if is_watch && begun.fetch_add(1, Ordering::SeqCst) == 1 {
+            let (before, after) =
+                uri.split_once("resourceVersion=").expect("a watch that goes on names a version");
+            let (version, rest) = after.split_at(after.find('&').unwrap_or(after.len()));
+            let earlier = version.parse::<u64>().expect("a version is a number").saturating_sub(20).max(1);
+            let uri = format!("{before}resourceVersion={earlier}{rest}");
+            *request.uri_mut() = uri.parse().expect("it is still an address");
+        }
+        async move { inner.send(request).await }
+    })
+}
+
 #[tokio::test(start_paused = true)]
 async fn f04_a_watch_that_begins_again_earlier_is_not_believed() -> Result<()> {
     for plural in PLURALS {
         for event in 3..=5 {
             let ends = Rule::watch(plural).nth(event).event(LineFault::Close(End::Clean));
-            let earlier = Rule::on(Verb::Watch).resource(plural).nth(2).stale(20);
-            same_life(&Faults::new([ends, earlier]), 1).await?;
+            let begun = Arc::new(AtomicUsize::new(0));
+            same_life_under([second_watch_earlier(plural, &begun)], &Faults::new([ends]), 1).await?;
+            assert!(begun.load(Ordering::SeqCst) > 1, "{plural}, event {event}: it began again");
         }
     }
     Ok(())

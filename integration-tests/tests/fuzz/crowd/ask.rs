@@ -1,8 +1,8 @@
 //! One request of a story about many objects.
 //!
-//! What only a server knows is written as a mark, which each server's [`Memory`] fills: `<s>` is the story's name,
-//! `<uid cm/a>` the identity of an object, `<version cm/a>` its version, `<listed 0>` the version of the story's first
-//! list, `<page>` the token of the last list's next page.
+//! Values that only a server knows are written as marks, which each server's [`Memory`] fills: `<s>` is the story's
+//! name, `<uid cm/a>` the identity of an object, `<version cm/a>` its version, `<listed 0>` the version of the story's
+//! first list, `<page>` the token of the last list's next page.
 
 use http::{Method, Request};
 use serde_json::Value;

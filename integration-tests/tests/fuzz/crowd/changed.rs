@@ -1,5 +1,5 @@
-//! Definitions that change: fields, defaults, rules and keys of lists, versions that come, go, are no longer served or
-//! become those of the storage, names; under objects that are there.
+//! Definitions that change: fields, defaults, rules and keys of lists, versions that appear, disappear, are no longer
+//! served or become the stored ones, names; while objects exist.
 //!
 //! ```text
 //!  definition ─▶ probe ─▶ objects written and read ─▶ changed definition ─▶ probe ─▶ objects … ─▶ its end

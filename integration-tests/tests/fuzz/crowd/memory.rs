@@ -1,4 +1,4 @@
-//! What a server has said in a story: what marks stand for, and what an answer is without the server's own names.
+//! A server's answers in a story: the values of marks, and the form of an answer without the server's own names.
 
 use integration_tests::prelude::*;
 

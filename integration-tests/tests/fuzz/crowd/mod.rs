@@ -1,4 +1,4 @@
-//! Stories about many objects: lists and their pages, owners and what they own, namespaces that end, rights, definitions
+//! Stories about many objects: lists and their pages, owners and their objects, namespaces that end, rights, definitions
 //! that change.
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //!                                      └─▶ in-process ─────▶ its memory ─┴─▶ compared without their own names
 //! ```
 //!
-//! Each story has namespaces of its own, so that many are told at the same time: nearly all of the time is the real
-//! server's.
+//! Each story has namespaces of its own, so many stories run at the same time: nearly all of the time is spent in the
+//! real server.
 
 mod ask;
 mod changed;

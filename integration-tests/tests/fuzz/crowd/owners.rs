@@ -1,6 +1,6 @@
-//! What becomes of objects whose owner is deleted, and of namespaces with all that is in them.
+//! Objects whose owner is deleted, and namespaces with everything in them.
 //!
-//! The real one's controllers act later, so after each write both are listed until they agree.
+//! The real server's controllers act later, so after each write both servers are listed until they agree.
 
 use integration_tests::prelude::*;
 use operator_core::testing::{ControlPlane, Controllers, Part};

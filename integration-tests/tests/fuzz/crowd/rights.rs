@@ -1,4 +1,4 @@
-//! What others than the administrator may do, and in which words they are refused.
+//! The rights of users other than the administrator, and the messages of refusals.
 
 use integration_tests::prelude::*;
 

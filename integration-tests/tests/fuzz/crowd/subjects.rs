@@ -1,4 +1,4 @@
-//! What stories about lists are about, and by what they select.
+//! The objects of stories about lists, and their selectors.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A story about many objects, told to two servers, and made shorter if they disagree.
+//! A story about many objects, played on two servers, and shortened if they disagree.
 
 use integration_tests::prelude::*;
 use tokio::time::sleep;

@@ -1,14 +1,14 @@
-//! Every field of Kubernetes' kinds set to wrong values and changed after creation, on both servers: what the real one
-//! refuses, the in-process one must refuse with the same causes, and it must refuse nothing else.
+//! Every field of Kubernetes' kinds set to wrong values and changed after creation, on both servers: the in-process
+//! server must refuse what the real one refuses, with the same causes, and nothing else.
 //!
 //! ```text
 //!  recorded types ─▶ walk: each field, in a valid object ─▶ wrong values ─▶ POST ─┐
 //!                                                      └──▶ other values ─▶ PUT ──┴─▶ both servers ─▶ compared, counted
 //! ```
 //!
-//! All of it is a dry run, so that nothing depends on what was sent before. The same requests are sent each time.
+//! Everything is a dry run, so nothing depends on earlier requests. The same requests are sent each time.
 //!
-//! `FIELDS_KINDS` says of which kinds, `FIELDS_LIST` names a file for the list of all differences, and
+//! `FIELDS_KINDS` selects the kinds, `FIELDS_LIST` names a file for the list of all differences, and
 //! `UPDATE_FIELDS=1` writes the page's table of what isn't checked.
 
 mod ask;

@@ -1,4 +1,4 @@
-//! Every field of an object, each with a valid object that has what is around it.
+//! Every field of an object, each with a valid object around it.
 
 use integration_tests::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Values that are wrong for a type, or only others.
+//! Values that are wrong for a type, or merely different.
 
 use integration_tests::prelude::*;
 

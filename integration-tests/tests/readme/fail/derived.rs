@@ -1,5 +1,5 @@
-//! Workflows of functions that the derive declares wrongly. What the macro sees is told all at once; what only the compiler sees is
-//! told at the user's own words.
+//! Workflows of functions that the derive declares wrongly. The mistakes that the macro sees are reported together;
+//! those that only the compiler sees are reported at the user's own code.
 #![allow(dead_code, unused_imports, unused_variables)]
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Functions that are no dependents, and nodes that are wired wrongly: the first words of each error name the user's function or
-//! type, and its notes say what to write.
+//! Functions that aren't dependents, and nodes that are wired wrongly: the first words of each error name the user's
+//! function or type, and its notes say what to write.
 #![allow(dead_code, unused_imports, unused_variables, unused_must_use, unreachable_code)]
 
 use std::{rc::Rc, sync::Arc};
@@ -258,7 +258,7 @@ mod kinds {
         of().workflow((html, gateway)); //~ the kind of a `DynamicObject` is known only at run time, and its node doesn't specify it //~ `gateway.kind(resource)`
     }
     fn not_said_where_wired() {
-        of().workflow((html, gateways.after(html))); //~ can't be a node of a workflow of `WebPage` //~ one of `DynamicObject`s says their kind: `.kind(…)`
+        of().workflow((html, gateways.after(html))); //~ can't be a node of a workflow of `WebPage` //~ a node of `DynamicObject`s needs their kind: `.kind(…)`
     }
     fn said_of_what_says_it() {
         of().workflow((html, web.kind(resource()))); //~ `k8s_openapi::api::apps::v1::Deployment` determines its kind, so its node takes no `.kind(…)`

@@ -1,4 +1,4 @@
-//! Another primary than the reconciler's, and reconcilers that are none or say nothing.
+//! Another primary than the reconciler's, types that aren't reconcilers, and reconcilers without a declaration.
 #![allow(dead_code, unused_imports)]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is given as a status function is none.
+//! A value that is given as a status function and isn't one.
 #![allow(dead_code, unused_imports)]
 
 use std::sync::Arc;

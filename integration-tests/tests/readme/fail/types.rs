@@ -1,4 +1,4 @@
-//! What is given as a condition, a capability or a dependent is none.
+//! Values that are given as a condition, a capability or a dependent and aren't.
 #![allow(dead_code, unused_imports)]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! All mistakes in the attributes of one item are told at once.
+//! All mistakes in the attributes of one item are reported together.
 #![allow(dead_code, unused_imports)]
 
 use std::sync::Arc;

@@ -9,7 +9,7 @@ mod tests {
         Greeting::new("hello", GreetingSpec { text: "Hello".to_owned() })
     }
 
-    /// One run, without a server.
+    /// One run, without a cluster.
     #[test]
     fn the_first_run_writes_all_of_it() {
         let run = greetings().dry_run(&hello()).blocking();

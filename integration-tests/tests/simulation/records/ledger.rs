@@ -1,4 +1,4 @@
-//! What users have wanted of the other system, and what it has made of that.
+//! The users' wishes for the other system, and its states.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::site::{Site, name_of};
 
-/// The other system with the books about it. Clones are the same.
+/// The other system and the books about it. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Ledger {
     pub(crate) system: OtherSystem<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Ledger {
 
 #[derive(Default)]
 struct Books {
-    /// What is wanted now, of each site that was ever there.
+    /// The current wishes of each site that has ever existed.
     wanted: BTreeMap<String, BTreeSet<String>>,
     /// How often each record was wanted anew.
     times: BTreeMap<String, usize>,
@@ -27,7 +27,7 @@ struct Books {
 }
 
 impl Ledger {
-    /// A system of its own, and what failed runs say.
+    /// A separate system, and the errors of failed runs.
     pub(crate) fn new() -> (Self, UnboundedReceiver<String>) {
         let (errors, told) = unbounded_channel();
         let system = OtherSystem::new();
@@ -35,7 +35,7 @@ impl Ledger {
         (Self { system, books: Arc::default(), errors }, told)
     }
 
-    /// A user has said what this site wants.
+    /// A user has set the wishes of this site.
     pub(crate) fn wants(&self, site: &Site) {
         let uid = site.uid().unwrap_or_default();
         let wanted: BTreeSet<String> = site.wants().into_keys().map(|key| format!("{uid}/{key}")).collect();
@@ -59,7 +59,7 @@ impl Ledger {
         all.iter().filter(|(_, made_for, body)| made_for == token && body.is_some()).count()
     }
 
-    /// What has to hold when all is quiet.
+    /// The conditions that must hold when all is quiet.
     pub(crate) fn judge(&self, objects: &Objects) -> Result<(), String> {
         let sites = objects.all::<Site>();
         let records = self.system.records();

@@ -1,8 +1,8 @@
-//! Records in another system under bad luck: crashes before and after each write and each call, and storms in which the other
-//! system loses requests and answers, is down, is slow, and shows late what it has.
+//! Records in another system under bad luck: crashes before and after each write and each call, and storms in which the
+//! other system loses requests and answers, is down, is slow, and shows its records late.
 //!
-//! Whatever happens, a record is made once for each time that it is wanted anew, or the site says why not and a person helps; no
-//! record is left of a site that is gone, and each other one has what it wants.
+//! In any case, a record is created once for each time that it is wanted anew, or the site says why not and a person
+//! helps; no record of a deleted site is left, and each other site has the records that it wants.
 
 mod ledger;
 mod person;

@@ -1,4 +1,4 @@
-//! A person who is told that a create had no answer, looks what has become of it, and says so.
+//! A person who learns that a create had no answer, finds out its outcome, and reports it.
 
 use integration_tests::prelude::*;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -11,7 +11,7 @@ pub(crate) const FORGET: &str = "operator-core.io/forget-attempt";
 /// How long it takes until a person looks.
 const TAKES: Duration = Duration::from_secs(2);
 
-/// Acts on what failed runs say, until there is no one who says anything.
+/// Acts on the errors of failed runs, until there are no more.
 pub(crate) async fn acts(client: Client, ledger: Ledger, mut errors: UnboundedReceiver<String>) {
     let sites = Api::<Site>::default_namespaced(client);
     while let Some(error) = errors.recv().await {

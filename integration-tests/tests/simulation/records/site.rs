@@ -1,5 +1,5 @@
-//! An operator for sites that live in another system: a name, which can be searched for, an account, which can't, and hosts, which
-//! are several.
+//! An operator for sites that live in another system: a name, which can be searched for, an account, which can't, and
+//! hosts, of which there are several.
 
 use integration_tests::prelude::*;
 use kube::CustomResource;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::Ledger;
 
-/// What a site has.
+/// The parts of a site.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[kube(group = "sample.operator-core.io", version = "v1", kind = "Site", namespaced, status = "SiteStatus")]
 #[serde(rename_all = "camelCase")]
@@ -29,7 +29,7 @@ pub(crate) struct SiteSpec {
     pub(crate) hosts: BTreeMap<String, String>,
 }
 
-/// The ids of what it has, and what is wrong.
+/// The ids of its records, and its problem.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SiteStatus {
@@ -46,7 +46,7 @@ pub(crate) struct SiteStatus {
 }
 
 impl Site {
-    /// What the other system should have: by node and key.
+    /// The wanted records in the other system: by node and key.
     pub(crate) fn wants(&self) -> BTreeMap<String, String> {
         let SiteSpec { name, account, hosts } = &self.spec;
         let name = name.iter().map(|name| ("name".to_owned(), name_record(name)));
@@ -79,7 +79,7 @@ struct Name(Ledger);
 struct Account(Ledger);
 struct Hosts(Ledger);
 
-/// What was refused was not made.
+/// A refused create made nothing.
 fn told(error: OtherSystemError) -> BoxError {
     if error.is_refusal() { NotMade::because(error).into() } else { error.into() }
 }
@@ -143,13 +143,13 @@ impl External<Site> for Hosts {
     calls!(true);
 }
 
-/// Says what is wrong.
+/// Reports the problem.
 fn status(site: &Site, run: &Run<Site>) -> SiteStatus {
     let message = run.error().map(ToString::to_string);
     SiteStatus { message, observed_generation: site.metadata.generation, ..SiteStatus::default() }
 }
 
-/// What the other system shows late it shows within this.
+/// The time within which the other system shows its records.
 const SHOWS_WITHIN: Duration = Duration::from_secs(6);
 
 /// The operator. `in_map`: the ids of hosts are kept in a config map.

@@ -1,4 +1,4 @@
-//! What a client can do, and the choice of it.
+//! The possible actions of a client, and their choice.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use integration_tests::prelude::*;
 
 use super::{PAGES, kinds::Child};
 
-/// The names of all acts, and of those that only dependents know what to do about.
+/// The names of all acts, and of those that concern only dependents.
 pub(super) const ACTS: [&str; 10] =
     ["create", "edit", "expose", "hide", "break", "delete", "replace", "drift", "take away", "label"];
 pub(super) const ACTS_ON_DEPENDENTS: [&str; 3] = ["strip", "move the port", "add a sidecar"];
 
-/// How the garbage collector takes the children.
+/// How the garbage collector treats the children.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Deletion {
     Background,
     Foreground,
 }
 
-/// Something that a client does. Whether it comes to be depends on what is there then.
+/// An act of a client. Whether it happens depends on the objects that exist then.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     Create {
@@ -49,7 +49,7 @@ pub(super) enum Act {
         html: String,
         deletion: Deletion,
     },
-    /// Some value of a child is changed that the operator applies.
+    /// A value of a child that the operator applies is changed.
     Drift {
         page: String,
         child: Child,
@@ -60,13 +60,13 @@ pub(super) enum Act {
         page: String,
         child: Child,
     },
-    /// What says whose a child is is taken away in part.
+    /// The signs of a child's owner are removed in part.
     Strip {
         page: String,
         child: Child,
         what: Stripped,
     },
-    /// The port of a Service, by which the server tells it from others, is changed.
+    /// The port of a Service, by which the server identifies it, is changed.
     MovePort {
         page: String,
         port: u16,
@@ -84,7 +84,7 @@ pub(super) enum Act {
     },
 }
 
-/// What is taken away. Who has lost both owner and labels is nobody's, so that of one object it is always the same.
+/// What is removed. An object without both owner and labels has no owner, so of one object it is always the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stripped {
     Owner,
@@ -135,12 +135,12 @@ pub(super) fn page(number: usize) -> String {
 }
 
 impl Act {
-    /// Makes a page that is not there, or whatever has become of it.
+    /// Creates a page that doesn't exist.
     pub(super) fn create(rng: &mut Rng, page: String) -> Self {
         Self::Create { page, html: html(rng), exposed: rng.bool() }
     }
 
-    /// Something that client `number` does.
+    /// An act of client `number`.
     pub(super) fn draw(rng: &mut Rng, number: usize, on_dependents: bool) -> Self {
         let page = page(rng.usize(..PAGES));
         let child = Child::ALL[rng.usize(..Child::ALL.len())];
@@ -188,7 +188,7 @@ impl Act {
         }
     }
 
-    /// Which page it is about.
+    /// The page that it is about.
     pub(super) fn page(&self) -> &str {
         match self {
             Self::Create { page, .. }
@@ -233,7 +233,7 @@ fn deletion(rng: &mut Rng) -> Deletion {
     if rng.bool() { Deletion::Background } else { Deletion::Foreground }
 }
 
-/// Another value for something that the operator applies, and never of what tells the items of a list apart.
+/// Another value for a field that the operator applies, and never for a key of a list's items.
 fn drift(rng: &mut Rng, child: Child) -> Change {
     let value = format!("drifted-{}", rng.u32(..));
     let labels = json!({ "metadata": { "labels": { "app.kubernetes.io/instance": value } } });

@@ -1,4 +1,4 @@
-//! Those who act.
+//! The clients that act.
 
 use fastrand::Rng;
 use integration_tests::prelude::*;
@@ -14,9 +14,9 @@ use super::{
 
 /// The longest wait between two acts of a client, in milliseconds.
 const LONGEST_WAIT: u64 = 250;
-/// How much longer the clients may go on than they were told.
+/// How much longer than planned the clients may continue.
 const LONGER: Duration = Duration::from_secs(60);
-/// Between two attempts to create a page whose predecessor is still going.
+/// The pause between two attempts to create a page whose predecessor is still being deleted.
 const AGAIN: Duration = Duration::from_millis(100);
 /// How often that is tried.
 const ATTEMPTS: usize = 30;

@@ -1,4 +1,4 @@
-//! What was done, and when.
+//! The actions, and their times.
 
 use std::{
     fmt::Write as _,
@@ -8,7 +8,7 @@ use std::{
 
 use integration_tests::prelude::*;
 
-/// What was done so far.
+/// The actions so far.
 pub(super) struct Journal {
     seed: u64,
     start: Instant,
@@ -20,19 +20,19 @@ impl Journal {
         Self { seed, start: Instant::now(), lines: Mutex::default() }
     }
 
-    /// Notes what concerns everybody, and says it.
+    /// Notes something that concerns everybody, and prints it.
     pub(super) fn note(&self, what: &str) {
         // Nobody may be there to read it.
         let _ = writeln!(stderr(), "chaos: {what}");
         self.add(None, what);
     }
 
-    /// Notes what concerns everybody.
+    /// Notes something that concerns everybody.
     pub(super) fn add_for_all(&self, what: &str) {
         self.add(None, what);
     }
 
-    /// Notes what concerns a page.
+    /// Notes something that concerns a page.
     pub(super) fn add_for(&self, page: &str, what: &str) {
         self.add(Some(page.to_owned()), what);
     }
@@ -42,7 +42,7 @@ impl Journal {
         self.lines.lock().push((page, line));
     }
 
-    /// What was done to these pages, and what concerns everybody.
+    /// The actions on these pages, and everything that concerns everybody.
     pub(super) fn about(&self, pages: &[String]) -> String {
         self.text(|page| page.is_none_or(|page| pages.iter().any(|wanted| wanted == page)))
     }
@@ -64,7 +64,7 @@ impl Journal {
         })
     }
 
-    /// Where the operator's log goes.
+    /// The place of the operator's log.
     pub(super) fn operators(&self) -> PathBuf {
         file(self.seed, "operator")
     }

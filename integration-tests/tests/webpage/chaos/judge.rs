@@ -1,4 +1,4 @@
-//! What must be true of the cluster when nobody does anything any more.
+//! The conditions that the cluster must meet when nobody acts any more.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use super::{
     world::World,
 };
 
-/// What is wrong, by the pages that it is about.
+/// The problems, by the pages that they concern.
 #[derive(Debug)]
 pub(super) struct Wrong(BTreeSet<(String, String)>);
 
 impl Wrong {
-    /// The pages that something is wrong with.
+    /// The pages with problems.
     pub(super) fn pages(&self) -> Vec<String> {
         let pages: BTreeSet<_> = self.0.iter().map(|(page, _)| page.clone()).collect();
         pages.into_iter().collect()
@@ -33,15 +33,15 @@ impl fmt::Display for Wrong {
 
 impl std::error::Error for Wrong {}
 
-/// What is there.
+/// The existing objects.
 struct Found {
     pages: BTreeMap<String, WebPage>,
     children: BTreeMap<(Child, String), DynamicObject>,
-    /// What the cluster has made of Deployments.
+    /// The objects that the cluster has made of Deployments.
     further: Vec<DynamicObject>,
 }
 
-/// What is wrong now, if something is.
+/// The current problem, if there is one.
 pub(super) async fn wrong(world: &World<'_>) -> Result<Option<Wrong>> {
     let found = look(world).await?;
     let mut wrong = Wrong(BTreeSet::new());
@@ -72,7 +72,7 @@ async fn look(world: &World<'_>) -> Result<Found> {
     Ok(Found { pages, children, further })
 }
 
-/// How many objects nobody wants that had lost what says whose they are before.
+/// How many unwanted objects had lost the signs of their owner before.
 pub(super) async fn left_behind(world: &World<'_>) -> Result<usize> {
     let found = look(world).await?;
     let is_wanted = |child: Child, name: &str| {
@@ -124,7 +124,7 @@ fn of_page(world: &World<'_>, name: &str, page: &WebPage, found: &Found) -> Resu
     Ok(wrong)
 }
 
-/// What the cluster has still to do; the page's status goes by it.
+/// The cluster's remaining work, on which the page's status depends.
 fn is_rolled_out(deployment: &Value) -> Option<String> {
     let status = &deployment["status"];
     let is_new = status["observedGeneration"] == deployment["metadata"]["generation"];
@@ -132,7 +132,7 @@ fn is_rolled_out(deployment: &Value) -> Option<String> {
     (!is_new || counts != [Some(1); 3]).then(|| format!("its Deployment is not rolled out: {status}"))
 }
 
-/// Children without their page, and what never ends.
+/// Children without their page, and objects that never end.
 fn left_over(world: &World<'_>, found: &Found) -> Vec<(String, String)> {
     let uids: BTreeSet<_> = found.pages.values().filter_map(ResourceExt::uid).collect();
     let children = found.children.iter().map(|((child, name), object)| {
@@ -162,7 +162,7 @@ fn left_over(world: &World<'_>, found: &Found) -> Vec<(String, String)> {
     wrong
 }
 
-/// Containers that somebody has added to a Deployment that is there still.
+/// Containers that others have added to a Deployment that still exists.
 fn sidecars_gone(world: &World<'_>, found: &Found) -> Vec<(String, String)> {
     let sidecars = world.sidecars.lock();
     let deployments = found.children.iter().filter(|((child, _), object)| {
@@ -176,7 +176,7 @@ fn sidecars_gone(world: &World<'_>, found: &Found) -> Vec<(String, String)> {
     lost.collect()
 }
 
-/// Labels of others that were there once, on an object that is there still.
+/// Labels of others on an object that still exists.
 fn labels_gone(world: &World<'_>, found: &Found) -> Vec<(String, String)> {
     let by_uid: BTreeMap<_, _> =
         found.children.values().filter_map(|object| Some((object.uid()?, object))).collect();

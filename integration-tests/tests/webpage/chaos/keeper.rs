@@ -15,7 +15,7 @@ use tokio::process::Child;
 use super::journal::Journal;
 use crate::support::webpage;
 
-/// As whom the operator works, under the role of `deploy/`. Nobody else is called so.
+/// The user of the operator, under the role of `deploy/`. No one else has this name.
 pub(super) const ACCOUNT: &str = "system:serviceaccount:webpage-operator:webpage-operator";
 
 /// How long a process lives, in milliseconds: some are killed before they have seen anything.
@@ -23,7 +23,7 @@ const LIFE: std::ops::Range<u64> = 200..5_000;
 /// How long there is none then.
 const PAUSE: std::ops::Range<u64> = 0..1_500;
 
-/// Whoever kills the operator and starts it.
+/// Kills the operator and starts it.
 pub(super) struct Keeper<'j> {
     kubeconfig: NamedTempFile,
     namespace: String,
@@ -59,7 +59,7 @@ impl<'j> Keeper<'j> {
         Ok(Self { kubeconfig, namespace, style, rng, journal, log, process: None, kills: 0 })
     }
 
-    /// Kills and starts the operator until then. Afterwards one lives on.
+    /// Kills and starts the operator until then. Afterwards one process continues.
     pub(super) async fn until(&mut self, deadline: Instant) -> Result<()> {
         loop {
             let mut process = self.start()?;

@@ -1,4 +1,4 @@
-//! Eight clients do to 150 pages and their children whatever comes to their minds, while the operator, a real process on a real
+//! Eight clients do random things to 150 pages and their children, while the operator, a real process on a real
 //! control plane, is killed and started again at random moments. Afterwards everything must be right, and then quiet.
 //!
 //! ```text
@@ -7,9 +7,8 @@
 //!                └─▶ journal         └──▶ judge: pages and children, nothing left over; the audit log: no write any more
 //! ```
 //!
-//! `CHAOS_SEED` is the seed of everything that is chosen, by default the day's; `CHAOS_SECONDS` is how long it goes on, by
-//! default 30 s. What happens when is the machine's choice, so that a seed tells the acts and not their order: a failure tells
-//! both.
+//! `CHAOS_SEED` is the seed of all choices, by default the day's; `CHAOS_SECONDS` is the duration, by default 30 s. The
+//! machine decides when things happen, so a seed determines the acts and not their order: a failure reports both.
 
 mod acts;
 mod clients;
@@ -32,13 +31,13 @@ use crate::support::ONE_AT_A_TIME;
 
 /// How many pages there may be.
 const PAGES: usize = 150;
-/// How many act at the same time.
+/// How many clients act at the same time.
 const CLIENTS: usize = 8;
 /// How long it may take until everything is right.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long nothing may be written then.
 const QUIET: Duration = Duration::from_secs(15);
-/// Between two looks.
+/// The pause between two checks.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -67,7 +66,7 @@ fn number(name: &str, default: u64) -> Result<u64> {
     }
 }
 
-/// The day, as a number that is another one tomorrow.
+/// The day, as a number that is different tomorrow.
 #[allow(clippy::disallowed_methods, reason = "another seed each day, and nothing else depends on it")]
 fn today() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -123,7 +122,7 @@ async fn all_is_right(world: &World<'_>, keeper: &mut Keeper<'_>) -> Result<()> 
     }
 }
 
-/// Sees to it that the operator writes nothing.
+/// Checks that the operator writes nothing.
 async fn stays_quiet(audit: &mut AuditReader, journal: &Journal) -> Result<()> {
     let end = Instant::now() + QUIET;
     while Instant::now() < end {

@@ -1,4 +1,4 @@
-//! What the children of a page must be: written down here once more, so that the operator isn't measured by itself.
+//! The desired state of a page's children: written down a second time, so the operator isn't measured by itself.
 
 use integration_tests::prelude::*;
 use sha2::{Digest, Sha256};
@@ -55,7 +55,7 @@ fn deployment(page: &str, html: &str, labels: &Value) -> Value {
     } })
 }
 
-/// Where `found` has another value than `wanted`, or none. What nobody asked for is not looked at, items of lists excepted.
+/// The places where `found` has another value than `wanted`, or none. Fields that aren't wanted are ignored, except for items of lists.
 pub(super) fn difference(wanted: &Value, found: &Value, path: &str) -> Option<String> {
     match (wanted, found) {
         (Value::Object(wanted), Value::Object(found)) => wanted.iter().find_map(|(field, value)| {

@@ -26,9 +26,9 @@ pub(super) struct World<'j> {
     pub(super) journal: &'j Journal,
     /// The values that were written last.
     pub(super) labels: Mutex<BTreeMap<Labelled, String>>,
-    /// What was taken away first of what says whose an object is, by uid.
+    /// The sign of its owner that was removed first from an object, by uid.
     stripped: Mutex<BTreeMap<String, Stripped>>,
-    /// The Deployments that somebody has added a container to, by uid.
+    /// The Deployments to which others have added a container, by uid.
     pub(super) sidecars: Mutex<BTreeSet<String>>,
     /// Whether the operator has dependents, which know their objects by their marks.
     pub(super) on_dependents: bool,
@@ -73,17 +73,17 @@ impl<'j> World<'j> {
         self.labels.lock().insert(labelled, value.to_owned());
     }
 
-    /// Whether that may be taken away from this object, after what it has lost before.
+    /// Whether that may be removed from this object, after what it has lost before.
     pub(super) fn may_strip(&self, uid: &str, what: Stripped) -> bool {
         *self.stripped.lock().entry(uid.to_owned()).or_insert(what) == what
     }
 
-    /// Whether the object has lost something of what says whose it is.
+    /// Whether the object has lost a sign of its owner.
     pub(super) fn was_stripped(&self, object: &DynamicObject) -> bool {
         object.uid().is_some_and(|uid| self.stripped.lock().contains_key(&uid))
     }
 
-    /// Remembers a container that somebody has added.
+    /// Remembers a container that was added.
     pub(super) fn sidecar(&self, object: &DynamicObject) {
         self.sidecars.lock().extend(object.uid());
     }

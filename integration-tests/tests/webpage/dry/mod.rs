@@ -1,4 +1,4 @@
-//! What a dry run plans is what a run then writes: the same writes with the same bodies, in a thousand worlds for each
+//! A dry run and a real run have the same writes with the same bodies, in a thousand worlds for each
 //! style.
 //!
 //! ```text

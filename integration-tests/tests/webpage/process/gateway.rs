@@ -1,5 +1,5 @@
-//! What stands between an operator's process and the API server. It speaks HTTP on both sides: it knows each request, counts
-//! the writes, and can keep them back or hide their answers.
+//! A gateway between an operator's process and the API server. It speaks HTTP on both sides: it knows each request,
+//! counts the writes, and can keep them back or hide their answers.
 //!
 //! ```text
 //!   the operator's process ──HTTP──▶ Gateway ──TLS, as the cluster's administrator──▶ API server
@@ -7,8 +7,8 @@
 //!                                       └── stop_after, hold: what becomes of the writes
 //! ```
 //!
-//! Writes pass one after the other, each until it is answered: so many are done when the last of them is answered, and no other
-//! one is on its way.
+//! Writes pass one after the other, each until it is answered: when the last of a number is answered, exactly this
+//! number is done, and no other write is in progress.
 
 use std::{
     convert::Infallible,
@@ -28,7 +28,7 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-/// A request that was answered.
+/// An answered request.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) method: Method,
@@ -42,14 +42,14 @@ impl Sent {
     }
 }
 
-/// What becomes of writes.
+/// The fate of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gate {
     /// They pass.
     Open,
     /// They wait.
     Held,
-    /// The last one that may pass has passed, and nobody hears of it.
+    /// The last write that may pass has passed, and its answer is held back.
     Shut,
 }
 
@@ -62,7 +62,7 @@ struct Shared {
     last: Mutex<Option<usize>>,
     /// How many writes have arrived and are not answered.
     waiting: AtomicUsize,
-    /// How often the gate was opened anew. What came before that is some dead process's.
+    /// How often the gate was opened anew. Earlier requests are a dead process's.
     life: AtomicUsize,
 }
 
@@ -96,7 +96,7 @@ impl Gateway {
         format!("http://{}", self.address)
     }
 
-    /// Lets so many writes pass. The answer of the last one is kept back, and nothing follows it.
+    /// Lets this number of writes pass. The answer of the last one is held back, and nothing follows it.
     pub(crate) fn stop_after(&self, writes: usize) {
         *self.shared.last.lock() = Some(writes);
     }
@@ -114,7 +114,7 @@ impl Gateway {
         self.shared.gate.send_replace(Gate::Open);
     }
 
-    /// Has writes wait, or lets those that wait pass.
+    /// Makes writes wait, or lets the waiting ones pass.
     pub(crate) fn hold(&self, holds: bool) {
         self.shared.gate.send_replace(if holds { Gate::Held } else { Gate::Open });
     }
@@ -124,7 +124,7 @@ impl Gateway {
         self.shared.waiting.load(Ordering::SeqCst)
     }
 
-    /// What was answered so far, in the order of the answers.
+    /// The answered requests so far, in the order of the answers.
     pub(crate) fn sent(&self) -> Vec<Sent> {
         self.shared.sent.lock().clone()
     }
@@ -215,7 +215,7 @@ impl Shared {
     }
 }
 
-/// What is said from end to end, and not from hop to hop.
+/// The headers that go from end to end, and not from hop to hop.
 fn passed(mut headers: HeaderMap) -> HeaderMap {
     for name in [header::HOST, header::CONNECTION, header::CONTENT_LENGTH, header::TRANSFER_ENCODING] {
         headers.remove(name);

@@ -1,4 +1,4 @@
-//! F16: the process is killed after each single write of a page's life, before it hears of it, and started again.
+//! F16: the process is killed after each single write of a page's life, before it gets the answer, and started again.
 
 use futures::{StreamExt, TryStreamExt, stream};
 use integration_tests::prelude::*;
@@ -11,7 +11,7 @@ use crate::support::{PATIENCE, Running, until};
 /// How many lives are lived at the same time.
 const AT_ONCE: usize = 4;
 
-/// What came of a page's life.
+/// The outcome of a page's life.
 #[derive(Debug)]
 struct Life {
     /// The page and its children before its end.
@@ -22,7 +22,7 @@ struct Life {
     first: String,
     /// How often the process was killed.
     kills: usize,
-    /// Whether some child was another one at the end than at the beginning.
+    /// Whether some child was replaced between beginning and end.
     has_replaced: bool,
 }
 
@@ -53,7 +53,7 @@ async fn f16_a_process_that_is_killed_after_any_write_goes_on_where_it_was() -> 
     Ok(())
 }
 
-/// Lives a page's life in a namespace of its own. The operator is killed after so many writes.
+/// Lives a page's life in a namespace of its own. The operator is killed after this number of writes.
 async fn life(last: Option<usize>) -> anyhow::Result<Life> {
     let scene = Scene::new().await?;
     if let Some(last) = last {
@@ -103,7 +103,7 @@ async fn killed(scene: &Scene, mut run: Running) -> anyhow::Result<Running> {
     scene.cleaning("cleaning").await
 }
 
-/// What the page's user does. Answers with the state before the page's end, and whether some child was replaced.
+/// The actions of the page's user. Returns the state before the page's end, and whether some child was replaced.
 async fn user(scene: &Scene) -> anyhow::Result<(Vec<Value>, bool)> {
     scene.create_with("page", json!({ "html": "<p>first</p>", "exposed": true })).await?;
     scene.exists::<Ingress>("page").await?;

@@ -1,8 +1,8 @@
-//! Faults of the operator's process: killed, paused, told to stop while it works, and with a log that nobody reads or takes.
-//! The names of the tests begin with their rows of the fault matrix.
+//! Faults of the operator's process: killed, paused, told to stop while it works, and with a log that nothing reads or
+//! stores. The names of the tests begin with their rows of the fault matrix.
 //!
-//! Each process works in a namespace of its test alone, and reaches the API server through a gateway of the test's: nobody else
-//! does its work, and each of its requests is known. That goes for an existing cluster as well.
+//! Each process works in a namespace of its test alone, and reaches the API server through a gateway of the test's: no
+//! other process does its work, and each of its requests is known. This also holds for an existing cluster.
 
 mod gateway;
 mod killed;
@@ -34,7 +34,7 @@ async fn plane() -> Result<TestCluster, Error> {
     PLANE.get_or_init(start).await.clone().map_err(Error::Shared)
 }
 
-/// A namespace for one test, and the way of its operator to the API server.
+/// A namespace for one test, and the connection of its operator to the API server.
 struct Scene {
     cluster: TestCluster,
     client: Client,
@@ -69,7 +69,7 @@ impl Scene {
         self.started(self.command(webpage, &[])).await
     }
 
-    /// Starts the one that has a finalizer, and code that stalls, in this style.
+    /// Starts the variant with a finalizer, and code that hangs, in this style.
     async fn cleaning(&self, style: &str) -> anyhow::Result<Running> {
         self.started(self.command(cleaning, &["--style", style])).await
     }
@@ -152,7 +152,7 @@ impl Scene {
         .await
     }
 
-    /// Waits until nobody has written anything about any child for a second or more.
+    /// Waits until no child has been written for a second or more.
     async fn is_calm(&self) -> anyhow::Result<()> {
         let (mut last, mut since) = ((Vec::new(), 0), Instant::now());
         until("a calm second", async || {
@@ -194,7 +194,7 @@ impl Scene {
         values.collect()
     }
 
-    /// The uids of all children, for finding out that nothing was made twice.
+    /// The uids of all children, to find out whether one was created twice.
     async fn uids(&self) -> anyhow::Result<Vec<Value>> {
         Ok(self.children().await?.into_iter().map(|child| child["metadata"]["uid"].clone()).collect())
     }

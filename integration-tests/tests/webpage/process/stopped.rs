@@ -1,4 +1,4 @@
-//! F36: the process is told to stop, once or twice, while it works, and while user code stalls.
+//! F36: the process is told to stop, once or twice, while it works, and while user code blocks.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -8,7 +8,7 @@ use crate::support::{Running, cleaning, until};
 
 const LOAD: usize = 30;
 
-/// Tells the process to stop, and to stop again while it is about it.
+/// Tells the process to stop, and again while it is stopping.
 async fn told_twice(run: &mut Running) -> anyhow::Result<()> {
     run.signal("TERM").await?;
     run.says("SIGTERM: stopping").await?;
@@ -48,7 +48,7 @@ async fn f36_a_second_sigterm_while_runs_end_changes_nothing() -> anyhow::Result
     Ok(())
 }
 
-/// Has the operator work on a page whose code does `what`, and tells it to stop, twice. Answers with its exit code.
+/// Makes the operator work on a page whose code does `what`, and tells it to stop, twice. Returns its exit code.
 async fn stopped_during(what: &str) -> anyhow::Result<Option<i32>> {
     let scene = Scene::new().await?;
     let mut run = scene.cleaning("stalling").await?;
@@ -102,8 +102,8 @@ async fn f36_a_callback_that_blocks_when_the_lease_is_lost_does_not_keep_the_pro
 }
 
 impl Scene {
-    /// Starts a leader whose callback for the end of its term never returns. Its runtime has one thread, so that nothing goes on
-    /// in it where the callback blocks that.
+    /// Starts a leader whose callback for the end of its term never returns. Its runtime has one thread, so nothing in
+    /// it continues while the callback blocks that thread.
     async fn leader(&self) -> anyhow::Result<Running> {
         let mut command = self.command(cleaning, &["--style", "blocking"]);
         command.env("LEASE_NAMESPACE", &self.namespace).env("TOKIO_WORKER_THREADS", "1");

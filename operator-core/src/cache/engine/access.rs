@@ -1,4 +1,4 @@
-//! What callers ask and report: reads, the operator's own writes, and objects that were read from the server.
+//! The calls of others: reads, the operator's own writes, and objects that were read from the server.
 //!
 //! Reads look at the operator's own writes first, then at the store. None of them takes the lock under which changes are
 //! handed over.
@@ -7,12 +7,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Engine, ScopeIndex};
 use crate::{
-    cache::text::TextObject,
+    cache::text::{Answer, TextObject},
     observe::SourceHealth,
-    resource::{ObjectKey, ResourceVersion},
+    resource::{AnyObject, ObjectKey, ResourceVersion},
 };
 
-/// What is held of an object.
+/// The form in which an object is held.
 #[derive(Debug)]
 pub(in crate::cache) enum Presence {
     /// The whole object.
@@ -67,7 +67,7 @@ impl Engine {
         self.recent.get(key).is_some() || self.store.contains(key)
     }
 
-    /// Those for which the index gives `value` and `is` is true, sorted by key.
+    /// The objects for which the index gives `value` and `is` is true, sorted by key.
     pub(in crate::cache) fn by_index(
         &self,
         index: &str,
@@ -79,12 +79,12 @@ impl Engine {
         keys.append(&mut self.indexers.keys(index, value));
         // A key that is among the recent ones is judged by its newer state.
         let found = keys.into_iter().filter_map(|key| self.get(&key).map(|object| (key, object)));
-        // The values of an object are asked for last, as they may have to be looked for in its text.
+        // The values of an object come last, because a search through its text may be needed for them.
         let found = found.filter(|(key, object)| is(key, object));
         found.filter(|(_, object)| self.indexers.matches(index, value, object)).collect()
     }
 
-    /// The keys of those for which the index gives `value`, and perhaps of others; sorted.
+    /// The keys of the objects for which the index gives `value`, and perhaps further keys; sorted.
     pub(in crate::cache) fn keys_by_index(&self, index: &str, value: &str) -> Vec<ObjectKey> {
         // In this order: see `Recent`.
         let mut keys = self.recent.keys(index, value);
@@ -125,7 +125,7 @@ impl Engine {
         self.lock().overlay.awaited()
     }
 
-    /// The number of keys that a collection counts as its own and that no reader finds.
+    /// The number of keys that a collection counts as its own, although no reader finds them.
     pub(in crate::cache) fn collection_leftovers(&self) -> usize {
         let state = self.lock();
         let keys = state.collections.values().filter_map(|collection| collection.stored.as_ref()).flatten();
@@ -242,5 +242,51 @@ impl Engine {
         }
         self.store.hide(key);
         true
+    }
+}
+
+/// One of the operator's own writes to an object, from before its request until after its answer. While this guard
+/// lives, events of the object wait; dropping it releases them. JOSDK:
+/// `eventFilteringUpdateAndCacheResource`.
+///
+/// # Guarantees
+/// - The echo of an answer given to [`AnyWrite::answered`] is not handed to the informer's handler.
+/// - Without an answer (the request failed, or was dropped in flight) nothing is filtered: every event counts as
+///   foreign.
+///
+/// # Assumptions
+/// - The request carries an optimistic lock on the resourceVersion of [`AnyWrite::base`] (or creates, if there is no
+///   base): no foreign change lies between the base and the answer. After a conflict, begin another write.
+#[must_use = "dropping it ends the write"]
+pub(crate) struct AnyWrite {
+    pub(in crate::cache) engine: Arc<Engine>,
+    pub(in crate::cache) key: ObjectKey,
+    pub(in crate::cache) base: Option<Arc<TextObject>>,
+}
+
+impl AnyWrite {
+    pub(in crate::cache) fn begin(engine: Arc<Engine>, key: ObjectKey) -> Self {
+        let base = engine.begin_write(&key);
+        Self { engine, key, base }
+    }
+
+    /// The newest state that was known when the write began, or when it was rebased, or the last answer.
+    pub(crate) fn base(&self) -> Option<&Arc<TextObject>> {
+        self.base.as_ref()
+    }
+
+    /// The write was answered with `answer`.
+    pub(crate) fn answered(&mut self, answer: Answer) -> AnyObject {
+        if let Some(kept) = answer.kept {
+            self.engine.wrote(&self.key, self.base.as_deref(), &kept);
+            self.base = Some(kept);
+        }
+        answer.object
+    }
+}
+
+impl Drop for AnyWrite {
+    fn drop(&mut self) {
+        self.engine.finish_write(&self.key);
     }
 }

@@ -1,18 +1,18 @@
-//! Whole collections: their lists, the first one and later ones after a gap; how far they are, and their health; and which
-//! of them are followed.
+//! Whole collections: their first list and later ones after a gap; their progress and health; and which of them are
+//! followed.
 //!
 //! # Guarantees
-//! - An object that isn't followed any more is gone from reads, indexes and followers, and its handler is told so, not
-//!   that it was deleted. Nothing more is reported about it, not even by a list-watch that hasn't ended yet.
-//! - An object that still is stays as it is, whatever collection it belongs to now. The first list of a new collection
-//!   reports of it what has changed, as after any gap.
+//! - An object that isn't followed any more is gone from reads, indexes and followers. The handler is notified of that, not
+//!   of a deletion. Nothing more is reported about the object, not even by a list-watch that hasn't ended yet.
+//! - An object that is still followed stays as it is, whichever collection it belongs to now. The first list of a new
+//!   collection reports its changes, as after any gap.
 
 use std::{mem, pin::pin};
 
 use futures::future::{Either, select};
 use tokio::sync::SetOnce;
 
-use super::{Change, ChangeKind, Collection, Decoded, Engine, EngineState, Listing, ScopeIndex, WatchEvent};
+use super::{Change, ChangeKind, Decoded, Engine, EngineState, Listing, ScopeIndex, WatchEvent, WatchState};
 use crate::{
     cache::{
         indexers::Values,
@@ -31,7 +31,7 @@ impl Engine {
         }
     }
 
-    /// A list showed an item. It is processed at once, page by page, so that no list is ever held as a whole.
+    /// A list showed an item. It is processed at once, page by page: no list is ever held as a whole.
     pub(in crate::cache) fn listed(&self, scope: ScopeIndex, item: Decoded) {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get_mut(&scope) else { return };
@@ -72,12 +72,12 @@ impl Engine {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get_mut(&scope) else { return };
         let listing = collection.listing.take().unwrap_or_default();
-        // With an item whose name is unknown, nothing can be said to be missing. The next list will tell.
+        // If the name of an item is unknown, it could be any object that seems to be missing. The next list will show that.
         let is_there = |key: &ObjectKey, _: Option<&str>| listing.blind || listing.keys.contains(key);
         self.complete(state, scope, ResourceVersion::parse(version), &is_there, Overlay::relisted);
     }
 
-    /// A list-watch that this informer has joined has shown an event. It may be behind what is known here.
+    /// A list-watch that this informer has joined has shown an event. The list-watch may be behind the informer.
     pub(in crate::cache) fn joined(&self, scope: ScopeIndex, event: WatchEvent) {
         let state = &mut *self.lock();
         if state.collections.contains_key(&scope) && !self.is_past(state, scope, event.item()) {
@@ -85,8 +85,8 @@ impl Engine {
         }
     }
 
-    /// A list-watch that this informer has joined has shown everything up to `version`: what isn't among it and isn't
-    /// newer is gone.
+    /// A list-watch that this informer has joined has shown everything up to `version`: an object that it doesn't show,
+    /// and that isn't newer, is gone.
     pub(in crate::cache) fn join_finished(
         &self,
         scope: ScopeIndex,
@@ -103,8 +103,8 @@ impl Engine {
         }
     }
 
-    /// Of a collection, everything has been shown up to `version`. What isn't there any more, going by the version in
-    /// which it is known, is gone.
+    /// The collection has been shown completely up to `version`. An object is gone unless `is_there` says otherwise, by
+    /// its key and its known version.
     fn complete(
         &self,
         state: &mut EngineState,
@@ -138,7 +138,7 @@ impl Engine {
         let _ = self.scopes.synced(scope).map(|synced| synced.set(()));
     }
 
-    /// The keys of what is stored of a collection, sorted.
+    /// The keys of the stored objects of a collection, sorted.
     pub(super) fn stored_keys(&self, state: &EngineState, scope: ScopeIndex) -> Vec<ObjectKey> {
         match state.collections.get(&scope).and_then(|collection| collection.stored.as_ref()) {
             Some(stored) => stored.iter().cloned().collect(),
@@ -157,7 +157,7 @@ impl Engine {
     ) -> bool {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get(&scope) else { return true };
-        // While a list is taken in, what it deletes is still to come. Events that wait for the end of an own write have
+        // While a list is processed, its deletions are still to come. Events that wait for the end of an own write have
         // been seen but not handed over.
         if !self.is_collection_synced(scope)
             || collection.listing.is_some()
@@ -188,7 +188,7 @@ impl Engine {
                 || (list_version.is_some() && version() > list_version)
         };
         let stored = |key: &ObjectKey| self.store.version(key).as_deref().and_then(ResourceVersion::parse);
-        // What was written and is gone again before the watch has shown it is still read from the answer to the write.
+        // An object that was written and deleted before the watch has shown it is still read from the answer to the write.
         all_listed_seen
             && self.store.shown_keys().iter().all(|key| exists(key, &|| stored(key)))
             && self.recent.entries().iter().all(|(key, written)| exists(key, &|| written.resource_version()))
@@ -203,7 +203,7 @@ impl Engine {
         }
         state.overlay.rescoped(&changed);
         state.collections.retain(|scope, _| !changed.left.contains(scope));
-        state.collections.extend(changed.new.iter().map(|new| (*new, Collection::default())));
+        state.collections.extend(changed.new.iter().map(|new| (*new, WatchState::default())));
         let stored = self.store.shown_keys().into_iter().filter(|key| self.scopes.of(key).is_none());
         let mut left: Vec<ObjectKey> = stored.chain(state.overlay.not_followed()).collect();
         left.sort_unstable();
@@ -229,7 +229,7 @@ impl Engine {
         self.tell(|handler| handler.on_left(key, uid));
     }
 
-    /// Each collection knows its own, if there are several.
+    /// Each collection knows its own objects, if there are several.
     fn sort_stored(&self, state: &mut EngineState) {
         let several = state.collections.len() > 1;
         for collection in state.collections.values_mut() {
@@ -273,7 +273,7 @@ impl Engine {
         self.scopes.indexes().all(|scope| self.is_collection_synced(scope))
     }
 
-    /// Resolves when all collections have been listed once; those that are followed then.
+    /// Resolves when all collections that are followed then have been listed once.
     pub(in crate::cache) async fn synced(&self) {
         while let Some(lagging) = self.scopes.indexes().find(|scope| !self.is_collection_synced(*scope)) {
             self.collection_synced(lagging).await;

@@ -1,4 +1,4 @@
-//! Where events, own writes and readers meet: the store, the indexes and the overlay behind one lock.
+//! The store, the indexes and the overlay behind one lock: events, own writes and readers meet here.
 
 mod access;
 mod collections;
@@ -17,6 +17,7 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::SetOnce;
 
+pub(crate) use access::AnyWrite;
 pub(super) use access::Presence;
 
 use crate::{
@@ -59,8 +60,8 @@ pub(super) struct Engine {
 
 struct EngineState {
     overlay: Overlay,
-    /// Those that are followed.
-    collections: BTreeMap<ScopeIndex, Collection>,
+    /// The followed collections.
+    collections: BTreeMap<ScopeIndex, WatchState>,
     /// Objects that exist and can't be decoded.
     undecodable: BTreeMap<ObjectKey, DecodingFailure>,
     /// The number of them that the handler was last notified of.
@@ -71,7 +72,7 @@ struct EngineState {
 }
 
 /// The parts of an engine.
-pub(super) struct Parts {
+pub(super) struct EngineParts {
     /// The name in logs.
     pub(super) name: String,
     pub(super) scopes: Scopes,
@@ -84,24 +85,24 @@ pub(super) struct Parts {
 }
 
 impl EngineState {
-    /// The keys of what is stored of a collection, if they are kept apart.
+    /// The keys of the stored objects of a collection, if they are kept separately.
     fn stored_in(&mut self, scope: ScopeIndex) -> Option<&mut BTreeSet<ObjectKey>> {
         self.collections.get_mut(&scope)?.stored.as_mut()
     }
 }
 
-/// What is known of one list-watch.
+/// The state of one list-watch.
 #[derive(Debug)]
-struct Collection {
-    /// A list is being processed; what it has shown so far.
+struct WatchState {
+    /// A list is being processed: the objects that it has shown so far.
     listing: Option<Listing>,
-    /// The keys of what is stored of it, if there are several collections: so at the end of each one's list only its
+    /// The keys of its stored objects, if there are several collections: at the end of a collection's list only its
     /// own objects are checked.
     stored: Option<BTreeSet<ObjectKey>>,
     health: SourceHealth,
 }
 
-impl Default for Collection {
+impl Default for WatchState {
     fn default() -> Self {
         Self { listing: None, stored: None, health: SourceHealth::Syncing }
     }
@@ -119,7 +120,7 @@ struct Listing {
 pub(super) enum Decoded {
     /// It was decoded, and is in the form in which objects are kept.
     Object { key: ObjectKey, kept: Arc<TextObject> },
-    /// It wasn't.
+    /// It couldn't be decoded.
     Undecodable(Undecodable),
 }
 
@@ -167,7 +168,7 @@ impl Undecodable {
     }
 }
 
-/// What is kept of one.
+/// The entry of an object that can't be decoded.
 struct DecodingFailure {
     pub(super) version: Option<String>,
     pub(super) error: String,
@@ -177,7 +178,7 @@ struct DecodingFailure {
 struct Sighting {
     /// By a list, not by a watch.
     listed: bool,
-    /// What was reported about it so far doesn't count: it could not be decoded.
+    /// Earlier reports about it don't count: it could not be decoded.
     is_news: bool,
 }
 
@@ -200,13 +201,13 @@ impl WatchEvent {
 
 impl Engine {
     /// An engine made of `parts`.
-    pub(super) fn new(parts: Parts) -> Self {
-        let Parts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
+    pub(super) fn new(parts: EngineParts) -> Self {
+        let EngineParts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
         let overlay = Overlay::new(scopes.clone(), &indexers);
         let several = scopes.indexes().count() > 1;
         let collection = |scope| {
             let stored = several.then(BTreeSet::new);
-            (scope, Collection { stored, ..Collection::default() })
+            (scope, WatchState { stored, ..WatchState::default() })
         };
         let collections: BTreeMap<_, _> = scopes.indexes().map(collection).collect();
         // An informer without any namespace has nothing to wait for.
@@ -235,7 +236,7 @@ impl Engine {
         }
     }
 
-    /// Whether the watch has shown this object, and not its end.
+    /// Whether the watch has shown this object, and not its deletion.
     pub(super) fn shows(&self, key: &ObjectKey) -> bool {
         self.store.version(key).is_some() || self.store.shown(key).is_some()
     }
@@ -353,7 +354,7 @@ impl Engine {
             if stored.version() == new.version() && !is_news {
                 return;
             }
-            // A watch may repeat itself after it was resumed; a list is always the newest word.
+            // A watch may repeat itself after it was resumed; a list is always the newest state.
             let newer = stored.resource_version() > new.resource_version();
             if newer && !listed && new.resource_version().is_some() {
                 return;
@@ -361,8 +362,8 @@ impl Engine {
         }
         let replaced = old.take_if(|old| old.uid() != new.uid());
         if let Some(replaced) = replaced.clone() {
-            // Deleted and created again in a gap. Store and indexes go from one to the other in one step, so that no reader
-            // finds nothing; and the recent entry goes only with the new object's event, as it may be our re-creation.
+            // Deleted and created again in a gap. Store and indexes change from one to the other in one step: each reader
+            // finds an object. The recent entry leaves only with the new object's event: it may be our re-creation.
             state.overlay.deleted(key, replaced.resource_version());
             self.tell_followers(|follower| follower.gone(key));
             let kind = ChangeKind::Deleted { last: replaced, final_state_unknown: true };
@@ -379,14 +380,14 @@ impl Engine {
         if let Some(old) = old.as_ref().or(replaced.as_ref()) {
             self.indexers.remove(key, old, &values);
         }
-        // Before the change causes a run: what others keep about the object is in order then.
+        // Before the change causes a run: the data that others keep about the object is then up to date.
         let uid = new.uid().unwrap_or_default();
         self.tell_followers(|follower| follower.seen(key, uid));
         if outdated {
             self.tell(|handler| handler.on_outdated(key));
         }
         let initial = listed && !self.is_collection_synced(scope);
-        // What it was when nobody could understand it is nothing to compare it with.
+        // A state that couldn't be decoded can't be compared with the new one.
         let old = old.filter(|_| !is_news);
         self.hand_over_all(state.overlay.observed(key, Observed { old, new, initial, listed }));
     }
@@ -436,10 +437,10 @@ impl Engine {
         self.hand_over_all(advanced.changes);
     }
 
-    /// What was written is not among what is followed. No event of it will arrive.
+    /// The written object isn't followed. No event of it will arrive.
     fn not_selected(&self, state: &mut EngineState, key: &ObjectKey) {
         self.tell(|handler| handler.on_not_selected(key));
-        // Each object of that kind will be another one: once is enough.
+        // The same will be true of further objects of that kind: one report is enough.
         if let Some(selector) = &self.selector
             && !mem::replace(&mut state.not_selected_told, true)
         {
@@ -505,8 +506,7 @@ impl Engine {
         self.count_undecodable(state);
     }
 
-    /// An object can be decoded, or is gone. Returns whether it could not be decoded before, so that nothing was made
-    /// of it.
+    /// An object can be decoded, or is gone. Returns whether it could not be decoded before: then it was skipped.
     fn can_be_decoded(&self, state: &mut EngineState, key: &ObjectKey) -> bool {
         let could_not = state.undecodable.remove(key).is_some();
         if could_not {
@@ -529,7 +529,7 @@ impl Engine {
         self.undecodable.load(Ordering::Acquire) > 0 && self.lock().undecodable.contains_key(key)
     }
 
-    /// All that can't be decoded, and why; sorted by key.
+    /// All objects that can't be decoded, and why; sorted by key.
     pub(super) fn undecodable(&self) -> Vec<(ObjectKey, String)> {
         if self.undecodable.load(Ordering::Acquire) == 0 {
             return Vec::new();
@@ -538,7 +538,7 @@ impl Engine {
     }
 
     /// From now on `follower` is notified of every object that is stored, and right away of those that are stored
-    /// already. Those that have ended are dropped.
+    /// already. Followers that have ended are dropped.
     pub(super) fn also_tell(&self, follower: Arc<dyn Follower>) {
         let _in_order = self.lock();
         for key in self.store.shown_keys() {
@@ -552,7 +552,7 @@ impl Engine {
     }
 
     fn tell_followers(&self, tell: impl Fn(&dyn Follower)) {
-        // Shared, because the lock must not be held while others' code runs.
+        // Shared, because the lock must not be held while a follower runs.
         let followers = Arc::clone(&self.followers.lock());
         for follower in &*followers {
             self.guarded(|| tell(&**follower));

@@ -32,12 +32,12 @@ impl Drop for PinnedObjects {
     }
 }
 
-/// What is held for one run.
+/// The objects that are held for one run.
 #[derive(Default)]
 pub(crate) struct HeldObjects(Mutex<Vec<PinnedObjects>>);
 
 impl HeldObjects {
-    /// Has an informer hold these objects in full for as long as this lives.
+    /// Makes an informer hold these objects in full for as long as this lives.
     pub(crate) async fn hold(&self, informer: &Informer, keys: Vec<ObjectKey>) -> Result<(), Error> {
         let held = informer.hold(keys).await?;
         self.0.lock().extend(held);
@@ -57,8 +57,8 @@ impl Informer {
         self.0.is_bounded
     }
 
-    /// Holds these objects in full, reading those that it doesn't: one request for each. Those that don't exist are
-    /// left out. An informer that isn't bounded holds them anyway.
+    /// Holds these objects in full. Each one that isn't held is read with one request, and left out if it doesn't exist.
+    /// An informer that isn't bounded holds them anyway.
     ///
     /// Boxed, as few informers are bounded.
     async fn hold(&self, keys: Vec<ObjectKey>) -> Result<Option<PinnedObjects>, Error> {
@@ -68,14 +68,14 @@ impl Informer {
         for key in &keys {
             self.0.engine.pin(key);
         }
-        // From here on they are let go even if this future is dropped.
+        // From here on they are released even if this future is dropped.
         let held = PinnedObjects { informer: self.clone(), keys };
         let reads = stream::iter(&held.keys).map(|key| self.fetch(key).map(|read| read.map(drop)));
         reads.buffer_unordered(READS_AT_ONCE).try_collect::<()>().boxed().await?;
         Ok(Some(held))
     }
 
-    /// The keys of those for which the named index gives `value`, held in full or not.
+    /// The keys of the objects for which the named index gives `value`, held in full or not.
     pub(crate) fn keys_by_index(&self, index: &str, value: &str) -> Vec<ObjectKey> {
         self.0.engine.keys_by_index(index, value)
     }

@@ -1,4 +1,4 @@
-//! How an informer is made: with which store, and with which handler.
+//! Makes an informer with its store and its handler.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use crate::{
     cache::{
         AnyBounds, ChangeHandler, Indexer,
         config::InformerSettings,
-        engine::Parts,
+        engine::EngineParts,
         indexers::Indexers,
         list_watch::{
             Collection,
@@ -25,7 +25,7 @@ use crate::{
     environment::Environment,
 };
 
-/// What an informer is made of.
+/// The parts that an informer is made of.
 pub(crate) struct InformerPlan {
     pub(crate) settings: InformerSettings,
     /// With these it holds only some objects in full.
@@ -56,7 +56,7 @@ impl Informer {
         let parts = parts(&settings, &view, handler, indexers, store);
         let engine = Arc::new(crate::cache::engine::Engine::new(parts));
         view.tells(&engine);
-        // What is held of a bounded one is its own affair, and not enough for others.
+        // A bounded informer doesn't hold enough for others.
         let share = share.filter(|_| !is_bounded);
         Self(Arc::new(Inner {
             settings,
@@ -72,7 +72,7 @@ impl Informer {
 }
 
 impl Inner {
-    /// Where what happens in one of its collections comes from.
+    /// The feed that shows one of its collections.
     pub(super) fn feed(&self, scope: ScopeIndex) -> Arc<Feed> {
         let namespace = self.engine.scopes.namespace(scope);
         let (settings, share) = (&self.settings, self.share.as_ref());
@@ -103,8 +103,8 @@ pub(in crate::cache) fn parts(
     handler: Arc<dyn ChangeHandler>,
     indexers: BTreeMap<String, Indexer<Arc<TextObject>>>,
     store: Box<dyn ItemStore>,
-) -> Parts {
-    Parts {
+) -> EngineParts {
+    EngineParts {
         name: settings.name.clone(),
         scopes: Scopes::new(&settings.scope, &settings.resource_type).within(settings.cluster.clone()),
         face: Arc::clone(view) as _,

@@ -14,7 +14,7 @@ const FIRST_WAIT_FOR_TYPE: Duration = Duration::from_millis(500);
 const LONGEST_WAIT_FOR_TYPE: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(5)];
 /// The number of attempts that make up about the first minute.
 const ATTEMPTS_IN_FIRST_MINUTE: u32 = 30;
-/// A server that requests a longer wait than this doesn't get it.
+/// The longest wait that a server can request.
 pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
 
 /// The wait after a number of failures or other disappointments in a row, counted from one.
@@ -22,7 +22,7 @@ pub(super) fn wait(times: u32) -> Duration {
     doubling(FIRST_WAIT, LONGEST_WAIT, times)
 }
 
-/// The wait after `failure`, which was the last of a number in a row: at least as long as the server requests.
+/// The wait after `failure`, the last of a number in a row: at least as long as the server requests.
 pub(super) fn wait_after(failure: &Failure, failures: u32) -> Duration {
     let wait = match failure.status {
         Some(404) => {

@@ -79,7 +79,7 @@ pub(super) fn as_go_spells_it(body: &str) -> Option<(ListMeta, Vec<ItemRange>)> 
     const ITEMS: &str = "\"items\":[";
     let mut at = body.find(ITEMS)? + ITEMS.len();
     let head = &body[..at];
-    // Those of the list itself, and not of something within it.
+    // The keys of the list itself, not of something in it.
     serde_json::from_str::<Items>(&[head, "]}"].concat()).ok()?;
     let mut items = Vec::new();
     while body[at..].starts_with('{') {
@@ -98,7 +98,7 @@ pub(super) fn as_go_spells_it(body: &str) -> Option<(ListMeta, Vec<ItemRange>)> 
     around.items.is_some_and(|further| further.is_empty()).then_some((around.metadata, items))
 }
 
-/// What identifies an object, for those that can't be decoded as a whole.
+/// The identity of an object that can't be decoded as a whole.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(in crate::cache) struct Identity {
@@ -183,7 +183,7 @@ pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face, k
         Ok(raw) => raw,
         Err(error) => {
             let error = resource_type.masked(error);
-            return Line::Broken(Failure::new(format!("a line of the watch is no event: {error}")));
+            return Line::Broken(Failure::new(format!("a line of the watch isn't an event: {error}")));
         }
     };
     if let Some(line) = of_object(&raw.kind, &Item::of(raw.object.get())) {
@@ -205,7 +205,7 @@ pub(super) fn line(line: &[u8], resource_type: &ResourceType, face: &dyn Face, k
     }
 }
 
-/// Whether a bookmark reports that all objects were shown that existed when the watch was opened.
+/// Whether a bookmark ends the initial events: all objects that existed when the watch was opened have been shown.
 fn ends_initial_events(bookmark: &RawValue) -> bool {
     #[derive(Deserialize)]
     struct Bookmark {

@@ -110,7 +110,7 @@ proptest! {
     fn any_bytes_are_a_line_or_none(text in any_bytes()) {
         let kind = ResourceType::of::<ConfigMap>();
         if let Line::Broken(failure) = understood::<ConfigMap>(&text, &kind) {
-            let told = ["a line of the watch is no event", "the watch showed an unknown event"];
+            let told = ["a line of the watch isn't an event", "the watch showed an unknown event"];
             prop_assert!(told.iter().any(|told| failure.reason.starts_with(told)), "{}", failure.reason);
         }
     }

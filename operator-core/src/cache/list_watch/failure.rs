@@ -1,4 +1,4 @@
-//! What went wrong, in the server's words, and what the user can do about it. Pure.
+//! Failures, in the server's words, with advice for the user. Pure.
 
 use std::time::Duration;
 
@@ -28,8 +28,8 @@ impl Failure {
         self.status == Some(410)
     }
 
-    /// The server can't stream lists: it is too old, or they are switched off (`WatchList`), or it serves another API,
-    /// which has no such parameter.
+    /// The server can't stream lists: it is too old, or streaming is switched off (`WatchList`), or its API doesn't have
+    /// the parameter.
     pub(super) fn refuses_streaming(&self) -> bool {
         const WORDS: [&str; 6] = [
             "sendinitialevents",

@@ -41,8 +41,7 @@ pub(crate) enum WhyUnread {
     NoObject(serde_json::Error),
 }
 
-/// The newest state of an object in the form requested by `accept`, not decoded yet; `None` if the server doesn't have
-/// it.
+/// The newest state of an object in the form of `accept`, not decoded yet; `None` if the server doesn't have it.
 ///
 /// Only a 404 that names the object [counts as that](is_end_of).
 pub(crate) async fn read_live(
@@ -95,7 +94,7 @@ impl From<Unread> for Error {
                 (failure.status, failure.reason)
             }
             WhyUnread::Unanswered(error) => (None, words(&error)),
-            WhyUnread::InvalidName => (None, "the name can't stand in a URL".to_owned()),
+            WhyUnread::InvalidName => (None, "the name can't be part of a URL".to_owned()),
             WhyUnread::NoObject(error) => {
                 (None, format!("the answer isn't an object: {}", kind.masked(error)))
             }

@@ -55,7 +55,7 @@ pub(super) enum Input {
     Bookmark {
         /// The version.
         version: Option<String>,
-        /// Whether it also reported that all objects have been shown that existed when it was opened.
+        /// Whether it also ended the initial events: all objects that existed when it was opened have been shown.
         initial_end: bool,
     },
     /// The watch ended, was cut, or was silent for too long.
@@ -68,7 +68,7 @@ pub(super) enum Input {
     Waited,
 }
 
-/// What the shell does with what it has just received, before the next command.
+/// What the shell does with the received data before the next command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Publish {
     /// Nothing.
@@ -134,10 +134,10 @@ pub(super) const EXPIRED_UNTIL_TROUBLE: u32 = 3;
 enum Streams {
     /// They are.
     Ready,
-    /// Not the next one, because the last stream failed. Every server supports pages, and an interrupted list of pages
+    /// The next one isn't, because the last stream failed. Every server supports pages, and an interrupted list of pages
     /// continues where it stopped.
     Paused,
-    /// No list is: it is not wanted, or the server doesn't support it.
+    /// No list is: streaming isn't wanted, or the server doesn't support it.
     Off,
 }
 
@@ -145,7 +145,7 @@ enum Streams {
 #[derive(Debug)]
 pub(super) struct Fsm {
     state: FsmState,
-    /// The name of what is listed, for advice.
+    /// The name of the listed collection, for advice.
     subject: Subject,
     health: Health,
     streams: Streams,
@@ -383,14 +383,14 @@ impl Fsm {
 
     fn failed(&mut self, failure: &Failure, now: Now) -> Command {
         if self.state == FsmState::Empty && self.streams == Streams::Ready && failure.refuses_streaming() {
-            // Nothing is wrong with this server: it is only asked in another way from now on.
+            // Nothing is wrong with this server: from now on its lists come in pages.
             self.streams = Streams::Off;
             return self.request();
         }
         self.pause_streams();
         // Of a list, only the pages that follow its first one are asked for in another state.
         self.paged |= self.state == FsmState::Empty;
-        // Trouble starts with the request that fails. What an open watch shows was not asked for at any moment.
+        // Trouble starts with the request that fails. An error of an open watch has no request of its own.
         let since = match &self.state {
             FsmState::Watching { since, .. } => {
                 if now.since(*since) >= GOOD_WATCH {
@@ -405,7 +405,7 @@ impl Fsm {
         let wait = wait_after(failure, self.failures);
         self.health.failed(since, now + wait, self.trouble(failure));
         self.state = match (mem::replace(&mut self.state, FsmState::Empty), failure.status) {
-            // The type is gone, and what comes back under its name is another one. The objects stay in the store: a
+            // The type is gone; one that comes back under its name is a new type. The objects stay in the store: a
             // server that has just started also answers 404 until it knows its types.
             (_, Some(404)) => FsmState::Empty,
             // The server doesn't understand its own token.

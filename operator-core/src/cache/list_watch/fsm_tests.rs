@@ -97,14 +97,72 @@ fn a_version_that_the_server_does_not_know_is_given_up_and_an_overloaded_server_
         (400, "invalid resource version", first_page(true)),
         (503, "overloaded", watch("900")),
         (403, "forbidden", watch("900")),
-        (404, "page not found", first_page(true)),
     ] {
         let mut fsm = fsm();
         fsm.on(page("900", None), NOW);
         for _ in 0..FAILURES_UNTIL_RELIST - 1 {
-            fsm.on(refused(status, reason), NOW);
+            assert_eq!(
+                after(&mut fsm, refused(status, reason)),
+                watch("900"),
+                "{status}, not yet often enough"
+            );
         }
         assert_eq!(after(&mut fsm, refused(status, reason)), expected, "{status}");
+    }
+}
+
+#[test]
+fn a_type_that_is_gone_is_listed_anew_at_once() {
+    let mut fsm = fsm();
+    fsm.on(page("900", None), NOW);
+    assert_eq!(after(&mut fsm, refused(404, "page not found")), first_page(true));
+}
+
+/// The server ends each watch after its timeout; a server or a proxy that ends each at once is called less and less often.
+#[test]
+fn only_a_watch_that_ends_at_once_is_followed_by_a_wait() {
+    let mut fsm = fsm();
+    fsm.on(page("10", None), NOW);
+    let mut end_after = |millis| {
+        fsm.on(Input::Opened, NOW);
+        let next = fsm.on(Input::Ended, at(millis)).next;
+        fsm.on(Input::Waited, NOW);
+        next
+    };
+    assert_eq!(end_after(1_000), watch("10"));
+    assert_eq!(end_after(999), Command::Wait(Duration::from_millis(800)));
+    assert_eq!(end_after(0), Command::Wait(Duration::from_millis(1_600)));
+    assert_eq!(end_after(20_000), watch("10"));
+    assert_eq!(end_after(0), Command::Wait(Duration::from_millis(800)), "the good one counts");
+}
+
+/// A server that can't stream says so when it is asked for a stream, and with words about streams. All other refusals are
+/// failures, which are waited for.
+#[test]
+fn only_a_refused_stream_switches_streams_off() {
+    let refusal = || refused(400, "sendInitialEvents is forbidden for watch");
+    let mut fsm = Fsm::new(subject(), true);
+    assert_eq!(fsm.start(NOW), Command::Stream);
+    assert_eq!(fsm.on(refusal(), NOW).next, first_page(true), "at once, as nothing is wrong");
+    fsm.on(page("10", None), NOW);
+    assert_eq!(after(&mut fsm, refused(410, "too old")), first_page(true), "and never again");
+    assert!(matches!(fsm.on(refusal(), NOW).next, Command::Wait(_)), "a list was asked for");
+
+    let mut fsm = Fsm::new(subject(), true);
+    assert!(matches!(fsm.on(refused(500, "etcd is away"), NOW).next, Command::Wait(_)));
+    fsm.on(page("10", None), NOW);
+    assert!(matches!(fsm.on(refusal(), NOW).next, Command::Wait(_)), "a watch was asked for");
+    assert_eq!(after(&mut fsm, refused(404, "page not found")), Command::Stream);
+}
+
+/// A bookmark in the middle of a streamed list says nothing: what wasn't shown yet isn't gone.
+#[test]
+fn a_bookmark_before_the_end_of_a_streamed_list_means_nothing() {
+    let mut fsm = Fsm::new(subject(), true);
+    fsm.on(Input::Opened, NOW);
+    for version in [Some("9".to_owned()), None] {
+        let decision = fsm.on(Input::Bookmark { version, initial_end: false }, NOW);
+        assert_eq!((decision.publish, decision.next), (Publish::Nothing, Command::Read));
     }
 }
 

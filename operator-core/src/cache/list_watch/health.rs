@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{environment::Now, observe::SourceHealth};
 
 /// How long a list-watch that has been following its objects may be in trouble before it is reported. Shorter trouble
-/// is normal: a connection is cut, a server restarts, and a readiness that changes each time is noise. A server that is
+/// is normal: a connection is cut, a server restarts. A readiness that changes each time would be noise. A server that is
 /// just starting also refuses requests and doesn't know types, so a 403 or a 404 then means no more than any other
 /// failure.
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
@@ -59,7 +59,7 @@ impl Health {
     pub(super) fn failed(&mut self, since: Now, again: Now, unhealthy: SourceHealth) {
         let since = *self.troubled_since.get_or_insert(since);
         let calm = self.followed && self.told == SourceHealth::Healthy;
-        // If the next attempt comes only after the end of patience, nobody could tell by then.
+        // If the next attempt comes only after the patience is over, the trouble is reported now.
         if !calm || again.since(since) >= PATIENCE {
             self.told = unhealthy;
         }

@@ -5,7 +5,7 @@
 //!   Empty ───────────▶ Listing ─────────────────▶ Listed ─────────▶ Watching
 //!     ▲  ▲                │ 410: list again         ▲   ended, silent │
 //!     │  └────────────────┘                         └─────────────────┤
-//!     └────────────────── 410: what is known is too old ──────────────┘
+//!     └────────────────── 410: the version is too old ────────────────┘
 //!   any failure: wait (800 ms … 30 s), then the same request again
 //!
 //!            opened               all were shown
@@ -19,7 +19,7 @@
 //! overlay needs, and fails a whole list on one item.
 //!
 //! # Trouble
-//! [`backoff`] decides how long to wait, [`health`] when it is reported. What was seen before stays readable in the
+//! [`backoff`] decides how long to wait, [`health`] when it is reported. The known objects stay readable in the
 //! meantime, and a list that isn't complete deletes nothing, whether it comes in pages or as a stream.
 
 mod backoff;

@@ -75,7 +75,7 @@ impl Collection {
         }
     }
 
-    /// A page of a list: without a version, so that the answer is the newest there is.
+    /// A page of a list: without a version, which requests the newest state.
     pub(in crate::cache) fn list(
         &self,
         continue_token: Option<String>,
@@ -148,7 +148,7 @@ impl Collection {
         let and = if uri.contains('?') { '&' } else { '?' };
         let uri = format!("{uri}{and}shardSelector={}", escaped(shard.as_str()));
         *request.uri_mut() =
-            uri.parse().map_err(|error| Failure::new(format!("{uri} is no address: {error}")))?;
+            uri.parse().map_err(|error| Failure::new(format!("{uri} isn't an address: {error}")))?;
         Ok(request)
     }
 }

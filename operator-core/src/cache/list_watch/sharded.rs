@@ -1,5 +1,5 @@
-//! Whether a server has shown only the part of the objects that was asked for: one that doesn't know the parameter ignores
-//! it without a word, and then shows all of them.
+//! Whether a server has shown only the requested part of the objects: one that doesn't know the parameter silently ignores
+//! it, and shows all of them.
 
 use kube::Client;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ fn ignored() -> Failure {
 }
 
 impl Collection {
-    /// An answer to a list, if it is about the part that was asked for. A server says so with kinds of its own; of a custom
+    /// An answer to a list, if it is about the requested part. A server says so with kinds of its own; of a custom
     /// resource only the objects themselves show it.
     pub(super) fn sharded(&self, body: String) -> Result<String, Failure> {
         #[derive(Deserialize)]
@@ -46,13 +46,13 @@ impl Collection {
         };
         match serde_json::from_str::<List>(&body) {
             Ok(list) if list.items.iter().flatten().any(is_other) => Err(ignored()),
-            // What is no list at all is found out when it is read.
+            // An answer that isn't a list is reported when it is read.
             Ok(_) | Err(_) => Ok(body),
         }
     }
 
-    /// What a watch has shown, if it is about the part that was asked for. A watch may be answered by another server
-    /// than the list.
+    /// Checks that an event of a watch is about the requested part. A watch may be answered by another server than the
+    /// list.
     pub(super) fn shown_by_shard(&self, event: &WatchEvent) -> Result<(), Failure> {
         let Some(shard) = &self.shard else { return Ok(()) };
         let (WatchEvent::Applied(of) | WatchEvent::Deleted(of)) = event;
@@ -67,9 +67,9 @@ impl Collection {
     }
 }
 
-/// Whether the server knows shard selectors: asks with one that nobody can understand. A server that answers all the same
-/// ignores them, and that is the error. A refusal says that it knows them, or is trouble of another kind, which the
-/// informer will have as well, and tells.
+/// Whether the server knows shard selectors: requests a list with an invalid one. A server that answers nevertheless
+/// ignores selectors, and that is the error. A refusal means that it knows them, or is other trouble, which the informer
+/// will have as well and report.
 pub(crate) async fn knows_shards(
     client: &Client,
     kind: &ResourceType,

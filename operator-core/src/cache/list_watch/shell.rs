@@ -31,7 +31,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 const DECODED_AT_A_TIME: usize = 32;
 /// Waits are spread by up to this share.
 const WAIT_SPREAD: f64 = 0.5;
-/// The longest quoted part of an answer that is no `Status`.
+/// The longest quoted part of an answer that isn't a `Status`.
 const LONGEST_QUOTE: usize = 300;
 
 /// What was received, until the state machine has decided what to do with it.
@@ -42,13 +42,13 @@ enum Received {
     Bookmark(String),
 }
 
-/// How far a list-watch has come, so that another future can go on with it.
+/// The progress of a list-watch, from which another future can continue.
 pub(in crate::cache) struct Progress {
-    /// What was shown has been forgotten if the feed's differs.
+    /// If the feed's differs, everything that was shown has been forgotten.
     generation: u64,
     fsm: Fsm,
     command: Command,
-    /// What was received is being shown: if that is cut off, nobody knows how much of it was.
+    /// The received data is being shown: if that is cut off, it is unknown how much was shown.
     is_showing: bool,
 }
 
@@ -142,7 +142,7 @@ async fn publish(publish: Publish, received: Received, health: Option<SourceHeal
         (Publish::Line, Received::Bookmark(version)) => feed.bookmark(&version),
         (Publish::Nothing | Publish::Page { .. } | Publish::Item | Publish::Line, _) => {}
     }
-    // Whoever waits for the end of the list finds the health that goes with it.
+    // A caller that waits for the end of the list then finds the health that belongs to it.
     if let Some(health) = health {
         feed.health_changed(&health);
     }
@@ -231,7 +231,7 @@ pub(in crate::cache) async fn fetch(
     let mut body = send(collection, request).await?.into_body();
     let mut text = Vec::new();
     while let Some(part) = body.frame().await {
-        // Each part is copied and let go at once, so that the text is never held twice.
+        // Each part is copied and dropped at once: the text is never held twice.
         if let Ok(data) = part.map_err(|error| Failure::new(words(&error)))?.into_data() {
             text.extend_from_slice(&data);
         }

@@ -17,7 +17,7 @@ pub(crate) fn words(text: &str, error: &Error) -> String {
     let mut path = path_to(text, error);
     let what = match missing {
         Some(field) => {
-            // It is found missing behind the end of what should hold it.
+            // A missing field is reported after the end of the object that should have it.
             path.push(format!(".{field}"));
             "it is missing".to_owned()
         }
@@ -30,7 +30,7 @@ pub(crate) fn words(text: &str, error: &Error) -> String {
     }
 }
 
-/// Serde's message, as far as it follows from the type.
+/// The part of serde's message that follows from the type.
 fn without_values(said: &str) -> String {
     const KINDS: [&str; 6] = [
         "invalid type",
@@ -41,7 +41,7 @@ fn without_values(said: &str) -> String {
         "duplicate field",
     ];
     let Some(kind) = KINDS.into_iter().find(|kind| said.starts_with(kind)) else {
-        return "it is not what its type takes".to_owned();
+        return "it isn't a value of its type".to_owned();
     };
     // The value comes first, and may hold any words.
     match said.rsplit_once(", expected ") {
@@ -69,7 +69,7 @@ fn path_to(text: &str, error: &Error) -> Vec<String> {
         match bytes[at] {
             b'{' => open.push(Open::Object(None)),
             b'[' => open.push(Open::Array(0)),
-            // What is complete is not where it stopped, unless that is what was complained about as a whole.
+            // Decoding didn't stop in a complete value, unless the complaint is about the whole value.
             b'}' | b']' => drop(open.pop()),
             b',' => match open.last_mut() {
                 Some(Open::Object(key)) => *key = None,

@@ -1,5 +1,5 @@
-//! The operator's own writes on top of what the watch has shown. Pure: called under the informer's lock, returns what
-//! to hand over.
+//! The operator's own writes on top of what the watch has shown. Pure: called under the informer's lock, returns the
+//! changes to hand over.
 //!
 //! ```text
 //! begin ──▶ window open ──▶ wrote(answer): own version, recent entry ──▶ finish
@@ -16,19 +16,19 @@
 //! - A deletion is handed over at once and covers everything that waited before it. Own versions known by then are
 //!   forgotten: if one of them is the operator's re-creation, its echo is handed over, because a handler that was
 //!   notified of the deletion must also be notified that the object exists again. JOSDK drops a deletion that is
-//!   followed by an own creation, so that neither is reported.
+//!   followed by an own creation, and reports neither.
 //! - A change that marks an object for deletion is never swallowed.
 //! - A merged change whose first part was an appearance is handed over as an appearance.
-//! - Own versions and recent entries that the collection has passed are dropped at once, also those of other objects, so
-//!   that nothing lingers until "any later event".
-//! - A write whose answer has the version it started from has changed nothing, and is no own version: that version may
+//! - Own versions and recent entries that the collection has passed are dropped at once, also those of other objects:
+//!   nothing lingers until "any later event".
+//! - A write whose answer has the version it started from has changed nothing, and that version isn't an own one: it may
 //!   belong to a foreign change whose event is still waiting.
 
 mod recent;
 mod window;
 
 #[cfg(test)]
-mod golden;
+mod golden_tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -54,15 +54,15 @@ pub(super) struct Overlay {
     scopes: Scopes,
     recent: Arc<Recent>,
     windows: BTreeMap<ObjectKey, Window>,
-    collections: BTreeMap<ScopeIndex, Collection>,
+    collections: BTreeMap<ScopeIndex, WatchProgress>,
 }
 
-/// What is known about one list-watch.
+/// The progress of one list-watch.
 #[derive(Debug, Default)]
-struct Collection {
-    /// `None` for everything.
+struct WatchProgress {
+    /// `None` for all namespaces.
     namespace: Option<String>,
-    /// Up to which version a namespace was seen by collections that were left, where that is more than `last_sync`.
+    /// The version up to which former collections had seen a namespace, if that is more than `last_sync`.
     seen_before: BTreeMap<String, ResourceVersion>,
     /// Everything up to this version has been seen; `None` before the first list is complete.
     last_sync: Option<ResourceVersion>,
@@ -82,14 +82,14 @@ const MOST_AWAITED: usize = 10_000;
 pub(super) struct Advanced {
     /// To be handed over.
     pub(super) changes: Vec<Change>,
-    /// Recent entries that were passed without an event of theirs, and are kept no more.
+    /// Recent entries that were passed without an event, and are dropped.
     pub(super) not_shown: Vec<ObjectKey>,
 }
 
 impl Overlay {
     /// `indexers` are those of the store; written objects are found by them, too.
     pub(super) fn new(scopes: Scopes, indexers: &Indexers) -> Self {
-        let collections = scopes.indexes().map(|scope| (scope, Collection::of(&scopes, scope))).collect();
+        let collections = scopes.indexes().map(|scope| (scope, WatchProgress::of(&scopes, scope))).collect();
         Self { scopes, recent: Arc::new(Recent::new(indexers.anew())), windows: BTreeMap::new(), collections }
     }
 
@@ -170,8 +170,8 @@ impl Overlay {
         changes
     }
 
-    /// Remembers the answer of a write until the watch shows it. Ignored when the watch has gone past it already, so that
-    /// a late answer doesn't bring back what has been deleted since.
+    /// Remembers the answer of a write until the watch shows it. Ignored if the watch has passed it already: a late answer
+    /// must not bring back an object that has been deleted since.
     pub(super) fn put(&mut self, key: &ObjectKey, answer: &Arc<TextObject>, stored: Option<&TextObject>) {
         let (Some(version), Some(scope)) = (answer.resource_version(), self.scopes.of(key)) else {
             return;
@@ -221,8 +221,8 @@ impl Overlay {
         }
     }
 
-    /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. What was
-    /// kept for earlier versions is dropped. The events themselves were given to [`Overlay::observed`] before.
+    /// Everything up to `version` has been seen of a collection: by an event, a bookmark or a complete list. Entries
+    /// for earlier versions are dropped. The events themselves were given to [`Overlay::observed`] before.
     pub(super) fn advance(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced {
         let mut advanced = Advanced { changes: Vec::new(), not_shown: Vec::new() };
         let Some(collection) = self.collections.get_mut(&scope) else { return advanced };
@@ -284,16 +284,16 @@ impl Overlay {
     }
 
     /// The collection that an object belongs to.
-    fn collection_of(&mut self, key: &ObjectKey) -> Option<&mut Collection> {
+    fn collection_of(&mut self, key: &ObjectKey) -> Option<&mut WatchProgress> {
         self.collections.get_mut(&self.scopes.of(key)?)
     }
 
-    /// The collections have changed. What is awaited of an object goes with it to its new one.
+    /// The collections have changed. The awaited versions of an object move with it to its new collection.
     pub(super) fn rescoped(&mut self, changed: &Changed) {
-        let left: Vec<Collection> =
+        let left: Vec<WatchProgress> =
             changed.left.iter().filter_map(|left| self.collections.remove(left)).collect();
         for new in &changed.new {
-            let mut collection = Collection::of(&self.scopes, *new);
+            let mut collection = WatchProgress::of(&self.scopes, *new);
             for left in &left {
                 if let (Some(namespace), None) | (None, Some(namespace)) =
                     (&left.namespace, &collection.namespace)
@@ -304,7 +304,7 @@ impl Overlay {
             }
             self.collections.insert(*new, collection);
         }
-        for Collection { recent, own, .. } in left {
+        for WatchProgress { recent, own, .. } in left {
             for (version, key) in recent {
                 if let Some(collection) = self.collection_of(&key) {
                     collection.recent.insert((version, key));
@@ -318,7 +318,7 @@ impl Overlay {
         }
     }
 
-    /// The objects that have something here and belong to no collection any more.
+    /// The objects with entries here that belong to no collection any more.
     pub(super) fn not_followed(&self) -> Vec<ObjectKey> {
         let recent = self.recent.entries().into_iter().map(|(key, _)| key);
         let keys = recent.chain(self.windows.keys().cloned());
@@ -352,19 +352,19 @@ impl Overlay {
     }
 }
 
-impl Collection {
+impl WatchProgress {
     fn of(scopes: &Scopes, scope: ScopeIndex) -> Self {
         Self { namespace: scopes.namespace(scope), ..Self::default() }
     }
 
-    /// Up to which version a namespace was seen.
+    /// The version up to which a namespace was seen.
     fn seen(&self, namespace: Option<&str>) -> Option<ResourceVersion> {
         let before = namespace.and_then(|namespace| self.seen_before.get(namespace).copied());
         self.last_sync.max(before)
     }
 }
 
-/// Takes out what is no newer than `version`, in order.
+/// Takes out the entries that aren't newer than `version`, in order.
 fn take_passed(
     awaited: &mut BTreeSet<(ResourceVersion, ObjectKey)>,
     version: ResourceVersion,

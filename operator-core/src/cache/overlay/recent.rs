@@ -27,14 +27,14 @@ use crate::{
 pub(in crate::cache) struct Recent {
     objects: DashMap<ObjectKey, Written>,
     /// The indexes over them. An object is here before it is in the map, and leaves after it: a reader that finds a key
-    /// too many finds no entry, and looks into the store.
+    /// too many finds no entry, and reads the store.
     indexers: Indexers,
     /// The number of entries; usually none, and then a reader doesn't touch the map at all.
     ///
     /// It is raised (Release) before a write returns to its caller, so a caller that knows of the write sees it raised.
     /// It is lowered (Release) after the store was changed; a reader who loads the lowered value (Acquire) therefore
-    /// also sees the store's change. It is raised before the insertion and lowered after the removal, so that it never
-    /// is too low for what the map holds.
+    /// also sees the store's change. It is raised before the insertion and lowered after the removal: it is never too low
+    /// for the entries in the map.
     len: AtomicUsize,
 }
 
@@ -66,7 +66,7 @@ impl Recent {
         entries
     }
 
-    /// The keys of those for which the index gives `value`, and perhaps of others.
+    /// The keys of the entries for which the index gives `value`, and perhaps further keys.
     pub(in crate::cache) fn keys(&self, index: &str, value: &str) -> BTreeSet<ObjectKey> {
         if self.len() == 0 { BTreeSet::new() } else { self.indexers.keys(index, value) }
     }

@@ -36,7 +36,7 @@ impl Observed {
     }
 }
 
-/// What is pending for one object while the operator writes it or the echo is awaited. JOSDK: `EventFilterDetails`.
+/// The pending events of one object while the operator writes it or an echo is awaited. JOSDK: `EventFilterDetails`.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     /// Writes whose answer is still awaited. While there is one, the latest events may turn out to be its echo.
@@ -125,9 +125,9 @@ impl Window {
         let Some((_, first)) = events.pop_first() else {
             return Some(last.into_change());
         };
-        // One change for all of them, from the state before the first to the last, so that filters see the whole span.
-        // Where the first was the object's appearance, so is the whole: as an update "from the first to the last", it
-        // could be filtered out, and nobody would ever hear of the object.
+        // One change for all of them, from the state before the first to the last: filters see the whole span. If the
+        // first was the object's appearance, so is the whole: an update "from the first to the last" could be filtered
+        // out, and the object would never be reported.
         Some(Observed { old: first.old, new: last.new, initial: first.initial, listed: true }.into_change())
     }
 }

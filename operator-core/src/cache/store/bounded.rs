@@ -17,7 +17,7 @@ use crate::{
 
 use super::{ItemStore, record::ObjectRecord};
 
-/// A hash without randomness, so that the dropped objects don't differ from run to run.
+/// A hash without randomness: the dropped objects are the same in each run.
 type Hash = BuildHasherDefault<DefaultHasher>;
 
 /// Keeps a record of everything, and the objects used last in full.
@@ -27,7 +27,7 @@ type Hash = BuildHasherDefault<DefaultHasher>;
 pub(in crate::cache) struct BoundedStore {
     records: DashMap<ObjectKey, ObjectRecord>,
     objects: Cache<ObjectKey, Arc<TextObject>, Hash>,
-    /// What some run needs, beyond the bounds.
+    /// Objects that a run needs, beyond the bounds.
     pins: Pins,
     /// An object without any content, into which metadata is put to make a minimal object.
     template: Value,
@@ -35,7 +35,7 @@ pub(in crate::cache) struct BoundedStore {
 
 impl BoundedStore {
     pub(in crate::cache) fn new(AnyBounds { max_objects, time_to_idle, template }: AnyBounds) -> Self {
-        // Not by frequency of use: what the watch has just shown has never been used, and is about to be.
+        // Not by frequency of use: an object that the watch has just shown has never been used, and is about to be.
         let mut objects = Cache::builder().max_capacity(max_objects).eviction_policy(EvictionPolicy::lru());
         if let Some(idle) = time_to_idle {
             objects = objects.time_to_idle(idle);
@@ -75,8 +75,8 @@ impl ItemStore for BoundedStore {
 
     fn insert(&self, key: ObjectKey, object: Arc<TextObject>) {
         self.records.insert(key.clone(), ObjectRecord::of(&object));
-        // What was read from the server may be ahead of the watch. It is no use to guess which of the two will last: a
-        // list may bring back an older state for good. Whoever needs the object asks the server once more.
+        // A read from the server may be ahead of the watch. Which of the two will last can't be guessed: a list may
+        // bring back an older state for good. The next reader of the object asks the server once more.
         let ahead = self.held(&key).is_some_and(|held| {
             let shown = object.resource_version();
             shown.is_some() && held.resource_version() > shown
@@ -157,7 +157,7 @@ impl ItemStore for BoundedStore {
         self.pins.has(key)
     }
 
-    // The cache counts and lets go in batches of its own. Doing it with each write keeps the bound strict.
+    // The cache counts and drops in batches of its own. Doing it with each write keeps the bound strict.
     fn tidy(&self) {
         self.objects.run_pending_tasks();
     }
@@ -172,7 +172,7 @@ impl fmt::Debug for BoundedStore {
     }
 }
 
-/// What is held in full beyond the bounds, because a run needs it, by key: how many need the object, and the object once it is known in full.
+/// Objects held in full beyond the bounds, by key: how many runs need each one, and the object once it is known in full.
 #[derive(Default)]
 struct Pins(DashMap<ObjectKey, Pin>);
 
@@ -190,7 +190,7 @@ impl Pins {
         self.0.contains_key(key)
     }
 
-    /// One more needs it; `held` is what the store holds of it otherwise.
+    /// One more run needs it; `held` is the object, if the store holds it.
     fn add(&self, key: &ObjectKey, held: Option<Arc<TextObject>>) {
         let mut pin = self.0.entry(key.clone()).or_insert(Pin { needed_by: 0, object: None });
         pin.needed_by += 1;
@@ -206,7 +206,7 @@ impl Pins {
         }
     }
 
-    /// One of them doesn't need it any more.
+    /// One of the runs doesn't need it any more.
     fn remove(&self, key: &ObjectKey) {
         if let Entry::Occupied(mut pin) = self.0.entry(key.clone()) {
             pin.get_mut().needed_by -= 1;

@@ -68,7 +68,7 @@ impl ItemStore for FullStore {
         self.0.len()
     }
 
-    // Whatever is known is held, so nobody reads from the server, and there is nothing to do.
+    // All known objects are held, so none is read from the server, and there is nothing to do.
     fn fill(&self, _: &ObjectKey, _: Arc<TextObject>) {}
 
     fn hide(&self, _: &ObjectKey) {}

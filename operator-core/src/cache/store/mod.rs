@@ -33,7 +33,7 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// What the watch showed last, even if only in its minimal form. Unlike [`ItemStore::get`], never anything newer.
     fn shown(&self, key: &ObjectKey) -> Option<Arc<TextObject>>;
 
-    /// The version of what the watch showed last.
+    /// The version that the watch showed last.
     fn version(&self, key: &ObjectKey) -> Option<String>;
 
     /// The watch has shown this state.
@@ -42,7 +42,7 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// The watch has shown that the object is gone.
     fn remove(&self, key: &ObjectKey);
 
-    /// The keys of everything that the watch has shown, sorted, so that nothing depends on the order of a hash map.
+    /// The keys of everything that the watch has shown, sorted: nothing may depend on the order of a hash map.
     fn shown_keys(&self) -> Vec<ObjectKey>;
 
     /// All objects that exist as far as is known, sorted by key, each in the form of [`ItemStore::listed_form`].
@@ -57,10 +57,10 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// The number of them that are held in full.
     fn full(&self) -> usize;
 
-    /// Holds a state that was read from the server, and is no older than what the watch has shown.
+    /// Holds a state that was read from the server, and isn't older than the one that the watch has shown.
     fn fill(&self, key: &ObjectKey, object: Arc<TextObject>);
 
-    /// Readers don't find the object any more, though the watch hasn't shown its end yet.
+    /// Readers don't find the object any more, though the watch hasn't shown its deletion yet.
     fn hide(&self, key: &ObjectKey);
 
     /// Whether it holds only some objects in full.
@@ -76,6 +76,6 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// Whether a reader may rely on finding the object in full if it exists: always, or while it is pinned.
     fn is_readable(&self, key: &ObjectKey) -> bool;
 
-    /// Drops what was not used for too long.
+    /// Drops objects that were not used for too long.
     fn tidy(&self);
 }

@@ -1,4 +1,4 @@
-//! What a bounded store always knows about an object.
+//! The data that a bounded store always keeps about an object.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 

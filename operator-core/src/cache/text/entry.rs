@@ -1,8 +1,8 @@
 //! One entry of `managedFields`: read, split, and kept.
 //!
 //! ```text
-//! text ─▶ Read ─▶ NewEntry, of the same text ──▶ is there an Entry that says the same? ─ no ─▶ Entry
-//!                  └─ owners, which are the object's own
+//! text ─▶ Read ─▶ NewEntry, of the same text ──▶ is there an equal ManagerEntry? ─ no ─▶ ManagerEntry
+//!                  └─ owners, which differ from object to object
 //! ```
 
 use std::{
@@ -18,7 +18,7 @@ use super::scan::range_within;
 
 /// An entry, without its time.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct ManagerEntry {
     pub(super) api_version: Option<Box<str>>,
     pub(super) fields_type: Option<Box<str>>,
     pub(super) manager: Option<Box<str>>,
@@ -116,7 +116,7 @@ impl<'a> Read<'a> {
     }
 }
 
-/// An entry before it is known whether others have the same.
+/// An entry before it is known whether other objects have an equal one.
 #[derive(Hash)]
 pub(super) struct NewEntry<'a> {
     api_version: Option<Cow<'a, str>>,
@@ -129,7 +129,7 @@ pub(super) struct NewEntry<'a> {
 
 impl NewEntry<'_> {
     /// Whether `entry` has the same content, except for the owners.
-    pub(super) fn is(&self, entry: &Entry) -> bool {
+    pub(super) fn is(&self, entry: &ManagerEntry) -> bool {
         let fields = match (self.fields, &entry.fields) {
             (Some(part), Some(kept)) => part.is(kept),
             (part, kept) => part.is_none() && kept.is_none(),
@@ -142,9 +142,9 @@ impl NewEntry<'_> {
             && self.subresource.as_deref() == entry.subresource.as_deref()
     }
 
-    pub(super) fn kept(&self) -> Entry {
+    pub(super) fn kept(&self) -> ManagerEntry {
         let boxed = |word: &Option<Cow<'_, str>>| word.as_deref().map(Box::from);
-        Entry {
+        ManagerEntry {
             api_version: boxed(&self.api_version),
             fields_type: boxed(&self.fields_type),
             manager: boxed(&self.manager),

@@ -42,20 +42,20 @@ pub(crate) trait Kind: fmt::Debug + Send + Sync {
     /// Whether there is a transform.
     fn transforms(&self) -> bool;
 
-    /// The type, and the transform's address: equal for what decodes the same text to the same object.
+    /// The type, and the transform's address. If both are equal, the same text is decoded to the same object.
     fn form(&self) -> (TypeId, usize);
 }
 
-/// One of them.
+/// A shared kind.
 pub(crate) type AnyKind = Arc<dyn Kind>;
 
-/// The objects of type `K`, as they come.
+/// The objects of type `K`, unchanged.
 pub(crate) fn kind_of<K: KubeObject>() -> AnyKind {
     Arc::new(Of::<K>::new(None))
 }
 
 /// The same, each changed by this function.
-pub(in crate::cache) fn transformed_kind<K: KubeObject>(transform: Transform<K>) -> AnyKind {
+pub(crate) fn transformed_kind<K: KubeObject>(transform: Transform<K>) -> AnyKind {
     Arc::new(Of::<K>::new(Some(transform)))
 }
 

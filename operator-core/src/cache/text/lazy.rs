@@ -14,7 +14,7 @@ use crate::resource::{AnyObject, Object, ObjectKey};
 
 use super::{TextObject, View};
 
-/// What is kept of an object, as the object itself.
+/// A kept object that is opened when its content is read.
 struct Lazy {
     key: ObjectKey,
     kept: Arc<TextObject>,
@@ -36,7 +36,7 @@ impl View {
 }
 
 impl Lazy {
-    /// Fails with the reason if it can't be opened, which is reported when that is tried.
+    /// Fails with the reason if it can't be opened; the attempt reports that.
     fn opened(&self) -> serde_json::Result<&AnyObject> {
         let opened = self.opened.get_or_init(|| self.view.try_open(&self.kept)).as_ref();
         opened.map_err(|error| {

@@ -1,11 +1,11 @@
-//! The objects that were decoded last, so that readers shortly after one another don't decode an object twice. One for
-//! all informers of an operator.
+//! The objects that were decoded last: readers shortly after one another don't decode an object twice. One memo for all
+//! informers of an operator.
 //!
 //! ```text
-//!  read ──▶ TextObject: is somebody holding it? ──▶ yes: the same one
+//!  read ──▶ TextObject: is it in use? ──▶ yes: the same one
 //!                    │ no: decoded
 //!                    ▼
-//!            the last seat of the queue ── too heavy: the first ones leave ──▶ gone, unless somebody holds them
+//!            the last seat of the queue ── too heavy: the first ones leave ──▶ gone, unless in use
 //! ```
 //!
 //! # Guarantees
@@ -70,7 +70,7 @@ impl Memo {
             }
             (number, leaving)
         };
-        // Outside of the lock: what is dropped here may leave seats of its own.
+        // Outside of the lock: a dropped object may leave other seats.
         for Seated { object, of, .. } in leaving {
             if let Some(kept) = of.upgrade() {
                 kept.leave(&object);

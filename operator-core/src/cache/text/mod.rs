@@ -1,18 +1,18 @@
-//! An object as the cache keeps it: the text that the server sent, and the metadata that the library uses. It knows no
-//! type, so that everything which works on it is compiled once.
+//! An object as the cache keeps it: the text that the server sent, and the metadata that the library uses. It has no
+//! type parameter: code that uses it is compiled once.
 //!
 //! ```text
 //!  text of the server ──scan──▶ TextObject { text without managed fields, header, own managed fields }
-//!                                 │ open                                    └─ shared by all that own the same
+//!                                 │ open                                    └─ shared by objects with equal ones
 //!                                 ▼
-//!                         Arc<K>: the same one while anybody holds it, or the memo does
+//!                         Arc<K>: the same one while it is in use, or in the memo
 //! ```
 //!
 //! # Guarantees
 //! - While the object that a state was decoded to is in use, all readers of the state get the same one; afterwards
 //!   another one with the same content.
-//! - The text of a Secret is overwritten when it is dropped, decoded Secrets are not held longer than their readers
-//!   hold them, and no text is ever printed.
+//! - The text of a Secret is overwritten when it is dropped, decoded Secrets aren't held longer than by their readers,
+//!   and no text is ever printed.
 
 mod entry;
 mod kind;
@@ -42,8 +42,7 @@ use zeroize::Zeroize;
 
 use crate::resource::{AnyObject, Object, ObjectKey, ResourceType, ResourceVersion};
 
-pub(in crate::cache) use kind::transformed_kind;
-pub(crate) use kind::{AnyKind, kind_of};
+pub(crate) use kind::{AnyKind, kind_of, transformed_kind};
 pub(super) use memo::Memo;
 use memo::Seat;
 use own::{Own, Sharing};
@@ -143,8 +142,7 @@ impl Keeping {
         Self { own_managers: own_managers.to_vec(), sharing: Sharing::default(), is_sensitive }
     }
 
-    /// Keeps an object with this text, whatever else it contains; its key is unknown if it has no name. `None` if its
-    /// metadata can't be read.
+    /// Keeps an object with this text; its key is unknown if it has no name. `None` if its metadata can't be read.
     pub(super) fn keep(&self, item: &Item<'_>) -> Option<(Option<ObjectKey>, TextObject)> {
         Some((item.key(), self.keep_text(item)?))
     }
@@ -202,7 +200,7 @@ impl TextObject {
         self.part(self.header.version)
     }
 
-    /// Whether `object` is the same state of the same object. One without a version may be in any state.
+    /// Whether `object` is the same state of the same object. An object without a version may be in any state.
     pub(crate) fn is_state_of(&self, object: &dyn Object) -> bool {
         self.is_state(object.uid(), object.version())
     }
@@ -256,7 +254,7 @@ impl TextObject {
         self.read(self.header.finalizers)
     }
 
-    /// What can't be read counts as absent: decoding the whole object reports it.
+    /// A part that can't be read counts as absent: decoding the whole object reports it.
     fn read<T: DeserializeOwned>(&self, span: Span) -> Option<T> {
         serde_json::from_str(self.part(span)?).ok()
     }
@@ -289,7 +287,7 @@ impl TextObject {
         &self.verdict
     }
 
-    /// Takes over what its `older` state is known to match, if that depends on nothing but what is owned.
+    /// Takes over the verdict of the `older` state, if it depends only on the owned fields.
     pub(in crate::cache) fn take_over_verdict(&self, older: &Self) {
         if let Some(lasting) = older.verdict.lasting()
             && self.owns_the_same(older)
@@ -367,7 +365,7 @@ impl TextObject {
             return;
         }
         let seat = memo.seat(self, Arc::clone(object));
-        // Outside of the other's lock, as who leaves for it has one like it.
+        // Outside of the other object's lock: an object that leaves the memo for it takes its own lock.
         let mut opened = self.opened.lock();
         let replaced = match opened.as_mut() {
             Some(opened) if opened.object.strong_count() > 0 => opened.seat.replace(seat),

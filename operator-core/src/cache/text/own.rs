@@ -1,7 +1,7 @@
-//! What the operator's own managers own in an object, shared by all objects in which they own the same.
+//! The fields that the operator's own managers own in an object, shared by all objects with the same owned fields.
 //!
 //! The fields that a controller applies are the same for each of its objects, except for one place: the owner
-//! references contain the owner's uid. So that place is cut out and kept with the object; the rest is stored only once.
+//! references contain the owner's uid. That place is cut out and kept with the object; the rest is stored only once.
 //!
 //! # Guarantees
 //! - The reassembled entry equals the original, except for the time of the entry, on which nothing depends.
@@ -17,12 +17,12 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntr
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::entry::{Entry, NewEntry, Read, read};
+use super::entry::{ManagerEntry, NewEntry, Read, read};
 
 /// The entries of the operator's own managers in one object's `managedFields`.
 #[derive(Clone, Debug)]
 pub(in crate::cache) struct Own {
-    entries: Arc<[Entry]>,
+    entries: Arc<[ManagerEntry]>,
     /// The parts that were cut out of them, in order.
     owners: Box<[Box<str>]>,
 }
@@ -54,7 +54,7 @@ impl Own {
         entries.collect()
     }
 
-    /// Whether the operator's managers own the same according to the other one, in the same form.
+    /// Whether the other one has the same owned fields, in the same form.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.entries, &other.entries) && self.owners == other.owners
     }
@@ -69,7 +69,7 @@ pub(in crate::cache) struct Sharing {
 
 #[derive(Debug, Default)]
 struct KnownEntries {
-    by_hash: HashMap<u64, Vec<Weak<[Entry]>>>,
+    by_hash: HashMap<u64, Vec<Weak<[ManagerEntry]>>>,
     /// The number of entries when dead ones were last removed.
     living: usize,
 }
@@ -105,12 +105,12 @@ impl Sharing {
         let hash = self.hasher.hash_one(parts);
         let known = &mut *self.known.lock();
         let same = known.by_hash.get(&hash).into_iter().flatten().filter_map(Weak::upgrade);
-        let is_same = |shared: &Arc<[Entry]>| {
+        let is_same = |shared: &Arc<[ManagerEntry]>| {
             shared.len() == parts.len() && parts.iter().zip(&**shared).all(|(part, entry)| part.is(entry))
         };
         let shared = same.into_iter().find(is_same);
         let entries = shared.unwrap_or_else(|| {
-            let entries: Arc<[Entry]> = parts.iter().map(NewEntry::kept).collect();
+            let entries: Arc<[ManagerEntry]> = parts.iter().map(NewEntry::kept).collect();
             known.add(hash, &entries);
             entries
         });
@@ -119,11 +119,11 @@ impl Sharing {
 }
 
 impl KnownEntries {
-    fn add(&mut self, hash: u64, entries: &Arc<[Entry]>) {
+    fn add(&mut self, hash: u64, entries: &Arc<[ManagerEntry]>) {
         let same = self.by_hash.entry(hash).or_default();
         same.retain(|entries| entries.strong_count() > 0);
         same.push(Arc::downgrade(entries));
-        // Looked through when it has doubled, so that each addition costs the same in the long run.
+        // Searched when it has doubled: each addition costs the same in the long run.
         if self.by_hash.len() > 2 * self.living + 16 {
             for entries in self.by_hash.values_mut() {
                 entries.retain(|entries| entries.strong_count() > 0);

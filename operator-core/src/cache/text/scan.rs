@@ -35,7 +35,7 @@ impl Span {
     }
 }
 
-/// The metadata that the library uses, as parts of the object's text: nothing of it is copied.
+/// The metadata that the library uses, as parts of the object's text: nothing is copied.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     pub(super) uid: Span,
@@ -84,7 +84,7 @@ pub(super) fn entry_of(text: &str, name: &str) -> Option<String> {
 #[derive(Debug)]
 pub(in crate::cache) struct Item<'a> {
     pub(in crate::cache) text: &'a str,
-    /// `None` if that can't be parsed, and the decoder has a better error message.
+    /// `None` if the text can't be parsed; the decoder has a better error message.
     pub(super) outline: Option<Cow<'a, Outline>>,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Item<'a> {
     /// Whether it is this state of the object.
     pub(super) fn is_state(&self, kept: &TextObject) -> bool {
         let Some(outline) = &self.outline else { return false };
-        // What followed the managed fields has moved.
+        // The parts after the managed fields have moved.
         let word = |span: Span| {
             let Range { start, end } = span.range();
             let back = |place: usize| match &outline.managed_fields {
@@ -146,12 +146,12 @@ pub(in crate::cache) struct Outline {
 #[derive(Deserialize)]
 pub(in crate::cache) struct Scanned<'a> {
     #[serde(borrow)]
-    metadata: Metadata<'a>,
+    metadata: MetadataText<'a>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Metadata<'a> {
+struct MetadataText<'a> {
     #[serde(borrow)]
     name: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -183,7 +183,7 @@ impl Scanned<'_> {
         let span = |part: &str| {
             let Range { start, end } = range_within(text, part);
             let len = end - start;
-            // What follows the managed fields moves, as these are taken out.
+            // The parts after the managed fields move, because these are taken out.
             let start = match &managed_fields {
                 Some(cut) if start >= cut.end => start + NOTHING.len() - cut.len(),
                 _ => start,

@@ -33,12 +33,12 @@ const UNREADABLE: &str = "its metadata can't be read";
 /// Returns the newest response to a write of an object.
 pub(in crate::cache) type Answered<'k> = &'k dyn Fn(&ObjectKey) -> Option<Arc<TextObject>>;
 
-/// What the untyped rest of the cache needs from a kind.
+/// The operations of a kind that the untyped rest of the cache needs.
 pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
     /// Scans an object's text, and keeps it.
     fn take(&self, item: &Item<'_>) -> Decoded;
 
-    /// The same for an object that has just changed, so that a run will read it soon. `known` returns the newest
+    /// The same for an object that has just changed and will soon be read by a run. `known` returns the newest
     /// response to a write of it: if it is this same state, nothing has to be scanned again.
     fn take_changed(&self, item: &Item<'_>, known: Answered<'_>) -> Decoded {
         let _ = known;
@@ -69,7 +69,7 @@ pub(crate) struct View {
     is_read_at_once: AtomicBool,
     /// Whether an object is decoded when it arrives, to check that it can be.
     is_checked: AtomicBool,
-    /// Only a part of an answer is kept: what the transform leaves, or the metadata.
+    /// Only a part of an answer is kept: the result of the transform, or the metadata.
     keeps_part: bool,
     /// Notified of objects that can't be decoded when they are read, if they weren't checked before.
     engine: OnceLock<Weak<Engine>>,
@@ -78,7 +78,7 @@ pub(crate) struct View {
 /// The answer to a write.
 pub(crate) struct Answer {
     pub(crate) key: ObjectKey,
-    /// `None` if it can't be kept, so that it is not remembered.
+    /// `None` if it can't be kept; then it is not remembered.
     pub(crate) kept: Option<Arc<TextObject>>,
     /// In the form in which it is kept; for the cluster's own kinds with only its metadata, until the rest is read.
     pub(crate) object: AnyObject,
@@ -110,14 +110,14 @@ impl View {
             keeping: Keeping::new(&settings.resource_type, &settings.own_managers),
             kind,
             memo,
-            // Those of the primaries: a run follows.
+            // The informer of the primaries: a run follows.
             is_read_at_once: AtomicBool::new(settings.take_over_metadata || settings.is_asked),
             is_checked: AtomicBool::new(settings.is_checked),
             engine: OnceLock::new(),
         }
     }
 
-    /// Its objects are also those of an informer with this view, which may want more of them when they arrive.
+    /// An informer with this view shares the objects, and may need more done when they arrive.
     pub(in crate::cache) fn also_as(&self, other: &Self) {
         self.is_read_at_once.fetch_or(other.is_read_at_once.load(Ordering::Relaxed), Ordering::Relaxed);
         self.is_checked.fetch_or(other.is_checked(), Ordering::Relaxed);
@@ -131,7 +131,7 @@ impl View {
         self.id
     }
 
-    /// What distinguishes the form of its objects from others of the same kind.
+    /// Distinguishes the form of its objects from other forms of the same kind.
     pub(in crate::cache) fn form(&self) -> (TypeId, usize) {
         self.kind.form()
     }
@@ -230,13 +230,13 @@ impl View {
     fn keep(&self, object: &dyn Object) -> Result<TextObject, String> {
         let text = object.to_text().map_err(|error| error.to_string())?;
         let (_, mut kept) = self.keeping.keep(&Item::of(&text)).ok_or_else(|| UNREADABLE.to_owned())?;
-        // The fields of those that were read from a cache are text, which stands in the JSON as a word.
+        // The owned fields of an object from a cache are text, which is a string in the JSON.
         let managed_fields = object.meta().managed_fields.clone();
         kept.own = self.keeping.sharing.own_of(managed_fields, &self.keeping.own_managers);
         Ok(kept)
     }
 
-    /// What is kept of an object whose metadata could be read.
+    /// Keeps an object whose metadata could be read.
     fn checked(
         &self,
         kept: TextObject,

@@ -17,9 +17,9 @@ use crate::{
 
 /// Turns observations into lines, and remembers how the last run of each primary ended.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineObserver {
     feed: Feed,
-    runs: Mutex<BTreeMap<Id, Run>>,
+    runs: Mutex<BTreeMap<Id, LastRun>>,
     nodes: Mutex<Nodes>,
     /// Notified whenever something has happened.
     activity: Arc<Notify>,
@@ -30,7 +30,7 @@ type Id = (String, ObjectKey);
 
 /// What is known of a primary's last run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Run {
+pub(super) struct LastRun {
     /// Why it runs; taken when it is printed, which happens with the run's first change.
     because: Option<String>,
     /// Why it failed.
@@ -39,18 +39,23 @@ pub(super) struct Run {
     pub(super) retrying: bool,
 }
 
-impl Lines {
+impl LineObserver {
     pub(super) fn new(feed: Feed, activity: Arc<Notify>) -> Self {
         Self { feed, runs: Mutex::default(), nodes: Mutex::default(), activity }
     }
 
     /// The last run of a primary.
-    pub(super) fn last_run(&self, controller: &str, key: &ObjectKey) -> Run {
+    pub(super) fn last_run(&self, controller: &str, key: &ObjectKey) -> LastRun {
         self.runs.lock().get(&(controller.to_owned(), key.clone())).cloned().unwrap_or_default()
     }
 
     /// Changes what is known of a primary's last run; does nothing when the primary is gone.
-    fn change<R>(&self, controller: &str, key: &ObjectKey, change: impl FnOnce(&mut Run) -> R) -> Option<R> {
+    fn change<R>(
+        &self,
+        controller: &str,
+        key: &ObjectKey,
+        change: impl FnOnce(&mut LastRun) -> R,
+    ) -> Option<R> {
         self.runs.lock().get_mut(&(controller.to_owned(), key.clone())).map(change)
     }
 
@@ -76,7 +81,7 @@ impl Lines {
     }
 }
 
-impl Observer for Lines {
+impl Observer for LineObserver {
     fn observe(&self, observation: &Observation<'_>) {
         match observation {
             Observation::SourceHealth { controller, source, health } => {
@@ -85,19 +90,19 @@ impl Observer for Lines {
             Observation::RunStarted { controller, key, because, attempt } => {
                 let because =
                     if *attempt == 0 { (*because).to_owned() } else { format!("{because} ({attempt})") };
-                let run = Run { because: Some(because), ..Run::default() };
+                let run = LastRun { because: Some(because), ..LastRun::default() };
                 self.runs.lock().insert(((*controller).to_owned(), (*key).clone()), run);
             }
             Observation::Wrote { controller, primary, target_type, target, subresource, effect, took } => {
                 let (mark, text) = match effect {
                     WriteEffect::Created => (Mark::Created, "created".to_owned()),
-                    // What of the status has changed is said by whoever watches the primary.
+                    // The informer of the primaries reports what has changed in the status.
                     WriteEffect::Updated if *subresource == Some("status") && target == primary => {
                         return self.say_because(controller, primary);
                     }
                     WriteEffect::Updated => (Mark::Updated, "updated".to_owned()),
                     WriteEffect::Deleted => (Mark::Deleted, "deleted".to_owned()),
-                    // The run goes on with the newer state, so this is no error yet.
+                    // The run goes on with the newer state, so this isn't an error yet.
                     WriteEffect::Failed { error } if error.contains("(409") => {
                         (Mark::Warning, "has been changed by someone else in the meantime".to_owned())
                     }
@@ -163,7 +168,7 @@ mod tests {
     }
 
     /// A write of the object's Deployment, or of its own status.
-    fn write(lines: &Lines, key: &ObjectKey, subresource: Option<&str>, effect: WriteEffect<'_>) {
+    fn write(lines: &LineObserver, key: &ObjectKey, subresource: Option<&str>, effect: WriteEffect<'_>) {
         let kind = match subresource {
             Some(_) => ResourceType::of::<ConfigMap>(),
             None => ResourceType::of::<Deployment>(),
@@ -182,7 +187,7 @@ mod tests {
     #[tokio::test]
     async fn a_run_is_told_by_its_changes() {
         let (feed, mut read) = Feed::collected();
-        let lines = Lines::new(feed, Arc::default());
+        let lines = LineObserver::new(feed, Arc::default());
         let key = ObjectKey::namespaced("shop", "web");
 
         lines.observe(&started(&key, "created"));
@@ -212,7 +217,7 @@ mod tests {
     #[tokio::test]
     async fn a_failure_is_told_with_its_retry_and_forgotten_with_its_object() {
         let (feed, mut read) = Feed::collected();
-        let lines = Lines::new(feed, Arc::default());
+        let lines = LineObserver::new(feed, Arc::default());
         let key = ObjectKey::namespaced("shop", "web");
 
         lines.observe(&started(&key, "created"));

@@ -15,7 +15,6 @@
 //! - Nothing is written to a cluster that the command has not started itself.
 
 mod actor;
-mod error;
 mod feed;
 mod lines;
 mod nodes;
@@ -30,16 +29,12 @@ mod step;
 mod table;
 mod workbench;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
-
-pub(super) use error::DevError;
 pub use ready::Readiness;
 pub use scenario::Scenario;
-use step::StepError;
 pub use step::{Step, Target};
 pub use workbench::Workbench;
 
-use super::{DevArgs, Error, ExitStatus, LogForm, log, output::Output};
+use super::{DevArgs, Error, ExitStatus, LogForm, exit::Signals, log, output::Output};
 use crate::{
     environment::Environment,
     operator::{OperatorBuilder, Stopped},
@@ -49,7 +44,7 @@ use stage::Stage;
 
 /// For `map_err`: what was tried in the development cluster.
 fn failed<E: std::error::Error + Send + Sync + 'static>(doing: &'static str) -> impl FnOnce(E) -> Error {
-    move |source| DevError::Cluster { doing, source: Box::new(source) }.into()
+    move |source| Error::Cluster { doing, source: Box::new(source) }
 }
 
 pub(super) async fn dev(
@@ -59,7 +54,7 @@ pub(super) async fn dev(
     output: Output,
 ) -> Result<ExitStatus, Error> {
     if std::env::var_os("USE_EXISTING_CLUSTER").is_some_and(|value| value == "true") {
-        return Err(DevError::NotOurs.into());
+        return Err(Error::NotOurs);
     }
     // The lines say what the framework does; the user's own events are logged beside them.
     let _log = log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);
@@ -67,7 +62,7 @@ pub(super) async fn dev(
     let workbench = workbench.with_files(&args.apply)?;
     let server = Server::start(builder.crds(), args.control_plane).await?;
     // Not before: until here a signal ends the process, and what it has started with it.
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::listen().map_err(Error::Signals)?;
     let cluster = &server.cluster;
     let lost = |error| Err(failed("keep the control plane running")(error));
 
@@ -92,26 +87,5 @@ pub(super) async fn dev(
     match (result, stopped) {
         (Ok(ExitStatus::Success), Stopped::TimedOut) => Ok(ExitStatus::Terminated),
         (result, _) => result,
-    }
-}
-
-/// What asks the command to end.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn listen() -> Result<Self, Error> {
-        let listen = |kind| signal(kind).map_err(Error::Signals);
-        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
-    }
-
-    async fn any(&mut self) {
-        tokio::select! {
-            biased;
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
     }
 }

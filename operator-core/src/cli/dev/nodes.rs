@@ -6,14 +6,7 @@ use crate::{cli::output::Mark, resource::ObjectKey, workflow::NodeState};
 
 /// What was printed last about the nodes of each primary.
 #[derive(Debug, Default)]
-pub(super) struct Nodes(BTreeMap<(String, ObjectKey), BTreeMap<String, Said>>);
-
-/// A node as it is printed.
-#[derive(Clone, Debug, PartialEq)]
-struct Said {
-    word: &'static str,
-    reason: String,
-}
+pub(super) struct Nodes(BTreeMap<(String, ObjectKey), BTreeMap<String, (&'static str, String)>>);
 
 impl Nodes {
     /// The line about a node that has reached this state, if there is something to report: a node that is unchanged, or
@@ -47,7 +40,7 @@ impl Nodes {
         };
         let colon = if reason.is_empty() { "" } else { ": " };
         let line = format!("{node:<28} {word}{colon}{reason}");
-        let said = Said { word, reason };
+        let said = (word, reason);
         let nodes = self.0.entry((controller.to_owned(), key.clone())).or_default();
         let is_news = match nodes.insert(node.to_owned(), said.clone()) {
             Some(before) => before != said,

@@ -5,11 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use kube::{Client, api::DynamicObject};
 use parking_lot::Mutex;
 use serde_json::Value;
-use tokio::{sync::Notify, task::JoinHandle};
+use tokio::sync::Notify;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     feed::{Feed, human},
-    lines::Lines,
+    lines::LineObserver,
     ready::{Judge, Readiness},
 };
 use crate::{
@@ -22,32 +23,6 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-/// An informer of objects whose type is known only at run time.
-pub(super) fn informer(
-    settings: InformerSettings,
-    client: Client,
-    environment: &Environment,
-    handler: Arc<dyn ChangeHandler>,
-) -> (Informer, Task) {
-    let view = Arc::new(View::new(&settings, kind_of::<DynamicObject>(), environment));
-    let plan =
-        InformerPlan { settings, bounds: None, share: None, view, client, environment: environment.clone() };
-    let informer = Informer::new(plan, handler, BTreeMap::new());
-    let running = informer.clone();
-    let task = environment.spawn(async move { running.run(std::future::pending()).await });
-    (informer, Task(task))
-}
-
-/// A task that ends when this is dropped.
-#[derive(Debug)]
-pub(super) struct Task(JoinHandle<()>);
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 /// The primaries of one controller.
 #[derive(Debug)]
 pub(super) struct Objects {
@@ -55,7 +30,7 @@ pub(super) struct Objects {
     pub(super) kind: ResourceType,
     informer: Informer,
     judge: Judge,
-    _task: Task,
+    _task: AbortOnDropHandle<()>,
 }
 
 impl Objects {
@@ -68,8 +43,15 @@ impl Objects {
     ) -> Self {
         let settings = InformerSettings::new(format!("{controller}-dev"), kind.clone());
         let judge = narrator.judge.clone();
-        let (informer, task) = informer(settings, client, environment, Arc::new(narrator));
-        Self { controller: controller.to_owned(), kind: kind.clone(), informer, judge, _task: task }
+        let (view, environment) =
+            (Arc::new(View::new(&settings, kind_of::<DynamicObject>(), environment)), environment.clone());
+        let plan = InformerPlan { settings, bounds: None, share: None, view, client, environment };
+        let spawner = plan.environment.clone();
+        let informer = Informer::new(plan, Arc::new(narrator), BTreeMap::new());
+        let running = informer.clone();
+        let task = spawner.spawn(async move { running.run(std::future::pending()).await });
+        let (controller, kind) = (controller.to_owned(), kind.clone());
+        Self { controller, kind, informer, judge, _task: AbortOnDropHandle::new(task) }
     }
 
     /// The primaries that exist now, and what their status says.
@@ -88,14 +70,14 @@ impl Objects {
 }
 
 /// An object as JSON.
-pub(super) fn value(object: &TextObject) -> Value {
+fn value(object: &TextObject) -> Value {
     serde_json::from_str(object.text()).unwrap_or_default()
 }
 
 /// Reports how primaries change.
 pub(super) struct Narrator {
     pub(super) controller: String,
-    pub(super) lines: Arc<Lines>,
+    pub(super) lines: Arc<LineObserver>,
     pub(super) feed: Feed,
     pub(super) clock: Clock,
     pub(super) judge: Judge,

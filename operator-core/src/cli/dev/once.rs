@@ -26,7 +26,7 @@ pub(super) async fn settle(stage: &Stage, deadline: Instant) -> Result<ExitStatu
             if let Some(verdict) = table::verdict(&rows) {
                 return verdict;
             }
-            if tokio::time::timeout(stage.patience, activity).await.is_err() {
+            if tokio::time::timeout(stage.args.patience, activity).await.is_err() {
                 return table::last_verdict(&rows);
             }
         }

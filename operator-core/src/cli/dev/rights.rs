@@ -10,7 +10,7 @@ use kube::{
     api::{DynamicObject, PostParams},
 };
 
-use super::{DevError, Error, failed};
+use super::{Error, failed};
 use crate::controller::Controller;
 
 /// How long a rule may take from its write until it counts: the authorizer follows roles by a watch.
@@ -47,7 +47,7 @@ pub(super) async fn check(client: Client, user: &str, controllers: &[Controller]
         }
         if tokio::time::Instant::now() >= deadline {
             let missing = missing.iter().map(words).collect();
-            return Err(DevError::Forbidden { user: user.to_owned(), missing }.into());
+            return Err(Error::Forbidden { user: user.to_owned(), missing });
         }
         tokio::time::sleep(INTERVAL).await;
     }

@@ -2,12 +2,8 @@
 
 use tokio::time::Instant;
 
-use super::{
-    DevError, Error, Step,
-    actor::Actor,
-    feed::{Feed, human},
-};
-use crate::cli::output::{Mark, Output};
+use super::{Error, Step, feed::human, stage::Stage};
+use crate::cli::output::Mark;
 
 /// Steps in their order. The first one that fails ends the scenario, and the command fails.
 #[derive(Clone, Debug, Default)]
@@ -28,23 +24,19 @@ impl Scenario {
         self
     }
 
-    pub(super) async fn play(
-        &self,
-        actor: &Actor<'_>,
-        deadline: Instant,
-        feed: &Feed,
-        output: Output,
-    ) -> Result<(), Error> {
+    pub(super) async fn play(&self, stage: &Stage, deadline: Instant) -> Result<(), Error> {
+        let Stage { environment, feed, output, .. } = stage;
         for step in &self.steps {
-            let started = actor.environment.now();
-            let result = step.play(actor, deadline).await;
-            let took = human(actor.environment.now().since(started));
+            let started = environment.now();
+            let result = step.play(stage, deadline).await;
+            let took = human(environment.now().since(started));
             let name = step.name();
             match result {
                 Ok(()) => feed.text(format!("{} step {name}  ({took})", output.mark(Mark::Ready))),
                 Err(source) => {
                     feed.text(format!("{} step {name}  ({took}): {source}", output.mark(Mark::Error)));
-                    return Err(DevError::Step { step: name.to_owned(), source: Box::new(source) }.into());
+                    let (step, timed_out) = (name.to_owned(), source.is_timeout());
+                    return Err(Error::Step { step, timed_out, source: Box::new(source) });
                 }
             }
         }

@@ -1,19 +1,19 @@
 //! Everything that `dev` sets up, and what happens on it.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc};
 
 use kube::{Client, api::DynamicObject};
 use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    Error, ExitStatus, Workbench,
-    actor::Actor,
-    failed,
+    Error, ExitStatus, Workbench, failed,
     feed::{Feed, human},
-    lines::Lines,
+    lines::LineObserver,
     objects::{Narrator, Objects},
-    once, rights,
+    once,
+    ready::Judge,
+    rights,
     server::Server,
 };
 use crate::{
@@ -29,17 +29,17 @@ use crate::{
 pub(super) struct Stage {
     pub(super) operator: Operator,
     pub(super) feed: Feed,
-    pub(super) lines: Arc<Lines>,
+    pub(super) lines: Arc<LineObserver>,
     pub(super) objects: Vec<Objects>,
     pub(super) activity: Arc<Notify>,
     pub(super) output: Output,
-    pub(super) patience: Duration,
-    args: DevArgs,
-    cluster: TestCluster,
+    pub(super) args: DevArgs,
+    pub(super) judge: Judge,
+    pub(super) cluster: TestCluster,
     kubeconfig: Option<PathBuf>,
     kubectl: String,
-    client: Client,
-    environment: Environment,
+    pub(super) client: Client,
+    pub(super) environment: Environment,
 }
 
 impl Stage {
@@ -52,41 +52,38 @@ impl Stage {
         output: Output,
         environment: Environment,
     ) -> Result<Self, Error> {
-        let banner = Banner { output };
+        let banner = |name: &str, text: &str| banner(output, name, text);
         let cluster = &server.cluster;
         let client = cluster.client().map_err(failed("connect to the control plane"))?;
 
-        let manifests = async {
-            let mut applied: Vec<DynamicObject> = Vec::new();
-            for yaml in &workbench.manifests {
-                let objects = cluster.apply_yaml(&args.namespace, yaml).await;
-                applied.extend(objects.map_err(failed("apply the operator's manifests"))?);
-            }
-            Ok::<_, Error>(applied)
-        };
         let started = environment.now().since_start();
-        let account = rights::account(&manifests.await?);
+        let mut manifests: Vec<DynamicObject> = Vec::new();
+        for yaml in &workbench.manifests {
+            let objects = cluster.apply_yaml(&args.namespace, yaml).await;
+            manifests.extend(objects.map_err(failed("apply the operator's manifests"))?);
+        }
+        let account = rights::account(&manifests);
         let config = account.as_ref().map_or_else(|| cluster.config(), |user| cluster.config_as(user, &[]));
         let mut shown = config.clone();
         shown.cluster_url = server.url().parse().unwrap_or(shown.cluster_url);
         let target = run::Target { name: server.name.clone(), user: Some("admin".to_owned()), config: shown };
         output.note(&target.to_string());
-        banner.line("server", server.why);
-        banner.line("cluster", &format!("started in {}; it ends with this command", human(started)));
+        banner("server", server.why);
+        banner("cluster", &format!("started in {}; it ends with this command", human(started)));
         for crd in builder.crds() {
-            banner.line("crd", &format!("{} installed", crd.metadata.name.as_deref().unwrap_or_default()));
+            banner("crd", &format!("{} installed", crd.metadata.name.as_deref().unwrap_or_default()));
         }
         match &account {
             Some(user) => {
                 let client = cluster.client_as(user).map_err(failed("connect as the operator's account"))?;
                 let count = rights::check(client, user, builder.controllers()).await?;
-                banner.line("rights", &format!("{count} of {count} are there for {user}"));
+                banner("rights", &format!("{count} of {count} are there for {user}"));
             }
-            None => banner.line("rights", "all: no manifests with a service account were given"),
+            None => banner("rights", "all: no manifests with a service account were given"),
         }
 
         let (feed, activity) = (Feed::start(output, &environment), Arc::new(Notify::new()));
-        let lines = Arc::new(Lines::new(feed.clone(), Arc::clone(&activity)));
+        let lines = Arc::new(LineObserver::new(feed.clone(), Arc::clone(&activity)));
         let observer = Arc::clone(&lines) as Arc<dyn Observer>;
         let operator =
             cluster.connect(builder).without_leader_election().config(config).observer(observer).build()?;
@@ -112,8 +109,8 @@ impl Stage {
             objects,
             activity,
             output,
-            patience: args.patience,
             args: args.clone(),
+            judge: workbench.judge.clone(),
             cluster: cluster.clone(),
             kubeconfig: server.kubeconfig(),
             kubectl: server.kubectl(),
@@ -132,14 +129,7 @@ impl Stage {
         }
         self.ready(workbench);
         if let (true, Some(scenario)) = (self.args.once, &workbench.scenario) {
-            let actor = Actor {
-                cluster: &self.cluster,
-                client: &self.client,
-                environment: &self.environment,
-                namespace: &self.args.namespace,
-                judge: &workbench.judge,
-            };
-            scenario.play(&actor, deadline, &self.feed, self.output).await?;
+            scenario.play(self, deadline).await?;
         } else {
             for yaml in &workbench.examples {
                 let applied = self.cluster.apply_yaml(&self.args.namespace, yaml).await;
@@ -151,7 +141,7 @@ impl Stage {
 
     /// The rest of the banner: what can be done now.
     fn ready(&self, workbench: &Workbench) {
-        let banner = Banner { output: self.output };
+        let banner = |name: &str, text: &str| banner(self.output, name, text);
         let access = self.operator.controllers().iter().flat_map(Controller::access);
         let mut kinds: Vec<String> = Vec::new();
         for kind in access.map(|access| access.resource_type.kind().to_owned()) {
@@ -159,28 +149,22 @@ impl Stage {
                 kinds.push(kind);
             }
         }
-        banner.line("watching", &kinds.join(", "));
+        banner("watching", &kinds.join(", "));
         if let Some(kubeconfig) = &self.kubeconfig {
             let (kubeconfig, kubectl) = (kubeconfig.display(), &self.kubectl);
-            banner.line("config", &format!("KUBECONFIG={kubeconfig}"));
+            banner("config", &format!("KUBECONFIG={kubeconfig}"));
             let plurals = self.objects.iter().map(|objects| objects.kind.full_name());
             let look = plurals.map(|plural| format!("get {plural} -A"));
             for hint in look.chain(workbench.hints.iter().cloned()) {
-                banner.line("try", &format!("KUBECONFIG={kubeconfig} {kubectl} {hint}"));
+                banner("try", &format!("KUBECONFIG={kubeconfig} {kubectl} {hint}"));
             }
         }
         let end = if self.args.once { "" } else { "; Ctrl-C ends it" };
-        banner.line("ready", &format!("in {}{end}", human(self.environment.now().since_start())));
+        banner("ready", &format!("in {}{end}", human(self.environment.now().since_start())));
     }
 }
 
-/// The lines before the changes.
-struct Banner {
-    output: Output,
-}
-
-impl Banner {
-    fn line(&self, name: &str, text: &str) {
-        self.output.note(&format!("  {} {text}", self.output.dim(&format!("{name:<9}"))));
-    }
+/// A line before the changes.
+fn banner(output: Output, name: &str, text: &str) {
+    output.note(&format!("  {} {text}", output.dim(&format!("{name:<9}"))));
 }

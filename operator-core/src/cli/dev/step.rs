@@ -5,7 +5,10 @@ use std::{fmt, sync::Arc, time::Duration};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::{actor::Actor, ready::Readiness};
+use super::{
+    ready::{Judge, Readiness},
+    stage::Stage,
+};
 use crate::testing;
 
 /// How long a step waits by default.
@@ -42,7 +45,7 @@ impl fmt::Display for Target {
 
 /// Why a step failed.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::cli) enum StepError {
+pub(super) enum StepError {
     /// The expected condition was not met in time.
     #[error("waited {} s for {target} {wanted}, and saw: {seen}", waited.as_secs())]
     NotSeen {
@@ -55,9 +58,9 @@ pub(in crate::cli) enum StepError {
         /// How long.
         waited: Duration,
     },
-    /// Something could not be applied.
-    #[error("could not apply the step's objects")]
-    Apply(#[source] testing::Error),
+    /// Something could not be applied, or its kind isn't served.
+    #[error("could not reach the step's objects")]
+    Unreachable(#[from] testing::Error),
     /// A request was refused.
     #[error("could not {doing} {target}")]
     Refused {
@@ -68,13 +71,10 @@ pub(in crate::cli) enum StepError {
         /// The server's words.
         source: Box<kube::Error>,
     },
-    /// A target's `apiVersion` is invalid.
-    #[error("{0} has an apiVersion that is not one")]
-    ApiVersion(Target),
 }
 
 impl StepError {
-    pub(in crate::cli) fn is_timeout(&self) -> bool {
+    pub(super) fn is_timeout(&self) -> bool {
         matches!(self, Self::NotSeen { .. })
     }
 }
@@ -180,21 +180,21 @@ impl Step {
         &self.name
     }
 
-    pub(super) async fn play(&self, actor: &Actor<'_>, latest: Instant) -> Result<(), StepError> {
+    pub(super) async fn play(&self, stage: &Stage, latest: Instant) -> Result<(), StepError> {
         let mut before = Vec::with_capacity(self.wanted.len());
         for (target, wanted) in &self.wanted {
             let replaced = matches!(wanted, Wanted::Replaced);
-            before.push(if replaced { actor.uid(target).await? } else { None });
+            before.push(if replaced { stage.uid(target).await? } else { None });
         }
         for action in &self.actions {
-            actor.act(action).await?;
+            stage.act(action).await?;
         }
         let started = Instant::now();
         let deadline = (started + self.within).min(latest);
         for ((target, wanted), uid) in self.wanted.iter().zip(before) {
             let mut seen = "nothing yet".to_owned();
-            let check = |object: Option<&Value>| wanted.check(object, uid.as_deref(), actor);
-            let wait = actor.wait(target, &check, &mut seen);
+            let check = |object: Option<&Value>| wanted.check(object, uid.as_deref(), &stage.judge);
+            let wait = stage.wait(target, &check, &mut seen);
             if let Ok(result) = timeout_at(deadline, wait).await {
                 result?;
             } else {
@@ -221,17 +221,12 @@ impl Wanted {
         }
     }
 
-    fn check(
-        &self,
-        object: Option<&Value>,
-        uid_before: Option<&str>,
-        actor: &Actor<'_>,
-    ) -> Result<(), String> {
+    fn check(&self, object: Option<&Value>, uid_before: Option<&str>, judge: &Judge) -> Result<(), String> {
         let Some(object) = object else {
             return if matches!(self, Self::Gone) { Ok(()) } else { Err("no such object".to_owned()) };
         };
         match self {
-            Self::Ready => match (actor.judge.0)(object) {
+            Self::Ready => match (judge.0)(object) {
                 Readiness::Ready => Ok(()),
                 Readiness::Waiting(reason) | Readiness::Error(reason) => Err(reason),
                 Readiness::Unknown => Err("a status that doesn't tell".to_owned()),

@@ -13,7 +13,11 @@ use super::{
     names::{check_field_manager, check_finalizer, check_name},
     settings::Settings,
 };
-use crate::{cache::Contradiction, dependent, event_source::SourceContents, resource::ResourceType};
+use crate::{
+    dependent,
+    event_source::{Contradiction, SourceContents},
+    resource::ResourceType,
+};
 
 /// The declaration, as far as it can contradict itself.
 pub(super) struct Facts<'d> {
@@ -21,15 +25,15 @@ pub(super) struct Facts<'d> {
     pub(super) field_manager: &'d str,
     pub(super) draft: &'d Draft,
     pub(super) has_cleaner: bool,
-    pub(super) sources: &'d [Source],
+    pub(super) sources: &'d [DeclaredSource],
 }
 
 /// An event source, declared on the controller or provided by a dependent.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(super) struct DeclaredSource {
     pub(super) name: String,
     pub(super) contents: SourceContents,
-    /// What is wrong with it by itself.
+    /// Its own mistakes.
     pub(super) contradictions: Vec<Contradiction>,
 }
 
@@ -43,13 +47,13 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Whether it makes or changes objects in the cluster, so that they have its marks.
+    /// Whether it creates or changes objects in the cluster: then they have its marks.
     pub(super) fn writes(&self) -> bool {
         let capabilities = self.declaration.capabilities;
         self.declaration.objects.is_some() && capabilities.can_write()
     }
 
-    /// Its name, and the kind of what it makes or changes in the cluster.
+    /// Its name, and the kind of the objects that it creates or changes in the cluster.
     pub(super) fn written(&self) -> Option<(&str, &ResourceType)> {
         let objects = self.declaration.objects.as_ref().filter(|_| self.writes())?;
         Some((&self.name, &objects.kind))
@@ -60,20 +64,20 @@ impl Node {
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     let (mut mistakes, settings) = (Vec::new(), &facts.draft.settings);
     mistakes.extend(check_name(facts.name));
-    // By default it is the name, which is wrong once.
+    // By default it is the name, whose mistake is reported once.
     if facts.field_manager != facts.name {
         mistakes.extend(check_field_manager(facts.field_manager));
     }
     mistakes.extend(facts.draft.finalizer.as_deref().and_then(check_finalizer));
     mistakes.extend(numbers(settings));
     mistakes.extend(all_events(facts));
-    mistakes.extend(settings.contradictions().iter().map(Mistake::of));
+    mistakes.extend(settings.primaries.contradictions().iter().map(Mistake::of));
     mistakes.extend(sources::check(facts));
     mistakes.extend(nodes::check(facts));
     mistakes
 }
 
-/// Settings that would keep every run from starting, or from ending successfully.
+/// Settings with which no run could start, or end successfully.
 fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
     let none = settings.machine.max_concurrent == 0;
     let at_once = settings.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
@@ -108,12 +112,11 @@ fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
                 "`.jitter(0.1)`, or any other share from 0 to 0.5",
             )
         }),
-        settings.scope().contradiction().map(|wrong| Mistake::of(&wrong)),
     ];
     mistakes.into_iter().flatten()
 }
 
-/// What doesn't go with a reconciler that sees marks and ends itself.
+/// Settings that contradict a reconciler that handles deletions itself.
 fn all_events(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
     let beside = |what: &str, why: &str, fix: &str| {
         Mistake::new(
@@ -127,7 +130,7 @@ fn all_events(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
         beside(
             "a cleaner",
             "`reconcile` is called for marked and deleted primaries then, and `cleanup` never would be",
-            "no `.with_cleaner()` (`with_cleaner = false` in a derive): what has to be undone is undone in `reconcile`",
+            "no `.with_cleaner()` (`with_cleaner = false` in a derive), and undo in `reconcile` what has to be undone",
         )
     });
     let workflow = (all_events && facts.draft.settings.workflow.is_some()).then(|| {

@@ -1,4 +1,4 @@
-//! Dependents: ownership, deletion, and which two would fight.
+//! Dependents: ownership, deletion, and pairs that would conflict.
 
 use super::{Facts, Mistake, Node};
 use crate::{
@@ -16,7 +16,7 @@ pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> +
     alone.chain(pairs)
 }
 
-/// What a dependent says about itself.
+/// The statements of a dependent about itself.
 fn unsound(node: &Node) -> Option<Mistake> {
     let of = node.declaration.unsound.as_ref()?;
     Some(Mistake::new(format!("node `{}` {}", node.name, of.what), of.why.clone(), of.write))
@@ -26,17 +26,18 @@ fn unsound(node: &Node) -> Option<Mistake> {
 fn unowned(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
     let kind = &makes(node)?.kind;
     let owned = node.declaration.capabilities.is_garbage_collected();
-    (owned && facts.draft.settings.primary_type.is_namespaced() && !kind.is_namespaced()).then(|| {
-        let (name, kind, primary) = (&node.name, kind.kind(), facts.draft.settings.primary_type.kind());
+    let primary = facts.draft.settings.primaries.resource_type();
+    (owned && primary.is_namespaced() && !kind.is_namespaced()).then(|| {
+        let (name, kind, primary) = (&node.name, kind.kind(), primary.kind());
         Mistake::new(
-            format!("node `{name}` is a `{kind}`, which has no namespace, and is to be garbage collected"),
-            format!("a `{primary}` is in a namespace, and can't own an object without one"),
+            format!("node `{name}` is a `{kind}`, which has no namespace, and is to be garbage-collected"),
+            format!("a `{primary}` is namespaced, and can't own a cluster-scoped object"),
             "`.without_owner()`: the operator deletes it before its primary is removed",
         )
     })
 }
 
-/// What the reconciler has to delete, if its clean-up is never called.
+/// Objects that the reconciler has to delete, if its clean-up is never called.
 fn leaked(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
     (node.cleaned_up_by_hand && !facts.has_cleaner).then(|| {
         Mistake::new(
@@ -60,7 +61,7 @@ fn fight(node: &Node, other: &Node) -> Option<Mistake> {
                 "the nodes `{}` and `{}` keep their ids in the same field, `status.{field}`",
                 node.name, other.name
             ),
-            "each would take the other's record for its own, and change or delete it",
+            "each would mistake the other's record for its own, and change or delete it",
             "`.id_in_status(\"…\")` with another field on one of them",
         ));
     }
@@ -73,19 +74,19 @@ fn fight(node: &Node, other: &Node) -> Option<Mistake> {
     if name == other_name {
         return Some(Mistake::new(
             format!("two dependents that make a `{kind}` are called `{name}`"),
-            "the objects of a dependent are identified by its name, so each would remove what the other has made",
+            "the objects of a dependent are identified by its name, so each would delete the other's objects",
             "`.named(\"…\")` with another name on one of them",
         ));
     }
     None
 }
 
-/// The objects of a dependent that makes some.
+/// The objects of a dependent that creates some.
 fn makes(node: &Node) -> Option<&Objects> {
     node.declaration.objects.as_ref().filter(|_| node.writes())
 }
 
-/// A source that doesn't show a node everything that it has written, or triggers other primaries for it.
+/// A source that doesn't show a node all its own objects, or triggers other primaries for them.
 fn unseen(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
     let made = makes(node)?;
     let source = facts.sources.iter().find(|source| source.name == *made.source)?;
@@ -114,7 +115,7 @@ fn unseen(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
                 format!(
                     "node `{name}` makes a `{kind}`, and the source `{source}` doesn't show it all of them"
                 ),
-                format!("{selects} is in the way: the node would create the objects that it doesn't see again in each run"),
+                format!("because of {selects}, the node would create the objects that it doesn't see again in each run"),
                 format!("the source without it, or {own}"),
             )
         }),

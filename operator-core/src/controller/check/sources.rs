@@ -1,7 +1,10 @@
 //! Event sources, and what is read from them.
 
-use super::{Facts, Mistake, Source};
-use crate::{cache::Contradiction, dependent::Reading, event_source::SourceContents};
+use super::{DeclaredSource, Facts, Mistake};
+use crate::{
+    dependent::Reading,
+    event_source::{Contradiction, SourceContents},
+};
 
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
     let foreign = facts.sources.iter().filter_map(|source| of_another_primary(source, facts));
@@ -17,9 +20,9 @@ pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> +
 }
 
 /// A source that queries another system for primaries of another type would never be queried.
-fn of_another_primary(source: &Source, facts: &Facts<'_>) -> Option<Mistake> {
+fn of_another_primary(source: &DeclaredSource, facts: &Facts<'_>) -> Option<Mistake> {
     let SourceContents::Resources { primary: Some(other), .. } = &source.contents else { return None };
-    let (other, own) = (*other, facts.draft.settings.of);
+    let (other, own) = (*other, facts.draft.settings.primaries.of);
     (other != own).then(|| {
         let (name, other, own) = (&source.name, other.name(), own.name());
         Mistake::new(
@@ -30,14 +33,14 @@ fn of_another_primary(source: &Source, facts: &Facts<'_>) -> Option<Mistake> {
     })
 }
 
-/// A dependent that reads what no source has.
+/// A dependent that reads objects that no source has.
 fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
     let Reading { source, of, kind } = reading;
     let declare = || format!("`.watches(InformerEventSource::<{}>::new().name(\"{source}\"))`", of.name());
     let wanted = format!("objects of kind `{}`", kind.kind());
     match facts.sources.iter().find(|known| known.name == **source) {
         None => Some(unknown(node, source, &declare(), facts)),
-        Some(Source { contents: SourceContents::Objects { of: found, kind: other, .. }, .. }) => {
+        Some(DeclaredSource { contents: SourceContents::Objects { of: found, kind: other, .. }, .. }) => {
             let same = found == of && (other.group(), other.kind()) == (kind.group(), kind.kind());
             let found = format!("objects of kind `{}`", other.kind());
             (!same).then(|| other_type(node, source, &wanted, &found))
@@ -52,7 +55,7 @@ fn unknown(node: &str, source: &str, declare: &str, facts: &Facts<'_>) -> Mistak
     let known = if known.is_empty() { "no event source at all".to_owned() } else { known.join(", ") };
     Mistake::new(
         format!("node `{node}` reads from an event source `{source}`"),
-        format!("the controller has {known}, and none of that name"),
+        format!("the controller has {known}, and none with that name"),
         format!("{declare} on the controller, or the name of a source that it has"),
     )
 }

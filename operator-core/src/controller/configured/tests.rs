@@ -1,4 +1,4 @@
-//! What settings change in a controller.
+//! The changes of a controller by settings.
 
 use std::time::Duration;
 
@@ -76,9 +76,9 @@ fn shards_are_followed_or_told_to_be_none() {
         page_size: set(7),
         ..ControllerSettings::default()
     };
-    let options = configured(pods(), &of(half)).settings.options;
-    assert!(options.shard().is_some());
-    assert!(format!("{options:?}").contains("page_size: Some(7)"), "{options:?}");
+    let primaries = configured(pods(), &of(half)).settings.primaries;
+    assert!(primaries.shard().is_some());
+    assert_eq!(primaries.settings.page_size, 7);
     for (builder, selector) in
         [(pods(), "the first half"), (pods().initial_list(InitialList::Streaming), half)]
     {
@@ -99,8 +99,8 @@ fn the_rest_is_as_it_is_set() {
         ..ControllerSettings::default()
     };
     let declaration = configured(pods().label_selector("b=1"), &settings);
-    assert!(!declaration.settings.generation_aware);
-    assert_eq!(declaration.settings.label_selector.as_deref(), Some("a=1"));
+    assert!(!declaration.settings.filters.generation_aware);
+    assert_eq!(declaration.settings.primaries.settings.label_selector.as_deref(), Some("a=1"));
     let machine = declaration.settings.machine;
     assert_eq!(machine.max_reconciliation_interval, Some(Duration::from_secs(5)));
     assert!(format!("{machine:?}").contains("GovernorRateLimiter"), "{machine:?}");

@@ -1,4 +1,4 @@
-//! What a function may take after its first argument.
+//! The arguments that a function may take after the first one.
 
 use std::sync::Arc;
 

@@ -6,8 +6,8 @@ use super::Erased;
 use crate::{
     dependent::{
         AnyDependent, Declaration,
-        ask::Ask,
-        object::{Managed, ObjectEngine, Settings},
+        erased::Ask,
+        object::{Managed, ObjectEngine, ObjectSettings},
     },
     resource::KubeObject,
 };
@@ -15,7 +15,7 @@ use crate::{
 /// When a dependent's function is called, and what it may return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// Even if what its node depends on isn't ready: it looks at the primary alone.
+    /// Even if the nodes that its node depends on aren't ready: it looks at the primary alone.
     pub(crate) before_order: bool,
     /// Whether it may say "hold".
     pub(crate) holds: bool,
@@ -25,7 +25,7 @@ pub struct Judged {
 
 /// Declares a dependent of objects of type `K`.
 pub(crate) fn declare<K: KubeObject, P: KubeObject>(
-    settings: Settings<K>,
+    settings: ObjectSettings<K>,
     kind: K::DynamicType,
     several: bool,
     judged: Judged,

@@ -8,8 +8,7 @@ use super::{Answered, Args, Call, Given, Judged, Shape, Signature, Want, WantOf,
 use crate::{
     dependent::{
         Asked,
-        ask::{Ask, Drafts, Own},
-        erased::Answer,
+        erased::{Answer, Ask, Drafts, Own},
     },
     reconciler::{BoxError, Context, DataType},
     resource::KubeObject,
@@ -71,10 +70,10 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
         context: &Context<P>,
     ) -> impl Future<Output = WantOf<Self::Shape>> + Send;
 
-    /// Brings its objects into the desired state. Your own may do something before or after that, or
-    /// instead of it, and returns what was done. Marks on objects, adoption and the deletion of unwanted objects belong to the default; a custom
-    /// implementation doesn't get them. It isn't called for a dependent that only reads.
-    /// JOSDK: `DependentResource.reconcile`.
+    /// Brings its objects into the desired state. A custom implementation may do something before or after that, or
+    /// instead of it, and returns what was done. Marks on objects, adoption and the deletion of unwanted objects are part
+    /// of the default, [`Usual::reconcile`]. It isn't called for a dependent that only reads. JOSDK:
+    /// `DependentResource.reconcile`.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -110,7 +109,7 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
     /// ```
     ///
     /// # Errors
-    /// If it fails: then the node does.
+    /// If it fails, the node fails.
     fn reconcile(
         &self,
         primary: &Arc<P>,
@@ -139,7 +138,7 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
 }
 
 /// The usual way in which a dependent is reconciled: see [`Dependent::reconcile`].
-#[must_use = "nothing is done unless it is called"]
+#[must_use = "nothing is reconciled unless it is called"]
 pub struct Usual<'r>(BoxFuture<'r, Result<ReconcileResult, BoxError>>);
 
 impl<'r> Usual<'r> {
@@ -147,11 +146,11 @@ impl<'r> Usual<'r> {
         Self(way)
     }
 
-    /// Creates what is wanted and missing, changes what differs, and removes what is no longer wanted. Returns what was
-    /// done.
+    /// Creates wanted objects that are missing, changes those that differ, and deletes those that are no longer wanted.
+    /// Returns what was done.
     ///
     /// # Errors
-    /// If what is wanted can't be determined, or can't be written.
+    /// If the wanted objects can't be determined, or can't be written.
     pub fn reconcile(self) -> impl Future<Output = Result<ReconcileResult, BoxError>> + Send + 'r {
         self.0
     }
@@ -170,7 +169,7 @@ pub struct Erased<P: KubeObject>(Box<dyn AskOf<P>>);
 trait AskOf<P: KubeObject>: Send + Sync {
     fn ask<'r>(&'r self, given: Given<'r, P>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
 
-    /// That of a value; `None` for a function.
+    /// The part of a value; `None` for a function.
     fn own(&self) -> Option<&dyn Own> {
         None
     }

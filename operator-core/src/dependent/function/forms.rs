@@ -113,7 +113,7 @@ macro_rules! forms {
                 given: Given<'r, P>,
                 then: Then<R, T>,
             ) -> Answered<'r, Result<T, BoxError>> {
-                // A call of `self` is ambiguous between the two bounds; one of a function with one bound isn't.
+                // A call of `self` is ambiguous between the two bounds; a call of a function with one bound isn't.
                 fn inner<F: Fn(&A, $($arg),*) -> R, A, $($arg,)* R>(f: &F, first: &A, $($arg: $arg),*) -> R {
                     f(first, $($arg),*)
                 }

@@ -11,7 +11,7 @@
 //!
 //! # Guarantees
 //! - A function is called at most once in a run of its workflow.
-//! - One that takes the primary alone, and isn't async, is also called while what the node depends on isn't ready.
+//! - A function of the primary alone that isn't async is also called while the nodes that its node depends on aren't ready.
 //!
 //! # Assumptions
 //! - A function has no side effects that matter.

@@ -11,8 +11,8 @@ const LONGEST: usize = 63;
 /// The number of digits in the hash after a name that had to be changed.
 const DIGITS: usize = 8;
 
-/// Fills in what a wanted object doesn't contain: the namespace is its primary's, and the name is made of the primary's
-/// and of the node's. `only`: it is the only one of its node, so that it needs no name to be distinguished from others.
+/// Adds a missing name or namespace to a wanted object: the namespace is the primary's, and the name consists of those of
+/// the primary and the node. `only`: it is the node's only object, so it needs no name that distinguishes it from others.
 pub(crate) fn complete(
     meta: &mut ObjectMeta,
     namespaced: bool,
@@ -22,7 +22,7 @@ pub(crate) fn complete(
 ) -> Result<(), &'static str> {
     if meta.name.as_deref().unwrap_or_default().is_empty() {
         if !only {
-            return Err("each object of several needs a name of its own, in `metadata.name`");
+            return Err("each of several objects needs a name of its own, in `metadata.name`");
         }
         meta.name = Some(default_name(primary.name(), node));
     }
@@ -32,14 +32,14 @@ pub(crate) fn complete(
     match primary.namespace() {
         Some(namespace) => meta.namespace = Some(namespace.to_owned()),
         None => {
-            return Err("its primary has no namespace, so it has to say its own, in `metadata.namespace`");
+            return Err("its primary has no namespace, so it needs one of its own, in `metadata.namespace`");
         }
     }
     Ok(())
 }
 
-/// `page-web` for the primary `page` and the node `web`: a DNS label. If dots had to be replaced, or it would be too
-/// long, a hash keeps names apart that would be equal.
+/// `page-web` for the primary `page` and the node `web`: a DNS label. If dots had to be replaced, or the name would be
+/// too long, a hash keeps names apart that would otherwise be equal.
 fn default_name(primary: &str, node: &str) -> String {
     let plain = format!("{primary}-{node}").to_lowercase();
     let label: String = plain.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();

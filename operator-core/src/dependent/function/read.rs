@@ -10,13 +10,13 @@ use crate::dependent::want::Want;
 use crate::{
     dependent::{
         Error,
-        ask::{Drafts, Sought},
+        erased::{Drafts, Sought},
     },
     reconciler::BoxError,
     resource::{KubeObject, Object, ObjectKey},
 };
 
-/// What a function returns if its node only reads an object that others make: which object. Nodes that come after it
+/// Returned by a function whose node only reads an object that others make: says which object. Nodes that come after it
 /// wait until the object exists and is ready, unless the node is [`optional`](crate::Node::optional).
 ///
 /// The object has to be related to the primary by an owner reference, by annotations, or by the mapper of
@@ -37,7 +37,7 @@ use crate::{
 ///
 /// let controller = Controller::of_existing::<Pod>().workflow((certificate, proxy.after(certificate)));
 /// ```
-#[must_use = "it is the answer of a dependent"]
+#[must_use = "it has no effect unless a dependent returns it"]
 pub struct Read<K> {
     sought: Sought,
     kind: PhantomData<fn() -> K>,
@@ -50,17 +50,17 @@ impl<K> Read<K> {
 }
 
 impl<K: KubeObject> Read<K> {
-    /// The only object of type `K` that is related to the primary. If there are several, that is an error.
+    /// The only object of type `K` that is related to the primary. Several such objects are an error.
     pub fn only() -> Self {
         Self::of(Sought::default())
     }
 
-    /// The object of that name: in the primary's namespace, or in none if its kind has none.
+    /// The object with that name: in the primary's namespace, or in none if its kind has none.
     pub fn named(name: impl Into<String>) -> Self {
         Self::of(Sought { name: Some(name.into()), ..Sought::default() })
     }
 
-    /// The object of that key.
+    /// The object with that key.
     pub fn key(key: ObjectKey) -> Self {
         Self::of(Sought { key: Some(key), ..Sought::default() })
     }
@@ -72,7 +72,7 @@ impl<K: KubeObject> Read<Vec<K>> {
         Self::of(Sought::default())
     }
 
-    /// Only those for which this is true.
+    /// Only the objects for which this is true.
     pub fn filter(mut self, is_meant: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
         let selects = move |object: &dyn Object| object.typed_ref().is_some_and(&is_meant);
         self.sought.selects = Some(Arc::new(selects));
@@ -125,7 +125,7 @@ impl<K: KubeObject> Wanted<OnlyReadSeveral> for Read<Vec<K>> {
     }
 }
 
-/// If the primary names none, there is nothing to read.
+/// If the primary names no object, there is nothing to read.
 #[diagnostic::do_not_recommend]
 impl<M, K, S> Wanted<Option<M>> for Option<Read<K>>
 where

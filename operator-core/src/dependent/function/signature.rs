@@ -1,6 +1,6 @@
-//! Functions, in two stages. [`Signature`] asks only "is this a function, and of what", so that it is found for wrong
-//! functions as well; what the arguments and the result may be is checked after that, each by a trait with its own
-//! message. With all of it in one trait the compiler could only say "not satisfied".
+//! Functions, in two stages. [`Signature`] only asks whether something is a function, and of what, so it is also found
+//! for wrong functions; the arguments and the result are checked after that, each by a trait with its own message. With
+//! everything in one trait, the compiler could only say "not satisfied".
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -17,14 +17,14 @@ use crate::{
     message = "`{Self}` can't be a dependent or a condition",
     label = "not a function that could be a dependent",
     note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
-    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`; one that is an `External` is wired by `Records::new(…)`"
+    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`; an `External` is wired by `Records::new(…)`"
 )]
 pub trait Signature<S>: Send + Sync + 'static {
     /// The first argument, without its reference.
     type First;
-    /// All others, as a tuple.
+    /// All other arguments, as a tuple.
     type Args;
-    /// The answer, once it is there.
+    /// The answer, when it is available.
     type Return;
     /// Whether it returns at once.
     const AT_ONCE: bool;
@@ -48,17 +48,17 @@ impl<T> Answered<'_, T> {
     }
 }
 
-/// Converts the result into what is needed of it, before anything is awaited: only that has to be `Send`. A plain
-/// pointer, so that it is compiled for each type of result and not for each function.
+/// Converts the result before anything is awaited, because only the converted result has to be `Send`. A plain
+/// pointer: so it is compiled for each type of result and not for each function.
 pub type Then<R, T> = fn(R) -> Result<T, BoxError>;
 
-/// Calls a function with the arguments that it takes. If there is no [`Signature`] the compiler reports this one, so it
-/// has the same messages.
+/// Calls a function with the arguments that it takes. If there is no [`Signature`], the compiler reports this trait,
+/// which therefore has the same messages.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a dependent or a condition",
     label = "not a function that could be a dependent",
     note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
-    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`; one that is an `External` is wired by `Records::new(…)`"
+    note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`; an `External` is wired by `Records::new(…)`"
 )]
 pub trait Call<P: KubeObject, S>: Signature<S> {
     /// Calls it.

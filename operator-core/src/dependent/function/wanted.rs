@@ -1,25 +1,25 @@
-//! What a function may return.
+//! The types that a function may return.
 
 use std::{error::Error as StdError, marker::PhantomData, sync::Arc};
 
 use super::{KindOf, Want};
-use crate::{dependent::ask::Drafts, reconciler::BoxError, resource::KubeObject, results::Secondary};
+use crate::{dependent::erased::Drafts, reconciler::BoxError, resource::KubeObject, results::Secondary};
 
-/// One object, or any number of them: what a dependent wants to exist, and what is read back from a run.
+/// One object, or any number of them: what a dependent wants to exist, and what a run returns.
 pub trait Shape: Send + Sync + 'static {
     /// The type of the objects.
     type Item: KubeObject;
-    /// What is wanted.
+    /// The wanted resources.
     type Content: Send;
-    /// What is read.
+    /// The form in which a run returns them.
     type Seen;
     /// Whether there may be several.
     const SEVERAL: bool;
 
-    /// What is wanted, without its type.
+    /// The wanted resources, without their type.
     fn drafts(content: Self::Content) -> Drafts;
 
-    /// What is read of these.
+    /// These resources in that form.
     fn seen(objects: &[Secondary]) -> Self::Seen;
 }
 
@@ -83,7 +83,7 @@ pub type WantOf<S> = Result<Want<<S as Shape>::Content>, BoxError>;
 #[diagnostic::on_unimplemented(
     message = "a dependent can't return `{Self}`",
     label = "a dependent that returns `{Self}`",
-    note = "it returns what should exist: `K`, `Option<K>`, `Vec<K>` or `Want<K>`, where `K` is an object of Kubernetes, or a `Result` of one of these, whose error goes into a `Box<dyn Error + Send + Sync>`"
+    note = "it returns what should exist: `K`, `Option<K>`, `Vec<K>` or `Want<K>`, where `K` is an object of Kubernetes, or a `Result` of one of these with an error that converts into a `Box<dyn Error + Send + Sync>`"
 )]
 pub trait Wanted<W> {
     /// One object, or several.
@@ -93,7 +93,7 @@ pub trait Wanted<W> {
     /// Whether it returns something that is only read.
     const READS: bool = false;
 
-    /// What is wanted.
+    /// The wanted resources.
     ///
     /// # Errors
     /// If it is an error.
@@ -118,7 +118,7 @@ pub(super) fn drafted<S: Shape>(want: Want<S::Content>) -> Result<Want<Drafts>, 
 /// Marks an object.
 #[derive(Debug)]
 pub struct Plain;
-/// Marks an object that may not be wanted.
+/// Marks an object that may be absent.
 #[derive(Debug)]
 pub struct Optional;
 /// Marks any number of objects.

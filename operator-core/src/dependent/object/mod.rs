@@ -1,5 +1,5 @@
-//! Dependents that are objects in the cluster: the objects of one primary, as one node sees them, and which of them it may
-//! write.
+//! Dependents that are objects in the cluster: the objects of one primary, as one node sees them, and which of these
+//! objects it may write.
 //!
 //! ```text
 //! key ────────────▶ informer ─▶ there? ─▶ whose? ─▶ may be written, or an error that says whose it is
@@ -8,10 +8,8 @@
 
 mod engine;
 mod jobs;
-mod marks;
 mod remove;
 mod settings;
-mod write;
 
 pub use crate::results::Adoption;
 pub(in crate::dependent) use engine::ObjectEngine;
@@ -19,19 +17,21 @@ use jobs::Jobs;
 pub(crate) use jobs::forget_departed;
 pub(crate) use remove::retired;
 pub(in crate::dependent) use settings::Managed;
-pub(crate) use settings::{Judge, Settings, SourceChoice, settings};
+pub(crate) use settings::{Judge, ObjectSettings, SourceChoice, settings};
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use futures::FutureExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::core::TypeMeta;
 
 use crate::{
     cache::TextObject,
-    dependent::{Asked, Error},
+    dependent::{Asked, Error, function::complete},
     event_source::{AnySecondary, OWNER_INDEX},
     operations,
     reconciler::AnyContext,
-    resource::{AnyObject, Cluster, Marks, Object, ObjectKey, Whose, label_value},
+    resource::{AnyObject, Cluster, Draft, Marks, Object, ObjectKey, Whose, label_value, owner_in},
     results::Secondary,
 };
 
@@ -77,13 +77,13 @@ impl Managed {
         })?)
     }
 
-    /// Has a bounded event source hold what a node reads for the primary, and these keys, until the run ends.
+    /// Makes a bounded event source hold the node's objects for the primary, and these keys, until the run ends.
     pub(in crate::dependent) async fn hold(
         &self,
         asked: Asked<'_>,
         wanted: impl IntoIterator<Item = &ObjectKey> + Send,
     ) -> Result<(), Error> {
-        // One that doesn't run is the trouble of whoever reads it.
+        // A source that doesn't run is reported by the code that reads it.
         let Ok(source) = self.source(asked.context) else { return Ok(()) };
         let informer = source.informer();
         if !informer.is_bounded() {
@@ -97,7 +97,7 @@ impl Managed {
         Ok(asked.context.hold(informer, keys.into_iter().collect()).boxed().await?)
     }
 
-    /// The running event source, if it follows that key and has seen what exists.
+    /// The running event source, if it follows that key and has listed its namespace.
     pub(super) fn followed(&self, key: &ObjectKey, context: &AnyContext) -> Result<Arc<AnySecondary>, Error> {
         let source = self.source(context)?;
         let named = || (self.kind.clone(), key.clone(), Arc::clone(&self.source.name));
@@ -105,7 +105,7 @@ impl Managed {
             let (kind, key, source_name) = named();
             return Err(Error::NotWatched { kind, key, source_name });
         }
-        // In a namespace that is not listed yet, what is there would count as missing.
+        // In a namespace that is not listed yet, existing objects would count as missing.
         if !source.informer().is_synced_for(key) {
             let (kind, key, source_name) = named();
             return Err(Error::NotSynced { kind, key, source_name });
@@ -113,7 +113,7 @@ impl Managed {
         Ok(source)
     }
 
-    /// The newest known state of an object that was written or found. One of that name that was made since is another one.
+    /// The newest known state of an object that was written or found. A newer object with the same name is another object.
     pub(in crate::dependent) fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
         let meta = of.meta()?;
         let key = ObjectKey::in_meta(meta);
@@ -130,7 +130,7 @@ impl Managed {
         Ok(source.get(key).map_err(operations::Error::from)?.filter(is_primarys))
     }
 
-    /// All objects of the primary, however they are related to it. For those that are only read.
+    /// All objects of the primary, however they are related to it. For objects that are only read.
     pub(in crate::dependent) fn all_found(&self, context: &AnyContext) -> Result<Vec<AnyObject>, Error> {
         let found: Result<_, _> = self.source(context)?.secondaries_of(context.primary_key()).collect();
         Ok(found.map_err(operations::Error::from)?)
@@ -138,7 +138,7 @@ impl Managed {
 }
 
 impl OfPrimary<'_> {
-    /// Whether the node's objects are applied: as it says, or else as the operator does.
+    /// Whether the node's objects are applied: as the node declares, or else as the operator does.
     fn applies(&self) -> bool {
         let Managed { use_ssa, kind, .. } = self.managed;
         use_ssa.unwrap_or_else(|| self.asked.context.shared().workflows.applies(kind))
@@ -154,17 +154,17 @@ impl OfPrimary<'_> {
         Ok(self.there(key)?.filter(|object| self.may_write(&**object)))
     }
 
-    /// What the node has made and may remove, in the order of keys.
+    /// The objects that the node has made and may delete, in the order of keys.
     fn removable(&self) -> Result<Vec<AnyObject>, Error> {
         self.with_its_label(&|_, _| true, |object| self.is_removable(object))
     }
 
-    /// The same if everything has to be removed: fails while there may be some in a namespace that the source hasn't
-    /// seen yet.
+    /// The same if everything has to be deleted: fails while there may be objects in a namespace that the source hasn't
+    /// listed yet.
     fn all_removable(&self) -> Result<Vec<AnyObject>, Error> {
         let source = self.managed.source(self.asked.context)?;
         let own = self.marks.owner.namespace().filter(|_| self.managed.capabilities.is_garbage_collected());
-        // What has an owner reference is where its owner is.
+        // An object with an owner reference is in its owner's namespace.
         let may_hide = |namespace: Option<&str>| own.is_none() || namespace.is_none() || namespace == own;
         let mut collections = source.informer().collections();
         let hidden = collections.find(|(namespace, synced, _)| !synced && may_hide(namespace.as_deref()));
@@ -181,7 +181,7 @@ impl OfPrimary<'_> {
         self.marks.whose(object.meta(), false) == Whose::Mine { removable: true }
     }
 
-    /// The objects with the primary's label for which `is` is true, in the order of keys; `may_be` is a first check
+    /// The objects with the primary's label for which `is` is true, in the order of keys; `may_be` is a quick check
     /// without decoding.
     fn with_its_label(
         &self,
@@ -244,16 +244,16 @@ impl OfPrimary<'_> {
                 last => [owners.join(", "), last.unwrap_or_default()].join(" and "),
             };
             return match self.marks.marked_by(meta) {
-                Some(by) => format!("it is owned by {owners}, and its labels say that {by} has made it"),
+                Some(by) => format!("it is owned by {owners}, and according to its labels {by} has made it"),
                 None => format!("it is owned by {owners}"),
             };
         }
         if let Some(by) = self.marks.marked_by(meta) {
-            return format!("its labels say that {by} has made it");
+            return format!("according to its labels {by} has made it");
         }
         let primary_type = self.asked.context.primary_type();
         if let Some(primary) = self.managed.annotations.primary_in(meta, primary_type) {
-            return format!("its annotations say that it belongs to {primary_type} {primary}");
+            return format!("according to its annotations it belongs to {primary_type} {primary}");
         }
         let mut managers: Vec<_> =
             meta.managed_fields.iter().flatten().filter_map(|entry| entry.manager.as_deref()).collect();
@@ -263,5 +263,110 @@ impl OfPrimary<'_> {
             [] => "it names no owner".to_owned(),
             _ => format!("it names no owner, and was written by {}", managers.join(", ")),
         }
+    }
+}
+
+impl OfPrimary<'_> {
+    /// Adds a missing name and namespace: those of its primary, if the primary is of the node's kind. `only`: it is the
+    /// only object of its node.
+    pub(in crate::dependent) fn completed(&self, draft: &mut dyn Draft, only: bool) -> Result<(), Error> {
+        let (kind, node) = (&self.managed.kind, self.asked.node);
+        let is_another =
+            |types: &&TypeMeta| (&types.api_version, &*types.kind) != (&kind.api_version(), kind.kind());
+        if let Some(types) = draft.types().filter(is_another) {
+            let answered = format!("{} {}", types.api_version, types.kind);
+            return Err(Error::AnotherKind { kind: kind.clone(), node: node.to_owned(), answered });
+        }
+        complete(draft.meta_mut(), kind.is_namespaced(), &self.marks.owner, node, only)
+            .map_err(|why| Error::Unnamed { kind: kind.clone(), node: node.to_owned(), why })
+    }
+
+    /// `desired` with what is needed to find its primary again, and with the marks of the node: an owner reference if
+    /// the garbage collector should delete it, otherwise annotations. JOSDK's `addMetadata`.
+    pub(in crate::dependent) fn marked(&self, mut desired: Box<dyn Draft>) -> Result<AnyObject, Error> {
+        let (managed, owner) = (self.managed, &self.marks.owner);
+        if managed.capabilities.is_garbage_collected() {
+            let mut key = || ObjectKey::in_meta(desired.meta_mut());
+            if let Some(reason) = illegal_owner(owner, &key(), managed.kind.is_namespaced()) {
+                let (kind, owner) = (managed.kind.clone(), owner.clone());
+                return Err(Error::IllegalOwner { kind, key: key(), owner, reason });
+            }
+            let primary = self.asked.primary.meta();
+            let reference = owner_in(primary, self.asked.context.primary_type());
+            let reference = reference.ok_or_else(|| Error::NoUid(owner.clone()))?;
+            add_owner(desired.meta_mut().owner_references.get_or_insert_default(), reference);
+        } else if managed.capabilities.can_write() {
+            let annotations = managed.annotations.of(owner, self.marks.owner_type);
+            desired.meta_mut().annotations.get_or_insert_default().extend(annotations);
+        }
+        if managed.detects_version {
+            let (key, version) = (self.marks.of.names().api_version(), managed.kind.api_version());
+            let annotations = desired.meta_mut().annotations.get_or_insert_default();
+            annotations.insert(key.to_owned(), version);
+        }
+        self.marks.put_on(desired.meta_mut());
+        Ok(desired.finish())
+    }
+}
+
+impl Managed {
+    /// Whether `object`, which is only read, belongs to the primary: by an owner reference to this very incarnation, or
+    /// by annotations, which don't distinguish incarnations.
+    pub(super) fn names_owner(&self, object: &dyn Object, asked: Asked<'_>) -> bool {
+        let uid = asked.primary.meta().uid.as_deref();
+        let owners = object.meta().owner_references.iter().flatten();
+        let owned = uid.is_some() && owners.into_iter().any(|owner| Some(&*owner.uid) == uid);
+        let context = asked.context;
+        owned
+            || self.annotations.primary_in(object.meta(), context.primary_type()).as_ref()
+                == Some(context.primary_key())
+    }
+}
+
+fn add_owner(owners: &mut Vec<OwnerReference>, owner: OwnerReference) {
+    if !owners.iter().any(|known| known.uid == owner.uid) {
+        owners.push(owner);
+    }
+}
+
+/// Why an owner reference would not be valid for the garbage collector, which would delete the object at once.
+fn illegal_owner(owner: &ObjectKey, child: &ObjectKey, namespaced: bool) -> Option<&'static str> {
+    let namespace = owner.namespace()?;
+    if !namespaced {
+        return Some(
+            "a namespaced owner can't own a cluster-scoped object; write `.without_owner()` on its node, which marks the object with annotations",
+        );
+    }
+    // An object without a namespace is refused when it is written.
+    let elsewhere = child.namespace().is_some_and(|other| other != namespace);
+    elsewhere.then_some(
+        "an owner can't own an object in another namespace; write `.without_owner()` on its node, which marks the object with annotations",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_of_the_child_s_namespace_or_of_none() {
+        let (shop, everywhere) = (ObjectKey::namespaced("shop", "a"), ObjectKey::cluster_scoped("a"));
+        let child = |namespace| ObjectKey::namespaced(namespace, "b");
+        assert_eq!(illegal_owner(&shop, &child("shop"), true), None);
+        assert_eq!(illegal_owner(&everywhere, &child("shop"), true), None);
+        assert_eq!(illegal_owner(&everywhere, &ObjectKey::cluster_scoped("b"), false), None);
+        assert!(
+            illegal_owner(&shop, &child("bank"), true).is_some_and(|why| why.contains("another namespace"))
+        );
+        let cluster_scoped = illegal_owner(&shop, &ObjectKey::cluster_scoped("b"), false);
+        assert!(cluster_scoped.is_some_and(|why| why.contains("without_owner")));
+    }
+
+    #[test]
+    fn an_owner_is_named_once() {
+        let owner = OwnerReference { uid: "u".to_owned(), ..OwnerReference::default() };
+        let mut owners = vec![owner.clone()];
+        add_owner(&mut owners, owner);
+        assert_eq!(owners.len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Removes what a node has made. Only the marks decide what that is: neither `desired` nor a mapper is called.
+//! Deletes the objects that a node has made. Only the marks decide which these are: neither `desired` nor a mapper is called.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use futures::FutureExt;
 
 use super::{
     OfPrimary,
-    settings::{Managed, Settings},
+    settings::{Managed, ObjectSettings},
 };
 use crate::{
     cache::TextObject,
@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl Managed {
-    /// What is left after a deletion: what is `known` by the event source, or else what only a read of the live objects
-    /// shows.
+    /// The objects that are left after a deletion: those `known` to the event source, or else those that only a read of
+    /// the live objects shows.
     pub(in crate::dependent) async fn left(
         &self,
         known: Vec<Secondary>,
@@ -38,7 +38,7 @@ impl Managed {
 }
 
 impl OfPrimary<'_> {
-    /// Removes an object that the node has made, and that isn't wanted.
+    /// Deletes an object that the node has made and that isn't wanted.
     pub(in crate::dependent) async fn remove(&self, object: &AnyObject) -> Result<Removed, Error> {
         self.remove_if(object, &|live| self.is_removable(live)).await
     }
@@ -54,9 +54,9 @@ impl OfPrimary<'_> {
         Ok(())
     }
 
-    /// What was deleted and is still there, though the event source no longer shows it, because the label that selects
-    /// it was removed. Only a read of the live objects shows this, and nothing else triggers the primary when they are
-    /// gone.
+    /// Objects that were deleted and still exist, though the event source no longer shows them, because the label that
+    /// selects them was removed. Only a read of the live objects shows them, and nothing else triggers the primary when
+    /// they are gone.
     async fn hidden(&self) -> Result<Vec<AnyObject>, Error> {
         let context = self.asked.context;
         let mut hidden = Vec::new();
@@ -71,7 +71,7 @@ impl OfPrimary<'_> {
         Ok(hidden)
     }
 
-    /// Whether something was deleted and isn't gone yet.
+    /// Whether an object was deleted and isn't gone yet.
     pub(in crate::dependent) fn awaits_some(&self) -> bool {
         !self.leaving().is_empty()
     }
@@ -81,7 +81,7 @@ impl OfPrimary<'_> {
         self.asked.context.scope().look(of).unwrap_or_default()
     }
 
-    /// Removes what the node has made for the primary under other names than this one.
+    /// Deletes the objects that the node has made for the primary under other names than this one.
     pub(super) async fn remove_all_but(&self, wanted: &ObjectKey) -> Result<(), Error> {
         let is_other = |key: &ObjectKey, _: &TextObject| key != wanted;
         for object in self.with_its_label(&is_other, |object| self.is_removable(object))? {
@@ -92,15 +92,15 @@ impl OfPrimary<'_> {
         Ok(())
     }
 
-    /// Removes the leftovers of nodes that the controller no longer has; `node` selects one of them, otherwise all are
-    /// meant. Returns the number of these objects.
+    /// Deletes the leftovers of nodes that the controller no longer has: those of `node`, or of all such nodes without
+    /// it. Returns the number of these objects.
     pub(super) async fn prune(&self, node: Option<&str>, prunes_data: bool) -> Result<usize, Error> {
         let former = |object: &dyn Object| {
             let by = self.marks.former_node(object.meta());
             by.is_some_and(|by| node.is_none_or(|node| node == by))
         };
         let mut removed = 0;
-        // What has been found to be as desired is wanted by a node that there is.
+        // An object that was found to be as desired is wanted by an existing node.
         for object in self.with_its_label(&|_, kept| kept.verdict().get().is_none(), former)? {
             if self.may_forget(&object, prunes_data) {
                 if object.meta().deletion_timestamp.is_none() {
@@ -127,7 +127,7 @@ impl OfPrimary<'_> {
         Ok(context.permitted(operations.remove(self.managed.of, object, is_ours)).await?)
     }
 
-    /// Whether a forgotten object may be removed: an object that holds data is removed only if that was requested.
+    /// Whether a leftover may be deleted: an object that holds data is deleted only if the declaration requests it.
     fn may_forget(&self, object: &AnyObject, prunes_data: bool) -> bool {
         let may = prunes_data || !holds_data(&self.managed.kind);
         if !may && object.meta().deletion_timestamp.is_none() {
@@ -140,7 +140,7 @@ impl OfPrimary<'_> {
     }
 }
 
-/// Whether data that can't be made again is lost with an object of this kind.
+/// Whether data that can't be restored is lost with an object of this kind.
 fn holds_data(kind: &ResourceType) -> bool {
     matches!(
         (kind.group(), kind.kind()),
@@ -153,7 +153,7 @@ struct FormerNode(Managed);
 
 /// Declares that there was a node of that name, whose objects were of type `K`.
 pub(crate) fn retired<K: KubeObject>(name: &str, dynamic: &K::DynamicType) -> AnyDependent {
-    let mut settings = Settings::<K>::new(name.into());
+    let mut settings = ObjectSettings::<K>::new(name.into());
     settings.capabilities = Capabilities { deletes: true, ..Capabilities::READ_ONLY };
     let managed = settings.finish(dynamic.clone());
     AnyDependent::new(name, managed.declaration(), FormerNode(managed))
@@ -176,7 +176,7 @@ impl Engine for FormerNode {
         async move {
             let node = label_value(asked.node);
             let mut of_primary = self.0.of_primary(asked).map_err(Error::boxed)?;
-            // It was declared, when there was such a node.
+            // The node was a declared one when it existed.
             of_primary.marks.beside = false;
             of_primary.prune(Some(&node), pruning.data).await.map_err(Error::boxed)
         }

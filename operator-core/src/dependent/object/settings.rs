@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// The settings of a declaration.
-pub(crate) struct Settings<K: KubeObject> {
+pub(crate) struct ObjectSettings<K: KubeObject> {
     pub(crate) name: Arc<str>,
     pub(crate) cluster_scoped: bool,
     pub(crate) capabilities: Capabilities,
     pub(crate) source: SourceChoice<K>,
-    /// As the operator says, if the dependent says nothing.
+    /// The operator's setting, if the declaration has none.
     pub(crate) use_ssa: Option<bool>,
     pub(crate) adoption: Adoption,
     pub(crate) prunes_data: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Settings<K: KubeObject> {
     pub(crate) annotations: Option<MappingAnnotations>,
 }
 
-impl<K: KubeObject> Settings<K> {
+impl<K: KubeObject> ObjectSettings<K> {
     pub(crate) fn new(name: Arc<str>) -> Self {
         Self {
             name,
@@ -61,7 +61,7 @@ impl<K: KubeObject> Settings<K> {
             use_ssa: self.use_ssa,
             adoption: self.adoption,
             prunes_data: self.prunes_data,
-            // What can't be created is better left alone.
+            // An object that can't be created again isn't deleted.
             recreates: self.recreates && self.capabilities.can_create(),
             detects_version: self.detects_version,
             matcher: self.matcher.erased(),
@@ -86,7 +86,7 @@ pub(crate) enum SourceChoice<K: KubeObject> {
 #[derive(Debug)]
 pub(in crate::dependent) struct Source {
     pub(in crate::dependent) name: Arc<str>,
-    /// Unless it is declared elsewhere.
+    /// Unless the source is declared elsewhere.
     pub(in crate::dependent) declared: Option<DependentSource>,
 }
 
@@ -99,13 +99,13 @@ impl<K: KubeObject> SourceChoice<K> {
         annotations: Option<&MappingAnnotations>,
         capabilities: Capabilities,
     ) -> Source {
-        // What may create learns of whatever else has the name when it tries to.
+        // A dependent that may create learns of other objects with the name when it tries to create its own.
         let creates = capabilities.can_create();
         let marked = matches!(self, Self::OfKind) && (creates || capabilities.only_deletes());
         let (source, own) = match self {
             Self::Named(name) => return Source { name, declared: None },
             Self::Own(source) => (*source, true),
-            // The shared one knows the default annotations only.
+            // The shared informer only knows the default annotations.
             Self::OfKind => (InformerEventSource::<K>::of_type(dynamic), annotations.is_some()),
         };
         let source = if kind.is_namespaced() { source } else { source.cluster_scoped() };
@@ -159,7 +159,7 @@ impl Managed {
         asked: Asked<'_>,
         pruning: Pruning,
     ) -> Result<usize, Error> {
-        // The source of a node that takes part under a condition may not run.
+        // The source of a node that takes part under a condition may not be running.
         if !self.capabilities.can_delete() || self.source(asked.context).is_err() {
             return Ok(0);
         }
@@ -188,20 +188,20 @@ impl Managed {
         Secondary::of_any(object, self.kind.clone())
     }
 
-    /// Whether it neither creates nor updates, so that it has no desired state.
+    /// Whether it neither creates nor updates: then it has no desired state.
     pub(in crate::dependent) const fn is_read_only(&self) -> bool {
         !self.capabilities.can_write()
     }
 
-    /// The rights that are needed to write, as it is written unless the operator says otherwise. Written objects are also read, if a creation meets an existing object, or a
-    /// deletion is refused.
+    /// The rights that are needed to write, as declared or as the operator does. Written objects are also read, if a
+    /// creation meets an existing object, or a deletion is refused.
     fn access(&self) -> Vec<Access> {
         let (capabilities, use_ssa) = (self.capabilities, self.use_ssa.unwrap_or(true));
         let mut verbs = Vec::new();
         if capabilities.can_write() || capabilities.can_delete() {
             verbs.push("get");
         }
-        // An apply may create as well, whatever it is meant for.
+        // An apply may also create, even if it is meant to update.
         if capabilities.can_create() || (capabilities.can_update() && use_ssa) {
             verbs.push("create");
         }
@@ -224,7 +224,7 @@ impl Managed {
 macro_rules! settings {
     ($resource:ty) => {
         /// Declares that objects of this type have no namespace. Needed only if the type is known only at run time;
-        /// other types say so themselves.
+        /// other types know this themselves.
         pub fn cluster_scoped(mut self) -> Self {
             self.settings.cluster_scoped = true;
             self
@@ -261,7 +261,7 @@ macro_rules! settings {
             self
         }
 
-        /// Removes an object that is replaced by one with another name even if its data is lost. By default a
+        /// Deletes an object that is replaced by one with another name even if its data is lost. By default a
         /// PersistentVolumeClaim, a Namespace and a definition stay, with a warning.
         pub fn prune_data(mut self) -> Self {
             self.settings.prunes_data = true;

@@ -28,24 +28,24 @@ use crate::{
     resource::KubeObject,
 };
 
-/// The records of an [`External`], with where their ids are kept, when they are looked at, and the limits of their system.
+/// The records of an [`External`], with the place of their ids, the times at which they are read, and the limits of their system.
 ///
 /// `Records::new(Dns { api }).id_in_status("recordId")` is a node of a workflow, with `after`, `only_if`, `ready`, `gone`, `needs` and
 /// `named`. It is named after its type, and the name is part of each record's [`Token`](super::Token): keep it by `named` if
 /// you rename the type.
-#[must_use = "records do nothing until they are given to a workflow"]
+#[must_use = "records do nothing until they are part of a workflow"]
 pub struct Records<E, P> {
     external: E,
     ids: Option<Ids<P>>,
     shows_within: Duration,
     look: Look,
     system: Option<System>,
-    /// What is wrong with the field that keeps ids.
+    /// The mistake in the field that keeps ids.
     wrong: Option<Unsound>,
 }
 
 impl<E: External<P>, P: KubeObject> Records<E, P> {
-    /// Where the ids are kept has to be said next: by [`id_in_status`](Self::id_in_status),
+    /// The place of the ids has to be declared next: by [`id_in_status`](Self::id_in_status),
     /// [`id_in_config_map`](Self::id_in_config_map), [`id_in_secret`](Self::id_in_secret) or [`id_of`](Self::id_of).
     pub fn new(external: E) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
     }
 
     /// Keeps the id in a ConfigMap `<primary>-<node>`, which the primary owns: as `id`, or for several records each by its
-    /// key. For primaries whose status belongs to others, such as a Service.
+    /// key, or by a hash of the key where that can't be a name. For primaries whose status belongs to others, such as a Service.
     pub fn id_in_config_map(mut self) -> Self {
         self.ids = Some(Ids::Object(IdObject::of::<ConfigMap>(several::<E, P>())));
         self
@@ -85,36 +85,36 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
         self
     }
 
-    /// The id follows from the primary, so that it is kept nowhere, and nothing has to be searched for or noted. For one record in a
+    /// The id follows from the primary, so it isn't kept, searched for or noted. For one record in a
     /// system that lets its user choose the id: `create` uses this one, and the id that it returns is ignored.
     pub fn id_of(mut self, id: impl Fn(&P) -> String + Send + Sync + 'static) -> Self {
         self.ids = Some(Ids::Follow(Arc::new(id)));
         self
     }
 
-    /// How long it may take until the other system shows what it has created, to reads and searches. Until then, what
-    /// it doesn't show counts as unknown: the run fails and is retried. By default a system shows everything at once.
+    /// How long it may take until reads and searches in the other system show a created record. Until then, a missing
+    /// record counts as unknown: the run fails and is retried. By default a system shows everything at once.
     pub fn shows_within(mut self, within: Duration) -> Self {
         self.shows_within = within;
         self
     }
 
-    /// Looks at the records of each primary in this period, by one call each, and triggers the primary if they have changed.
-    /// Runs read what was found last. By default each run looks at them, and nothing is looked at between runs. Of this,
-    /// [`polled_together`](Self::polled_together) and [`pushed_by`](Self::pushed_by), the last one counts.
+    /// Reads the records of each primary in this period, by one call each, and triggers the primary if they have changed.
+    /// Runs use the results of the last poll. By default each run reads the records, and nothing is read between runs. Of this,
+    /// [`polled_together`](Self::polled_together) and [`pushed_by`](Self::pushed_by), the last one called takes effect.
     pub fn polled(mut self, every: Duration) -> Self {
         self.look = Look::Each(every);
         self
     }
 
-    /// Looks at the records of all primaries in this period, by one call of [`External::observe_all`].
+    /// Reads the records of all primaries in this period, by one call of [`External::observe_all`].
     pub fn polled_together(mut self, every: Duration) -> Self {
         self.look = Look::Together(every);
         self
     }
 
-    /// Looks at a record once after a start, and then whenever the other system says that it has changed. What is not
-    /// pushed is not noticed.
+    /// Reads a record once after a start, and then whenever the other system says that it has changed. A change that
+    /// isn't pushed isn't noticed.
     pub fn pushed_by(mut self, pushes: &Pushes) -> Self {
         self.look = Look::Pushed(pushes.clone());
         self
@@ -127,17 +127,17 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
         self
     }
 
-    /// What can't work.
+    /// The mistakes in the declaration.
     fn unsound(&self) -> Option<Unsound> {
         match &self.ids {
             None => Some(Unsound {
                 what: "has records outside the cluster, but no place for their ids",
-                why: "after a restart nobody would know which records are its own".to_owned(),
+                why: "after a restart the controller wouldn't know which records are its own".to_owned(),
                 write: "`.id_in_status(\"recordId\")`, with the name of a field of the primary's status",
             }),
             Some(Ids::Follow(_)) if several::<E, P>() => Some(Unsound {
                 what: "has several records whose ids follow from the primary",
-                why: "the id of a record that isn't wanted any more would be unknown".to_owned(),
+                why: "the id of a record that is no longer wanted would be unknown".to_owned(),
                 write: "`.id_in_status(\"recordIds\")`, with the name of a field of the primary's status",
             }),
             Some(Ids::Status(_)) => self.wrong.clone(),
@@ -145,12 +145,12 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
         }
     }
 
-    /// The engine of the node that is called so. What it brings is called after it: there may be several nodes of one
-    /// type.
+    /// The engine of the node with that name. Everything that it brings along is named after it: there may be several
+    /// nodes of one type.
     pub(crate) fn declared(self, name: Arc<str>) -> AnyDependent {
         let memory = Arc::new(Memory::default());
         let unsound = self.unsound();
-        // One without is refused before anything starts.
+        // A declaration without a place for ids is refused before anything starts.
         let ids = self.ids.clone().unwrap_or_else(|| Ids::Status(Arc::from("")));
         let external = Arc::new(self.external);
         let system = self.system.unwrap_or_else(|| System::new(Arc::clone(&name)));

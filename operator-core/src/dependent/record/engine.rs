@@ -43,7 +43,7 @@ pub(super) struct Engine<E: External<P>, P: KubeObject> {
     pub(super) system: System,
     pub(super) memory: Arc<Memory<E::Resource>>,
     pub(super) memo: MemoKey,
-    /// Ids were found to be kept by the server.
+    /// Whether the server was found to keep ids.
     pub(super) tried_out: AtomicBool,
 }
 
@@ -58,7 +58,7 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
         Ok(())
     }
 
-    /// What is wanted, computed once.
+    /// The wanted records, computed once.
     fn wanted(&self, asked: Asked<'_>, primary: &P) -> Result<Arc<Want<ByKey<E, P>>>, BoxError> {
         asked.context.memo().get_or_try(&self.memo, asked.primary, || {
             self.external.want(primary).wants()?.try_map(|all| {
@@ -87,7 +87,7 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
         Ok(Start { ids: self.ids.written(primary, asked)?, notes, forgotten: forgotten.cloned() })
     }
 
-    /// The keys of all records that there may be.
+    /// The keys of all records that may exist.
     fn keys(&self, asked: Asked<'_>, start: &Start) -> BTreeSet<String> {
         if !several::<E, P>() {
             return BTreeSet::from([String::new()]);
@@ -97,8 +97,8 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
         keys
     }
 
-    /// Does all that can be done about each record, so that what is wanted exists and nothing else. Returns also the number of
-    /// those whose deletion takes time.
+    /// Does all that can be done about each record: wanted records exist, and no others. Also returns the number of
+    /// records whose deletion takes time.
     async fn work(
         &self,
         asked: Asked<'_>,
@@ -176,7 +176,7 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
             let (primary, _) = asked.typed::<P>()?;
             let scope = asked.context.scope();
             let mut seen = self.memory.seen(scope);
-            // What no run has looked at yet is looked at now.
+            // Records that no run has read yet are read now.
             for (key, id) in self.ids.written(&primary, asked)? {
                 if seen.contains_key(&key) || self.memory.of(scope, &key, |known| known.settled) {
                     continue;

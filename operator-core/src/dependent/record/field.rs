@@ -1,12 +1,12 @@
-//! Whether a status has a field for ids, as far as its type tells.
+//! Whether a status has a field for ids, as far as its type shows.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::{dependent::Unsound, operations::put_at};
 
-/// What is wrong with the field of the status `S`, if anything is. What a type of its own reads in its own way can't be
-/// told; the server says more before anything is created.
+/// The mistake in the field of the status `S`, if there is one. If a type has its own way of reading, no mistake is
+/// found here; the server reports more before anything is created.
 pub(super) fn wrong<S: DeserializeOwned>(field: &str, several: bool) -> Option<Unsound> {
     let (id, write) = match several {
         true => {
@@ -22,7 +22,7 @@ pub(super) fn wrong<S: DeserializeOwned>(field: &str, several: bool) -> Option<U
         _ if is_ignored => {
             format!("the status has no field `{field}`, and the server drops what it doesn't know")
         }
-        // Others may be missing: nothing but this field was read.
+        // Other fields may be missing: only this field was in the input.
         Err(error) if error.to_string().starts_with("missing field") => return None,
         Err(error) => format!("`status.{field}` can't hold them: {error}"),
         Ok(_) => return None,

@@ -19,7 +19,7 @@ pub(super) enum Ids<P> {
     Status(Arc<str>),
     /// In an object of the cluster.
     Object(Arc<IdObject>),
-    /// Nowhere: they follow from the primary.
+    /// Nowhere: the ids follow from the primary.
     Follow(Arc<dyn Fn(&P) -> String + Send + Sync>),
 }
 
@@ -47,7 +47,7 @@ impl<P: KubeObject> Ids<P> {
         }
     }
 
-    /// Whether they follow from the primary, so that nothing is written, searched for or noted.
+    /// Whether the ids follow from the primary: then they aren't written, searched for or noted.
     pub(super) const fn follow(&self) -> bool {
         matches!(self, Self::Follow(_))
     }
@@ -101,7 +101,7 @@ impl<P: KubeObject> Ids<P> {
         }
     }
 
-    /// Where it is, for people.
+    /// The place of the ids, for people.
     pub(super) fn place(&self) -> String {
         match self {
             Self::Status(field) => format!("`status.{field}`"),
@@ -147,8 +147,8 @@ impl<P> fmt::Debug for Ids<P> {
     }
 }
 
-/// The ids in the newest known status, own writes included. Read from its text, as the primary's type may not have the
-/// field.
+/// The ids in the newest known status, own writes included. Read from its text, because the primary's type may not have
+/// the field.
 fn of_status(field: &str, context: &AnyContext) -> BTreeMap<String, String> {
     let run = context.run();
     let kept = context.shared().primary.informer().kept(&run.key);
@@ -181,13 +181,13 @@ fn set(status: &mut Value, field: &str, key: Option<&str>, id: Option<&str>) {
     put_at(status, field, Some(all).filter(|all| !all.is_empty()).map(Value::Object));
 }
 
-/// What writes ids and notes: a field manager of its own, so that an apply by the controller's gives nothing of it up.
+/// The writer of ids and notes: it has its own field manager, so an apply by the controller's field manager removes none.
 pub(super) fn own_writer(context: &AnyContext) -> Writer {
     let writer = &context.shared().writer;
     Writer { field_manager: Arc::from(format!("{}-records", writer.field_manager)), ..writer.clone() }
 }
 
-/// Writes the primary by this writer.
+/// Writes the primary with this writer.
 pub(super) fn primary_writer<'r>(context: &'r AnyContext, writer: &'r Writer) -> PrimaryWriter<'r> {
     let run = WritingRun { writer, ..context.writing_run() };
     PrimaryWriter::new(run, &context.shared().primary, true)

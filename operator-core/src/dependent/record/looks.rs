@@ -1,4 +1,4 @@
-//! When a node looks at its records: in each run, or in periods, or when the other system says so.
+//! When a node reads its records: in each run, in periods, or when the other system reports a change.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -12,28 +12,28 @@ use crate::{
     resource::{KubeObject, ObjectKey},
 };
 
-/// When records are looked at, as it is declared.
+/// When records are read, as declared.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Look {
     #[default]
     InEachRun,
-    /// Each primary's by itself, in this period.
+    /// Those of each primary by itself, in this period.
     Each(Duration),
     /// Those of all primaries by one call, in this period.
     Together(Duration),
-    /// When the other system says so.
+    /// When the other system reports a change.
     Pushed(Pushes),
 }
 
 /// The same while the controller runs.
 pub(super) enum Looks {
     InEachRun,
-    /// The event source of this name polls, and remembers.
+    /// The event source with this name polls, and keeps the results.
     Polled(Arc<str>),
     Pushed,
 }
 
-/// What was found under an id, as the event source remembers it.
+/// The record under an id, as the event source has it.
 struct Item<R> {
     id: String,
     resource: Arc<R>,
@@ -45,11 +45,11 @@ impl<R: PartialEq> PartialEq for Item<R> {
     }
 }
 
-/// What one call for all has found last, and when.
+/// The result of the last call for all records, and its time.
 type Snapshot<R> = Mutex<Option<(Instant, Arc<HashMap<String, Arc<R>>>)>>;
 
 impl Look {
-    /// How the engine looks, and the event source that polls for it.
+    /// How the engine reads, and the event source that polls for it.
     pub(super) fn declared<E: External<P>, P: KubeObject>(
         &self,
         name: &str,
@@ -90,7 +90,7 @@ impl Look {
     }
 }
 
-/// All that exists, as of at most `fresh` ago.
+/// All existing records, as of at most `fresh` ago.
 async fn all_of<E: External<P>, P: KubeObject>(
     external: &E,
     system: &System,
@@ -116,7 +116,7 @@ impl Looks {
         }
     }
 
-    /// What a poll has found under an id. What no poll has found is asked for by itself: the id may be newer.
+    /// The result of a poll for an id. If no poll has a result, the record is requested separately: the id may be newer.
     pub(super) async fn polled<P: KubeObject, R: 'static>(
         &self,
         context: &Context<P>,

@@ -1,5 +1,5 @@
-//! What this process knows of records beside what is written: an id whose write hasn't succeeded yet, creates without an
-//! answer, and what the other system has shown last.
+//! What this process knows about records besides the written data: an id whose write hasn't succeeded yet, creates
+//! without an answer, and the last state that the other system has shown.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,40 +16,42 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// The records of one node. What is known of them is kept with their primaries.
+/// The records of one node. The knowledge about them is kept with their primaries.
 pub(super) struct Memory<R> {
     slot: ScopeSlot,
-    /// Those of the controller that runs.
+    /// The scopes of the running controller.
     scopes: Mutex<Weak<PrimaryScopes>>,
     of: PhantomData<fn() -> R>,
 }
 
-/// Those of one primary, by their keys.
+/// The records of one primary, by their keys.
 type Records<R> = BTreeMap<String, Known<R>>;
 
 /// One record.
 pub(super) struct Known<R> {
-    /// The id, with the one that was written when it became known: any other that is written by now is newer.
-    pub(super) id: Option<Found>,
-    /// A create was sent, and there was no answer.
+    /// The id, with the id that was written when this one became known: any other that has been written since is newer.
+    pub(super) id: Option<ExternalId>,
+    /// A create was sent, and was not answered.
     pub(super) unanswered: bool,
-    /// All that an earlier process may have done is known.
+    /// When the attempt began whose create wasn't sent, even if its note may be written.
+    pub(super) unsent: Option<String>,
+    /// Everything that an earlier process may have done is known.
     pub(super) settled: bool,
-    /// Since when nothing was found where something was expected.
+    /// Since when an expected record has been missing.
     pub(super) missing_since: Option<Now>,
-    /// What the other system has shown last.
+    /// The state that the other system showed last.
     pub(super) seen: Option<Arc<R>>,
-    /// The id of what was deleted and is gone, whatever a read that lags behind shows.
+    /// The id of a record that was deleted and is gone, even if a stale read still shows it.
     pub(super) gone: Option<String>,
-    /// The other system says that it has changed since.
+    /// The other system has reported a change since.
     pub(super) stale: bool,
     /// The id by which it was seen.
     pub(super) by: Option<String>,
 }
 
-/// An id that the other system has answered, or a search has found.
+/// An id that the other system has returned, or a search has found.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ExternalId {
     pub(super) id: String,
     pub(super) before: Option<String>,
 }
@@ -65,6 +67,7 @@ impl<R> Default for Known<R> {
         Self {
             id: None,
             unanswered: false,
+            unsent: None,
             settled: false,
             missing_since: None,
             seen: None,
@@ -76,10 +79,10 @@ impl<R> Default for Known<R> {
 }
 
 impl<R> Known<R> {
-    /// The id, and whether it still has to be written. `written` is the one that is.
+    /// The id, and whether it still has to be written. `written` is the id that is written now.
     pub(super) fn id(&self, written: Option<&str>) -> Option<(String, bool)> {
         match (&self.id, written) {
-            // Somebody has written another one since, and means it.
+            // Someone has written another id since, on purpose.
             (Some(found), Some(written)) if found.before.as_deref() != Some(written) => {
                 Some((written.to_owned(), true))
             }
@@ -88,7 +91,7 @@ impl<R> Known<R> {
         }
     }
 
-    /// Whether a record may exist that nobody here knows. `noted`: a note of an attempt is open.
+    /// Whether a record may exist that nobody here knows of. `noted`: a note of an attempt is open.
     pub(super) fn doubt(&self, several: bool, noted: bool) -> Doubt {
         match self.unanswered || noted {
             true => Doubt::Attempted,
@@ -104,7 +107,7 @@ impl<R: Send + Sync + 'static> Memory<R> {
         *self.scopes.lock() = Arc::downgrade(scopes);
     }
 
-    /// Has `read` look at what is known of a record, and change it. Nothing is known for a run that has outlived its
+    /// Lets `read` read and change what is known about a record. Nothing is known for a run that has outlived its
     /// primary.
     pub(super) fn of<T>(
         &self,
@@ -117,7 +120,7 @@ impl<R: Send + Sync + 'static> Memory<R> {
             .change_anyway(|records: &mut Records<R>| read(records.entry(key.to_owned()).or_default()))
     }
 
-    /// Nothing is known of a record any more.
+    /// Forgets everything about a record.
     pub(super) fn forget(&self, scope: PrimaryScope<'_>, key: &str) {
         scope.slot(self.slot).look(|records: &mut Records<R>| records.remove(key));
     }
@@ -130,7 +133,7 @@ impl<R: Send + Sync + 'static> Memory<R> {
             .unwrap_or_default()
     }
 
-    /// What the other system has shown last of a primary's records, by key.
+    /// The states of a primary's records that the other system showed last, by key.
     pub(super) fn seen(&self, scope: PrimaryScope<'_>) -> BTreeMap<String, Arc<R>> {
         let seen = |records: &mut Records<R>| {
             let seen = records.iter().filter_map(|(key, known)| Some((key.clone(), known.seen.clone()?)));
@@ -141,7 +144,7 @@ impl<R: Send + Sync + 'static> Memory<R> {
 
     /// The record with this id has changed. Returns its primary.
     ///
-    /// Looks at all: a push is rare beside what it costs the other system.
+    /// Searches all primaries: a push is rare compared with what it costs the other system.
     pub(super) fn stale(&self, id: &str) -> Option<ObjectKey> {
         let scopes = self.scopes.lock().upgrade()?;
         scopes.find(self.slot, |primary, records: &mut Records<R>| {
@@ -164,7 +167,7 @@ mod tests {
     use crate::resource::Uid;
 
     fn known(id: &str, before: Option<&str>) -> Known<()> {
-        let found = Found { id: id.to_owned(), before: before.map(str::to_owned) };
+        let found = ExternalId { id: id.to_owned(), before: before.map(str::to_owned) };
         Known { id: Some(found), ..Known::default() }
     }
 

@@ -1,5 +1,5 @@
-//! Records in another system: one for a primary, or several by key. The user says what should exist and makes four
-//! calls; the framework keeps the id, never makes a record twice, and deletes what isn't wanted.
+//! Records in another system: one for a primary, or several by key. The user says which should exist, and implements
+//! four calls; the framework keeps the ids, never creates a record twice, and deletes records that aren't wanted.
 //!
 //! ```text
 //! External::want ──▶ records by key ┐
@@ -10,14 +10,14 @@
 //!
 //! # Guarantees
 //! - An id is written right after it is known, under a field manager of its own, before anything else is done.
-//! - A create whose outcome is unknown is never repeated blindly: it is searched for by its token; where that is not
-//!   possible, it was noted before it was sent, and waits for a person.
+//! - A create whose outcome is unknown is never repeated blindly: the record is searched for by its token; where that
+//!   isn't possible, the create was noted before it was sent, and waits for a person.
 //! - A record whose deletion takes time counts as existing until it can't be found any more.
 //! - Nothing is kept about a primary that is gone.
 //!
 //! # Assumptions
-//! - A token names one record: the other system is told no token by anybody else.
-//! - A system that shows what it has only after a while says after how long: `shows_within`.
+//! - A token names one record: nobody else uses the token in the other system.
+//! - If a system shows new records only after a while, it is declared after how long: `shows_within`.
 
 mod declared;
 mod engine;
@@ -56,9 +56,9 @@ pub use wants::Wants;
 /// A record in another system that exists because a primary of type `P` does: a database, a DNS record, a bucket. The
 /// chapter "Records outside the cluster" of the book is about it.
 ///
-/// In each run the framework calls [`want`](Self::want), and then what is missing between that and what there is. It keeps the id
-/// that [`create`](Self::create) has returned where [`Records`] says. An error of any call fails the run, which is retried; an error with
-/// a [`Permanent`](crate::Permanent) in it is not. Each call may be dropped before it has returned, and is then made again.
+/// In each run the framework calls [`want`](Self::want), and then the methods that are needed to get there. It keeps the id
+/// that [`create`](Self::create) has returned in the place that [`Records`] declares. An error of any call fails the run, which is retried; an error with
+/// a [`Permanent`](crate::Permanent) in it is not retried. Each call may be dropped before it has returned, and is then repeated.
 ///
 /// ```
 /// use std::time::Duration;
@@ -121,7 +121,7 @@ pub use wants::Wants;
     note = "implement `operator_core::dependent::External<{P}>` for it; an object in the cluster is what a function of `&{P}` returns"
 )]
 pub trait External<P: KubeObject>: Send + Sync + 'static {
-    /// What the other system keeps.
+    /// A record as the other system keeps it.
     type Resource: PartialEq + Send + Sync + 'static;
     /// What [`want`](Self::want) returns: `Option<Self::Resource>` for one record, `Vec<(String, Self::Resource)>` for
     /// several by key, [`Want`](crate::Want) of either if it may hold, or a `Result` of one of these.
@@ -130,12 +130,12 @@ pub trait External<P: KubeObject>: Send + Sync + 'static {
     /// What should exist: a function of the primary, without side effects.
     fn want(&self, primary: &P) -> Self::Want;
 
-    /// Adds to what is wanted what other nodes have made in the cluster, such as a password in a Secret: the result is what is compared,
-    /// created and updated. It is called when what the node comes after is ready, for each record that is wanted. By default,
-    /// and with `None`, nothing is added. JOSDK: the context of `desired`.
+    /// Adds to the wanted record what other nodes have made in the cluster, such as a password in a Secret: the result
+    /// is compared, created and updated. It is called for each wanted record when the nodes that come before are ready.
+    /// By default, and with `None`, nothing is added. JOSDK: the context of `desired`.
     ///
     /// # Errors
-    /// If something is missing. Then the record is left as it is.
+    /// If something is missing. Then the record doesn't change.
     fn complete(
         &self,
         want: &Self::Resource,
@@ -145,14 +145,14 @@ pub trait External<P: KubeObject>: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// What the other system has under this id; `None` if there is nothing: then a record that is wanted is created again, after a
-    /// search by its token.
+    /// The record under this id in the other system; `None` if there is none: then a wanted record is created again,
+    /// after a search by its token.
     ///
     /// # Errors
-    /// If the other system doesn't say; nothing is concluded from that.
+    /// If the other system doesn't answer; nothing is concluded from that.
     fn observe(&self, id: &str) -> impl Future<Output = Result<Option<Self::Resource>, BoxError>> + Send;
 
-    /// Creates it, and returns the id that the other system gave it, and what there is then. Write the token where the
+    /// Creates the record, and returns the id that the other system gave it, and its state. Write the token where the
     /// record can be found by it.
     ///
     /// # Errors
@@ -163,10 +163,10 @@ pub trait External<P: KubeObject>: Send + Sync + 'static {
         token: &Token,
     ) -> impl Future<Output = Result<(String, Self::Resource), BoxError>> + Send;
 
-    /// Changes it from `actual`, which was seen last, to `want`, and returns what there is then.
+    /// Changes the record from `actual`, its last known state, to `want`, and returns its new state.
     ///
     /// # Errors
-    /// If it can't be changed; this is retried.
+    /// If it can't be changed. This is retried.
     fn update(
         &self,
         id: &str,
@@ -177,7 +177,7 @@ pub trait External<P: KubeObject>: Send + Sync + 'static {
     /// Deletes it, and returns whether that is done. It may be gone already.
     ///
     /// # Errors
-    /// If it can't be deleted; this is retried.
+    /// If it can't be deleted. This is retried.
     fn delete(&self, id: &str) -> impl Future<Output = Result<Deletion, BoxError>> + Send;
 
     /// Whether the record is as wanted; by default whether both are equal. Implement it if the other system adds
@@ -186,38 +186,38 @@ pub trait External<P: KubeObject>: Send + Sync + 'static {
         actual == want
     }
 
-    /// All records, each with its id, also those of others: [`polled_together`](Records::polled_together) calls it in each
-    /// period. By default an error.
+    /// All records, including those of others, each with its id: [`polled_together`](Records::polled_together) calls it
+    /// in each period. By default it returns an error.
     ///
     /// # Errors
-    /// If the other system doesn't say; nothing is concluded from that.
+    /// If the other system doesn't answer; nothing is concluded from that.
     fn observe_all(&self) -> impl Future<Output = Result<Vec<(String, Self::Resource)>, BoxError>> + Send {
         async { Err("`polled_together` needs an implementation of `External::observe_all`".into()) }
     }
 
-    /// The records that were created for this token, and no others. It is called before a create, if an earlier one may have
-    /// happened. By default the other system can't be searched: then each create is noted on the primary before it is
-    /// sent, and one without an answer waits for a person.
+    /// The records that were created for this token, and no others. It is called before a create if an earlier create
+    /// may have succeeded. By default the other system can't be searched: then each create is noted on the primary
+    /// before it is sent, and a create without an answer waits for a person.
     ///
     /// # Errors
-    /// If the other system doesn't say; then nothing is created.
+    /// If the other system doesn't answer; then nothing is created.
     fn find(&self, token: &Token) -> impl Future<Output = Result<Found<Self::Resource>, BoxError>> + Send {
         let _ = token;
         async { Ok(Found::NotSearchable) }
     }
 }
 
-/// What a search for a token has found.
+/// The result of a search for a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<R> {
-    /// These, each with its id.
+    /// These records, each with its id.
     Records(Vec<(String, R)>),
     /// The other system can't be searched.
     NotSearchable,
 }
 
-/// The other system has refused to create something, so that it doesn't exist: the error of an [`External::create`] that leaves no
-/// doubt. It is retried like any other error.
+/// The other system has refused to create a record, so the record doesn't exist: the error of an [`External::create`]
+/// that leaves no doubt. It is retried like any other error.
 ///
 /// ```
 /// use operator_core::{dependent::NotMade, prelude::*};
@@ -237,7 +237,7 @@ pub struct NotMade {
 }
 
 impl NotMade {
-    /// This is why.
+    /// A refusal for this reason.
     pub fn because(error: impl Into<BoxError>) -> Self {
         Self { because: error.into() }
     }

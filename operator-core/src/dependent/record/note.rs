@@ -1,4 +1,4 @@
-//! Notes of creates that are about to be sent, in an annotation of the primary: after a crash only they tell that a
+//! Notes of creates that are about to be sent, in an annotation of the primary: after a crash, only they show that a
 //! record may exist.
 
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use crate::resource::Object;
 #[serde(transparent)]
 pub(super) struct Notes(BTreeMap<String, BTreeMap<String, Note>>);
 
-/// A create that was begun.
+/// A create that was started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Note {
-    /// When, which tells it from other attempts.
+    /// Its time, which distinguishes it from other attempts.
     pub(super) begun: String,
     /// The id of the record before it. Once another id is kept, the attempt has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -24,14 +24,14 @@ pub(super) struct Note {
 }
 
 impl Note {
-    /// Whether nothing has been kept since.
+    /// Whether no id has been kept since.
     pub(super) fn is_open(&self, id: Option<&str>) -> bool {
         self.after.as_deref() == id
     }
 }
 
 impl Notes {
-    /// The notes on an object. What is no note counts as none: somebody has changed it by hand.
+    /// The notes on an object. An invalid note counts as no note: someone has changed it by hand.
     pub(super) fn of(object: &dyn Object, annotation: &str) -> Self {
         let text = object.meta().annotations.as_ref().and_then(|all| all.get(annotation));
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
@@ -42,7 +42,7 @@ impl Notes {
         self.0.get(node)?.get(key)
     }
 
-    /// The first moment from this one on at which no attempt was begun: it is by this that a person names one.
+    /// The first moment from this one on at which no attempt was started: a person identifies an attempt by it.
     pub(super) fn free(&self, mut moment: Timestamp) -> Timestamp {
         let all = || self.0.values().flat_map(BTreeMap::values);
         while all().any(|note| note.begun == moment.to_string()) {
@@ -57,14 +57,14 @@ impl Notes {
         self.0.get(node).into_iter().flat_map(BTreeMap::keys)
     }
 
-    /// Puts in a note, and takes out those of the node that are not open any more.
+    /// Adds a note, and removes the node's notes that are no longer open.
     pub(super) fn put(&mut self, node: &str, key: &str, note: Note, ids: &BTreeMap<String, String>) {
         let notes = self.0.entry(node.to_owned()).or_default();
         notes.retain(|key, note| note.is_open(ids.get(key).map(String::as_str)));
         notes.insert(key.to_owned(), note);
     }
 
-    /// Takes out a note.
+    /// Removes a note.
     pub(super) fn take(&mut self, node: &str, key: &str) {
         if let Some(notes) = self.0.get_mut(node) {
             notes.remove(key);
@@ -72,7 +72,7 @@ impl Notes {
         self.0.retain(|_, notes| !notes.is_empty());
     }
 
-    /// As the annotation has it; `None` for none.
+    /// As text in the annotation; `None` if there are no notes.
     pub(super) fn text(&self) -> Option<String> {
         if self.0.is_empty() { None } else { serde_json::to_string(&self.0).ok() }
     }

@@ -23,9 +23,9 @@ use crate::{
 struct Numbers {
     stored: Arc<Mutex<BTreeMap<String, i32>>>,
     wanted: Option<i32>,
-    /// Deletions are only taken note of.
+    /// Deletions are only requested, and take time.
     slow: bool,
-    /// How often it was asked what is wanted.
+    /// How often `want` was called.
     asked: Arc<AtomicUsize>,
 }
 
@@ -90,7 +90,7 @@ fn primary() -> Arc<Map> {
     Arc::new(primary)
 }
 
-/// What `N` reconciles in one run of the primary have done.
+/// The operations of `N` reconciles in one run of the primary.
 async fn reconciles<const N: usize>(numbers: &Numbers) -> Result<[Vec<(Operation, i32)>; N], BoxError> {
     let (dependent, primary) = (numbers.standalone(), primary());
     let context = Offline::<Map>::new(OfflineParts::default()).context(&primary);

@@ -1,4 +1,4 @@
-//! One record in one run: does what the steps say.
+//! One record in one run: carries out the steps.
 
 mod notes;
 
@@ -8,9 +8,9 @@ use super::{
     External, Found as Searched, NotMade, Token,
     engine::{Engine, several},
     looks::Looks,
-    memory::{Found, Known},
+    memory::{ExternalId, Known},
     start::Start,
-    step::{Done, Facts, Kept, Search, Seen, Step, Wait},
+    step::{Action, Done, Facts, Kept, Search, Seen, Wait},
 };
 use crate::{
     dependent::{
@@ -35,11 +35,11 @@ pub(super) struct One<'r, E: External<P>, P: KubeObject> {
     facts: Facts,
     resource: Option<Arc<E::Resource>>,
     operation: Operation,
-    /// There is a note of an earlier run, open or not.
+    /// A note of an earlier run exists, open or not.
     has_note: bool,
 }
 
-/// How a record is left: what was done, and to what; `None` if there was nothing.
+/// The outcome for a record: the operation and the record; `None` if there was nothing to do.
 pub(super) struct Left<R> {
     pub(super) done: Done,
     pub(super) resource: Option<(Operation, Arc<R>)>,
@@ -62,6 +62,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         let follows = of.ids.follow();
         let (id, doubt, gone) = of.memory.of(context.any().scope(), key, |known| {
             known.unanswered &= !is_forgotten;
+            let open = open.filter(|note| known.unsent.as_ref() != Some(&note.begun));
             let doubt = known.doubt(several::<E, P>(), open.is_some() && !is_forgotten);
             (known.id(written), doubt, known.gone.clone())
         });
@@ -70,14 +71,14 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         let facts = Facts {
             several: several::<E, P>(),
             wanted: want.is_some(),
-            // What follows from the primary needs no forgetting.
+            // An id that follows from the primary needn't be forgotten.
             ends: follows || asked.primary.meta().deletion_timestamp.is_some(),
             id: id.map(|(id, kept)| (id, if kept { Kept::Yes } else { Kept::No })),
             seen: if is_gone { Seen::Gone } else { Seen::NotYet },
             alike: false,
             asked: false,
             doubt,
-            // Whatever was created before has the same id, so that nothing has to be searched for.
+            // Any record created before has the same id, so there is nothing to search for.
             search: if follows { Search::Nothing } else { Search::NotYet },
             noted: follows,
         };
@@ -91,17 +92,17 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     pub(super) async fn work(mut self) -> Result<Left<E::Resource>, BoxError> {
         loop {
             match self.facts.next() {
-                Step::Keep => self.keep().await?,
-                Step::Observe => self.observe().await?,
-                Step::Search => self.search().await?,
-                Step::Note => self.note().await?,
-                Step::Create => self.create().await?,
-                Step::Update => self.update().await?,
-                Step::Delete => self.delete().await?,
-                Step::Forget => self.forget().await?,
-                Step::Wait(wait) => return Err(self.waits(wait).boxed()),
-                Step::Twice(number) => return Err(Error::FoundTwice { token: self.token, number }.boxed()),
-                Step::Done(done) => {
+                Action::Keep => self.keep().await?,
+                Action::Observe => self.observe().await?,
+                Action::Search => self.search().await?,
+                Action::Note => self.note().await?,
+                Action::Create => self.create().await?,
+                Action::Update => self.update().await?,
+                Action::Delete => self.delete().await?,
+                Action::Forget => self.forget().await?,
+                Action::Wait(wait) => return Err(self.waits(wait).boxed()),
+                Action::Twice(number) => return Err(Error::FoundTwice { token: self.token, number }.boxed()),
+                Action::Done(done) => {
                     if done == Done::Nothing {
                         self.clear_note().await?;
                     }
@@ -123,13 +124,13 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         self.start.ids.get(self.key).map(String::as_str)
     }
 
-    /// The record as the other system's limits know it.
+    /// The record as it is known to the limits of the other system.
     fn record(&self) -> RecordId<'_> {
         RecordId { scope: self.context.any().scope(), token: self.token.as_str() }
     }
 
-    /// Calls the other system, once its limits allow it. Not counted among what dependents do at the same time: who waits
-    /// for a slow system holds up nobody else.
+    /// Calls the other system, once its limits allow it. Such calls don't count among the dependents' concurrent calls:
+    /// waiting for a slow system doesn't delay others.
     async fn call<T: Send>(
         &self,
         kind: CallKind,
@@ -143,7 +144,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         self.want.is_none_or(|want| self.of.external.matches(actual, want))
     }
 
-    /// The record is there, and this is it.
+    /// The record exists, and this is its state.
     fn saw(&mut self, actual: Arc<E::Resource>) {
         let by = self.facts.id.as_ref().map(|(id, _)| id.clone());
         self.known(|known| {
@@ -154,7 +155,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         self.resource = Some(actual);
     }
 
-    /// Whether the other system may still show what it doesn't show now.
+    /// Whether the other system may still show a record that it doesn't show now.
     fn may_lag(&self) -> bool {
         let now = self.context.any().shared().writer.environment.now();
         let since = self.known(|known| *known.missing_since.get_or_insert(now));
@@ -179,7 +180,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         let found = match remembered {
             Some(found) => Some(found),
             None => {
-                // What is pushed from now on is newer than the answer.
+                // A push from now on is newer than the answer.
                 self.known(|known| known.stale = false);
                 let observed = self.call(CallKind::Observe, self.of.external.observe(&id)).await;
                 observed.map_err(CallError::boxed)?.map(Arc::new)
@@ -203,7 +204,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         Ok(())
     }
 
-    /// Nothing is known of it any more.
+    /// Forgets everything about the record.
     fn is_gone(&self, id: &str) {
         let last = self.known(|known| {
             known.by = None;
@@ -223,7 +224,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
             }
             Searched::Records(found) => found,
         };
-        // What is known to be gone may be shown for a while.
+        // A record that is known to be gone may still be shown for a while.
         found.retain(|(id, _)| self.facts.id.as_ref().is_none_or(|(gone, _)| gone != id));
         match found.len() {
             0 if self.may_lag() => self.facts.search = Search::Lagging,
@@ -241,10 +242,10 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         Ok(())
     }
 
-    /// Its id is known from now on, whatever happens.
+    /// The id is known from now on, whatever happens.
     fn found(&mut self, id: String, actual: Arc<E::Resource>) {
         if !self.of.ids.follow() {
-            let found = Found { id: id.clone(), before: self.written().map(str::to_owned) };
+            let found = ExternalId { id: id.clone(), before: self.written().map(str::to_owned) };
             self.known(|known| known.id = Some(found));
         }
         self.of.looks.made(self.context, &id, &actual);
@@ -255,10 +256,11 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     async fn create(&mut self) -> Result<(), BoxError> {
         let Some(want) = self.want else { return Ok(()) };
         self.of.try_out(self.facts.several, self.context.any()).await?;
-        // Before the call: it may be dropped at any time.
+        // Before the call, because it may be dropped at any time.
         let before = self.known(|known| {
-            // What is created now may be shown as late as anything before it.
-            (std::mem::replace(&mut known.unanswered, true), known.missing_since.take())
+            // A record that is created now may be shown as late as any before it.
+            let before = (std::mem::replace(&mut known.unanswered, true), known.missing_since.take());
+            (before.0, before.1, known.unsent.take())
         });
         let creation = self.call(CallKind::Create, self.of.external.create(want, &self.token));
         match creation.await {
@@ -268,17 +270,19 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
                     return Err(Error::NoId { token: self.token.clone() }.boxed());
                 }
                 self.found(id, Arc::new(actual));
-                // What the system has made of it is compared in the next run, which sees what it makes of an update.
+                // The system's version of it is compared in the next run, which sees how the system stores an update.
                 (self.facts.alike, self.operation) = (true, Operation::Created);
                 Ok(())
             }
             Err(CallError::NotCalled(error)) => {
-                self.known(|known| (known.unanswered, known.missing_since) = before);
+                self.known(|known| (known.unanswered, known.missing_since, known.unsent) = before);
                 self.take_note().await?;
                 Err(error.boxed())
             }
             Err(CallError::Refused(error)) if is_not_made(&error) => {
-                self.known(|known| (known.unanswered, known.missing_since) = (false, before.1));
+                self.known(|known| {
+                    (known.unanswered, known.missing_since, known.unsent) = (false, before.1, before.2);
+                });
                 self.take_note().await?;
                 Err(error)
             }
@@ -305,7 +309,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         self.operation = Operation::Deleted;
         match deletion {
             Deletion::Asked => {
-                // Perhaps nothing tells when it is done.
+                // Perhaps nothing reports when it is done.
                 self.context.any().remembered().lock().note_asked();
                 self.known(|known| known.stale = true);
                 self.facts.asked = true;
@@ -320,7 +324,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     }
 
     async fn forget(&mut self) -> Result<(), BoxError> {
-        // Without the id it would count as open again.
+        // Without the id the attempt would count as open again.
         self.clear_note().await?;
         let _one_at_a_time = self.context.any().primary_writes().lock().await;
         self.of.ids.keep((self.facts.several, self.key), None, self.asked).await?;
@@ -349,7 +353,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     fn done(self, done: Done) -> Left<E::Resource> {
         if done == Done::Nothing {
             self.known(|known| known.settled = true);
-            // As long as its id is written, or an attempt is noted, a further run asks again, and need not wait again.
+            // As long as the id is written, or an attempt is noted, a further run asks again, and doesn't have to wait again.
             if self.facts.several && self.facts.id.is_none() && !self.has_note {
                 self.of.memory.forget(self.context.any().scope(), self.key);
             }
@@ -360,7 +364,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     }
 }
 
-/// Whether the other system has said that it made nothing.
+/// Whether the other system has said that it created nothing.
 fn is_not_made(error: &BoxError) -> bool {
     with_sources(&**error).any(|error| error.is::<NotMade>())
 }

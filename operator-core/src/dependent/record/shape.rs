@@ -1,19 +1,19 @@
-//! What is read of the resources of a node outside the cluster.
+//! The form in which a run returns the resources of a node outside the cluster.
 
 use std::{marker::PhantomData, sync::Arc};
 
 use crate::results::Secondary;
 
-/// What is read of the resources of a node: of one, or of any number.
+/// The form in which a run returns the resources of a node: one, or any number.
 pub trait Resources: 'static {
     /// Their type.
     type Item: Send + Sync + 'static;
-    /// What is read.
+    /// The form.
     type Seen;
     /// Whether there may be any number of them.
     const SEVERAL: bool;
 
-    /// What is read of these.
+    /// These resources in that form.
     fn seen(all: &[Secondary]) -> Self::Seen;
 }
 

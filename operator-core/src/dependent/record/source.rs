@@ -1,5 +1,5 @@
-//! The event source of a node's records: it shows other nodes what runs have seen of them, and wakes the primaries whose
-//! records the other system says to have changed.
+//! The event source of a node's records: it shows other nodes what runs have seen of the records, and triggers the
+//! primaries whose records have changed according to the other system.
 
 use std::{fmt, sync::Arc};
 
@@ -16,14 +16,14 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// Says that records have changed, from where the other system reports it: a webhook, a queue. Cheap to clone; given to the records of
-/// one node by [`pushed_by`](super::Records::pushed_by).
+/// Reports that records have changed, where the other system announces it: a webhook, a queue. Cheap to clone; given to
+/// the records of one node by [`pushed_by`](super::Records::pushed_by).
 #[derive(Clone, Default)]
 pub struct Pushes(Arc<Mutex<Option<Pushed>>>);
 
 type Stale = dyn Fn(&str) -> Option<ObjectKey> + Send + Sync;
 
-/// What has to be told.
+/// The function that has to be called.
 struct Pushed {
     /// Notes that a record has to be looked at again, and returns its primary.
     stale: Arc<Stale>,
@@ -31,14 +31,14 @@ struct Pushed {
 }
 
 impl Pushes {
-    /// Pushes into nothing yet.
+    /// A handle that isn't connected yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The record with this id has changed: its primary is reconciled, and its run looks at the record. An id that no
-    /// primary has is ignored, and so is any while the operator doesn't run: after a start each record is looked at.
+    /// The record with this id has changed: its primary is reconciled, and its run reads the record. An id that no
+    /// primary has is ignored, and so is any id while the operator isn't running: after a start each record is read.
     /// Never blocks.
     pub fn changed(&self, id: &str) {
         let to = self.0.lock().as_ref().map(|to| (Arc::clone(&to.stale), to.events.clone()));
@@ -94,7 +94,7 @@ impl<R> fmt::Debug for RecordSource<R> {
     }
 }
 
-/// What runs have seen of the records, for other nodes of the same primary.
+/// The states of the records that runs have seen, for other nodes of the same primary.
 struct SeenRecords<R> {
     name: Arc<str>,
     memory: Arc<Memory<R>>,
@@ -114,7 +114,7 @@ impl<R: Send + Sync + 'static> ExternalStore<R> for SeenRecords<R> {
         async move { Ok(self.get(primary)) }.boxed()
     }
 
-    /// The node looks by itself.
+    /// The node reads by itself.
     fn refetch<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>> {
         self.fetch_now(primary)
     }

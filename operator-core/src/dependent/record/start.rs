@@ -1,4 +1,4 @@
-//! What a run begins with.
+//! What is known at the start of a run.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,6 @@ pub(super) struct Start {
     /// The ids that are written, by key.
     pub(super) ids: BTreeMap<String, String>,
     pub(super) notes: Notes,
-    /// The attempt that a person says to forget.
+    /// The attempt that a person wants to be forgotten.
     pub(super) forgotten: Option<String>,
 }

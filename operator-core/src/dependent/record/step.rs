@@ -14,14 +14,14 @@
 //! ```
 //!
 //! # Guarantees
-//! - Nothing is done about a record before its id is written, so that a crash can't lose it.
+//! - Nothing is done about a record before its id is written, so a crash can't lose the record.
 //! - Nothing is created while a create of the same record may have happened without an answer.
-//! - Each step changes the facts, so that a record is done with after a few of them.
+//! - Each step changes the facts, so a record is finished after a few of them.
 
 /// What is known about one record in a run.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    /// It is one of several, told apart by keys.
+    /// It is one of several, distinguished by keys.
     pub(super) several: bool,
     /// It should exist.
     pub(super) wanted: bool,
@@ -32,11 +32,11 @@ pub(super) struct Facts {
     pub(super) seen: Seen,
     /// It is as wanted.
     pub(super) alike: bool,
-    /// Its deletion was asked for in this run, and takes time.
+    /// Its deletion was requested in this run, and takes time.
     pub(super) asked: bool,
     pub(super) doubt: Doubt,
     pub(super) search: Search,
-    /// The attempt that comes next is noted.
+    /// The next attempt is noted.
     pub(super) noted: bool,
 }
 
@@ -47,12 +47,12 @@ pub(super) enum Kept {
     No,
 }
 
-/// What the other system has under the id.
+/// The state in the other system under the id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     NotYet,
     There,
-    /// Nothing; but the system may show what it has only after a while.
+    /// Nothing; but the system may show new records only after a while.
     Lagging,
     Gone,
 }
@@ -61,30 +61,30 @@ pub(super) enum Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     No,
-    /// This process doesn't know what an earlier one has done.
+    /// The actions of an earlier process aren't known.
     Unknown,
-    /// A create was begun, and there was no answer.
+    /// A create was sent, and was not answered.
     Attempted,
 }
 
-/// What the search by the token has found; what it finds becomes the id.
+/// The result of the search by the token; a found id becomes the record's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Search {
     NotYet,
     /// The other system can't be searched.
     Impossible,
-    /// Nothing; but the system may show what it has only after a while.
+    /// Nothing; but the system may show new records only after a while.
     Lagging,
     Nothing,
     Several(usize),
 }
 
-/// What is done next.
+/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Action {
     /// Write the id.
     Keep,
-    /// Look at what the other system has under the id.
+    /// Read the record under the id from the other system.
     Observe,
     /// Search for the token.
     Search,
@@ -93,25 +93,25 @@ pub(super) enum Step {
     Create,
     Update,
     Delete,
-    /// Remove the id of what is gone.
+    /// Remove the id of a record that is gone.
     Forget,
     /// Nothing can be done in this run.
     Wait(Wait),
-    /// So many records have the token.
+    /// The token belongs to this number of records.
     Twice(usize),
     Done(Done),
 }
 
-/// What is waited for.
+/// What a record waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// That the other system shows what it has.
+    /// The other system has to show the record.
     Shown,
-    /// That a person says what has become of an attempt.
+    /// A person has to determine the outcome of an attempt.
     Person,
 }
 
-/// How a record is left.
+/// The outcome for a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
     AsWanted,
@@ -121,39 +121,39 @@ pub(super) enum Done {
 }
 
 impl Facts {
-    /// What is done next.
-    pub(super) fn next(&self) -> Step {
+    /// Returns the next action.
+    pub(super) fn next(&self) -> Action {
         if let Some((_, kept)) = &self.id {
             match (kept, self.seen) {
-                (Kept::No, _) => return Step::Keep,
-                (Kept::Yes, Seen::NotYet) => return Step::Observe,
-                (Kept::Yes, Seen::There) if self.wanted && self.alike => return Step::Done(Done::AsWanted),
-                (Kept::Yes, Seen::There) if self.wanted => return Step::Update,
-                (Kept::Yes, Seen::There) if self.asked => return Step::Done(Done::Going),
-                (Kept::Yes, Seen::There) => return Step::Delete,
-                (Kept::Yes, Seen::Lagging) => return Step::Wait(Wait::Shown),
+                (Kept::No, _) => return Action::Keep,
+                (Kept::Yes, Seen::NotYet) => return Action::Observe,
+                (Kept::Yes, Seen::There) if self.wanted && self.alike => return Action::Done(Done::AsWanted),
+                (Kept::Yes, Seen::There) if self.wanted => return Action::Update,
+                (Kept::Yes, Seen::There) if self.asked => return Action::Done(Done::Going),
+                (Kept::Yes, Seen::There) => return Action::Delete,
+                (Kept::Yes, Seen::Lagging) => return Action::Wait(Wait::Shown),
                 (Kept::Yes, Seen::Gone) => {}
             }
         }
         match (self.doubt, self.search) {
-            // Only the search tells whether there could be one, and so whether the attempt has to be noted.
-            (Doubt::No, Search::NotYet) if self.wanted && !self.several => return Step::Search,
+            // Only the search shows whether there could be a record, and so whether the attempt has to be noted.
+            (Doubt::No, Search::NotYet) if self.wanted && !self.several => return Action::Search,
             (Doubt::No, _) | (_, Search::Nothing) | (Doubt::Unknown, Search::Impossible) => {}
-            (_, Search::NotYet) => return Step::Search,
-            (_, Search::Lagging) => return Step::Wait(Wait::Shown),
-            (_, Search::Several(number)) => return Step::Twice(number),
-            (Doubt::Attempted, Search::Impossible) => return Step::Wait(Wait::Person),
+            (_, Search::NotYet) => return Action::Search,
+            (_, Search::Lagging) => return Action::Wait(Wait::Shown),
+            (_, Search::Several(number)) => return Action::Twice(number),
+            (Doubt::Attempted, Search::Impossible) => return Action::Wait(Wait::Person),
         }
         match self.wanted {
-            false if self.id.is_some() && !self.ends => Step::Forget,
-            false => Step::Done(Done::Nothing),
-            true if self.needs_note() && !self.noted => Step::Note,
-            true => Step::Create,
+            false if self.id.is_some() && !self.ends => Action::Forget,
+            false => Action::Done(Done::Nothing),
+            true if self.needs_note() && !self.noted => Action::Note,
+            true => Action::Create,
         }
     }
 
-    /// Whether only a note can tell the next process that a create was begun: where a search can't, or nobody has found out
-    /// whether it can, and for one of several, whose key may not be wanted any more then.
+    /// Whether only a note can tell the next process that a create was sent: if a search can't; if it isn't known yet
+    /// whether it can; and for one of several records, whose key may no longer be wanted by then.
     fn needs_note(&self) -> bool {
         self.several || matches!(self.search, Search::Impossible | Search::NotYet)
     }
@@ -165,13 +165,13 @@ impl Facts {
         self.doubt = Doubt::No;
     }
 
-    /// It is there.
+    /// The record exists.
     pub(super) fn seen(&mut self, alike: bool) {
         (self.seen, self.alike) = (Seen::There, alike);
     }
 
-    /// There is nothing under the id. The record is searched for before it is made again: the id may be that of the record
-    /// before it.
+    /// Nothing exists under the id. The record is searched for before it is created again: the id may be that of the
+    /// record before it.
     pub(super) fn gone(&mut self) {
         self.seen = Seen::Gone;
         if self.doubt == Doubt::No {
@@ -179,7 +179,7 @@ impl Facts {
         }
     }
 
-    /// It was deleted, and nothing of it is left.
+    /// It was deleted, and is gone.
     pub(super) fn deleted(&mut self) {
         self.seen = Seen::Gone;
     }

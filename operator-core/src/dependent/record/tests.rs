@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::step::{Done, Doubt, Facts, Kept, Search, Seen, Step, Wait};
+use super::step::{Action, Done, Doubt, Facts, Kept, Search, Seen, Wait};
 
-/// What goes wrong with a step.
+/// The failure of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Luck {
     Good,
@@ -15,7 +15,7 @@ enum Luck {
     DiesBefore,
     /// The process dies after the step has taken effect, before it knows.
     DiesAfter,
-    /// The answer is lost, the process goes on.
+    /// The answer is lost, the process continues.
     Lost,
 }
 
@@ -25,10 +25,10 @@ struct World {
     searchable: bool,
     several: bool,
     wanted: bool,
-    /// What is written in the cluster.
+    /// The data in the cluster.
     id: Option<usize>,
     note: Option<Option<usize>>,
-    /// What the process knows beside that.
+    /// The further knowledge of the process.
     known: Option<usize>,
     unanswered: bool,
     settled: bool,
@@ -78,28 +78,29 @@ impl World {
         for _ in 0..20 {
             let step = facts.next();
             let luck = luck.next().unwrap_or(Luck::Good);
-            self.unlucky +=
-                usize::from(luck != Luck::Good && matches!(step, Step::Note | Step::Create | Step::Keep));
-            let is_over = matches!(step, Step::Wait(_) | Step::Done(_) | Step::Twice(_));
+            self.unlucky += usize::from(
+                luck != Luck::Good && matches!(step, Action::Note | Action::Create | Action::Keep),
+            );
+            let is_over = matches!(step, Action::Wait(_) | Action::Done(_) | Action::Twice(_));
             if luck == Luck::DiesBefore && !is_over {
                 self.crash();
                 return false;
             }
-            if step == Step::Create {
+            if step == Action::Create {
                 self.unanswered = true;
             }
             let id = facts.id.as_ref().and_then(|(id, _)| id.parse::<usize>().ok());
             let answered = luck == Luck::Good;
             match step {
-                Step::Keep => self.id = id,
-                Step::Observe => match id.and_then(|id| self.records.get(&id)) {
+                Action::Keep => self.id = id,
+                Action::Observe => match id.and_then(|id| self.records.get(&id)) {
                     _ if !answered => {}
                     Some(value) => facts.seen(*value == self.value),
                     None => facts.gone(),
                 },
-                Step::Search if !answered => {}
-                Step::Search if !self.searchable => facts.search = Search::Impossible,
-                Step::Search => {
+                Action::Search if !answered => {}
+                Action::Search if !self.searchable => facts.search = Search::Impossible,
+                Action::Search => {
                     let found: Vec<usize> =
                         self.records.keys().copied().filter(|found| Some(*found) != id).collect();
                     match found[..] {
@@ -114,11 +115,11 @@ impl World {
                         _ => facts.search = Search::Several(found.len()),
                     }
                 }
-                Step::Note => {
+                Action::Note => {
                     self.note = Some(self.id);
                     facts.noted = true;
                 }
-                Step::Create => {
+                Action::Create => {
                     self.made += 1;
                     self.records.insert(self.made, self.value);
                     if answered {
@@ -126,27 +127,27 @@ impl World {
                         facts.found(self.made.to_string(), true);
                     }
                 }
-                Step::Update => {
+                Action::Update => {
                     if let Some(value) = id.and_then(|id| self.records.get_mut(&id)) {
                         *value = self.value;
                     }
                     facts.seen(true);
                 }
-                Step::Delete => {
+                Action::Delete => {
                     id.map(|id| self.records.remove(&id));
                     facts.deleted();
                 }
-                Step::Forget => {
+                Action::Forget => {
                     (self.note, self.id, self.known, self.settled) = (None, None, None, true);
                     facts.forgotten();
                 }
-                Step::Wait(Wait::Person) => {
+                Action::Wait(Wait::Person) => {
                     self.person();
                     return false;
                 }
-                Step::Wait(Wait::Shown) => unreachable!("nothing is shown late here"),
-                Step::Twice(number) => panic!("{number} records"),
-                Step::Done(done) => {
+                Action::Wait(Wait::Shown) => unreachable!("nothing is shown late here"),
+                Action::Twice(number) => panic!("{number} records"),
+                Action::Done(done) => {
                     self.settled |= done == Done::Nothing;
                     return true;
                 }
@@ -159,7 +160,7 @@ impl World {
                 Luck::Lost => return false,
                 Luck::Good | Luck::DiesBefore => {}
             }
-            if step == Step::Keep {
+            if step == Action::Keep {
                 facts.kept();
             }
         }
@@ -175,6 +176,52 @@ impl World {
             None => self.note = None,
         }
         self.unanswered = false;
+    }
+}
+
+/// Safety doesn't depend on this, so the property below can't see it; the number of calls and of writes does.
+#[test]
+fn without_a_doubt_the_other_system_is_searched_only_to_find_out_whether_an_attempt_has_to_be_noted() {
+    let facts = |wanted, several, search, noted| {
+        let id = None;
+        let (seen, doubt) = (Seen::NotYet, Doubt::No);
+        Facts { several, wanted, ends: false, id, seen, alike: false, asked: false, doubt, search, noted }
+            .next()
+    };
+    assert_eq!(facts(true, false, Search::NotYet, false), Action::Search);
+    assert_eq!(facts(true, false, Search::Nothing, false), Action::Create, "a search will find it");
+    assert_eq!(facts(true, false, Search::Impossible, false), Action::Note);
+    assert_eq!(facts(true, true, Search::NotYet, false), Action::Note, "one of several is noted in any case");
+    assert_eq!(facts(true, true, Search::NotYet, true), Action::Create);
+    for several in [false, true] {
+        let nothing = facts(false, several, Search::NotYet, false);
+        assert_eq!(nothing, Action::Done(Done::Nothing), "there is nothing to search for");
+    }
+}
+
+/// In the model a deletion takes no time.
+#[test]
+fn a_deletion_that_takes_time_is_requested_once() {
+    let mut world = World { known: Some(1), id: Some(1), ..World::default() };
+    world.records.insert(1, 0);
+    let mut facts = world.facts(false);
+    facts.seen(false);
+    assert_eq!(facts.next(), Action::Delete);
+    facts.asked = true;
+    assert_eq!(facts.next(), Action::Done(Done::Going));
+    facts.wanted = true;
+    assert_eq!(facts.next(), Action::Update, "it is wanted again");
+}
+
+/// The model goes on with an id that names nothing; a user who reads it shouldn't have to.
+#[test]
+fn the_id_of_what_is_gone_is_removed_unless_it_goes_with_its_primary() {
+    for (ends, expected) in [(false, Action::Forget), (true, Action::Done(Done::Nothing))] {
+        let mut facts = World { known: Some(1), id: Some(1), settled: true, ..World::default() }.facts(ends);
+        facts.deleted();
+        assert_eq!(facts.next(), expected, "{ends}");
+        facts.forgotten();
+        assert_eq!(facts.next(), Action::Done(Done::Nothing));
     }
 }
 

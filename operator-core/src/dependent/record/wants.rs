@@ -1,4 +1,4 @@
-//! What an [`External`](super::External) may return for "this should exist".
+//! The types that an [`External`](super::External) may return for "this should exist".
 
 use super::{ManyOf, OneOf, Resources};
 use crate::{
@@ -9,14 +9,14 @@ use crate::{
 /// The records that should exist, by key; the one record of a primary has an empty key.
 type Wanted<R> = Result<Want<Vec<(String, R)>>, BoxError>;
 
-/// What [`External::want`](super::External::want) may return: `Option<R>` or `Want<R>` for one record,
+/// The types that [`External::want`](super::External::want) may return: `Option<R>` or `Want<R>` for one record,
 /// `Vec<(String, R)>` or `Want<Vec<(String, R)>>` for several by key, or a `Result` of one of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` doesn't say which records of `{R}` should exist",
     note = "`type Want` is `Option<R>` or `Want<R>` for one record, `Vec<(String, R)>` for several by key, or a `Result` of one of these"
 )]
 pub trait Wants<R>: Send {
-    /// Whether it is one, or any number of them.
+    /// Whether there is one record, or any number.
     #[doc(hidden)]
     type Shape: Resources<Item = R>;
     /// Whether it may say "hold".

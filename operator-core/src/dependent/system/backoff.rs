@@ -1,20 +1,20 @@
 //! The pauses of single records after calls that failed. Pure.
 //!
 //! # Guarantees
-//! - After a failure a record isn't called for a second, after each further one for twice as long, up to two minutes.
-//! - After a refusal it is called again after a second: what was refused is wanted differently soon, or not at all.
-//! - A change that is answered ends the pauses. A read that is answered ends only those of reads: what fails each time is the
-//!   change, after a read that goes well.
-//! - A failure long after the pause of the last one counts as the first.
+//! - After a failure, a record isn't called for a second; after each further failure, for twice as long, up to two minutes.
+//! - After a refusal it is called again after a second: soon the desired state may be another one.
+//! - A change that succeeds ends all pauses. A read that succeeds ends only those of reads: it doesn't show that a
+//!   failing change would succeed.
+//! - A failure long after the last pause counts as the first one.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::{CallKind, circuit::Outcome};
+use super::{CallKind, circuit::CallEnd};
 use crate::environment::Now;
 
 /// The first pause of a record.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest one.
+/// The longest pause.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 
 /// A record that isn't called now.
@@ -22,7 +22,7 @@ pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 pub(super) struct Paused {
     /// When it is called again.
     pub(super) again: Now,
-    /// What went wrong.
+    /// The failure.
     pub(super) last: Arc<str>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Backoff(BTreeMap<Box<str>, Pause>);
 struct Pause {
     failures: u32,
     paused: Paused,
-    /// Whether a change has failed, and none was answered since.
+    /// Whether a change has failed, and none has succeeded since.
     of_change: bool,
 }
 
@@ -47,10 +47,10 @@ impl Backoff {
         }
     }
 
-    /// A call of the record has ended; `why` says what went wrong.
-    pub(super) fn end(&mut self, record: &str, kind: CallKind, outcome: Outcome, why: &Arc<str>, now: Now) {
+    /// A call of the record has ended; `why` is the failure.
+    pub(super) fn end(&mut self, record: &str, kind: CallKind, outcome: CallEnd, why: &Arc<str>, now: Now) {
         let before = self.0.get(record);
-        if outcome == Outcome::Answered {
+        if outcome == CallEnd::Answered {
             if before.is_some_and(|pause| kind.changes() || !pause.of_change) {
                 self.0.remove(record);
             }
@@ -59,20 +59,20 @@ impl Backoff {
         let lately = before.filter(|pause| now < pause.paused.again + LONGEST_PAUSE);
         let of_change = kind.changes() || lately.is_some_and(|pause| pause.of_change);
         let failures = match outcome {
-            Outcome::Failed => lately.map_or(0, |pause| pause.failures).saturating_add(1),
-            Outcome::Refused | Outcome::Answered => 1,
+            CallEnd::Failed => lately.map_or(0, |pause| pause.failures).saturating_add(1),
+            CallEnd::Refused | CallEnd::Answered => 1,
         };
         let paused = Paused { again: now + delay(failures), last: Arc::clone(why) };
         self.0.insert(record.into(), Pause { failures, paused, of_change });
     }
 
-    /// The number of records of which something is kept.
+    /// The number of records with an entry.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing is kept.
+    /// Whether there are no entries.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -4,16 +4,16 @@ use std::fmt;
 
 use crate::{dependent::Error, event_source::PrimaryScope, reconciler::BoxError};
 
-/// Which record is called, and for whom.
+/// The record that is called, and its primary.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordId<'r> {
-    /// The primary's.
+    /// The key of the primary.
     pub(crate) scope: PrimaryScope<'r>,
-    /// The record's token, or anything else that is only its own.
+    /// The record's token, or another text that identifies it.
     pub(crate) token: &'r str,
 }
 
-/// What is called.
+/// The function that is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallKind {
     /// Reads a record by its id.
@@ -46,19 +46,19 @@ impl CallKind {
     }
 }
 
-/// Why a call has no result. What the caller has to know is whether anything may have happened in the other system.
+/// Why a call has no result. The caller has to know whether the other system may have done anything.
 #[derive(Debug)]
 pub(crate) enum CallError {
     /// It was not called, so nothing has happened.
     NotCalled(Error),
-    /// It has failed, or was not answered in time: what was asked for may have been done.
+    /// It has failed, or wasn't answered in time: the system may have carried it out.
     Failed(Error),
-    /// The system said no, in the error of the one who called it.
+    /// The system refused, with the caller's own error.
     Refused(BoxError),
 }
 
 impl CallError {
-    /// As the error of a node: one of user code is not wrapped.
+    /// As the error of a node: a user's error isn't wrapped.
     pub(crate) fn boxed(self) -> BoxError {
         match self {
             Self::NotCalled(error) | Self::Failed(error) => error.boxed(),

@@ -13,11 +13,11 @@
 //! ```
 //!
 //! # Guarantees
-//! - Nothing is refused before that many calls in a row have failed, of two different records at least. One record that the
-//!   system can't cope with says nothing about the others; its own pauses are in [`backoff`](super::backoff).
+//! - Nothing is refused before that many calls in a row have failed, of at least two different records. One record that
+//!   the system can't handle says nothing about the others; its own pauses are in [`backoff`](super::backoff).
 //! - While it is open, one call at a time is let through, at most one in each pause.
-//! - Any answer closes it, also one to a call that began before it opened, and also a refusal: who says no is there.
-//! - Once a pause is over, the next call is let through, unless another one is finding out.
+//! - Any answer closes it, including an answer to a call that began before it opened, and a refusal: a system that refuses works.
+//! - Once a pause is over, the next call is let through, unless another call is already probing.
 //! - An outage is no longer reported if there has been no call for long: perhaps nothing needs the system any more.
 //!
 //! # Assumptions
@@ -27,28 +27,28 @@ use std::{sync::Arc, time::Duration};
 
 use crate::environment::Now;
 
-/// This many failures in a row open the circuit.
+/// The number of failures in a row that open the circuit.
 pub(super) const FAILURES: u32 = 5;
-/// How long it stays open at first; twice as long after each call that has found the system still down.
+/// How long it stays open at first; twice as long after each failed probe.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest time without a call that finds out. Below the longest pause of a record, so that a record that always fails
-/// isn't the only one that comes in time.
+/// The longest time without a probe. Below the longest pause of a record; otherwise a record that always fails
+/// could be the only one that is called in time.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// How long an outage is told after the moment at which it could be tried again. Runs that fail come again within five minutes.
+/// How long an outage is reported after the moment at which the system could be tried again. Failed runs are repeated within five minutes.
 pub(super) const TOLD_FOR: Duration = Duration::from_secs(600);
 
 /// How a call of another system ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// As it should.
+pub(super) enum CallEnd {
+    /// With a result.
     Answered,
-    /// The system said no, for reasons of this record.
+    /// The system refused, for reasons of this record.
     Refused,
-    /// There was no answer, or none that says anything of the record.
+    /// Without an answer, or with one that says nothing about the record.
     Failed,
 }
 
-/// The permission to call. It comes back with the outcome.
+/// The permission to call. It is returned with the outcome.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the circuit waits for the outcome"]
 pub(super) struct Ticket {
@@ -63,9 +63,9 @@ pub(super) struct Down {
     pub(super) since: Now,
     /// How many calls have failed since.
     pub(super) failures: u32,
-    /// What the last of them said.
+    /// The last failure.
     pub(super) last: Arc<str>,
-    /// When the system is called again; `None` while a call in progress finds out.
+    /// When the system is called again; `None` while a call in progress is the probe.
     pub(super) again: Option<Now>,
 }
 
@@ -77,14 +77,14 @@ pub(super) struct Circuit {
     probes: u64,
 }
 
-/// Failures with no answer in between.
+/// Failures without an answer in between.
 #[derive(Debug)]
 struct Row {
     since: Now,
     failures: u32,
-    /// The record of the first one.
+    /// The record of the first failure.
     record: Box<str>,
-    /// Whether there was one of another record.
+    /// Whether another record failed, too.
     several: bool,
 }
 
@@ -107,7 +107,7 @@ impl Outage {
 }
 
 impl Circuit {
-    /// Whether a call would be let through, without a promise.
+    /// Whether a call would be let through now.
     pub(super) fn check(&self, now: Now) -> Result<(), Down> {
         match &self.outage {
             Some(outage) if outage.probe.is_some() || now < outage.again => Err(outage.down()),
@@ -124,23 +124,23 @@ impl Circuit {
         Ok(Ticket { probe: outage.probe })
     }
 
-    /// A call has ended; `why` says what went wrong. Returns whether the system went down, is still down, or is back.
+    /// A call has ended; `why` is the failure. Returns whether the system went down, is still down, or is back.
     pub(super) fn end(
         &mut self,
         ticket: &Ticket,
         record: &str,
-        outcome: Outcome,
+        outcome: CallEnd,
         why: &Arc<str>,
         now: Now,
     ) -> bool {
-        if outcome != Outcome::Failed {
+        if outcome != CallEnd::Failed {
             self.row = None;
             return self.outage.take().is_some();
         }
         let Some(outage) = &mut self.outage else { return self.failed(record, why, now) };
         outage.failures = outage.failures.saturating_add(1);
         if ticket.probe.is_none() || ticket.probe != outage.probe {
-            // It began before the outage, or in an earlier one: what it says is known.
+            // It began before the outage, or in an earlier one: its failure is already known.
             return false;
         }
         outage.last = Arc::clone(why);
@@ -165,7 +165,7 @@ impl Circuit {
         true
     }
 
-    /// The outage, and until when it is told, unless it is tried before.
+    /// The outage, and until when it is reported unless the system is tried before.
     pub(super) fn down(&self, now: Now) -> Option<(Down, Now)> {
         let outage = self.outage.as_ref()?;
         let until = outage.again + TOLD_FOR;

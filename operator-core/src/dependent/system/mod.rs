@@ -13,15 +13,15 @@
 //! The pauses of records are in [`backoff`], the circuit is in [`circuit`]; both are pure.
 //!
 //! # Guarantees
-//! - At most the limit of calls are in progress at the same time, for all nodes of all controllers that use the system. Those
-//!   that wait are let through in the order in which they came.
+//! - At most the limit of calls are in progress at the same time, for all nodes of all controllers that use the system.
+//!   Waiting calls are let through in the order in which they came.
 //! - The deadline of a call counts from its beginning, not from when it began to wait.
-//! - A call that is dropped gives its permit back, and counts as one without an answer.
-//! - While the system is down, calls fail at once, also those that wait for a permit when it goes down. Other nodes go on.
-//! - The pauses of records are kept with their primary, and go with it.
+//! - A call that is dropped returns its permit, and counts as one without an answer.
+//! - While the system is down, calls fail at once, including those that waited for a permit when it went down. Other nodes continue.
+//! - The pauses of records are kept with their primary, and dropped with it.
 //!
 //! # Assumptions
-//! - A call can be dropped at any await; what it has asked for may be done all the same.
+//! - A call can be dropped at any await; the system may carry it out all the same.
 //! - A call makes no other call of the same system: with a limit of one it would wait for itself.
 
 mod backoff;
@@ -53,20 +53,20 @@ use crate::{
 
 use backoff::{Backoff, Paused};
 pub(crate) use call::{CallError, CallKind, RecordId};
-use circuit::{Circuit, Down, Outcome, Ticket};
+use circuit::{CallEnd, Circuit, Down, Ticket};
 
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 const DEFAULT_CALLS_AT_ONCE: usize = 16;
 
 /// Another system, such as a DNS server or a cloud: the limits of its calls, shared by all nodes that are given a clone.
 ///
-/// A system that is slow or down holds up only the nodes that need it. Each call has a deadline. After a call that failed, its
-/// record is not called again at once, but after pauses that grow up to two minutes. After five failures in a row, of two records
-/// at least, the system counts as down: calls fail at once, one call at a time finds out whether it is back, and `/readyz`
-/// says since when it is down, and why. None of this uses up attempts of a run.
+/// A system that is slow or down delays only the nodes that need it. Each call has a deadline. After a failed call, its
+/// record is not called again at once, but after pauses that grow up to two minutes. After five failures in a row, of
+/// at least two records, the system counts as down: calls fail at once, one call at a time probes whether it is back, and
+/// `/readyz` shows since when it is down, and why. None of this uses up attempts of a run.
 ///
-/// A failure is a call without an answer in time, and any error but a refusal: one by which the system says that it won't do
-/// this for this record.
+/// A failure is a call without an answer in time, and any error except a refusal: an error that means that the system
+/// won't do this for this record.
 ///
 /// ```
 /// use std::time::Duration;
@@ -78,24 +78,24 @@ const DEFAULT_CALLS_AT_ONCE: usize = 16;
 #[derive(Clone)]
 pub struct System {
     deadline: Duration,
-    shared: Arc<Shared>,
+    shared: Arc<SystemState>,
 }
 
-struct Shared {
+struct SystemState {
     name: Arc<str>,
     permits: Semaphore,
-    /// Starts with the first call: a system is declared before there is an operator, and may be used by several.
+    /// Set at the first call: a system is declared before there is an operator, and may be used by several operators.
     clock: OnceLock<Clock>,
     circuit: Mutex<Circuit>,
-    /// Of what is kept with primaries.
+    /// The part that is kept with primaries.
     slot: ScopeSlot,
     /// It went down, is still down, or is back.
     changed: Notify,
 }
 
 impl System {
-    /// A system with that name, for messages and `/readyz`; those of one controller need different names. A call may take 30
-    /// seconds, and 16 calls are made at the same time.
+    /// A system with that name, which appears in messages and in `/readyz`; those of one controller need different
+    /// names. A call may take 30 seconds, and 16 calls are made at the same time.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self::with(name.into(), DEFAULT_DEADLINE, DEFAULT_CALLS_AT_ONCE)
@@ -103,14 +103,12 @@ impl System {
 
     fn with(name: Arc<str>, deadline: Duration, calls_at_once: usize) -> Self {
         let permits = Semaphore::new(calls_at_once.clamp(1, Semaphore::MAX_PERMITS));
-        let (clock, circuit, changed) = (OnceLock::new(), Mutex::default(), Notify::new());
-        Self {
-            deadline,
-            shared: Arc::new(Shared { name, permits, clock, circuit, slot: ScopeSlot::unique(), changed }),
-        }
+        let (clock, circuit, slot) = (OnceLock::new(), Mutex::default(), ScopeSlot::unique());
+        let changed = Notify::new();
+        Self { deadline, shared: Arc::new(SystemState { name, permits, clock, circuit, slot, changed }) }
     }
 
-    /// How long a call may take before it counts as failed. It belongs to this handle and to what is cloned from it, so that
+    /// How long a call may take before it counts as failed. The setting belongs to this handle and its clones, so
     /// one node can have more time than others.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
@@ -118,18 +116,18 @@ impl System {
         self
     }
 
-    /// How many calls may be in progress at the same time; at least one. What is returned shares nothing with former clones.
+    /// How many calls may be in progress at the same time; at least one. The returned system shares nothing with former clones.
     #[must_use]
     pub fn calls_at_once(self, calls: usize) -> Self {
         Self::with(Arc::clone(&self.shared.name), self.deadline, calls)
     }
 
-    /// The event source that tells its health. Each node that uses the system declares it; it triggers nothing.
+    /// The event source that reports its health. Each node that uses the system declares it; it triggers nothing.
     pub(crate) fn source(&self) -> DependentSource {
         DependentSource::shared(Arc::new(source::Health(self.clone())))
     }
 
-    /// Whether a call of the record would be made now. For what has to be done before a call and is in vain without it.
+    /// Whether a call of the record would be made now. For preparations that are in vain without the call.
     ///
     /// # Errors
     /// [`CallError::NotCalled`], with the reason, and the time of the next call.
@@ -140,17 +138,17 @@ impl System {
     }
 
     fn obstacle(&self, record: RecordId<'_>, now: Now) -> Result<(), Obstacle> {
-        // What is down is the better reason.
+        // An outage is the better reason.
         self.shared.circuit.lock().check(now).map_err(Obstacle::Down)?;
         let check = |backoff: &mut Backoff| backoff.check(record.token, now);
         record.scope.slot(self.shared.slot).look(check).unwrap_or(Ok(())).map_err(Obstacle::Paused)
     }
 
-    /// Makes a call, if the limits allow it. `is_refusal` says of an error whether the system has said no; an error
+    /// Makes a call, if the limits allow it. `is_refusal` decides whether an error is a refusal by the system; an error
     /// that must not be retried counts as one anyway.
     ///
     /// # Errors
-    /// If it is not made, fails, or is refused.
+    /// If it isn't made, fails, or is refused.
     pub(crate) async fn call<T>(
         &self,
         record: RecordId<'_>,
@@ -165,29 +163,29 @@ impl System {
         let in_progress = self.begin(record, kind, wall)?;
         match tokio::time::timeout(self.deadline, call).await {
             Ok(Ok(answer)) => {
-                in_progress.end(Outcome::Answered, "");
+                in_progress.end(CallEnd::Answered, "");
                 Ok(answer)
             }
             Ok(Err(error)) => {
                 let why = error_chain(&*error);
                 if is_refusal(&error) || with_sources(&*error).any(Permanent::is) {
-                    in_progress.end(Outcome::Refused, &why);
+                    in_progress.end(CallEnd::Refused, &why);
                     return Err(CallError::Refused(error));
                 }
-                in_progress.end(Outcome::Failed, &why);
+                in_progress.end(CallEnd::Failed, &why);
                 let (system, call) = (Arc::clone(&self.shared.name), kind.as_str());
                 Err(CallError::Failed(Error::CallFailed { system, call, source: error }))
             }
             Err(_) => {
                 let deadline = self.deadline;
-                in_progress.end(Outcome::Failed, &format!("no answer in {deadline:?}"));
+                in_progress.end(CallEnd::Failed, &format!("no answer in {deadline:?}"));
                 let (system, call) = (Arc::clone(&self.shared.name), kind.as_str());
                 Err(CallError::Failed(Error::NoAnswer { system, call, deadline }))
             }
         }
     }
 
-    /// Things may have changed while the call waited.
+    /// The state may have changed while the call waited.
     fn begin<'c>(
         &'c self,
         record: RecordId<'c>,
@@ -208,7 +206,7 @@ impl System {
     /// Makes a call of a poll, which belongs to no run: with deadline, permit and circuit, but without pauses.
     ///
     /// # Errors
-    /// If it is not made, or fails.
+    /// If it isn't made, or fails.
     pub(crate) async fn poll<T>(
         &self,
         token: &str,
@@ -222,13 +220,13 @@ impl System {
         let kind = CallKind::Observe;
         let in_progress = InProgress { system: self, record: None, token, kind, ticket, ended: false };
         let Ok(answer) = tokio::time::timeout(self.deadline, call).await else {
-            in_progress.end(Outcome::Failed, &format!("no answer in {:?}", self.deadline));
+            in_progress.end(CallEnd::Failed, &format!("no answer in {:?}", self.deadline));
             let system = Arc::clone(&self.shared.name);
             return Err(Error::NoAnswer { system, call: kind.as_str(), deadline: self.deadline }.boxed());
         };
         match &answer {
-            Ok(_) => in_progress.end(Outcome::Answered, ""),
-            Err(error) => in_progress.end(Outcome::Failed, &error_chain(&**error)),
+            Ok(_) => in_progress.end(CallEnd::Answered, ""),
+            Err(error) => in_progress.end(CallEnd::Failed, &error_chain(&**error)),
         }
         answer
     }
@@ -246,7 +244,7 @@ impl System {
         })
     }
 
-    /// Whether it is down, and when that has to be looked at again although nothing was called.
+    /// Whether it is down, and when that has to be checked again even without a call.
     fn told(&self, wall: &dyn WallClock) -> (SourceHealth, Option<Now>) {
         let now = self.now();
         let Some((down, until)) = self.shared.circuit.lock().down(now) else {
@@ -255,12 +253,12 @@ impl System {
         let Down { since, failures, last, again } = down;
         let since = time_of_day(since, now, wall);
         let reason =
-            format!("it is down since {since}: {failures} calls have failed, the last one was {last}");
+            format!("it is down since {since}: {failures} calls have failed, the last one with {last}");
         let again = match again {
             Some(again) => format!("it is called again at {}", time_of_day(again, now, wall)),
-            None => "a call in progress finds out whether it is back".to_owned(),
+            None => "a call in progress probes whether it is back".to_owned(),
         };
-        let advice = format!("its records stay as they are, and {again}");
+        let advice = format!("its records don't change, and {again}");
         (SourceHealth::Unhealthy { reason, advice: Some(advice) }, Some(until))
     }
 
@@ -284,10 +282,10 @@ enum Obstacle {
     Down(Down),
 }
 
-/// A call that has begun. One that is dropped has no answer.
+/// A call that has begun. A dropped call has no answer.
 struct InProgress<'c> {
     system: &'c System,
-    /// For whom; `None` for a poll.
+    /// The record; `None` for a poll.
     record: Option<RecordId<'c>>,
     token: &'c str,
     kind: CallKind,
@@ -296,24 +294,24 @@ struct InProgress<'c> {
 }
 
 impl InProgress<'_> {
-    fn end(mut self, outcome: Outcome, why: &str) {
+    fn end(mut self, outcome: CallEnd, why: &str) {
         self.ends(outcome, why);
     }
 
-    fn ends(&mut self, outcome: Outcome, why: &str) {
+    fn ends(&mut self, outcome: CallEnd, why: &str) {
         self.ended = true;
         let Self { system, record, token, kind, ticket, .. } = self;
         let now = system.now();
         let why: Arc<str> = match outcome {
-            Outcome::Answered => Arc::default(),
-            Outcome::Refused | Outcome::Failed => format!("{}: {why}", kind.as_str()).into(),
+            CallEnd::Answered => Arc::default(),
+            CallEnd::Refused | CallEnd::Failed => format!("{}: {why}", kind.as_str()).into(),
         };
         if let Some(RecordId { scope, token }) = record {
             let scope = scope.slot(system.shared.slot);
             let end = |backoff: &mut Backoff| backoff.end(token, *kind, outcome, &why, now);
             match outcome {
-                Outcome::Answered => scope.look(end),
-                Outcome::Refused | Outcome::Failed => scope.change(end),
+                CallEnd::Answered => scope.look(end),
+                CallEnd::Refused | CallEnd::Failed => scope.change(end),
             };
         }
         if system.shared.circuit.lock().end(ticket, token, outcome, &why, now) {
@@ -327,7 +325,7 @@ impl Drop for InProgress<'_> {
         if !self.ended {
             let why =
                 if std::thread::panicking() { "it panicked" } else { "it was dropped before an answer came" };
-            self.ends(Outcome::Failed, why);
+            self.ends(CallEnd::Failed, why);
         }
     }
 }
@@ -339,7 +337,7 @@ impl fmt::Debug for System {
     }
 }
 
-/// A moment as people read it, in whole seconds, so that it stays the same from message to message.
+/// A moment for people, in whole seconds, so it is the same in each message.
 fn time_of_day(at: Now, now: Now, wall: &dyn WallClock) -> Timestamp {
     const SECOND: i128 = 1_000_000_000;
     let nanoseconds = |time: Now| i128::try_from(time.since_start().as_nanos()).unwrap_or(i128::MAX / 4);

@@ -1,4 +1,4 @@
-//! The event source by which a controller tells that a system is down.
+//! The event source by which a controller reports that a system is down.
 
 use std::sync::Arc;
 

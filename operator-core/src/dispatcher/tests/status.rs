@@ -1,8 +1,8 @@
-//! What a status function is told.
+//! The arguments of a status function.
 
 use super::*;
 
-/// One whose status is made by a function, and what that was told: whether it was called for a run that failed.
+/// A dispatcher with a status function, and whether the function was called for a run that failed.
 pub(super) async fn with_a_function(timeout: Option<Duration>) -> (World, Arc<Mutex<Vec<bool>>>) {
     let told: Arc<Mutex<Vec<bool>>> = Arc::default();
     let noted = Arc::clone(&told);

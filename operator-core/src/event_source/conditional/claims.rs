@@ -1,4 +1,4 @@
-//! Which primaries need a source that runs only while one of them does.
+//! The primaries that need a conditional source, which runs only while there is one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,7 @@ pub(crate) struct Claimant {
     pub(crate) node: usize,
 }
 
-/// Distinguishes one start of a source from another, so that a report from a former start is not taken for one of the
-/// present start.
+/// Distinguishes one start of a source from another: a report from a former start doesn't count for the present one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Start(u64);
 
@@ -32,8 +31,8 @@ pub(super) struct Claims {
 enum Phase {
     #[default]
     Stopped,
-    /// Started: the primaries that wait until everything has been seen that concerns them, and the namespaces for which
-    /// that is so.
+    /// Started: the primaries that wait until everything that concerns them has been seen, and the namespaces that are
+    /// complete.
     Syncing {
         waiting: BTreeSet<ObjectKey>,
         seen: BTreeSet<String>,
@@ -75,12 +74,12 @@ impl Claims {
         self.of_controller || !self.active.is_empty()
     }
 
-    /// Whether this primary needs it, so that its changes concern it.
+    /// Whether this primary needs it: then the source's changes concern the primary.
     pub(super) fn concerns(&self, primary: &ObjectKey) -> bool {
         self.of_controller || self.active.contains_key(primary)
     }
 
-    /// Whether a change triggers this primary now. Until everything has been seen it only waits for that.
+    /// Whether a change triggers this primary now. Until everything has been seen, the primary only waits for that.
     pub(super) fn wakes(&mut self, primary: &ObjectKey) -> bool {
         self.concerns(primary) && self.is_synced_or_waits(primary)
     }
@@ -92,7 +91,7 @@ impl Claims {
         Start(self.starts)
     }
 
-    /// The source follows other namespaces from now on; `seen` are those for which everything has been seen already.
+    /// The source follows other namespaces from now on; those in `seen` are already complete.
     pub(super) fn rescoped(
         &mut self,
         seen: impl FnOnce(Option<&BTreeSet<String>>) -> BTreeSet<String>,
@@ -127,8 +126,8 @@ impl Claims {
         }
     }
 
-    /// That start of the source has seen everything that concerns the primaries of a namespace. Returns those of them that wait
-    /// for this.
+    /// That start of the source has seen everything that concerns the primaries of a namespace. Returns the waiting ones
+    /// of them.
     pub(super) fn synced_in(&mut self, start: Start, namespace: &str) -> BTreeSet<ObjectKey> {
         match &mut self.phase {
             Phase::Syncing { waiting, seen } if start == Start(self.starts) => {

@@ -1,8 +1,8 @@
 //! Event sources that runs add, and remove again.
 //!
 //! ```text
-//!  add ──▶ a slot of its own, claimed by the controller ──▶ lists, wakes who waits ──▶ can be read, wakes whom it concerns
-//!  remove ──▶ the slot is closed: it wakes nobody any more, and what it knew goes
+//!  add ──▶ its own slot, claimed by the controller ──▶ lists, wakes waiting primaries ──▶ can be read, wakes its primaries
+//!  remove ──▶ the slot is closed: it wakes no primary any more, and its objects are forgotten
 //! ```
 
 use std::{fmt, sync::Arc};
@@ -17,7 +17,7 @@ use crate::event_source::{Error, PrimaryScope, SourceContents, SourceDeclaration
 #[derive(Clone, Copy)]
 pub struct EventSources<'c> {
     pub(crate) sources: &'c Sources,
-    /// That of the run's primary.
+    /// The scope of the run's primary.
     pub(crate) scope: PrimaryScope<'c>,
 }
 
@@ -26,8 +26,8 @@ impl EventSources<'_> {
     /// that, and triggers primaries like any other.
     ///
     /// Nothing waits for it: returns whether it has seen everything that exists, and can be read. If not, this primary
-    /// is triggered once it has, as are those that its objects belong to; until then a read finds nothing of it, so the
-    /// run has to leave what it would do with it to that later run.
+    /// is triggered once it has, as are those that its objects belong to. Until then a read finds nothing in it: the
+    /// run has to leave the work with these objects to that later run.
     ///
     /// # Errors
     /// If the controller's declaration has a source of this name, or an earlier run has added one for another kind, or one

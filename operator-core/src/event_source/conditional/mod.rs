@@ -3,9 +3,9 @@
 //!
 //! ```text
 //!                 claim (first)            everything seen
-//!      Stopped ─────────────────▶ Syncing ─────────────────▶ Synced ──▶ can be read, wakes who needs it
-//!         ▲                          │ wakes who waits          │
-//!         └──── release (last) ──────┴──────────────────────────┘  forgets all it knew
+//!      Stopped ─────────────────▶ Syncing ─────────────────▶ Synced ──▶ can be read, wakes its primaries
+//!         ▲                          │ wakes waiting primaries  │
+//!         └──── release (last) ──────┴──────────────────────────┘  forgets everything
 //! ```
 //!
 //! # Guarantees
@@ -45,9 +45,9 @@ use slot::Slot;
 #[derive(Default)]
 pub(crate) struct ConditionalSources {
     slots: RwLock<Slots>,
-    /// With what runs add further ones, and the first of their positions; `None` where they can't.
+    /// The wiring for sources that runs add, and the first of their positions; `None` if runs can't add any.
     base: Option<(Wiring, usize)>,
-    /// Held while one is added, and while namespaces change: each has them, or gets them.
+    /// Held while one is added, and while namespaces change: each source starts with the new ones, or gets them.
     scope: Mutex<Option<WatchScope>>,
 }
 
@@ -66,7 +66,7 @@ impl Slots {
 }
 
 impl ConditionalSources {
-    /// Adds one that doesn't run yet.
+    /// Adds a source that doesn't run yet.
     pub(super) fn add(
         &mut self,
         declaration: Arc<dyn SourceDeclaration>,
@@ -91,12 +91,12 @@ impl ConditionalSources {
         self.each().find(|slot| slot.name() == name)
     }
 
-    /// Those that runs have added.
+    /// The sources that runs have added.
     fn added(&self) -> impl Iterator<Item = Arc<Slot>> {
         self.each().filter(|slot| slot.is_added())
     }
 
-    /// The one of that name; a new one, which doesn't run yet, if there is none.
+    /// The source of that name, or else a new one, which doesn't run yet.
     fn slot_for(&self, declaration: Arc<dyn SourceDeclaration>) -> Option<Arc<Slot>> {
         let name = declaration.name();
         let scope = self.scope.lock();
@@ -116,7 +116,7 @@ impl ConditionalSources {
         Some(slot)
     }
 
-    /// Removes one that a run has added.
+    /// Removes a source that a run has added.
     fn take(&self, name: &str) -> Option<Arc<Slot>> {
         let slots = &mut *self.slots.write();
         let slot = slots.all.iter().find(|slot| slot.is_added() && slot.name() == name).cloned()?;
@@ -124,12 +124,12 @@ impl ConditionalSources {
         Some(slot)
     }
 
-    /// Whether one of that name is declared.
+    /// Whether a source of that name is declared.
     pub(super) fn declares(&self, name: &str) -> bool {
         self.slot(name).is_some_and(|slot| !slot.is_added())
     }
 
-    /// The name of the one with that position, if a run has added it.
+    /// The name of the source at that position, if a run has added it.
     pub(crate) fn late_name(&self, index: SourceIndex) -> Option<String> {
         self.added().find(|slot| slot.index() == index).map(|slot| slot.name().to_owned())
     }
@@ -139,8 +139,8 @@ impl ConditionalSources {
         self.each().any(|slot| says(&slot.declaration().contents()))
     }
 
-    /// A node is active for a primary: its source runs from now on. Returns what the run has to wait for; the primary
-    /// is triggered then. A source that is not conditional always exists.
+    /// A node is active for a primary: its source runs from now on. Returns what the run has to wait for, if anything;
+    /// the primary is triggered then. A source that isn't conditional always exists.
     ///
     /// The claim is held in the primary's scope: a run that outlives its primary claims nothing.
     pub(crate) fn claim(
@@ -154,10 +154,10 @@ impl ConditionalSources {
             return Ok(());
         }
         let primary = scope.primary();
-        // Not under the slot's lock: a source tells of changes under a lock of its own, and asks the slot then.
+        // Not under the slot's lock: a source reports changes under its own lock, and takes the slot's then.
         let sources = slot.sources();
         let parts = sources.iter().flat_map(|sources| sources.all()).flat_map(|source| source.parts());
-        // What keeps others from being synced is not this primary's trouble.
+        // Trouble in the primary's own parts comes first.
         let own = |part: &SourcePart| {
             part.namespace.as_deref().is_none_or(|name| primary.namespace() == Some(name))
         };
@@ -180,7 +180,7 @@ impl ConditionalSources {
         }
     }
 
-    /// Those that a run of this primary can read.
+    /// The sources that a run of this primary can read.
     pub(super) fn readable(&self, primary: &ObjectKey) -> Vec<Arc<Sources>> {
         self.each().filter_map(|slot| slot.readable(primary)).collect()
     }
@@ -194,14 +194,14 @@ impl ConditionalSources {
         }
     }
 
-    /// Those that run, synced or not.
+    /// The running sources, synced or not.
     pub(crate) fn running(&self) -> Vec<Arc<dyn EventSource>> {
         let running = self.each().filter_map(|slot| slot.sources());
         running.flat_map(|sources| sources.all().cloned().collect::<Vec<_>>()).collect()
     }
 
-    /// Whether each running one has seen everything that exists at this moment, and has notified those that wait for
-    /// it.
+    /// Whether each running source has seen everything that exists at this moment, and has notified the waiting
+    /// primaries.
     pub(crate) async fn caught_up(&self) -> Result<bool, cache::Error> {
         for source in self.running() {
             if source.synced().now_or_never().is_none() || !source.caught_up().await? {
@@ -211,14 +211,14 @@ impl ConditionalSources {
         Ok(self.each().all(|slot| slot.has_told()))
     }
 
-    /// The names of those that don't work any more because their task has ended.
+    /// The names of the sources that don't work any more because their task has ended.
     pub(crate) fn ended_tasks(&self) -> Vec<String> {
         self.each().filter(|slot| slot.has_ended()).map(|slot| slot.name().to_owned()).collect()
     }
 
     /// Stops all of them, for good.
     pub(crate) fn close(&self) {
-        // Before the rest: none is added behind it.
+        // First of all: no source is added afterwards.
         self.slots.write().closed = true;
         for slot in self.each() {
             slot.close();

@@ -18,7 +18,7 @@ use crate::{
     resource::{Departed, ObjectKey},
 };
 
-/// A declared source, and what runs of it.
+/// A declared source, and its running instance.
 pub(super) struct Slot {
     name: String,
     declaration: Arc<dyn SourceDeclaration>,
@@ -27,11 +27,11 @@ pub(super) struct Slot {
     /// A run has added it.
     is_added: bool,
     state: Arc<Mutex<SlotState>>,
-    /// Where the primaries that need it hold on to their claims.
+    /// The slot in which the primaries keep their claims.
     claimed: ScopeSlot,
 }
 
-/// What a primary has claimed, in its scope: it is taken back when the primary goes.
+/// The claims of a primary, in its scope: they are released when the primary is gone.
 #[derive(Default)]
 struct Claimed(Weak<Slot>, Option<ObjectKey>);
 
@@ -43,7 +43,7 @@ impl Drop for Claimed {
     }
 }
 
-/// Its lock may be taken while a source, or that of the primaries, holds its own; so no source is called under it.
+/// Its lock may be taken while a source, or that of the primaries, holds its own: no source is called under it.
 #[derive(Default)]
 struct SlotState {
     claims: Claims,
@@ -58,7 +58,7 @@ struct SlotState {
 struct RunningSource {
     sources: Arc<Sources>,
     tasks: Vec<JoinHandle<()>>,
-    /// Ends by itself, once everything has been seen.
+    /// Ends once everything has been seen.
     telling: JoinHandle<()>,
 }
 
@@ -106,7 +106,7 @@ impl Slot {
         &self.wiring
     }
 
-    /// Lets the end of the primary take back what it claims from now on. Returns false if it is gone.
+    /// From now on the end of the primary releases its claims. Returns false if the primary is gone.
     fn ends_with(self: &Arc<Self>, scope: PrimaryScope<'_>) -> bool {
         let claimed = |claimed: &mut Claimed| {
             claimed.0 = Arc::downgrade(self);
@@ -121,7 +121,7 @@ impl Slot {
         let mut built = None;
         loop {
             let mut state = self.state.lock();
-            // Under the lock: a primary that goes later takes its claims back under the same lock.
+            // Under the lock: a primary that is gone later releases its claims under the same lock.
             if state.closed || !self.ends_with(scope) {
                 return false;
             }
@@ -131,7 +131,7 @@ impl Slot {
                     let scope = state.scope.clone();
                     drop(state);
                     let (sources, mut opening) = self.build(scope.clone());
-                    // What is given by hand is complete at once; all else is waited for.
+                    // Objects that are given by hand are complete at once; everything else is waited for.
                     let seen = self.wiring.given.is_some() && opening.is_open_at_once();
                     built = Some((sources, opening, seen, scope));
                     continue;
@@ -182,7 +182,7 @@ impl Slot {
             }
         });
         drop(state);
-        // Not under the lock: a source tells of what it leaves under a lock of its own.
+        // Not under the lock: a source reports the objects that it leaves under its own lock.
         for source in sources.all() {
             source.change_namespaces(scope);
         }
@@ -209,7 +209,7 @@ impl Slot {
         start
     }
 
-    /// Tells those that wait, as the source sees more and more.
+    /// Notifies the waiting primaries, as the source sees more and more.
     fn tell(&self, mut opening: Opening, start: Start) -> JoinHandle<()> {
         let (of, sink, cause) =
             (Arc::downgrade(&self.state), Arc::clone(&self.wiring.sink), Cause::Source(self.index));
@@ -233,7 +233,7 @@ impl Slot {
         self.change(|claims| claims.release(primary, claimant));
     }
 
-    /// Takes claims back, and stops the source if none is left.
+    /// Releases claims, and stops the source if none is left.
     fn change(&self, change: impl FnOnce(&mut Claims)) {
         let mut state = self.state.lock();
         change(&mut state.claims);
@@ -242,7 +242,7 @@ impl Slot {
             state.claims.stopped();
             tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source stops: it is no longer needed");
         }
-        // What it knew is dropped without the lock.
+        // Its objects are dropped without the lock.
         drop(state);
         self.dropped(unneeded);
     }
@@ -278,7 +278,7 @@ impl Slot {
     pub(super) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
-        // From now on it concerns nobody.
+        // From now on it concerns no primary.
         state.claims = Claims::default();
         let running = state.running.take();
         drop(state);
@@ -288,8 +288,8 @@ impl Slot {
     }
 }
 
-/// Lets through only what concerns primaries that need the source, and nothing of its first list: the primaries that it
-/// concerns are triggered once, at its end.
+/// Passes on only the events of primaries that need the source, and none of its first list: its primaries are triggered
+/// once, at the end of the list.
 struct Concerned {
     sink: Arc<dyn EventSink>,
     of: Weak<Slot>,
@@ -306,7 +306,7 @@ impl EventSink for Concerned {
 
     fn related_changed(&self, primary: &ObjectKey, cause: Cause) {
         let Some(of) = self.of.upgrade() else { return };
-        // Under the lock, so that one that was closed causes nothing any more. The processor only takes note.
+        // Under the lock: a slot that was closed causes nothing any more. The processor only takes note.
         let mut state = of.state.lock();
         let may_wait = || of.ends_with(of.wiring.scopes.of(primary));
         if state.claims.concerns(primary)

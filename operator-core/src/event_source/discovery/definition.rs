@@ -76,6 +76,11 @@ impl Definition {
         self.metadata.name.as_deref().unwrap_or_default()
     }
 
+    /// Whether both have the same content.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        self.metadata.generation == other.metadata.generation && self.offer() == other.offer()
+    }
+
     /// Whether objects of that kind are served because of it.
     pub(super) fn serves(&self, kind: &ResourceType) -> bool {
         let version = |version: &Version| version.served && version.name == kind.version();
@@ -85,7 +90,7 @@ impl Definition {
             && self.is_established()
     }
 
-    /// The part of it that decides the answers: the versions that are served; `None` while it isn't established.
+    /// The part that decides the answers: the versions that are served; `None` while it isn't established.
     pub(super) fn offer(&self) -> Option<Vec<&str>> {
         let served = self.spec.versions.iter().filter(|version| version.served);
         self.is_established().then(|| served.map(|version| version.name.as_str()).collect())

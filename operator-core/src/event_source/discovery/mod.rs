@@ -1,10 +1,10 @@
-//! Which kinds the cluster serves: one watch for all controllers of an operator, which starts with the first query.
+//! The kinds that the cluster serves: one watch for all controllers of an operator, which starts with the first query.
 //!
 //! ```text
 //! CustomResourceDefinitions ──watch──▶ names, versions ──▶ is it there? ──▶ conditions of workflows
 //!        │ appears, or goes; can be watched again              ▲
-//!        └──▶ wakes the primaries of those who asked           │
-//! GET /apis/<group>/<version> ──kept for a minute──────────────┘ kinds that no definition stands for
+//!        └──▶ wakes the primaries of the subscribers           │
+//! GET /apis/<group>/<version> ──kept for a minute──────────────┘ kinds without a definition
 //! ```
 //!
 //! # Guarantees
@@ -48,12 +48,12 @@ use definition::Definition;
 pub(crate) use subscribers::Subscriber;
 use subscribers::Subscribers;
 
-/// How long a run waits for the first list of definitions, as long as nothing says that it can't come.
+/// How long a run waits for the first list of definitions, unless the list fails.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an answer of the server's discovery is valid.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// Why it is unknown what the cluster serves. A retry may help.
+/// The reason why the served kinds are unknown. A retry may help.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DiscoveryError {
     /// The watch of definitions doesn't work.
@@ -138,6 +138,12 @@ impl Discovery {
         troubled.then(|| (NAME, health, self.0.subscribers.controllers()))
     }
 
+    /// `subscriber` is the controller of primaries of that kind: if their definition changes while definitions are
+    /// watched, those whose runs fail are triggered. This starts no watch.
+    pub(crate) fn follow_primaries(&self, kind: &ResourceType, subscriber: &Subscriber) {
+        self.0.subscribers.follow_primaries(&kind.full_name(), subscriber);
+    }
+
     /// Whether a definition exists and is established. `subscriber` is triggered when that changes.
     pub(crate) async fn is_defined(
         &self,
@@ -194,7 +200,7 @@ impl Discovery {
         }
     }
 
-    /// Waits until all definitions are known, or can't be: no run should wait for a right that was never granted.
+    /// Waits until all definitions are known, or their list fails: no run should wait for a right that was never granted.
     async fn definitions_known(&self, subscriber: &Subscriber) -> Result<(), DiscoveryError> {
         let DiscoveryState { informer, subscribers, .. } = &*self.0;
         self.watch();
@@ -204,7 +210,7 @@ impl Discovery {
                 match informer.health() {
                     SourceHealth::Unhealthy { reason, .. } => return Err(reason),
                     SourceHealth::Healthy if informer.is_synced() => return Ok(()),
-                    // It is told a moment before the end of the first list.
+                    // The health is reported a moment before the end of the first list.
                     SourceHealth::Healthy => informer.synced().await,
                     SourceHealth::Syncing => changed.await,
                 }

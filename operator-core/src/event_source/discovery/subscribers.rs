@@ -48,6 +48,8 @@ pub(super) struct Subscribers {
 struct Subscriptions {
     /// By the name of a definition, or of a group, and by controller.
     about: BTreeMap<String, BTreeMap<Arc<str>, Subscriber>>,
+    /// The controllers of primaries, by the name of their definition.
+    of_primaries: BTreeMap<String, Vec<Subscriber>>,
     controllers: BTreeMap<Arc<str>, Subscriber>,
     health: SourceHealth,
     /// A subscriber has got no answer.
@@ -58,11 +60,17 @@ impl Subscribers {
     pub(super) fn new(observers: Observers, view: Arc<View>) -> Self {
         let state = Subscriptions {
             about: BTreeMap::new(),
+            of_primaries: BTreeMap::new(),
             controllers: BTreeMap::new(),
             health: SourceHealth::Syncing,
             refused: false,
         };
         Self { view, observers, state: Mutex::new(state), health_changed: Notify::new() }
+    }
+
+    /// `subscriber` has primaries of the definition with that name.
+    pub(super) fn follow_primaries(&self, definition: &str, subscriber: &Subscriber) {
+        self.state.lock().of_primaries.entry(definition.to_owned()).or_default().push(subscriber.clone());
     }
 
     /// `subscriber` queries a definition, or a group.
@@ -89,7 +97,7 @@ impl Subscribers {
         self.state.lock().controllers.keys().cloned().collect()
     }
 
-    /// A subscriber has got no answer, and has to be triggered when there are any; which may be the case by now.
+    /// A subscriber has got no answer, and has to be triggered when there are answers, which may exist by now.
     pub(super) fn refused(&self, subscriber: &Subscriber) {
         let answers = {
             let mut state = self.state.lock();
@@ -117,12 +125,18 @@ impl ChangeHandler for Subscribers {
         let Some(kind) = change.kind.opened(&self.view) else { return };
         let definition = |object: &AnyObject| AnyObject::clone(object).typed::<Definition>();
         let (old, new) = match &kind {
-            // What was there when the first question was asked is part of its answer.
+            // A definition that existed when the first query came is part of its answer.
             ChangeKind::Added { initial: true, .. } => return,
             ChangeKind::Updated { old, new } => (definition(old), definition(new)),
             kind => (None, definition(kind.object())),
         };
         let Some(definition) = new else { return };
+        if !old.as_ref().is_some_and(|old| old.is_alike(&definition)) {
+            let of_primaries = self.state.lock().of_primaries.get(definition.name()).cloned();
+            for subscriber in of_primaries.iter().flatten() {
+                subscriber.sink.redefined(subscriber.cause);
+            }
+        }
         if old.is_some_and(|old| old.offer() == definition.offer()) {
             return;
         }

@@ -1,4 +1,4 @@
-//! What is known about another system's resources, by the primaries that they belong to. Pure.
+//! The known resources of another system, by the primaries that they belong to. Pure.
 //!
 //! ```text
 //! poll, fetch, push ──full set──▶ unconfirmed own writes correct it ──▶ entry of the primary ──changed, and accepted──▶ due
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! # Guarantees
-//! - The operator's own write is seen at once, unless something newer is known already; the one full set that follows
-//!   it can't undo it if it is old.
+//! - The operator's own write is seen at once, unless something newer is known already. If the next full set is older
+//!   than the write, it doesn't undo the write.
 //! - A foreign state is seen as soon as it is shown, and after two full sets without a write between them the cache is
 //!   what the second one shows.
 //! - Nothing is kept about a primary after [`ExternalCache::remove`].
@@ -39,7 +39,7 @@ pub(super) struct ExternalCache<R, I> {
 struct Entry<R, I> {
     resources: Set<R, I>,
     unconfirmed: Unconfirmed<R, I>,
-    /// How often the other system has reported something, so that an answer that was overtaken is detected.
+    /// How often the other system has reported something: this detects an answer that was overtaken.
     version: u64,
     /// A full set has been shown, even if it was empty.
     complete: bool,
@@ -62,7 +62,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         entry.map(|entry| entry.resources.values().cloned().collect()).unwrap_or_default()
     }
 
-    /// Whether a full set of the primary has been shown, so that nothing known means that there is nothing.
+    /// Whether a full set of the primary has been shown: then an empty set means that there is nothing.
     pub(super) fn is_complete(&self, primary: &ObjectKey) -> bool {
         self.entries.get(primary).is_some_and(|entry| entry.complete)
     }
@@ -132,7 +132,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         }
     }
 
-    /// Starts with what another cache has.
+    /// Starts with the contents of another cache.
     pub(super) fn adopt(&mut self, other: Self) {
         self.entries = other.entries;
     }
@@ -147,7 +147,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
         self.entries.remove(primary);
     }
 
-    /// Forgets all primaries but those that `keep` names.
+    /// Forgets all primaries for which `keep` is false.
     pub(super) fn retain(&mut self, keep: impl Fn(&ObjectKey) -> bool) {
         self.entries.retain(|primary, _| keep(primary));
     }
@@ -160,7 +160,7 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
 }
 
 /// Whether something was added, changed or removed that the filters accept.
-/// Whether two states are equal. What can't be compared, as its `PartialEq` panics, isn't.
+/// Whether two states are equal. If their `PartialEq` panics, they aren't.
 pub(super) fn same<R: PartialEq>(one: &R, other: &R) -> bool {
     fenced_or(|| one == other, false)
 }

@@ -1,4 +1,4 @@
-//! The user's fetch functions, the protection against their failures, and what these say about the source's health.
+//! The user's fetch functions, the protection against their failures, and the source's health.
 
 use std::{future::Future, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::{
 /// How long a fetch may take by default.
 pub(crate) const DEFAULT_FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Whether an answer from memory is acceptable.
+/// Whether an answer from memory is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// If there was one before.
+    /// Yes, if something was fetched before.
     Known,
     /// No.
     Fresh,
@@ -67,6 +67,6 @@ impl Condition {
 /// A source whose fetch failed, and which tries again after `pause`.
 pub(super) fn failing(error: &Error, pause: Duration) -> SourceHealth {
     let again = pause.as_secs_f32();
-    let advice = format!("what was fetched before is kept, and it is fetched again in {again} s");
+    let advice = format!("the resources fetched before are kept; the next fetch is in {again} s");
     SourceHealth::Unhealthy { reason: error_chain(error), advice: Some(advice) }
 }

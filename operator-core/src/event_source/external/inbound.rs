@@ -11,11 +11,11 @@ use crate::{
     resource::KubeObject,
 };
 
-/// Receives what another system pushes, for example by a webhook or a queue, and triggers the primary whose resources
+/// Receives the pushes of another system, for example by a webhook or a queue, and triggers the primary whose resources
 /// have changed. JOSDK: `CachingInboundEventSource`.
 ///
-/// User code pushes through the [`InboundHandle`], at any time. A run fetches what has not been pushed, with
-/// [`fetch_now`](super::ExternalStore::fetch_now), once for each primary.
+/// User code pushes through the [`InboundHandle`], at any time. If nothing has been pushed for a primary, a run fetches
+/// once, with [`fetch_now`](super::ExternalStore::fetch_now).
 ///
 /// ```
 /// use std::sync::Arc;

@@ -20,9 +20,9 @@ const MOST_EARLY: usize = 10_000;
 /// before the operator starts, while it runs, and between a stop and the next start. JOSDK:
 /// `handleResourceEvent` and `handleResourceDeleteEvent`.
 ///
-/// What is pushed while the operator isn't running is kept for its next start, for at most 10,000 primaries; that start
-/// forgets what the one before it had learned. What is pushed for a primary that doesn't exist is dropped, at the
-/// latest once all primaries have been seen. If that primary appears later, its run fetches.
+/// Pushes while the operator isn't running are kept for its next start, for at most 10,000 primaries; each start forgets
+/// the resources of the one before. Pushes for a primary that doesn't exist are dropped, once all primaries have been
+/// seen at the latest. If that primary appears later, its run fetches.
 pub struct InboundHandle<R, I> {
     id: IdOf<R, I>,
     line: Arc<Mutex<Line<R, I>>>,
@@ -40,9 +40,9 @@ struct Line<R, I> {
     starts: u64,
 }
 
-/// Receives what is pushed.
+/// Receives pushes.
 pub(super) trait Inbox<R, I>: Send + Sync {
-    /// Starts with what was pushed before.
+    /// Starts with the earlier pushes.
     fn adopt(&self, early: ExternalCache<R, I>);
     /// A full set of a primary was pushed.
     fn put(&self, primary: &ObjectKey, set: Set<R, I>);
@@ -61,7 +61,7 @@ impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {
         let set = by_id(resources, &self.id);
         let mut line = self.line.lock();
         match line.inbox() {
-            // The lock goes first: the source may wake the primary, which is for others to be told of.
+            // The lock is released first: the source may wake the primary, which notifies others.
             Some(inbox) => {
                 drop(line);
                 inbox.put(primary, set);
@@ -81,7 +81,7 @@ impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {
                 drop(line);
                 inbox.delete(primary, id);
             }
-            // Only what a push has shown is known here.
+            // Only pushed resources are known here.
             None if line.early.is_complete(primary) => {
                 line.early.vanished(primary, id);
             }
@@ -110,7 +110,7 @@ impl<R: PartialEq, I: Ord + Clone> Line<R, I> {
         if !has_room && !std::mem::replace(&mut self.is_full, true) {
             tracing::warn!(
                 primaries = MOST_EARLY,
-                "resources are pushed to a source that doesn't run; further primaries' are dropped, and fetched when it does"
+                "too many pushes to a source that doesn't run: those of further primaries are dropped, and fetched once it runs"
             );
         }
         has_room

@@ -18,10 +18,10 @@
 //! - A fetch that fails, hangs or panics changes nothing that is known, and stops neither its source nor another.
 //! - At most one fetch at a time is in progress for the same resources; an answer that was overtaken by a push, or by
 //!   the deletion of its primary, is discarded.
-//! - Everything that is learned belongs to one start of the controller. Handles outlive it: they can be used before,
-//!   during and after.
-//! - The sources that fetch for each primary keep nothing about one that is gone. What one fetch for all has shown is
-//!   kept for as long as it is shown.
+//! - The known resources belong to one start of the controller. Handles outlive it: they can be used before, during and
+//!   after.
+//! - The sources that fetch for each primary keep nothing about one that is gone. Resources of one fetch for all are kept
+//!   as long as the fetch returns them.
 //!
 //! # Assumptions
 //! - Fetch functions can be dropped at any await. They are only called while the controller runs.

@@ -26,8 +26,8 @@ pub(super) type FetchAll<R> = Arc<dyn Fn() -> BoxFuture<'static, Result<AllOf<R>
 /// JOSDK: `PollingEventSource`.
 ///
 /// The controller's first run waits until the first fetch has succeeded. A fetch that fails makes the source unhealthy
-/// until one succeeds; what was known is kept. Before the first success a failed fetch is repeated after one second,
-/// then two, four and so on up to a minute, and never later than after a period.
+/// until one succeeds; the known resources are kept. Before the first success a failed fetch is repeated after one
+/// second, then two, four and so on up to a minute, and never later than after a period.
 ///
 /// Read it with `context.external::<R>()`, or with `context.external_source::<R>(name)` if a run also writes.
 ///

@@ -33,7 +33,7 @@ pub(super) struct Polling<R, I> {
     events: SourceEvents,
     condition: Condition,
     cache: Mutex<ExternalCache<R, I>>,
-    /// Held while a fetch is in progress, so that an older answer can't come after a newer one.
+    /// Held while a fetch is in progress: an older answer can't come after a newer one.
     one_at_a_time: tokio::sync::Mutex<()>,
     /// Set by the first fetch that succeeded.
     polled: SetOnce<()>,
@@ -81,7 +81,7 @@ where
     }
 
     async fn read(&self, primary: &ObjectKey, need: Need) -> Result<Vec<Arc<R>>, Error> {
-        // What is known is not to wait for a poll that is under way.
+        // Known resources are returned without waiting for a poll in progress.
         if need == Need::Fresh || !self.polled.initialized() {
             self.poll(need, Some(primary)).await?;
         }

@@ -14,7 +14,7 @@ use crate::{
 /// The default for the maximum number of fetches of one source at the same time.
 const DEFAULT_CONCURRENCY: usize = 10;
 
-/// By default a period is up to a tenth longer, so that polls that start together don't stay together.
+/// By default a period is up to a tenth longer: polls that start together drift apart.
 const DEFAULT_SPREAD: f64 = 0.1;
 
 /// Fetches the resources of each primary separately, periodically, and triggers it when they have changed. JOSDK:

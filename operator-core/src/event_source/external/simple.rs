@@ -36,7 +36,7 @@ pub struct SimpleInboundHandle(Arc<Mutex<Line>>);
 /// The target of wakes.
 #[derive(Debug, Default)]
 struct Line {
-    /// The way to the controller, while it runs.
+    /// The connection to the controller, while it runs.
     events: Option<SourceEvents>,
     /// How often the source has been started.
     starts: u64,

@@ -1,4 +1,4 @@
-//! Another system's resources: how one is recognised, and how a run reads them and reports what it has changed there.
+//! Another system's resources: their ids, and how a run reads them and reports its own changes.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{event_source::Error, resource::ObjectKey};
 /// A running source of resources of another system, as returned by `Context::external_source`.
 pub(crate) type ExternalSource<R> = Arc<dyn ExternalStore<R>>;
 
-/// What is known of another system's resources of type `R`. All caching sources outside the cluster implement it. A
+/// The known resources of type `R` of another system. All caching sources outside the cluster implement it. A
 /// custom source may implement it, and is then passed to
 /// [`Sources::add_external`](crate::event_source::Sources::add_external). JOSDK: `ExternalResourceCachingEventSource`
 /// with its `RecentOperationCacheFiller`.
@@ -42,28 +42,28 @@ pub trait ExternalStore<R>: Send + Sync {
     /// The event source's name, unique within the controller.
     fn name(&self) -> &str;
 
-    /// What is known to belong to a primary, including the operator's own writes, in the order of the ids. Nothing is
+    /// The known resources of a primary, including the operator's own writes, in the order of the ids. Nothing is
     /// fetched.
     fn get(&self, primary: &ObjectKey) -> Vec<Arc<R>>;
 
-    /// What belongs to a primary. If it has not been fetched since the controller's start, it is fetched now, without
-    /// an event. From then on calls answer from memory, even if nothing was found.
+    /// The resources of a primary. If they have not been fetched since the controller's start, they are fetched now,
+    /// without an event. From then on calls answer from memory, even if nothing was found.
     ///
     /// # Errors
-    /// If it has to be fetched and can't be, or the primary is gone.
+    /// If a needed fetch fails, or the primary is gone.
     fn fetch_now<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>>;
 
-    /// The same, but it is always fetched: for a run that must know, for example because the answer to its last
+    /// The same, but always with a fetch: for a run that must be certain, for example because the answer to its last
     /// `create` was lost. A source that has one fetch for all primaries fetches all, and wakes the others as needed.
     ///
     /// # Errors
-    /// If it can't be fetched, or the primary is gone.
+    /// If the fetch fails, or the primary is gone.
     fn refetch<'s>(&'s self, primary: &'s ObjectKey) -> BoxFuture<'s, Result<Vec<Arc<R>>, Error>>;
 
     /// The run has created a resource. If a poll has shown it already, the state from the poll stays.
     fn created(&self, primary: &ObjectKey, new: Arc<R>);
 
-    /// The run has changed a resource, which it had seen as `previous`. If another state is known by now, that one
+    /// The run has changed a resource, which it had seen as `previous`. If another state is known by now, that state
     /// stays.
     fn updated(&self, primary: &ObjectKey, previous: &R, new: Arc<R>);
 

@@ -7,16 +7,15 @@ use std::{
 
 use super::cache::{Set, same};
 
-/// The number of writes that are remembered beside one for each resource that there is. A source that is never shown a
-/// full set again would otherwise remember its writes forever; and what a primary creates in one go must fit, however
-/// much it is.
+/// The number of writes that are remembered in addition to one for each existing resource. Without a limit, a source that
+/// never gets a full set again would remember its writes forever; and all that a primary creates in one go must fit.
 const SPARE: usize = 1024;
 
 /// The writes to the resources of one primary since its last full update, the newest last.
 #[derive(Debug)]
 pub(super) struct Unconfirmed<R, I>(VecDeque<(I, Replaced<R>)>);
 
-/// The state that a write put an end to; none where it created the resource.
+/// The state that a write has replaced; none if it created the resource.
 type Replaced<R> = Option<Arc<R>>;
 
 impl<R, I> Default for Unconfirmed<R, I> {
@@ -26,7 +25,7 @@ impl<R, I> Default for Unconfirmed<R, I> {
 }
 
 impl<R: PartialEq, I: Ord> Unconfirmed<R, I> {
-    /// A write has put an end to `replaced`; there are `resources` now.
+    /// A write has replaced `replaced`; there are `resources` now.
     pub(super) fn wrote(&mut self, id: I, replaced: Replaced<R>, resources: usize) {
         self.0.push_back((id, replaced));
         while self.0.len() > SPARE + resources {
@@ -45,8 +44,8 @@ impl<R: PartialEq, I: Ord> Unconfirmed<R, I> {
     }
 
     /// Corrects a full set if it is behind the writes: a resource that was written and is missing, or is shown in a
-    /// state that a write has replaced, is as `known`. Any other state was written by someone else and stands. The
-    /// writes are forgotten, so that the next full set is taken as it is.
+    /// state that a write has replaced, is as `known`. Any other state was written by someone else and stays. The
+    /// writes are forgotten: the next full set is taken unchanged.
     pub(super) fn settle(&mut self, mut shown: Set<R, I>, known: &Set<R, I>) -> Set<R, I>
     where
         I: Clone,

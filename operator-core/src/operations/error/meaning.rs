@@ -34,9 +34,7 @@ impl Error {
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
-            // A test of a patch fails without a cause: the object has another state by now.
-            Self::Refused { verb, status, .. } if status.code == 422 && !has_causes(status) => *verb == PATCH,
-            Self::Refused { status, .. } => !matches!(status.code, 400 | 405 | 413 | 415 | 422),
+            Self::Refused { status, .. } => !matches!(status.code, 405 | 413 | 415),
             Self::Unanswered { .. }
             | Self::NotServed { .. }
             | Self::Fenced { .. }
@@ -45,6 +43,7 @@ impl Error {
             | Self::Gone { .. }
             | Self::OwnerGoes { .. }
             | Self::Going { .. }
+            | Self::Misfit { .. }
             | Self::NamespaceTerminating { .. }
             | Self::Undecodable { .. }
             | Self::NotFetched { .. } => true,
@@ -72,6 +71,22 @@ impl Error {
             Self::Refused { status, .. } => is_servers(status.code),
             Self::Unanswered { .. } | Self::NotServed { .. } | Self::Fenced { .. } => true,
             Self::NotFetched { source, .. } => source.status().is_none_or(is_servers),
+            _ => false,
+        }
+    }
+
+    /// Whether something outside decides when the same write succeeds: it was refused with 400 or 422, as webhooks, policies,
+    /// and older definitions do; the namespace is missing, or being terminated; what is applied doesn't fit the installed
+    /// schema. Such a failure uses up no attempt of a run's retry either.
+    pub(crate) fn is_decided_outside(&self) -> bool {
+        match self {
+            // A test of a patch fails without a cause: the object has another state by now.
+            Self::Refused { status, .. } if status.code == 422 => !self.is_outdated(),
+            Self::Refused { status, .. } if status.code == 400 => true,
+            // It names an object, and another one than this: the namespace.
+            Self::Refused { status, .. } => status.code == 404 && !self.is_not_found(),
+            Self::InTheWay { refused, .. } | Self::Immutable { refused } => refused.is_decided_outside(),
+            Self::NamespaceTerminating { .. } | Self::Misfit { .. } => true,
             _ => false,
         }
     }
@@ -147,6 +162,15 @@ impl Error {
 /// Whether a refusal says what is wrong with the object.
 fn has_causes(status: &Status) -> bool {
     status.details.as_ref().is_some_and(|details| !details.causes.is_empty())
+}
+
+/// Whether the server says that an apply, or what it is applied to, doesn't fit the schema. Its code is that of an outage.
+pub(crate) fn says_misfit(status: &Status) -> bool {
+    let words = &status.message;
+    status.code == 500
+        && (words.starts_with("failed to create typed ")
+            || words.contains("to smd typed: ")
+            || words.contains("unable to convert unstructured object to "))
 }
 
 /// Whether an answer with this code is a failure of the server, not of the request. A denied right (403) has to be
@@ -225,6 +249,29 @@ mod tests {
     }
 
     #[test]
+    fn what_something_outside_decides_is_told_from_an_outage_and_from_what_only_the_code_can_change() {
+        let meant = |status: serde_json::Value| {
+            let error = refused_to("apply", status);
+            (error.is_servers(), error.is_decided_outside(), error.is_retryable())
+        };
+        let (server, outside) = ((true, false, true), (false, true, true));
+        assert_eq!(meant(json!({ "code": 400 })), outside);
+        assert_eq!(meant(json!({ "code": 403 })), server);
+        assert_eq!(meant(json!({ "code": 404, "details": { "name": "shop" } })), outside);
+        assert_eq!(meant(json!({ "code": 404, "details": { "name": "one" } })), (false, false, true));
+        assert_eq!(meant(json!({ "code": 409 })), (false, false, true));
+        assert_eq!(meant(json!({ "code": 413 })), (false, false, false));
+        assert_eq!(meant(json!({ "code": 422 })), outside);
+        assert_eq!(meant(json!({ "code": 500, "message": "etcdserver: request timed out" })), server);
+        for misfit in [
+            "failed to create typed patch object (shop/one; v1, Kind=ConfigMap): .a: field not declared in schema",
+            "failed to create typed live object (shop/one; v1, Kind=Page): .spec.a: expected string, got &{1}",
+        ] {
+            assert_eq!(meant(json!({ "code": 500, "message": misfit })), outside, "{misfit}");
+        }
+    }
+
+    #[test]
     fn the_server_may_ask_for_patience_within_reason() {
         let asks =
             |seconds: u32| refused(json!({ "code": 429, "details": { "retryAfterSeconds": seconds } }));
@@ -251,8 +298,12 @@ mod tests {
     fn a_failed_test_is_told_from_an_invalid_object() {
         let invalid = json!({ "causes": [{ "reason": "FieldValueInvalid", "field": "spec" }] });
         assert!(refused(json!({ "code": 422 })).is_outdated());
-        assert!(refused(json!({ "code": 422 })).is_retryable(), "the object may have another state later");
-        assert!(!refused(json!({ "code": 422, "details": invalid })).is_retryable());
+        assert!(
+            !refused(json!({ "code": 422 })).is_decided_outside(),
+            "the object may have another state later"
+        );
+        assert!(refused(json!({ "code": 422, "details": invalid })).is_decided_outside());
+        assert!(refused_to("apply", json!({ "code": 422 })).is_decided_outside());
         assert!(!refused_to("apply", json!({ "code": 422 })).is_outdated());
         assert!(!refused(json!({ "code": 422, "details": invalid })).is_outdated());
         assert!(refused(json!({ "code": 409 })).is_outdated());

@@ -14,8 +14,8 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-pub(crate) use meaning::is_servers;
 pub(super) use meaning::{PATCH, masked, says_immutable};
+pub(crate) use meaning::{is_servers, says_misfit};
 
 /// An error of this module. Its text never contains a value of a Secret.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +46,16 @@ pub enum Error {
         "{refused}; that can't be changed in an existing object: delete the object, or let the dependent do so with `.recreate_when_immutable()`"
     )]
     Immutable {
+        /// The server's answer.
+        refused: Box<Error>,
+    },
+    /// The server can't read what is applied, or the object that it is applied to, by the schema of its kind: a field that
+    /// the schema lacks, a value of another type, a key that is there twice. Nothing was written. It is the code's mistake,
+    /// or the installed definition is another one than that for which the code was made.
+    #[error(
+        "{refused}; this doesn't fit the schema of its kind: correct the object in the code, or install the definition that the code was made for"
+    )]
+    Misfit {
         /// The server's answer.
         refused: Box<Error>,
     },
@@ -296,12 +306,14 @@ impl Error {
         if status.code == 403 && causes().any(|cause| cause.reason == "NamespaceTerminating") {
             return Self::NamespaceTerminating { kind, key };
         }
+        let misfits = says_misfit(&status);
         let status = meaning::masked_status(&kind, status);
         // A creation's 404 names the namespace that is missing.
         if is_not_served(&status) {
             return Self::NotServed { verb, kind, key, message: status.message };
         }
-        Self::Refused { verb, kind, key, status }
+        let refused = Self::Refused { verb, kind, key, status };
+        if misfits { Self::Misfit { refused: Box::new(refused) } } else { refused }
     }
 
     pub(super) fn unanswered(

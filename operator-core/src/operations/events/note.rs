@@ -1,4 +1,8 @@
-//! What an Event says, and its name. Pure.
+//! What an Event says, its name, and how many of them a primary may have. Pure.
+//!
+//! The quota is that of client-go's spam filter: a burst for each object, then one in each interval.
+
+use std::{num::NonZeroU32, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -6,7 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::resource::{ObjectKey, ResourceType, Uid, digits};
+use crate::{
+    environment::{Now, Quota, QuotaState},
+    resource::{ObjectKey, ResourceType, Uid, digits},
+};
 
 /// The namespace of Events about cluster-scoped objects: the server takes them in no other one.
 const OF_CLUSTER_SCOPED: &str = "default";
@@ -68,15 +75,15 @@ pub(super) struct Reporter<'r> {
 
 /// The Event that is there already.
 #[derive(Debug, Deserialize)]
-pub(super) struct Known {
-    metadata: KnownMetadata,
+pub(super) struct RecordedEvent {
+    metadata: RecordedEventMetadata,
     #[serde(default)]
     count: Option<i32>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct KnownMetadata {
+struct RecordedEventMetadata {
     resource_version: String,
 }
 
@@ -137,7 +144,7 @@ impl Note {
     }
 
     /// What changes when it happens again, bound to the state that was counted.
-    pub(super) fn again(&self, known: &Known, now: Timestamp) -> Value {
+    pub(super) fn again(&self, known: &RecordedEvent, now: Timestamp) -> Value {
         json!({
             "metadata": { "resourceVersion": known.metadata.resource_version },
             "count": known.count.unwrap_or(1).saturating_add(1),
@@ -148,7 +155,7 @@ impl Note {
     }
 }
 
-impl Known {
+impl RecordedEvent {
     pub(super) fn version(&self) -> &str {
         &self.metadata.resource_version
     }
@@ -172,6 +179,23 @@ fn cut_at(text: &str, longest: usize) -> &str {
         end -= 1;
     }
     &text[..end]
+}
+
+/// The number of Events that a primary may have at once.
+const BURST: NonZeroU32 = NonZeroU32::new(25).expect("it is not zero");
+
+/// The time after which it may have one more.
+const INTERVAL: Duration = Duration::from_secs(5 * 60);
+
+/// What is left of a primary's quota.
+#[derive(Debug, Default)]
+pub(super) struct EventQuota(Option<QuotaState>);
+
+impl EventQuota {
+    /// Takes one. Returns whether there was one.
+    pub(super) fn take(&mut self, now: Now) -> bool {
+        self.0.get_or_insert_with(|| Quota::every(INTERVAL, BURST).start(now)).take(now).is_ok()
+    }
 }
 
 #[cfg(test)]
@@ -233,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_repetition_is_counted_with_its_time_and_bound_to_the_version() {
-        let known = |count: Value| -> Known {
+        let known = |count: Value| -> RecordedEvent {
             serde_json::from_value(json!({ "metadata": { "resourceVersion": "7" }, "count": count })).unwrap()
         };
         let now = Timestamp::from_second(3).unwrap();
@@ -263,5 +287,16 @@ mod tests {
             prop_assert!(place.name().len() <= 253);
             prop_assert!(place.name().starts_with(&name[..name.len().min(220)]));
         }
+    }
+
+    fn at(seconds: u64) -> Now {
+        Now::at(Duration::from_secs(seconds))
+    }
+
+    #[test]
+    fn a_primary_has_a_burst_and_then_one_now_and_then() {
+        let mut quota = EventQuota::default();
+        let mut passed = |seconds| (0..100).filter(|_| quota.take(at(seconds))).count();
+        assert_eq!([passed(0), passed(299), passed(300), passed(900)], [25, 0, 1, 2]);
     }
 }

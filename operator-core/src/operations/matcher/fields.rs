@@ -5,15 +5,132 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::{Map, Value};
 
-use super::{
-    MAX_PATHS, Match,
-    path::Path,
-    value::{integer, is_nothing, leaves_no_trace, present, same},
-};
+use super::values::{Path, integer, is_nothing, leaves_no_trace, present, same};
 
 type Fields = Map<String, Value>;
+
+/// The part of an object that is compared, or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Object,
+    Status,
+}
+
+impl Part {
+    pub(crate) const fn subresource(self) -> Option<&'static str> {
+        match self {
+            Self::Object => None,
+            Self::Status => Some("status"),
+        }
+    }
+}
+
+/// The maximum number of paths in [`Match::Differs`]: enough to see what happens, and a bound on the work.
+pub(super) const MAX_PATHS: usize = 8;
+
+/// Where the set of owned fields is stored, and so the path of a difference that is in the set and not in a field.
+const MANAGED_FIELDS: &str = "metadata.managedFields";
+
+/// The result of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Match {
+    /// Writing would change nothing.
+    Equal,
+    /// Writing would change something. The paths (`spec.template.spec.containers[0].image`) show where, at most eight
+    /// of them and never with a value, so they may be logged even if the object is a Secret.
+    ///
+    /// Items of lists are named by their position in the desired object, or in the actual one if they are not wanted
+    /// any more.
+    Differs(Vec<String>),
+    /// The object has no entry of an apply by this manager to this subresource: it was never applied, or it was written
+    /// by other means. Applying creates the entry.
+    NeverApplied,
+}
+
+impl Match {
+    /// Whether writing can be left out.
+    #[must_use]
+    pub const fn is_equal(&self) -> bool {
+        matches!(self, Self::Equal)
+    }
+}
+
+/// Whether a server-side apply of `desired` by `manager` would change `actual`.
+///
+/// `managed` are the managed fields of `actual`; entries of other managers may have been dropped from it, and
+/// `fieldsV1` may be text, as it is in the caches of this library. With `subresource` `Some("status")` only `status` is
+/// compared, otherwise everything except `status`.
+///
+/// A set of another API version than the one of `desired` is a difference, because its fields may have other names.
+/// Applying moves the entry to the new version.
+///
+/// There are no errors: what can't be interpreted is a [`Match::Differs`], because applying again corrects it. That
+/// includes two entries for one manager and subresource, which the API server does not produce.
+///
+/// JOSDK: `SSABasedGenericKubernetesResourceMatcher`, which does not distinguish subresources and fails on malformed
+/// sets.
+pub fn matches_owned_fields(
+    desired: &Value,
+    actual: &Value,
+    managed: &[ManagedFieldsEntry],
+    manager: &str,
+    subresource: Option<&str>,
+) -> Match {
+    walked(desired, managed, manager, subresource, |walk, owned| match subresource {
+        Some("status") => walk.status(desired, actual, owned),
+        _ => walk.object(desired, Some(actual), owned),
+    })
+}
+
+/// Whether `manager`, which has applied `desired` to the main resource, still owns exactly its fields. The values are
+/// not looked at.
+pub fn still_owned(desired: &Value, managed: &[ManagedFieldsEntry], manager: &str) -> Match {
+    walked(desired, managed, manager, None, |walk, owned| walk.object(desired, None, owned))
+}
+
+fn walked(
+    desired: &Value,
+    managed: &[ManagedFieldsEntry],
+    manager: &str,
+    subresource: Option<&str>,
+    walk: impl FnOnce(&mut Walk, &Fields),
+) -> Match {
+    let mut entries = managed.iter().filter(|entry| is_applied_by(entry, manager, subresource));
+    let Some(entry) = entries.next() else { return Match::NeverApplied };
+    let Some(owned) = owned_fields(entry).filter(|_| entries.next().is_none()) else {
+        return Match::Differs(vec![MANAGED_FIELDS.to_owned()]);
+    };
+    if let (Some(wanted), Some(recorded)) =
+        (desired.get("apiVersion").and_then(Value::as_str), entry.api_version.as_deref())
+        && wanted != recorded
+    {
+        return Match::Differs(vec!["apiVersion".to_owned()]);
+    }
+    let mut walked = Walk::default();
+    walk(&mut walked, &owned);
+    walked.into_match()
+}
+
+/// The set of owned fields that an entry records, as a tree or as text.
+pub(crate) fn owned_fields(entry: &ManagedFieldsEntry) -> Option<Cow<'_, Fields>> {
+    match (entry.fields_type.as_deref(), &entry.fields_v1.as_ref()?.0) {
+        (None | Some("FieldsV1"), Value::Object(fields)) => Some(Cow::Borrowed(fields)),
+        (None | Some("FieldsV1"), Value::String(text)) => serde_json::from_str(text).ok().map(Cow::Owned),
+        _ => None,
+    }
+}
+
+/// Whether an entry records an apply by this manager to this subresource. The main resource is an absent or an empty
+/// name; a finalizer and a status applied by one manager are two entries.
+pub(crate) fn is_applied_by(entry: &ManagedFieldsEntry, manager: &str, subresource: Option<&str>) -> bool {
+    entry.manager.as_deref() == Some(manager)
+        && entry.operation.as_deref() == Some("Apply")
+        && entry.subresource.as_deref().unwrap_or_default() == subresource.unwrap_or_default()
+}
 
 /// The fields of `metadata` that no manager owns, or that identify the object and are no content.
 const IGNORED_METADATA: [&str; 9] = [
@@ -51,13 +168,13 @@ impl Scope {
 
 /// The content of the actual object in one place.
 #[derive(Clone, Copy)]
-enum Found<'a> {
+enum ActualValue<'a> {
     /// It doesn't matter; what counts is whose it is.
     Any,
     Value(Option<&'a Value>),
 }
 
-impl<'a> Found<'a> {
+impl<'a> ActualValue<'a> {
     /// That of a field. `None` if this isn't an object.
     fn fields(self) -> Option<impl Fn(&str) -> Self> {
         let fields = match self {
@@ -92,7 +209,8 @@ impl Walk {
 
     /// Compares everything except `status`; without `actual` only whether exactly what is desired is owned.
     pub(super) fn object(&mut self, desired: &Value, actual: Option<&Value>, owned: &Fields) {
-        let found = |value: Option<_>| actual.map_or(Found::Any, |_| Found::Value(present(value)));
+        let found =
+            |value: Option<_>| actual.map_or(ActualValue::Any, |_| ActualValue::Value(present(value)));
         let path = Path::Field(&Path::Root, "metadata");
         let nothing = Fields::new();
         match owned.get("f:metadata").map_or(Some(&nothing), Value::as_object) {
@@ -111,7 +229,7 @@ impl Walk {
         let path = Path::Field(&Path::Root, "status");
         let wanted = present(desired.get("status"));
         match owned.get("f:status") {
-            Some(below) => self.node(&path, wanted, Found::Value(present(actual.get("status"))), below),
+            Some(below) => self.node(&path, wanted, ActualValue::Value(present(actual.get("status"))), below),
             None if wanted.is_none_or(leaves_no_trace) => {}
             None => self.differs(&path),
         }
@@ -135,7 +253,7 @@ impl Walk {
 
     /// Compares what the managed set `owned` contains for one place. All keys of a place are of one kind, so the first
     /// one decides; the walk over that kind finds any stray key.
-    fn node(&mut self, path: &Path<'_>, wanted: Option<&Value>, found: Found<'_>, owned: &Value) {
+    fn node(&mut self, path: &Path<'_>, wanted: Option<&Value>, found: ActualValue<'_>, owned: &Value) {
         let Some(owned) = owned.as_object() else { return self.differs(path) };
         match within(owned).next().map(|(key, _)| key.get(..2)) {
             None => self.value(path, wanted, found),
@@ -147,14 +265,14 @@ impl Walk {
     }
 
     /// Compares a value that is owned as a whole: a scalar, or an atomic list or map.
-    fn value(&mut self, path: &Path<'_>, wanted: Option<&Value>, found: Found<'_>) {
+    fn value(&mut self, path: &Path<'_>, wanted: Option<&Value>, found: ActualValue<'_>) {
         let is_equal = match (wanted, found) {
-            (wanted, Found::Any) => wanted.is_some(),
+            (wanted, ActualValue::Any) => wanted.is_some(),
             // Nothing is left that an apply could remove.
-            (None, Found::Value(found)) => found.is_none(),
+            (None, ActualValue::Value(found)) => found.is_none(),
             // It is owned, so it was sent before, and the server has dropped it.
-            (Some(wanted), Found::Value(None)) => is_nothing(wanted),
-            (Some(wanted), Found::Value(Some(found))) => same(wanted, found),
+            (Some(wanted), ActualValue::Value(None)) => is_nothing(wanted),
+            (Some(wanted), ActualValue::Value(Some(found))) => same(wanted, found),
         };
         if !is_equal {
             self.differs(path);
@@ -166,7 +284,7 @@ impl Walk {
         &mut self,
         path: &Path<'_>,
         wanted: Option<&Value>,
-        found: Found<'_>,
+        found: ActualValue<'_>,
         owned: &Fields,
         scope: Scope,
     ) {
@@ -212,7 +330,7 @@ impl Walk {
 
     /// Compares the owned items of a list that is merged by key. Each key has to identify exactly one item, and each
     /// desired item has to be identified.
-    fn items(&mut self, path: &Path<'_>, wanted: Option<&Value>, found: Found<'_>, owned: &Fields) {
+    fn items(&mut self, path: &Path<'_>, wanted: Option<&Value>, found: ActualValue<'_>, owned: &Fields) {
         let keys: Option<Vec<_>> = within(owned).map(|(key, below)| Some((item_key(key)?, below))).collect();
         let (Some(wanted), Some(found), Some(keys)) = (items(wanted), found.items(), keys) else {
             return self.differs(path);
@@ -237,10 +355,10 @@ impl Walk {
             }
             match (at, found) {
                 (Only::One(at, wanted), None) => {
-                    self.node(&Path::Item(path, at), Some(wanted), Found::Any, below);
+                    self.node(&Path::Item(path, at), Some(wanted), ActualValue::Any, below);
                 }
                 (Only::One(at, wanted), Some(Only::One(_, found))) => {
-                    self.node(&Path::Item(path, at), Some(wanted), Found::Value(Some(found)), below);
+                    self.node(&Path::Item(path, at), Some(wanted), ActualValue::Value(Some(found)), below);
                 }
                 (Only::One(at, _), Some(_)) | (Only::None, Some(Only::One(at, _))) => {
                     self.differs(&Path::Item(path, at));
@@ -257,7 +375,7 @@ impl Walk {
     }
 
     /// Compares the owned values of a list that is a set. The path is the list's, because the values must not be shown.
-    fn set(&mut self, path: &Path<'_>, wanted: Option<&Value>, found: Found<'_>, owned: &Fields) {
+    fn set(&mut self, path: &Path<'_>, wanted: Option<&Value>, found: ActualValue<'_>, owned: &Fields) {
         let value = |key: &String| {
             let value: Value = serde_json::from_str(key.strip_prefix("v:")?).ok()?;
             Some(Cow::Owned(plain(&value).into_owned()))

@@ -75,7 +75,7 @@ pub(super) fn drift(
     let others = managed.iter().filter(|entry| !is_applied_by(entry, manager, None));
     let sets: Vec<_> =
         others.filter_map(|entry| Some((entry.manager.as_deref()?, owned_fields(entry)?))).collect();
-    let root = || Place {
+    let root = || DriftPlace {
         desired: Some(desired),
         live: Some(live),
         pointer: String::new(),
@@ -84,7 +84,7 @@ pub(super) fn drift(
     };
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let mut drift = Drift::default();
-    let mut lists: Vec<Place<'_>> = Vec::new();
+    let mut lists: Vec<DriftPlace<'_>> = Vec::new();
     for path in causes.clone().filter_map(|cause| steps(&cause.field)) {
         let cited = root().lists(&path);
         if cited.is_empty() {
@@ -114,7 +114,7 @@ impl Drift {
 }
 
 /// A place on the path that a cause cites.
-struct Place<'a> {
+struct DriftPlace<'a> {
     desired: Option<&'a Value>,
     live: Option<&'a Value>,
     /// Its position in the live object, as a JSON pointer and in readable form.
@@ -124,7 +124,7 @@ struct Place<'a> {
     sets: Vec<(&'a str, &'a Fields)>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> DriftPlace<'a> {
     fn field(&self, name: &str) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
         let path = match name.contains('.') {
@@ -163,10 +163,12 @@ impl<'a> Place<'a> {
     }
 
     /// The innermost lists on the path in which something is ours and others have written.
-    fn lists(self, path: &[Step]) -> Vec<Self> {
+    fn lists(self, path: &[PathStep]) -> Vec<Self> {
         let inner = match path.split_first() {
-            Some((Step::Field(name), rest)) => self.field(name).lists(rest),
-            Some((Step::Item, rest)) => self.items().into_iter().flat_map(|item| item.lists(rest)).collect(),
+            Some((PathStep::Field(name), rest)) => self.field(name).lists(rest),
+            Some((PathStep::Item, rest)) => {
+                self.items().into_iter().flat_map(|item| item.lists(rest)).collect()
+            }
             None => Vec::new(),
         };
         let has_items =
@@ -178,10 +180,10 @@ impl<'a> Place<'a> {
     }
 
     /// Names what is cited, if it is in no list of ours. A field beside what we apply is removed.
-    fn beside(self, path: &[Step], manager: &str, to: &mut Drift) {
-        let Some((Step::Field(name), rest)) = path.split_first() else { return };
+    fn beside(self, path: &[PathStep], manager: &str, to: &mut Drift) {
+        let Some((PathStep::Field(name), rest)) = path.split_first() else { return };
         let field = self.field(name);
-        if matches!(rest.first(), Some(Step::Field(_))) {
+        if matches!(rest.first(), Some(PathStep::Field(_))) {
             return field.beside(rest, manager, to);
         }
         let theirs = field.theirs(manager);
@@ -211,26 +213,26 @@ impl<'a> Place<'a> {
 }
 
 /// One step of a path. The number of an item says little: the server counts them as it merges the two lists.
-enum Step {
+enum PathStep {
     Field(String),
     Item,
 }
 
 /// The steps of `spec.ports[1].name`. A name in brackets that isn't a number is a field: `metadata.labels[a.io/b]`.
-fn steps(field: &str) -> Option<Vec<Step>> {
+fn steps(field: &str) -> Option<Vec<PathStep>> {
     let mut steps = Vec::new();
     let mut rest = field;
     while !rest.is_empty() {
         let (step, after) = if let Some(inner) = rest.strip_prefix('[') {
             let (inside, after) = inner.split_once(']')?;
             let is_number = inside.parse::<usize>().is_ok();
-            (if is_number { Step::Item } else { Step::Field(inside.to_owned()) }, after)
+            (if is_number { PathStep::Item } else { PathStep::Field(inside.to_owned()) }, after)
         } else {
             let (name, after) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
             if name.is_empty() {
                 return None;
             }
-            (Step::Field(name.to_owned()), after)
+            (PathStep::Field(name.to_owned()), after)
         };
         steps.push(step);
         rest = after.strip_prefix('.').unwrap_or(after);

@@ -16,28 +16,12 @@ use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::operations::{
     error::{Error, masked},
-    matcher::strip_nulls,
+    matcher::{Part, strip_nulls},
 };
 use crate::{
     cache::range_within,
     resource::{Object, ObjectKey, ResourceType},
 };
-
-/// The part of an object that is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::operations) enum Part {
-    Object,
-    Status,
-}
-
-impl Part {
-    pub(in crate::operations) const fn subresource(self) -> Option<&'static str> {
-        match self {
-            Self::Object => None,
-            Self::Status => Some("status"),
-        }
-    }
-}
 
 /// `object` as the body of a server-side apply: with its type, without nulls, managed fields and version.
 pub(in crate::operations) fn applied(object: &dyn Object, kind: &ResourceType) -> Result<Value, Error> {
@@ -311,7 +295,7 @@ pub(in crate::operations) struct Locked<'a> {
 }
 
 /// The metadata of such a body.
-struct Metadata<'a> {
+struct LockedMetadata<'a> {
     fields: Option<&'a Map<String, Value>>,
     version: Option<&'a str>,
     uid: Option<&'a str>,
@@ -321,7 +305,7 @@ impl Serialize for Locked<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Some(fields) = self.body.as_object() else { return self.body.serialize(serializer) };
         let (version, uid) = (self.version, self.uid);
-        let metadata = |fields| Metadata { fields, version, uid };
+        let metadata = |fields| LockedMetadata { fields, version, uid };
         let mut map = serializer.serialize_map(None)?;
         for (name, value) in fields {
             match value {
@@ -338,7 +322,7 @@ impl Serialize for Locked<'_> {
     }
 }
 
-impl Serialize for Metadata<'_> {
+impl Serialize for LockedMetadata<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let given = [("resourceVersion", self.version), ("uid", self.uid)];
         let given = || given.iter().filter_map(|(name, value)| Some((*name, (*value)?)));

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-pub(in crate::operations) use super::body::Part;
 use super::{
     body::{self, Locked, Text},
     request::Verb,
 };
 use crate::operations::{
     error::Error,
-    matcher::{Match, matches_merged, matches_owned_fields, matches_replaced_status, matches_replacement},
+    matcher::{
+        Match, Part, matches_merged, matches_owned_fields, matches_replaced_status, matches_replacement,
+    },
 };
 use crate::resource::{Object, ObjectKey, ResourceType};
 

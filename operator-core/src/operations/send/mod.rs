@@ -13,21 +13,24 @@
 pub(super) mod body;
 pub(super) mod intent;
 pub(super) mod request;
-pub(super) mod target;
 
 use std::sync::Arc;
 
 use futures::{FutureExt, future::BoxFuture};
+use serde::de::Error as _;
 
 use self::{
     intent::{Intent, Lock, WriteMode},
-    request::WriteRequest,
-    target::{Target, live},
+    request::{WriteRequest, Writer, WritingRun},
 };
-use super::error::Error;
+use super::{
+    error::Error,
+    matcher::{Desired, Part, Seen},
+};
 use crate::{
-    cache::Answer,
-    resource::{AnyObject, Object, ObjectKey, ResourceVersion},
+    cache::{Answer, AnyWrite, Informer, TextObject, read_live},
+    event_source::{AnySecondary, PrimarySource, RustType, SecondaryWrite},
+    resource::{AnyObject, Object, ObjectKey, ResourceType, ResourceVersion},
 };
 
 /// The number of states of an object that are tried before a conflict becomes an error.
@@ -35,6 +38,253 @@ pub(super) const ATTEMPTS: u32 = 10;
 
 /// Returns the change to make to a state of an object; `None` if it can't be determined.
 pub(super) type Differ<'d> = dyn FnMut(&dyn Object) -> Result<Option<Intent>, Error> + Send + 'd;
+
+/// The source that knows the objects of one type.
+#[derive(Debug)]
+enum WriteSource<'c> {
+    Primary(&'c PrimarySource),
+    Secondary(Arc<AnySecondary>),
+}
+
+/// The target of the writes of one object.
+#[derive(Debug)]
+pub(in crate::operations) struct Target<'c> {
+    source: WriteSource<'c>,
+    pub(in crate::operations) run: WritingRun<'c>,
+    /// Whether the object is the run's own primary, so that its writes carry the uid.
+    pub(in crate::operations) is_own_primary: bool,
+}
+
+/// A write in progress, and how its echo is treated.
+pub(in crate::operations) enum Window<'c> {
+    /// Of the run's own primary: it triggers nothing.
+    Primary(AnyWrite),
+    /// Of a secondary: its answer triggers the other primaries that it concerns.
+    Secondary(SecondaryWrite<'c>),
+    /// Of another primary, which has to be reconciled: its echo counts like any other change.
+    OtherPrimary(&'c Informer),
+}
+
+impl Window<'_> {
+    pub(in crate::operations) fn wrote(self, answer: Answer) -> AnyObject {
+        match self {
+            Self::Primary(mut write) => write.answered(answer),
+            Self::Secondary(write) => write.answered(answer),
+            Self::OtherPrimary(informer) => informer.remember_answer(answer),
+        }
+    }
+}
+
+/// The doubt whether a write of the run's own primary has taken effect: raised if it isn't resolved, for example
+/// because the run is dropped.
+#[must_use]
+pub(in crate::operations) struct Doubt<'r>(Option<(&'r PrimarySource, &'r ObjectKey)>);
+
+impl Doubt<'_> {
+    pub(in crate::operations) fn dispel(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Doubt<'_> {
+    fn drop(&mut self) {
+        if let Some((source, primary)) = self.0 {
+            source.doubt(primary);
+        }
+    }
+}
+
+impl<'c> Target<'c> {
+    /// The run's own primary.
+    pub(in crate::operations) fn of_primary(run: WritingRun<'c>, source: &'c PrimarySource) -> Self {
+        Self { source: WriteSource::Primary(source), run, is_own_primary: true }
+    }
+
+    /// The target of `object`, whose key `key_of` returns once its type is known: the event source called `name`, or
+    /// else that of the primaries for the run's own one, else the first one of its kind, else that of the primaries.
+    pub(in crate::operations) fn find(
+        run: WritingRun<'c>,
+        name: Option<&str>,
+        of: RustType,
+        object: &dyn Object,
+        key_of: impl Fn(&ResourceType) -> Result<ObjectKey, Error>,
+    ) -> Result<(Self, ObjectKey), Error> {
+        let kind = || of.name().to_owned();
+        let secondary = |source: Arc<AnySecondary>| {
+            let key = key_of(source.resource_type())?;
+            Ok((Self { source: WriteSource::Secondary(source), run, is_own_primary: false }, key))
+        };
+        if let Some(name) = name {
+            let unknown = || Error::UnknownEventSource { name: name.to_owned(), kind: kind() };
+            return secondary(run.sources.named_of(of, name, run.key).ok_or_else(unknown)?);
+        }
+        let mut sources = run.sources.of_object(of, object, run.key);
+        let (first, further) = (sources.next(), sources.next());
+        match (Some(run.primaries).filter(|primaries| primaries.of() == of), first) {
+            (Some(primaries), source) => {
+                let key = key_of(primaries.resource_type())?;
+                let is_own_primary = key == *run.key;
+                let known = match source {
+                    Some(source) if !is_own_primary => WriteSource::Secondary(source),
+                    _ => WriteSource::Primary(primaries),
+                };
+                Ok((Self { source: known, run, is_own_primary }, key))
+            }
+            (None, Some(source)) => {
+                if further.is_some() {
+                    tracing::warn!(
+                        kind = %source.resource_type(), source = source.informer().name(),
+                        "several event sources of this type: the first is written to; name one with `.event_source(…)`"
+                    );
+                }
+                secondary(source)
+            }
+            (None, None) => Err(Error::NoEventSource { kind: kind() }),
+        }
+    }
+
+    pub(in crate::operations) fn kind(&self) -> &ResourceType {
+        match &self.source {
+            WriteSource::Primary(source) => source.resource_type(),
+            WriteSource::Secondary(source) => source.resource_type(),
+        }
+    }
+
+    /// Announces a write whose echo must not trigger the primary of the run that makes it.
+    pub(in crate::operations) fn begin(&self, key: &ObjectKey) -> Window<'_> {
+        match &self.source {
+            WriteSource::Primary(source) if self.is_own_primary => {
+                Window::Primary(source.informer().begin_write(key))
+            }
+            WriteSource::Primary(source) => Window::OtherPrimary(source.informer()),
+            WriteSource::Secondary(source) => Window::Secondary(source.begin_write(key, self.run.key)),
+        }
+    }
+
+    /// Takes the answer to a write whose echo is treated like any other change.
+    pub(in crate::operations) fn remember_answer(&self, answer: Answer) -> AnyObject {
+        match &self.source {
+            WriteSource::Primary(source) => source.informer().remember_answer(answer),
+            WriteSource::Secondary(source) => source.remember(answer),
+        }
+    }
+
+    /// The same for a live object.
+    pub(in crate::operations) fn remember(&self, live: AnyObject) -> AnyObject {
+        self.remember_answer(self.informer().answer_of(live))
+    }
+
+    /// Sends a write, once, and reads the object in its answer.
+    pub(in crate::operations) async fn send_once(&self, write: &WriteRequest<'_>) -> Result<Answer, Error> {
+        self.understand(write, &self.run.send(write).await?)
+    }
+
+    /// The object in an answer, in the form that caches keep.
+    pub(in crate::operations) fn understand(
+        &self,
+        write: &WriteRequest<'_>,
+        answer: &[u8],
+    ) -> Result<Answer, Error> {
+        let text = str::from_utf8(answer).map_err(serde_json::Error::custom);
+        text.and_then(|text| self.informer().answer(text))
+            .map_err(|source| Error::undecodable(write.kind.clone(), write.key.clone(), source))
+    }
+
+    /// Held while a write is in progress. Events of secondaries trigger the primary whatever they change, so an
+    /// unexpected state of them is noticed.
+    pub(in crate::operations) fn doubt(&self) -> Doubt<'_> {
+        match &self.source {
+            WriteSource::Primary(source) if self.is_own_primary => Doubt(Some((source, self.run.key))),
+            _ => Doubt(None),
+        }
+    }
+
+    /// Has a bounded event source hold the object in full, so that it can be compared with, and read afterwards.
+    pub(in crate::operations) async fn hold(&self, key: &ObjectKey) -> Result<(), Error> {
+        let informer = self.informer();
+        if !informer.is_bounded() {
+            return Ok(());
+        }
+        let held = self.run.held.hold(informer, vec![key.clone()]).boxed().await;
+        held.map_err(|source| Error::NotFetched { kind: self.kind().clone(), key: key.clone(), source })
+    }
+
+    /// The newest known state. If it is the run's own primary, it must be known and still be the same object.
+    pub(in crate::operations) fn newest(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+        if self.is_own_primary {
+            return self.own_primary().map(Some);
+        }
+        Ok(self.informer().try_get(key)?)
+    }
+
+    /// The same for a caller that only reads its metadata.
+    pub(in crate::operations) fn newest_lazily(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+        match &self.source {
+            WriteSource::Secondary(source) => Ok(source.informer().lazy(key)),
+            WriteSource::Primary(_) => self.newest(key),
+        }
+    }
+
+    /// The newest known state of the run's own primary.
+    pub(in crate::operations) fn own_primary(&self) -> Result<AnyObject, Error> {
+        let newest = self.informer().get(self.run.key).filter(|newest| self.is_same(&**newest));
+        newest.ok_or_else(|| self.gone())
+    }
+
+    /// The live state of the run's own primary.
+    pub(in crate::operations) async fn live(&self) -> Result<AnyObject, Error> {
+        let found = self.look(self.run.key).await?;
+        found.filter(|found| self.is_same(&**found)).ok_or_else(|| self.gone())
+    }
+
+    /// The live object with that key, past the cache.
+    pub(in crate::operations) async fn look(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+        self.run.noted(live(self.run.writer, self.informer(), key).await)
+    }
+
+    /// The uid that a write must carry.
+    pub(in crate::operations) fn uid(&self) -> Option<&'c str> {
+        self.is_own_primary.then_some(self.run.uid)
+    }
+
+    /// The source, if the object is not a primary.
+    pub(in crate::operations) const fn secondary(&self) -> Option<&Arc<AnySecondary>> {
+        match &self.source {
+            WriteSource::Primary(_) => None,
+            WriteSource::Secondary(source) => Some(source),
+        }
+    }
+
+    pub(in crate::operations) fn informer(&self) -> &Informer {
+        match &self.source {
+            WriteSource::Primary(source) => source.informer(),
+            WriteSource::Secondary(source) => source.informer(),
+        }
+    }
+
+    /// A known state of the object, and what is desired.
+    pub(in crate::operations) fn seen<'w>(
+        &self,
+        kept: Arc<TextObject>,
+        part: Part,
+        desired: Desired<'w>,
+    ) -> Seen<'w>
+    where
+        'c: 'w,
+    {
+        let keeps_words = !self.informer().is_checked();
+        Seen::new(kept, part, &self.run.writer.field_manager, desired, keeps_words)
+    }
+
+    fn is_same(&self, object: &dyn Object) -> bool {
+        object.uid() == Some(self.run.uid)
+    }
+
+    fn gone(&self) -> Error {
+        self.run.findings.note_gone();
+        Error::Gone { kind: self.kind().clone(), key: self.run.key.clone() }
+    }
+}
 
 impl Target<'_> {
     /// Makes a write as `mode` says.
@@ -181,7 +431,7 @@ impl Target<'_> {
         let known = primaries.get(key).filter(is_this).filter(is_going);
         let newest = match known {
             Some(going) => Some(going),
-            None => live(self.run.writer, primaries, key).await?.filter(is_this),
+            None => self.run.noted(live(self.run.writer, primaries, key).await)?.filter(is_this),
         };
         match newest {
             Some(primary) if !is_going(&primary) => Ok(()),
@@ -248,4 +498,27 @@ impl Target<'_> {
     pub(super) fn contended(&self) -> Error {
         Error::Contended { kind: self.kind().clone(), key: self.run.key.clone(), attempts: ATTEMPTS }
     }
+}
+
+/// The live object, past all caches, complete, including the managed fields of others. `None` if it doesn't exist. Used
+/// if the answer to a write, or the lack of one, leaves open what exists now.
+///
+/// Boxed, as in `Writer::send`.
+pub(crate) fn live<'r>(
+    writer: &'r Writer,
+    informer: &'r Informer,
+    key: &'r ObjectKey,
+) -> BoxFuture<'r, Result<Option<AnyObject>, Error>> {
+    look(writer, informer, key).boxed()
+}
+
+async fn look(writer: &Writer, informer: &Informer, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
+    let kind = informer.resource_type();
+    let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
+    let Some(object) = read? else { return Ok(None) };
+    // None of the object's values is repeated, whatever its kind.
+    let whole = informer.view().whole(object.get());
+    whole
+        .map(Some)
+        .map_err(|words| Error::undecodable(kind.clone(), key.clone(), serde_json::Error::custom(words)))
 }

@@ -1,17 +1,27 @@
-//! Requests, and how they are sent: each write of the library passes through [`Writer::send`].
+//! Requests, and how they are sent: each write of the library passes through [`Writer::send`]. What the writes of a run
+//! find out about its primary is noted here.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use bytes::Bytes;
 use futures::{FutureExt, future::BoxFuture};
 use http::{Method, Request, StatusCode, header};
 use kube::client::Body;
+use parking_lot::Mutex;
 
 use super::body;
-use crate::operations::error::{Error, PATCH};
+use crate::operations::{
+    error::{Error, PATCH},
+    undeclared::Undeclared,
+};
 use crate::{
+    cache::HeldObjects,
     client::{Clients, exchange},
-    environment::Environment,
+    environment::{Environment, Now},
+    event_source::{PrimarySource, Sources},
     observe::{Observation, Observers, WriteEffect},
     resource::{ObjectKey, ResourceType, ResourceVersion},
 };
@@ -83,6 +93,7 @@ pub(crate) struct Writer {
     pub(crate) field_manager: Arc<str>,
     pub(crate) environment: Environment,
     pub(crate) observers: Observers,
+    pub(crate) undeclared: Arc<Undeclared>,
 }
 
 impl Writer {
@@ -200,6 +211,108 @@ impl Writer {
             .header(header::ACCEPT, "application/json")
             .body(Body::from(write.body.clone()))
             .map_err(|_| invalid_name(write.kind, write.key))
+    }
+}
+
+/// The run that writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WritingRun<'c> {
+    /// The primary of the run.
+    pub(crate) key: &'c ObjectKey,
+    /// Its incarnation.
+    pub(crate) uid: &'c str,
+    /// Whether the run has begun with a primary that is being deleted: a clean-up.
+    pub(crate) is_cleanup: bool,
+    /// The controller's finalizer, if it uses one.
+    pub(crate) finalizer: Option<&'c str>,
+    /// The annotation of the primary that records its Jobs: the framework's, not the reconciler's.
+    pub(crate) done_jobs: &'c str,
+    /// The fields of the primary's status that the framework writes itself: not a status function's either.
+    pub(crate) own_fields: &'c [Arc<str>],
+    /// What its writes find out about the primary.
+    pub(crate) findings: &'c Findings,
+    /// What bounded event sources hold in full for the run.
+    pub(crate) held: &'c HeldObjects,
+    pub(crate) primaries: &'c PrimarySource,
+    pub(crate) sources: &'c Sources,
+    pub(crate) writer: &'c Writer,
+}
+
+impl WritingRun<'_> {
+    /// Sends a write, once, and records what its error says about the primary.
+    pub(in crate::operations) async fn send(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
+        self.noted(self.writer.send(self.key, write).await)
+    }
+
+    /// Records what an error says about the primary.
+    pub(crate) fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        result.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
+    }
+}
+
+/// What the writes of one run have found out about its primary; it is read when the run has ended. Kept separately from
+/// their errors, because user code may wrap an error, return another one instead, or none.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    gone: AtomicBool,
+    going: AtomicBool,
+    incomplete: AtomicBool,
+    namespace_ends: AtomicBool,
+    not_before: Mutex<Option<Now>>,
+}
+
+impl Findings {
+    /// Takes from the error of a write, or of a read, what it says about the run's `primary`.
+    fn take(&self, error: &Error, primary: &ObjectKey, now: Now) {
+        if let Some(asked) = error.retry_after() {
+            let mut not_before = self.not_before.lock();
+            *not_before = (*not_before).max(Some(now + asked));
+        }
+        if let Error::NamespaceTerminating { key, .. } = error
+            && key.namespace() == primary.namespace()
+        {
+            self.namespace_ends.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The primary was found gone or replaced.
+    pub(crate) fn note_gone(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the primary is gone or replaced.
+    pub(crate) fn primary_is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    /// The primary was found to be in deletion, which its run didn't know.
+    pub(super) fn note_going(&self) {
+        self.going.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the primary is being deleted, which its run didn't know.
+    pub(crate) fn primary_is_going(&self) -> bool {
+        self.going.load(Ordering::Relaxed)
+    }
+
+    /// The status was written without a field that the installed definition lacks.
+    pub(in crate::operations) fn note_incomplete(&self) {
+        self.incomplete.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the status was written without a field, which is to be tried again.
+    pub(crate) fn status_is_incomplete(&self) -> bool {
+        self.incomplete.load(Ordering::Relaxed)
+    }
+
+    /// Whether the primary's own namespace is being terminated, so that the primary is about to be removed as well.
+    pub(crate) fn namespace_ends(&self) -> bool {
+        self.namespace_ends.load(Ordering::Relaxed)
+    }
+
+    /// When the server is ready for another request, if it has refused one for now.
+    pub(crate) fn not_before(&self) -> Option<Now> {
+        *self.not_before.lock()
     }
 }
 

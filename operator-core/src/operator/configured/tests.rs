@@ -1,4 +1,4 @@
-//! What settings change in an operator.
+//! The changes of an operator by settings.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What is told of an operator: its own mistakes, and those of all its controllers together.
+//! The mistakes of an operator: its own, and those of all its controllers together.
 
 use std::fmt::Write as _;
 

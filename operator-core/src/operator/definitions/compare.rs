@@ -1,4 +1,4 @@
-//! What differs between a definition in the cluster and a type of primaries.
+//! The differences between a definition in the cluster and a type of primaries.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionVersion,
@@ -7,20 +7,20 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use super::schema;
 use crate::{controller::Mistake, resource::ResourceType};
 
-/// What makes the definition in the cluster that of this operator.
+/// The way to make the definition in the cluster this operator's.
 const APPLY: &str =
     "the definition of this version: the operator's command `crd`, applied by `kubectl apply -f -`";
 
-/// There is none.
+/// The definition doesn't exist.
 pub(super) fn missing(name: &str) -> Mistake {
     Mistake::new(
         format!("definition `{name}`: it doesn't exist"),
-        "without it the server knows no objects of that kind",
+        "without a definition the server doesn't serve objects of that kind",
         APPLY,
     )
 }
 
-/// All differences. `own` is the definition that the type of the primaries brings, if it does.
+/// All differences. `own` is the definition that belongs to the type of the primaries, if there is one.
 pub(super) fn differences(
     kind: &ResourceType,
     own: Option<&CustomResourceDefinition>,
@@ -35,14 +35,14 @@ pub(super) fn differences(
         let scope = if kind.is_namespaced() { "Namespaced" } else { "Cluster" };
         if live.spec.scope != scope {
             differs(
-                format!("its scope is `{}`, and that of the type `{scope}`", live.spec.scope),
-                "objects would be looked for where there are none".to_owned(),
+                format!("its scope is `{}`, and the type's is `{scope}`", live.spec.scope),
+                "the operator would look for objects where there are none".to_owned(),
             );
         }
     }
     if live.spec.names.kind != kind.kind() {
         differs(
-            format!("its kind is `{}`, and that of the type `{}`", live.spec.names.kind, kind.kind()),
+            format!("its kind is `{}`, and the type's is `{}`", live.spec.names.kind, kind.kind()),
             "the server refuses objects of another kind".to_owned(),
         );
     }

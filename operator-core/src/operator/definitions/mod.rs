@@ -6,10 +6,10 @@
 //! ```
 //!
 //! # Guarantees
-//! - All differences of all definitions are told at once, and nothing of the operator has started by then.
+//! - All differences of all definitions are reported together, and nothing of the operator has started by then.
 //! - One GET for each kind of primaries; nothing is written.
 //!
-//! - A definition that has more fields or versions than the type is not another one.
+//! - A definition that has more fields or versions than the type doesn't differ from it.
 
 mod compare;
 mod schema;
@@ -44,7 +44,7 @@ pub(super) async fn check(controllers: &[Controller], clients: &Clients) -> Resu
         let name = kind.full_name();
         match get(&name, clients).await {
             Ok(live) => mistakes.extend(compare::differences(kind, own.as_ref(), &live)),
-            // Of a kind without a definition of its own nobody says that it comes from one.
+            // For a kind without a definition of its own, it is unknown whether the kind comes from a definition.
             Err(kube::Error::Api(status)) if status.code == 404 && own.is_none() => {}
             Err(kube::Error::Api(status)) if status.code == 404 => mistakes.push(compare::missing(&name)),
             Err(kube::Error::Api(status)) if status.code == 403 => {

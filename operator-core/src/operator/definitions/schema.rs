@@ -1,9 +1,9 @@
-//! The schema of a type, held against the served one.
+//! The schema of a type, compared with the served one.
 
 use serde_json::Value;
 
-/// Where the served schema isn't that of the type, beside descriptions: `.spec.pages[].title`, `.spec.labels.*`. What the
-/// server has in addition is no difference.
+/// The places at which the served schema isn't that of the type, except for descriptions: `.spec.pages[].title`,
+/// `.spec.labels.*`. Anything additional on the server isn't a difference.
 pub(super) fn differences(own: &Value, live: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare("", own, live, &mut found);
@@ -24,7 +24,7 @@ fn compare(at: &str, own: &Value, live: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// What a schema says about a value itself.
+/// The part of a schema about the value itself.
 fn text(schema: &Value) -> String {
     let mut schema = schema.clone();
     if let Some(words) = schema.as_object_mut() {

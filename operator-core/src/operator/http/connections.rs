@@ -68,10 +68,10 @@ fn is_of_the_connection(error: &io::Error) -> bool {
 /// One request, one answer.
 async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin, router: Router) {
     let connection = http1::Builder::new()
-        // Probes and scrapes are seconds apart: a connection that is kept would only take a place.
+        // Probes and scrapes are seconds apart: a connection that stays open would only take a place.
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
-    // A client that goes away or says nonsense is nobody's concern here, nor is one that is too slow.
+    // A client that disconnects, sends nonsense or is too slow is nobody's concern here.
     let _ = tokio::time::timeout(CONNECTION_DEADLINE, connection).await;
 }
 

@@ -31,7 +31,7 @@ use crate::{
     metrics::{PrometheusMetrics, Recorders},
 };
 
-/// What an operator with an HTTP address keeps for it.
+/// The data that an operator with an HTTP address keeps for it.
 #[derive(Debug)]
 pub(super) struct HttpConfig {
     pub(super) address: SocketAddr,
@@ -60,7 +60,7 @@ impl OperatorBuilder {
         self
     }
 
-    /// Without the listener, which only a separate process can have.
+    /// Without the listener: only a separate process can have one.
     #[cfg(feature = "testing")]
     pub(crate) fn without_listener(mut self) -> Self {
         self.http_address = None;

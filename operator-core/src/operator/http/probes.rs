@@ -10,10 +10,10 @@ use crate::{
 
 /// Whether an operator does its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Readiness {
+pub(super) enum OperatorReadiness {
     /// All event sources are synced and follow the cluster.
     Ready,
-    /// The same, and another replica leads, if one does.
+    /// The same, and another replica leads, if there is a leader.
     Standby {
         /// Its identity.
         leader: Option<String>,
@@ -28,7 +28,7 @@ pub(super) enum Readiness {
     Waiting(Vec<UnhealthySource>),
 }
 
-impl fmt::Display for Readiness {
+impl fmt::Display for OperatorReadiness {
     /// One line for each part of a source: controller, source, namespace, reason, advice, and which primaries wait.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -87,19 +87,19 @@ fn one_line(text: &str) -> String {
 }
 
 impl Running {
-    pub(super) fn readiness(&self) -> Readiness {
+    pub(super) fn readiness(&self) -> OperatorReadiness {
         if self.stopping.load(Ordering::Relaxed) {
-            return Readiness::Stopping;
+            return OperatorReadiness::Stopping;
         }
         let leadership = self.leadership();
         if let Some(Leadership::Lost(lost)) = leadership {
-            return Readiness::Lost(lost);
+            return OperatorReadiness::Lost(lost);
         }
         let unhealthy = self.unhealthy_sources();
         match leadership {
-            _ if !unhealthy.is_empty() => Readiness::Waiting(unhealthy),
-            Some(Leadership::Standby { leader }) => Readiness::Standby { leader },
-            _ => Readiness::Ready,
+            _ if !unhealthy.is_empty() => OperatorReadiness::Waiting(unhealthy),
+            Some(Leadership::Standby { leader }) => OperatorReadiness::Standby { leader },
+            _ => OperatorReadiness::Ready,
         }
     }
 }
@@ -127,7 +127,7 @@ mod tests {
             reason: reason.to_owned(),
             advice: advice.map(str::to_owned),
         };
-        let waiting = Readiness::Waiting(vec![
+        let waiting = OperatorReadiness::Waiting(vec![
             source("primary", unhealthy("404 page\n not found", Some("install its definition"))),
             source("ConfigMap", SourceHealth::Syncing),
             source("Secret", unhealthy("forbidden", None)),
@@ -163,10 +163,10 @@ mod tests {
 
     #[test]
     fn a_standby_is_ready_and_says_who_leads() {
-        let standby = |leader: Option<&str>| Readiness::Standby { leader: leader.map(str::to_owned) };
+        let standby = |leader: Option<&str>| OperatorReadiness::Standby { leader: leader.map(str::to_owned) };
         assert_eq!(standby(Some("web-1")).to_string(), "ok, standing by: web-1 leads");
         assert_eq!(standby(None).to_string(), "ok, standing by");
-        let lost = Readiness::Lost(LostLeadership::Taken { by: Some("web-1".to_owned()) });
+        let lost = OperatorReadiness::Lost(LostLeadership::Taken { by: Some("web-1".to_owned()) });
         assert_eq!(lost.to_string(), "leadership is lost: the lease was taken by web-1\n");
     }
 }

@@ -12,7 +12,7 @@ use http::{StatusCode, header::CONTENT_TYPE};
 
 use super::{
     Running,
-    probes::{Readiness, undecodable},
+    probes::{OperatorReadiness, undecodable},
 };
 use crate::metrics::PrometheusMetrics;
 
@@ -34,7 +34,7 @@ pub(super) fn router(running: Weak<Running>, metrics: Arc<PrometheusMetrics>) ->
 }
 
 async fn healthz(State(running): State<Weak<Running>>) -> impl IntoResponse {
-    // The listener lives a moment longer than the operator; that is no reason to restart its container.
+    // The listener lives a moment longer than the operator, which isn't a reason to restart its container.
     let ended = running.upgrade().map(|running| running.ended_tasks()).unwrap_or_default();
     match ended.is_empty() {
         true => (StatusCode::OK, "ok".to_owned()),
@@ -44,9 +44,9 @@ async fn healthz(State(running): State<Weak<Running>>) -> impl IntoResponse {
 
 async fn readyz(State(running): State<Weak<Running>>) -> impl IntoResponse {
     let running = running.upgrade();
-    let readiness = running.as_ref().map_or(Readiness::NotRunning, |running| running.readiness());
+    let readiness = running.as_ref().map_or(OperatorReadiness::NotRunning, |running| running.readiness());
     let status = match readiness {
-        Readiness::Ready | Readiness::Standby { .. } => StatusCode::OK,
+        OperatorReadiness::Ready | OperatorReadiness::Standby { .. } => StatusCode::OK,
         _ => StatusCode::SERVICE_UNAVAILABLE,
     };
     let objects = running.map(|running| running.undecodable_objects()).unwrap_or_default();

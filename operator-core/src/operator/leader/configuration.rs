@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 /// The default for how long a lease is respected after it was last seen to change.
 pub(super) const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(15);
 
-/// The default for how long a leader that can't renew its lease goes on.
+/// The default for how long a leader that can't renew its lease continues.
 pub(super) const DEFAULT_RENEW_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The default interval at which a lease is renewed or read.
@@ -67,7 +67,7 @@ pub enum LeaderElectionError {
         "the identity of a leader is empty; set one that no other replica has, or leave `.identity(…)` out"
     )]
     EmptyIdentity,
-    /// A leader would go on when others could have replaced it, or give up at the first failure.
+    /// A leader would continue when others could have replaced it, or give up at the first failure.
     #[error(
         "lease duration {} s, renew deadline {} s, retry period {} s: each must be longer than the next, and none 0",
         lease_duration.as_secs_f64(), renew_deadline.as_secs_f64(), retry_period.as_secs_f64()
@@ -75,7 +75,7 @@ pub enum LeaderElectionError {
     InvalidTimes {
         /// How long others wait.
         lease_duration: Duration,
-        /// How long a leader goes on.
+        /// How long a leader continues.
         renew_deadline: Duration,
         /// How long after an attempt the next one is made.
         retry_period: Duration,
@@ -126,7 +126,7 @@ impl LeaderElection {
     }
 
     /// The name that identifies this replica; by default the variable `HOSTNAME`, which in a pod is the pod's name, or
-    /// else a random UUID. If two replicas have the same name, that does no harm beyond confusion: still only one of
+    /// else a random UUID. If two replicas have the same name, this only causes confusion: still only one of
     /// them leads.
     pub fn identity(mut self, identity: impl Into<String>) -> Self {
         self.identity = Some(identity.into());

@@ -1,4 +1,4 @@
-//! The task that holds the lease: makes the requests that the machine wants, and reports the outcome.
+//! The task that holds the lease: makes the requests that the machine decides on, and reports the outcome.
 
 use std::{
     pin::pin,
@@ -12,7 +12,7 @@ use super::{
     LAST_CALL, Leadership, LostLeadership, Status,
     configuration::{Callbacks, Timing},
     lease::LeaseAccess,
-    machine::{Answer, Machine, Request, Step},
+    machine::{Decision, Machine, Reply, Request},
 };
 use crate::{
     client::Term,
@@ -21,7 +21,7 @@ use crate::{
     operator::lifecycle::Running,
 };
 
-/// The part by which the waits of standbys are spread, so that they don't all end at the same moment.
+/// The part by which the waits of standbys are spread: they don't all end at the same moment.
 const SPREAD: f64 = 0.2;
 
 /// Stops the elector.
@@ -64,7 +64,7 @@ impl Elector {
         let told = loop {
             let now = self.environment.now();
             match self.machine.next(now) {
-                Step::Wait(until) => {
+                Decision::Wait(until) => {
                     let until = self.spread(now, until);
                     tokio::select! {
                         biased;
@@ -72,14 +72,14 @@ impl Elector {
                         () = self.environment.clock().sleep_until(Some(until)) => {}
                     }
                 }
-                Step::Ask(request, deadline) => {
+                Decision::Ask(request, deadline) => {
                     match self.ask_unless_told(request, deadline, &mut stop).await {
                         Ok(answer) => self.machine.answered(request, now, answer, self.environment.now()),
                         Err(told) => break told,
                     }
                     self.tell();
                 }
-                Step::Lost(lost) => return self.lose(lost).await,
+                Decision::Lost(lost) => return self.lose(lost).await,
             }
         };
         self.stop(told).await;
@@ -91,14 +91,14 @@ impl Elector {
         request: Request,
         deadline: Now,
         stop: &mut oneshot::Receiver<Stop>,
-    ) -> Result<Answer, Option<Stop>> {
+    ) -> Result<Reply, Option<Stop>> {
         let patience = self.timing.retry_period / 2;
         let mut asking = pin!(self.ask(request, deadline));
         tokio::select! {
             biased;
             told = stop => {
                 let told = told.ok();
-                // A write that is on its way may take effect after whatever looks at what came of it.
+                // A write in progress could take effect after the release has read the lease.
                 if request != Request::Read && told.as_ref().is_some_and(|stop| stop.release) {
                     let _ = tokio::time::timeout(patience, asking).await;
                 }
@@ -115,7 +115,7 @@ impl Elector {
         }
     }
 
-    async fn ask(&mut self, request: Request, deadline: Now) -> Answer {
+    async fn ask(&mut self, request: Request, deadline: Now) -> Reply {
         let record = self.machine.record(self.environment.wall_clock().now());
         if request != Request::Read {
             self.written = Some(record.clone());
@@ -131,7 +131,7 @@ impl Elector {
                 if std::mem::take(&mut self.is_failing) {
                     tracing::info!(lease = self.lease_name, "the lease can be reached again");
                 }
-                if request != Request::Read && !matches!(answer, Answer::Lease(_)) {
+                if request != Request::Read && !matches!(answer, Reply::Lease(_)) {
                     self.written = None;
                 }
                 answer
@@ -144,7 +144,7 @@ impl Elector {
                         "the lease can't be reached; this is retried in each retry period"
                     );
                 }
-                Answer::Failed
+                Reply::Failed
             }
         }
     }
@@ -157,7 +157,7 @@ impl Elector {
             self.leader = holder.map(str::to_owned);
         }
         if let Some(until) = self.machine.term() {
-            // First of all, as each moment of the term counts.
+            // This comes first, because each moment of the term counts.
             self.term.extend(until);
             let mut leadership = self.status.leadership.lock();
             let begins = *leadership != Leadership::Leading;
@@ -212,7 +212,7 @@ impl Elector {
             self.call_last().await;
         }
         let Some(Stop { release, done }) = told else { return };
-        // Whoever has never led may hold the lease nonetheless, by a write that was not answered.
+        // A replica that has never led may hold the lease nonetheless, by a write that was not answered.
         if release && (has_led || self.written.is_some()) {
             let released = tokio::time::timeout(self.timing.retry_period, self.release(has_led)).await;
             match released {
@@ -228,18 +228,18 @@ impl Elector {
         let _ = done.send(());
     }
 
-    /// Releases the lease, if it is still ours. For a replica that has led until now, its name in the lease is enough
-    /// to know; otherwise the lease may belong to another one with the same name.
+    /// Releases the lease, if it is still ours. If a replica has led until now, its name in the lease is enough
+    /// evidence; otherwise the lease may belong to another replica with the same name.
     async fn release(&mut self, has_led: bool) -> Result<bool, kube::Error> {
         let wall = self.environment.wall_clock().now();
-        // Read again, as a renewal may have been under way.
+        // Read again, because a renewal may have been in progress.
         match self.lease.ask(Request::Read, LeaseSpec::default()).await? {
-            Answer::Lease(lease)
+            Reply::Lease(lease)
                 if self.written.as_ref() == Some(&lease)
                     || has_led && lease.holder_identity.as_ref() == Some(&self.identity) =>
             {
                 let answer = self.lease.ask(Request::Replace, Machine::release(lease, wall)).await?;
-                Ok(matches!(answer, Answer::Lease(_)))
+                Ok(matches!(answer, Reply::Lease(_)))
             }
             _ => Ok(false),
         }

@@ -9,7 +9,7 @@ use k8s_openapi::{
 };
 use kube::{Api, Client, api::PostParams};
 
-use super::machine::{Answer, Request};
+use super::machine::{Reply, Request};
 use crate::client::is_end_of;
 
 /// One lease of one namespace.
@@ -33,7 +33,7 @@ impl LeaseAccess {
     }
 
     /// Makes a request, with this `record` if it is a write.
-    pub(super) async fn ask(&mut self, request: Request, record: LeaseSpec) -> Result<Answer, kube::Error> {
+    pub(super) async fn ask(&mut self, request: Request, record: LeaseSpec) -> Result<Reply, kube::Error> {
         let params = PostParams::default();
         let answer = match request {
             Request::Read => self.leases.get(&self.name).await,
@@ -42,8 +42,8 @@ impl LeaseAccess {
                 self.leases.create(&params, &Lease { metadata, spec: Some(record) }).await
             }
             Request::Replace => {
-                // The version in the metadata makes the server refuse it if anybody was quicker, and the uid if the lease is
-                // gone: a PUT would create it.
+                // With the version in the metadata, the server refuses it if another writer was faster; with the uid,
+                // if the lease is gone: a PUT would create it.
                 let mut lease = self.latest.clone().unwrap_or_default();
                 lease.metadata.managed_fields = None;
                 lease.spec = Some(record);
@@ -54,13 +54,13 @@ impl LeaseAccess {
             Ok(lease) => {
                 let spec = lease.spec.clone().unwrap_or_default();
                 self.latest = Some(lease);
-                Ok(Answer::Lease(spec))
+                Ok(Reply::Lease(spec))
             }
-            // To a creation it means that the namespace is missing.
+            // For a creation it means that the namespace is missing.
             Err(kube::Error::Api(status)) if request != Request::Create && is_end_of(&status, &self.name) => {
-                Ok(Answer::Absent)
+                Ok(Reply::Absent)
             }
-            Err(kube::Error::Api(status)) if status.code == 409 => Ok(Answer::Conflict),
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(Reply::Conflict),
             Err(error) => Err(error),
         }
     }

@@ -20,7 +20,7 @@
 //!   way.
 //! - A lease that is gone counts as held for as long as one that has changed, for all machines that have seen it. Its
 //!   holder stops.
-//! - A machine that has not lost the lease goes on forever: no failure, however long, ends its candidacy.
+//! - A machine that has not lost the lease continues forever: no failure, however long, ends its candidacy.
 //!
 //! # Assumptions
 //! - Monotonic clocks run at nearly the same speed: a lease duration of one machine must be longer than a renew
@@ -38,9 +38,9 @@ use k8s_openapi::{api::coordination::v1::LeaseSpec, apimachinery::pkg::apis::met
 use super::{LostLeadership, configuration::Timing};
 use crate::environment::Now;
 
-/// What has to be done next.
+/// The next action.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum Decision {
     /// Nothing before this moment.
     Wait(Now),
     /// A request, which is abandoned at that moment.
@@ -61,10 +61,10 @@ pub(super) enum Request {
 
 /// The outcome of a request.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Answer {
+pub(super) enum Reply {
     /// The lease, as it is now.
     Lease(LeaseSpec),
-    /// There is none.
+    /// There is no lease.
     Absent,
     /// Another writer was faster.
     Conflict,
@@ -123,14 +123,14 @@ impl Machine {
     }
 
     /// What to do next.
-    pub(super) fn next(&mut self, now: Now) -> Step {
+    pub(super) fn next(&mut self, now: Now) -> Decision {
         self.end_if_over(now);
         if let Some(lost) = &self.lost {
-            return Step::Lost(lost.clone());
+            return Decision::Lost(lost.clone());
         }
         let until = self.term.unwrap_or(Now::at(Duration::MAX));
         if now < self.due {
-            return Step::Wait(self.due.min(until));
+            return Decision::Wait(self.due.min(until));
         }
         let request = match (self.is_current, &self.lease) {
             (false, _) => Request::Read,
@@ -138,25 +138,25 @@ impl Machine {
             (true, Some(_)) => Request::Replace,
         };
         // Two attempts at least fit into a term, the second one perhaps on a connection that works.
-        Step::Ask(request, (now + self.timing.renew_deadline / 2).min(until))
+        Decision::Ask(request, (now + self.timing.renew_deadline / 2).min(until))
     }
 
     /// Takes the answer to a request that was sent at that moment.
-    pub(super) fn answered(&mut self, request: Request, sent: Now, answer: Answer, now: Now) {
+    pub(super) fn answered(&mut self, request: Request, sent: Now, answer: Reply, now: Now) {
         self.end_if_over(now);
         if self.lost.is_some() {
             return;
         }
         let next_attempt = now.max(sent + self.timing.retry_period);
         match (request, answer) {
-            (Request::Read, Answer::Lease(lease)) => self.has_read(Some(lease), next_attempt, now),
-            (Request::Read, Answer::Absent) => self.has_read(None, next_attempt, now),
-            (_, Answer::Lease(lease)) => self.has_written(lease, sent, now),
-            (Request::Replace, Answer::Absent) if self.term.is_some() => self.lose(LostLeadership::Deleted),
-            (_, Answer::Conflict) if !self.has_hurried => {
+            (Request::Read, Reply::Lease(lease)) => self.has_read(Some(lease), next_attempt, now),
+            (Request::Read, Reply::Absent) => self.has_read(None, next_attempt, now),
+            (_, Reply::Lease(lease)) => self.has_written(lease, sent, now),
+            (Request::Replace, Reply::Absent) if self.term.is_some() => self.lose(LostLeadership::Deleted),
+            (_, Reply::Conflict) if !self.has_hurried => {
                 (self.is_current, self.has_hurried, self.due) = (false, true, now);
             }
-            (_, Answer::Conflict | Answer::Failed | Answer::Absent) => {
+            (_, Reply::Conflict | Reply::Failed | Reply::Absent) => {
                 (self.is_current, self.has_hurried, self.due) = (false, false, next_attempt);
             }
         }
@@ -166,8 +166,8 @@ impl Machine {
         if self.term.is_some() {
             match lease {
                 None => self.lose(LostLeadership::Deleted),
-                // An earlier write of our own whose answer was lost, or somebody has changed something else. Nobody of the
-                // same name can have taken it within the term.
+                // An earlier write of our own whose answer was lost, or someone has changed something else. No other
+                // replica with the same name can have taken it within the term.
                 Some(lease) if holder(&lease) == Some(&self.identity) => {
                     (self.lease, self.is_current, self.due) = (Some(lease), true, now);
                 }
@@ -187,7 +187,7 @@ impl Machine {
         } else if let Some(respected) = self.respected
             && (self.lease.is_some() || now.since(self.seen) > 2 * self.timing.retry_period)
         {
-            // Since it was last looked at, it may have been somebody's who doesn't know yet that it is gone.
+            // Since it was last read, it may have had a holder who doesn't know yet that it is gone.
             self.held_until = now + respected;
         }
         self.seen = now;
@@ -206,7 +206,7 @@ impl Machine {
             (self.is_current, self.has_hurried) = (true, false);
             self.due = now.max(sent + self.timing.retry_period);
         } else {
-            // The answer is as old as a term is long. Others have waited all the while, so we do as well.
+            // The answer is as old as a term is long. Others have waited during that time, so we do, too.
             self.held_until = now + self.timing.lease_duration;
             (self.is_current, self.due) = (false, now + self.timing.retry_period);
         }
@@ -276,7 +276,7 @@ fn micros(wall: Timestamp) -> i64 {
     wall.as_microsecond()
 }
 
-/// `None` for a time that can't be represented: thousands of years from now.
+/// `None` for a time that can't be represented, thousands of years from now.
 fn micro_time(micros: i64) -> Option<MicroTime> {
     Timestamp::from_microsecond(micros).ok().map(MicroTime)
 }

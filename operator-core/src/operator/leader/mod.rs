@@ -18,7 +18,7 @@
 //!   answer never came; if a run had to be dropped, the lease expires instead, because a write of that run may still be
 //!   on its way.
 //! - A replica that has lost the lease doesn't come back: the operator has to be restarted, which
-//!   [`Operator::run`](super::Operator::run) leaves to whatever started the process. A replica that was never the
+//!   [`Operator::run`](super::Operator::run) leaves to the caller of the process. A replica that was never the
 //!   leader keeps trying forever.
 
 mod configuration;
@@ -127,7 +127,7 @@ impl Candidate {
                 let namespace = lease.namespace().to_owned();
                 return Err(LeaderElectionError::Forbidden { missing, namespace }.into());
             }
-            // A server that is out of reach keeps nobody from standing by.
+            // If the server can't be reached, the replica can still stand by.
             Ok(Err(error)) => tracing::warn!(%error, "the rights for the lease can't be checked"),
             Err(_) => tracing::warn!("the rights for the lease can't be checked: there is no answer"),
         }
@@ -196,7 +196,7 @@ impl Leader {
             self.status.lost.cancelled().await;
             match self.leadership() {
                 Leadership::Lost(lost) => return lost,
-                // It is noted before it is told.
+                // It is recorded before it is reported.
                 Leadership::Standby { .. } | Leadership::Leading => std::future::pending().await,
             }
         }

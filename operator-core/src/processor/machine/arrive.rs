@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Effect, Machine,
-    state::{End, InFlight, Phase, Place, Record, Successor, TimerKind},
+    state::{End, InFlight, Phase, Record, RetryStatus, RunState, Successor, TimerKind},
 };
 use crate::{
     environment::Now,
@@ -42,19 +42,19 @@ impl Machine {
             return;
         }
         if record.uid != uid || record.phase == Phase::Deleted {
-            // Another object of the same name: nothing that was kept about the old one counts, but its run, if one is
+            // Another object of the same name: no earlier data counts, but the old object's run, if one is
             // in flight, still holds the primary.
             self.core.leave(&key, record, effects);
             let mut fresh = Record::new(uid, self.next_arrival);
             self.next_arrival += 1;
-            if let Place::Running(flight) = record.place {
-                fresh.place = Place::Running(InFlight { superseded: true, ..flight });
+            if let RunState::Running(flight) = record.state {
+                fresh.state = RunState::Running(InFlight { superseded: true, ..flight });
             }
             *record = fresh;
             effects.push(Effect::Forgotten { key: key.clone() });
             effects.push(Effect::Added { key: key.clone() });
         } else {
-            // Others still hold what we have let go; their finalizers' changes are none of ours.
+            // Others still hold an object that we have released; changes of their finalizers don't concern us.
             if record.phase == Phase::AwaitingDelete && deleting {
                 return;
             }
@@ -74,14 +74,14 @@ impl Machine {
     ) {
         let Some(record) = self.records.get_mut(&key) else { return };
         if let Some(end) = &mut record.end {
-            // Nobody has seen it, so that nobody has to see its end.
+            // No run has seen it, so no run has to see its end.
             end.successor.take_if(|successor| successor.uid == *uid);
             return;
         }
         if record.uid != *uid {
             return;
         }
-        // While nothing is started, another replica sees to it, or nobody has seen anything of it.
+        // While nothing is started, another replica handles it, or no run has seen anything of it.
         if let Some(departed) = last.filter(|_| self.core.starts(&key)) {
             record.phase = Phase::Ended;
             record.reschedule = None;
@@ -117,7 +117,7 @@ impl Machine {
             // The record stays, because it says that a run is in flight: an object created anew must not get a second
             // one beside it. Nothing else is kept.
             let (uid, arrival) = (record.uid.clone(), record.arrival);
-            *record = Record { phase: Phase::Deleted, place: record.place, ..Record::new(uid, arrival) };
+            *record = Record { phase: Phase::Deleted, state: record.state, ..Record::new(uid, arrival) };
             return;
         }
         self.core.leave(&key, record, effects);
@@ -129,6 +129,13 @@ impl Machine {
     pub(super) fn related(&mut self, key: &ObjectKey, cause: Cause, now: Now, effects: &mut Vec<Effect>) {
         if let Some(record) = self.records.get_mut(key).filter(|record| record.may_run()) {
             self.core.note(key, record, cause, now, effects);
+        }
+    }
+
+    /// The definition of the primaries has changed, which may end a failure.
+    pub(super) fn redefined(&mut self, cause: Cause, now: Now, effects: &mut Vec<Effect>) {
+        for key in self.in_order(|_, record| record.retry_status != RetryStatus::Settled) {
+            self.related(&key, cause, now, effects);
         }
     }
 
@@ -152,7 +159,7 @@ impl Machine {
             return;
         }
         self.core.started = true;
-        // Of those that were started before, what waits has its reason.
+        // Of the primaries that were started before, those that wait have a reason.
         let is_new = |key: &ObjectKey| {
             let is_meant = namespace.as_deref().is_none_or(|namespace| key.namespace() == Some(namespace));
             is_meant && !self.core.gate.lets(key)
@@ -171,13 +178,13 @@ impl Machine {
         let mark = self.core.timers.mark();
         while let Some(key) = self.core.timers.pop_due(now, mark) {
             let Some(record) = self.records.get_mut(&key) else { continue };
-            let Place::Waiting(timer) = record.place else { continue };
-            record.place = Place::Idle;
+            let RunState::Waiting(timer) = record.state else { continue };
+            record.state = RunState::Idle;
             if record.phase != Phase::Ended {
                 record.phase = Phase::Live;
             }
             if let (TimerKind::Retry, Some(trouble)) = (timer.kind, record.trouble.as_deref_mut()) {
-                // Chance has made its delay a little shorter; nothing is left of it.
+                // The random part has made its delay a little shorter; nothing is left of it.
                 trouble.last_call = None;
             }
             if let Some(cause) = timer.kind.cause() {

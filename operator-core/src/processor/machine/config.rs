@@ -40,10 +40,7 @@ impl MachineConfig {
 
     /// A delay that is randomly lengthened by at most this share of it.
     pub(super) fn at_least(&self, delay: Duration, share: f64) -> Duration {
-        match &self.jitter {
-            Some(jitter) if share > 0.0 => jitter.spread(delay, share),
-            _ => delay,
-        }
+        self.jitter.as_ref().map_or(delay, |jitter| jitter.spread(delay, share))
     }
 }
 

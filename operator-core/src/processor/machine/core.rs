@@ -1,4 +1,4 @@
-//! The steps that all transitions are made of. They see one record and everything that is not a record, so that an
+//! The steps of all transitions. They see one record and everything that isn't a record: an
 //! event costs a single look into the map of records.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -7,7 +7,7 @@ use super::{
     Effect, MachineConfig, Run, RunId,
     gate::Gate,
     ready::Ready,
-    state::{InFlight, Place, Record, Timer, TimerKind},
+    state::{InFlight, Record, RunState, Timer, TimerKind},
     timers::Timers,
 };
 use crate::{
@@ -30,7 +30,7 @@ pub(super) struct Core {
     pub(super) started: bool,
     /// The number of the opening that may let runs start; `None` after a stop.
     pub(super) opening: Option<u64>,
-    /// And of which primaries.
+    /// The primaries whose runs may start.
     pub(super) gate: Gate,
     /// Runs in flight.
     pub(super) running: usize,
@@ -49,10 +49,12 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) {
         record.pending.insert(cause);
-        match record.place {
-            Place::Running(_) | Place::Waiting(Timer { kind: TimerKind::RateLimit, .. }) => {}
-            Place::Queued(ticket) => record.place = Place::Queued(self.ready.promote(ticket, record.pending)),
-            Place::Idle | Place::Waiting(_) => self.submit(key, record, now, effects),
+        match record.state {
+            RunState::Running(_) | RunState::Waiting(Timer { kind: TimerKind::RateLimit, .. }) => {}
+            RunState::Queued(ticket) => {
+                record.state = RunState::Queued(self.ready.promote(ticket, record.pending))
+            }
+            RunState::Idle | RunState::Waiting(_) => self.submit(key, record, now, effects),
         }
     }
 
@@ -88,7 +90,7 @@ impl Core {
                 return;
             }
         }
-        record.place = Place::Queued(self.ready.push(key.clone(), record.pending, now));
+        record.state = RunState::Queued(self.ready.push(key.clone(), record.pending, now));
         let attempt = record.retry.map_or(0, |retry| retry.attempt);
         effects.push(Effect::Submitted { key: key.clone(), attempt });
     }
@@ -102,7 +104,7 @@ impl Core {
         delay: Duration,
         now: Now,
     ) {
-        record.place = Place::Waiting(self.timers.set(key.clone(), kind, delay, now));
+        record.state = RunState::Waiting(self.timers.set(key.clone(), kind, delay, now));
     }
 
     /// Sets the timer of a requested run: never too early, because the caller relies on the full delay.
@@ -127,15 +129,15 @@ impl Core {
 
     /// Removes a primary's timer or its place in the queue; a run in progress stays.
     pub(super) fn leave(&mut self, key: &ObjectKey, record: &mut Record, effects: &mut Vec<Effect>) {
-        match record.place {
-            Place::Idle | Place::Running(_) => return,
-            Place::Waiting(timer) => self.timers.cancel(timer),
-            Place::Queued(ticket) => {
+        match record.state {
+            RunState::Idle | RunState::Running(_) => return,
+            RunState::Waiting(timer) => self.timers.cancel(timer),
+            RunState::Queued(ticket) => {
                 self.ready.remove(ticket);
                 effects.push(Effect::Withdrawn { key: key.clone() });
             }
         }
-        record.place = Place::Idle;
+        record.state = RunState::Idle;
     }
 
     /// Starts runs while there is a free place and a primary waits.
@@ -151,8 +153,8 @@ impl Core {
             self.next_run += 1;
             self.running += 1;
             let causes = std::mem::replace(&mut record.pending, Causes::NONE);
-            record.place =
-                Place::Running(InFlight { run, causes, superseded: false, of_end: record.end.is_some() });
+            record.state =
+                RunState::Running(InFlight { run, causes, superseded: false, of_end: record.end.is_some() });
             let retry = record.retry.map(|state| RetryInfo {
                 attempt: state.attempt,
                 last_attempt: self.config.retry.is_last(&state),

@@ -22,7 +22,7 @@ pub struct Run {
     pub causes: Causes,
     /// The number of the retry; `None` for a first run.
     pub retry: Option<RetryInfo>,
-    /// What is known of the primary, if it is gone and this run is to see that.
+    /// The last state of the primary, if it is gone and this run is to see that.
     pub departed: Option<Arc<Departed>>,
 }
 

@@ -5,18 +5,15 @@ use std::time::Duration;
 use super::{
     Effect, FailureKind, Machine, Outcome, RunId,
     core::Core,
-    state::{Phase, Place, Record, RetryStatus, Successor, TimerKind},
+    state::{Phase, Record, RetryStatus, RunState, Successor, TimerKind},
 };
-use crate::{environment::Now, resource::ObjectKey};
+use crate::{environment::Now, processor::retry::LONGEST_DELAY, resource::ObjectKey};
 
 /// If an event causes a run within a retry delay, that run fails, and more than this is left of the delay, the rest of
 /// the delay is waited for and no attempt is used up: frequent events don't use up the attempts of a long delay.
 const KEEP_RETRY_DEADLINE_ABOVE: Duration = Duration::from_millis(5000);
 
-/// The longest delay after a failure of the server.
-const LONGEST_SERVER_DELAY: Duration = Duration::from_secs(5 * 60);
-
-/// The largest part of it by which such a delay is randomly shortened.
+/// The largest part of a delay by which it is randomly changed.
 const SPREAD: f64 = 0.1;
 
 impl Machine {
@@ -30,13 +27,13 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) {
         let Some(record) = self.records.get_mut(&key) else { return };
-        let Place::Running(flight) = record.place else { return };
+        let RunState::Running(flight) = record.state else { return };
         if flight.run != run {
             return;
         }
         let core = &mut self.core;
         core.running -= 1;
-        record.place = Place::Idle;
+        record.state = RunState::Idle;
         if record.phase == Phase::Deleted {
             self.records.remove(&key);
             effects.push(Effect::Forgotten { key });
@@ -56,10 +53,10 @@ impl Machine {
             return;
         }
         match outcome {
-            // The run began before the end, which is the next one's.
+            // The run began before the end, which the next run sees.
             _ if record.phase == Phase::Ended && seen => core.succeeded(&key, record, None, now, effects),
             Outcome::Success { reschedule } => core.succeeded(&key, record, reschedule, now, effects),
-            // Only its end is missing here. Should the run have been told wrong, the maximum interval ends the wait.
+            // Only its end is missing here. If the run was wrong, the maximum interval ends the wait.
             Outcome::FinalizerRemoved | Outcome::Gone => {
                 let removed = outcome == Outcome::FinalizerRemoved;
                 record.expect_end(if removed { Phase::AwaitingDelete } else { Phase::FoundGone });
@@ -74,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// A run has seen the end of a primary, or none will: nothing is kept about it, and its successor has its turn.
+    /// A run has seen the end of a primary, or none will: its data is dropped, and its successor has its turn.
     fn end(&mut self, key: &ObjectKey, now: Now, effects: &mut Vec<Effect>) {
         let Some(record) = self.records.get_mut(key) else { return };
         self.core.leave(key, record, effects);
@@ -128,13 +125,13 @@ impl Core {
             FailureKind::Retryable => {
                 record.retry.get_or_insert_with(begin);
             }
-            FailureKind::Server => {
+            FailureKind::Server | FailureKind::Outside => {
                 record.trouble.get_or_insert_with(|| Box::new(begin()));
             }
         }
         if !record.pending.is_empty() && !record.hurried {
-            // What happened meanwhile may be what the run needed. The run that serves it has seen it, so that a further
-            // failure takes the delay, even if something has happened again: perhaps it is the run itself that causes it.
+            // The events during the failed run may have brought what it needed. The next run has seen them. After a
+            // further failure the delay applies, even if more has happened: perhaps the run itself causes it.
             record.hurried = true;
             self.submit(key, record, now, effects);
             return;
@@ -156,7 +153,7 @@ impl Core {
             if kind == FailureKind::Retryable {
                 record.retry_status = RetryStatus::Exhausted;
             }
-            // No attempt is left for the failure, but what has happened is still to be served.
+            // No attempt is left for the failure, but the events still have to be served.
             let last =
                 record.retry.map_or_else(|| self.config.retry.begin().interval, |state| state.interval);
             self.wait(key, record, TimerKind::RateLimit, last, now);
@@ -169,16 +166,17 @@ impl Core {
         let state = match kind {
             FailureKind::Permanent => return None,
             FailureKind::Retryable => record.retry.as_mut()?,
-            FailureKind::Server => record.trouble.as_deref_mut()?,
+            FailureKind::Server | FailureKind::Outside => record.trouble.as_deref_mut()?,
         };
         let rest = state.remaining(now).filter(|rest| *rest > KEEP_RETRY_DEADLINE_ABOVE);
         if rest.is_some() {
             return rest;
         }
         if kind == FailureKind::Retryable {
-            return policy.next_delay(state, now);
+            let share = self.config.spread.min(SPREAD);
+            return policy.next_delay(state, now).map(|delay| self.config.at_least(delay, share));
         }
-        let delay = policy.server_delay(state, now).min(LONGEST_SERVER_DELAY);
+        let delay = policy.server_delay(state, now).min(LONGEST_DELAY);
         Some(self.config.at_most(delay, SPREAD))
     }
 

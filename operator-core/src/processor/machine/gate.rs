@@ -12,10 +12,11 @@ use crate::resource::ObjectKey;
 /// primary from running.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    /// All that are followed are let through, and not only those in these namespaces.
+    /// All followed primaries are let through, and not only those in `open`.
     everywhere: bool,
+    /// The namespaces whose primaries are let through.
     open: HashSet<Arc<str>>,
-    /// The namespaces that are followed since they were changed; `None` for all, or if they never were.
+    /// The namespaces that are followed since the last change; `None` for all, or if there was no change.
     followed: Option<BTreeSet<String>>,
 }
 
@@ -47,7 +48,7 @@ impl Gate {
         self.followed = now;
     }
 
-    /// Lets those in a namespace, or all, through as well, as far as they are followed.
+    /// Also lets the primaries in a namespace, or all, through, as far as they are followed.
     pub(super) fn open(&mut self, namespace: Option<Arc<str>>) {
         match namespace {
             None => self.everywhere = true,

@@ -72,12 +72,17 @@ pub enum Input {
     Rescoped {
         /// The number of the opening that begins, and ends the one before.
         opening: u64,
-        /// Those before.
+        /// The namespaces before.
         before: Option<BTreeSet<String>>,
-        /// Those from now on.
+        /// The namespaces from now on.
         now: Option<BTreeSet<String>>,
     },
-    /// No run starts from now on, whatever comes; those in progress may finish.
+    /// The definition of the primaries has changed: those whose last run failed run again.
+    Redefined {
+        /// Why this causes a run.
+        cause: Cause,
+    },
+    /// No run starts from now on, whatever happens; those in progress may finish.
     Stop,
 }
 
@@ -108,7 +113,7 @@ pub enum Outcome {
     Abandoned,
 }
 
-/// What has caused a run's failure, which decides what follows. In the order of their weight: of several, the greatest
+/// The cause of a run's failure, which decides what follows. In the order of their weight: of several, the greatest
 /// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureKind {
@@ -119,4 +124,7 @@ pub enum FailureKind {
     /// The server: it gave no answer, or failed, or was overloaded, or denied a right, or doesn't serve the kind; or
     /// the fence refused a write. It is retried without end, and uses up no attempt.
     Server,
+    /// Something outside decides: an object of someone else is in the way, a write was refused (400, 422), a namespace
+    /// is missing. It is retried in the same way, and the primary is stalled meanwhile.
+    Outside,
 }

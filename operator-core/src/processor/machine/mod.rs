@@ -21,18 +21,18 @@
 //! `Finished` with something pending leads through `Idle` to `Queued` at once. After `FinalizerRemoved` a primary is idle
 //! and ignores everything but its end and its successor; after `Gone` as well, but for the maximum interval.
 //!
-//! A `PrimaryDeleted` that says what is known of the object is an event like others (JOSDK: `triggerReconcilerOnAllEvents`):
+//! A `PrimaryDeleted` with the last state of the object is an event like others (JOSDK: `triggerReconcilerOnAllEvents`):
 //! ```text
-//!  any place ──PrimaryDeleted(last)──▶ Ended, as in any place: Queued, Waiting, Running
+//!  any state ──PrimaryDeleted(last)──▶ Ended, as in any state: Queued, Waiting, Running
 //!                                        ├─ a run that was told ends well, or no attempt is left ──▶ (dropped)
 //!                                        └─ the same, and another object has the name ─────────────▶ its record
 //! ```
 //!
 //! # Guarantees
 //! - At most one run of a primary, at most `max_concurrent` runs in all, and none starts before the machine is started,
-//!   or its namespace: what arrives in the meantime is kept, as one run for each primary. After a stop none starts at all.
-//! - Nothing runs and no timer is set in a namespace that was left, and nothing is kept about its primaries but a run in
-//!   progress. An opening that began before the namespaces were changed lets nothing start.
+//!   or its namespace: events in the meantime are kept, as one run for each primary. After a stop no run starts at all.
+//! - In a namespace that was left no run starts and no timer is set, and the only data about its primaries is that of
+//!   runs in progress. An opening that began before the namespaces were changed starts nothing.
 //! - Each change is followed by the start of a run, unless the primary is gone, is awaiting its end, or the machine is
 //!   stopped. Any number of events during a run cause exactly one more; events of a primary that is queued join its run.
 //! - A primary has one timer, or a place in the queue, or a run in progress: never two of them. A run therefore
@@ -127,6 +127,7 @@ impl Machine {
             Input::Rescoped { opening, before, now } => {
                 self.rescoped(opening, before.as_ref(), now, effects);
             }
+            Input::Redefined { cause } => self.redefined(cause, now, effects),
             Input::Stop => (self.core.started, self.core.opening) = (false, None),
         }
         self.core.hand_out(&mut self.records, effects);

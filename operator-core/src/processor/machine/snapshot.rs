@@ -2,7 +2,7 @@
 
 use super::{
     Machine,
-    state::{Place, RetryStatus, TimerKind},
+    state::{RetryStatus, RunState, TimerKind},
 };
 use crate::{environment::Now, resource::ObjectKey};
 
@@ -76,7 +76,7 @@ impl Machine {
             snapshot.pending += usize::from(!record.pending.is_empty());
             snapshot.exhausted +=
                 usize::from(matches!(record.retry_status, RetryStatus::Exhausted | RetryStatus::Refused));
-            if let Place::Waiting(timer) = record.place {
+            if let RunState::Waiting(timer) = record.state {
                 let slot = snapshot.due.slot(timer.kind);
                 *slot = Some(slot.map_or(timer.deadline, |earliest| earliest.min(timer.deadline)));
             }

@@ -21,24 +21,24 @@ pub(super) struct Record {
     /// The phase of the object's life.
     pub(super) phase: Phase,
     /// Where its next run is.
-    pub(super) place: Place,
-    /// What no run has seen yet; empty if nothing is pending. JOSDK's mark "event received".
+    pub(super) state: RunState,
+    /// The events that no run has seen yet; empty if nothing is pending. JOSDK's mark "event received".
     pub(super) pending: Causes,
     /// How the last run ended.
     pub(super) retry_status: RetryStatus,
     /// Retries since the last success; `None` when there was no failure since.
     pub(super) retry: Option<RetryState>,
-    /// The same for failures of the server, which use up no attempt. Rare, and so kept elsewhere.
+    /// The same for failures of the server, which use up no attempt. Rare, and therefore kept elsewhere.
     pub(super) trouble: Option<Box<RetryState>>,
     /// Whether the last failure was followed by a run at once, because something had happened: the next failure waits
-    /// for its delay, so that a failing run that causes events itself is slowed down.
+    /// for its delay, which slows down a failing run that causes events itself.
     pub(super) hurried: bool,
     /// The reschedule that the last success requested. After the last retry this is waited for, if it is shorter than
-    /// the maximum interval, so that periodic work goes on.
+    /// the maximum interval: periodic work continues.
     pub(super) reschedule: Option<Duration>,
     /// The rate limit's state; made by the first submission.
     pub(super) rate: Option<Box<dyn KeyLimit>>,
-    /// What has to be done about its end. Rare, and so kept elsewhere.
+    /// The pending end of the object. Rare, and therefore kept elsewhere.
     pub(super) end: Option<Box<End>>,
     /// Before this moment the server must not be called for this primary. Only a failed run sets it again, and none
     /// starts before.
@@ -53,29 +53,29 @@ pub(super) enum Phase {
     Live,
     /// The finalizer was removed, and only the end is awaited: events of others are ignored. Changes to `Live` when a
     /// new object appears, this one changes without being marked for deletion, or the maximum interval is over.
-    /// `Place::Idle`, or `Place::Waiting` for the maximum interval.
+    /// `RunState::Idle`, or `RunState::Waiting` for the maximum interval.
     AwaitingDelete,
     /// A run found the object gone. The same, but any change of this object leads back to `Live`, including the mark
     /// for deletion: an event about the object counts for more than the finding of a run, which costs at most one run.
     FoundGone,
     /// It is gone, but its run is still in progress. Changes to `Live` when a new object appears before the run ends;
-    /// otherwise the record is dropped with the run's end. Always `Place::Running`.
+    /// otherwise the record is dropped with the run's end. Always `RunState::Running`.
     Deleted,
     /// It is gone, and a run has to see that; `Record::end` says more. Nothing leads back to `Live`: when that run has
-    /// ended well, or no attempt is left, the record is dropped, or its successor's. In any `Place`.
+    /// ended well, or no attempt is left, the record is dropped, or its successor's. In any `RunState`.
     Ended,
 }
 
 /// The end of a primary that a run has to see.
 #[derive(Debug)]
 pub(super) struct End {
-    /// What is known of it.
+    /// Its last state.
     pub(super) departed: Arc<Departed>,
     /// Another object with its name, which has appeared since: its turn comes when a run has seen the end of this one.
     pub(super) successor: Option<Successor>,
 }
 
-/// An object that no run has seen yet, as there is still one of its name before it.
+/// An object that no run has seen yet, because its predecessor of the same name isn't finished.
 #[derive(Debug)]
 pub(super) struct Successor {
     pub(super) uid: Uid,
@@ -86,7 +86,7 @@ pub(super) struct Successor {
 /// Where the next run of a primary is: at most one of these, so a primary has one timer or one run or one place in the
 /// queue, never two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RunState {
     /// Nothing is planned, or the machine is stopped. Changes to `Queued` with an event or a start.
     Idle,
     /// A timer is set. Changes to `Queued` when it is due, or earlier with an event (except for the rate limit's
@@ -139,11 +139,11 @@ impl TimerKind {
 pub(super) struct InFlight {
     /// Its id.
     pub(super) run: RunId,
-    /// Its causes, so that it can be due again if it is abandoned.
+    /// Its causes, with which it is due again if it is abandoned.
     pub(super) causes: Causes,
     /// Whether it runs for an object that has been replaced since: its outcome says nothing about the new one.
     pub(super) superseded: bool,
-    /// Whether it was told that the object is gone.
+    /// Whether it saw that the object is gone.
     pub(super) of_end: bool,
 }
 
@@ -167,7 +167,7 @@ impl Record {
             uid,
             arrival,
             phase: Phase::Live,
-            place: Place::Idle,
+            state: RunState::Idle,
             pending: Causes::NONE,
             retry_status: RetryStatus::Settled,
             retry: None,
@@ -192,7 +192,7 @@ impl Record {
 
     /// Whether a run is in flight.
     pub(super) fn is_running(&self) -> bool {
-        matches!(self.place, Place::Running(_))
+        matches!(self.state, RunState::Running(_))
     }
 
     /// Whether events lead to runs.
@@ -200,20 +200,20 @@ impl Record {
         matches!(self.phase, Phase::Live | Phase::Ended)
     }
 
-    /// Whether the run that was to see the end has failed for good: nothing follows, or somebody waits for its place.
+    /// Whether the run that was to see the end has failed for good: nothing follows, or a new object waits for its place.
     pub(super) fn gives_up(&self) -> bool {
         let Some(end) = &self.end else { return false };
         let failed = matches!(self.retry_status, RetryStatus::Exhausted | RetryStatus::Refused);
-        let waits = matches!(self.place, Place::Waiting(_));
+        let waits = matches!(self.state, RunState::Waiting(_));
         failed && self.pending.is_empty() && !self.is_running() && (end.successor.is_some() || !waits)
     }
 
     /// Whether a start causes a run.
     pub(super) fn is_marked(&self) -> bool {
-        let free = match self.place {
-            Place::Idle => true,
-            Place::Waiting(timer) => timer.kind != TimerKind::RateLimit,
-            Place::Queued(_) | Place::Running(_) => false,
+        let free = match self.state {
+            RunState::Idle => true,
+            RunState::Waiting(timer) => timer.kind != TimerKind::RateLimit,
+            RunState::Queued(_) | RunState::Running(_) => false,
         };
         self.may_run() && free && !self.pending.is_empty()
     }

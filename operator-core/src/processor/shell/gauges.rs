@@ -56,7 +56,7 @@ impl RunExecutor for Reporting {
 
 struct Bench {
     processor: Processor,
-    /// Polled by hand, so that it can be dropped between the moment when it hands out a run and the run's first poll.
+    /// Polled by hand: it can be dropped between the moment when it hands out a run and the run's first poll.
     task: BoxFuture<'static, ()>,
     started: mpsc::UnboundedReceiver<(ObjectKey, oneshot::Sender<Outcome>)>,
     running: BTreeMap<ObjectKey, oneshot::Sender<Outcome>>,
@@ -65,7 +65,7 @@ struct Bench {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum Event {
     Changed {
         primary: u8,
         uid: u8,
@@ -94,18 +94,18 @@ fn key(primary: u8) -> ObjectKey {
     ObjectKey::namespaced("shop", &primary.to_string())
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Event> {
     prop_oneof![
-        16 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Step::Changed { primary, uid }),
-        8 => (0u8..6).prop_map(Step::Related),
-        8 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Step::Deleted { primary, uid }),
-        12 => (0usize..3, 0u8..5).prop_map(|(nth, how)| Step::Ends { nth, how }),
-        1 => Just(Step::Stop),
-        2 => any::<bool>().prop_map(Step::Rescoped),
-        6 => Just(Step::Start),
-        4 => Just(Step::TimePasses),
-        8 => Just(Step::TakesIn),
-        12 => Just(Step::Settle),
+        16 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Event::Changed { primary, uid }),
+        8 => (0u8..6).prop_map(Event::Related),
+        8 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Event::Deleted { primary, uid }),
+        12 => (0usize..3, 0u8..5).prop_map(|(nth, how)| Event::Ends { nth, how }),
+        1 => Just(Event::Stop),
+        2 => any::<bool>().prop_map(Event::Rescoped),
+        6 => Just(Event::Start),
+        4 => Just(Event::TimePasses),
+        8 => Just(Event::TakesIn),
+        12 => Just(Event::Settle),
     ]
 }
 
@@ -124,9 +124,9 @@ impl Bench {
         Self { processor, task, started, running: BTreeMap::new(), recorded, opening: 0 }
     }
 
-    async fn step(&mut self, step: Step) {
+    async fn step(&mut self, step: Event) {
         match step {
-            Step::Changed { primary, uid } => {
+            Event::Changed { primary, uid } => {
                 let (key, uid) = (key(primary), uid.to_string().as_str().into());
                 self.processor.send(Input::PrimaryChanged {
                     key,
@@ -135,26 +135,26 @@ impl Bench {
                     deleting: false,
                 });
             }
-            Step::Related(primary) => {
+            Event::Related(primary) => {
                 let (key, cause) = (key(primary), Cause::Source(SourceIndex(0)));
                 self.processor.send(Input::Related { key, cause });
             }
-            Step::Deleted { primary, uid } => {
+            Event::Deleted { primary, uid } => {
                 let (key, uid) = (key(primary), uid.to_string().as_str().into());
                 self.processor.send(Input::PrimaryDeleted { key, uid, last: None });
             }
-            Step::Ends { nth, how } => self.end(nth, how),
-            Step::Stop => self.processor.send(Input::Stop),
-            Step::Rescoped(leaves) => {
+            Event::Ends { nth, how } => self.end(nth, how),
+            Event::Stop => self.processor.send(Input::Stop),
+            Event::Rescoped(leaves) => {
                 let [shop, other] = ["shop", "other"].map(|name| Some([name.to_owned()].into()));
                 let (before, now) = if leaves { (shop, other) } else { (other, shop) };
                 self.opening += 1;
                 self.processor.send(Input::Rescoped { opening: self.opening, before, now });
             }
-            Step::Start => self.processor.send(Input::Start { opening: self.opening, namespace: None }),
-            Step::TimePasses => self.beside(tokio::time::sleep(Duration::from_secs(3))).await,
-            Step::TakesIn => assert!(futures::poll!(&mut self.task).is_pending()),
-            Step::Settle => self.settle().await,
+            Event::Start => self.processor.send(Input::Start { opening: self.opening, namespace: None }),
+            Event::TimePasses => self.beside(tokio::time::sleep(Duration::from_secs(3))).await,
+            Event::TakesIn => assert!(futures::poll!(&mut self.task).is_pending()),
+            Event::Settle => self.settle().await,
         }
     }
 
@@ -215,7 +215,7 @@ proptest! {
             let mut bench = Bench::new();
             bench.processor.send(Input::Start { opening: 0, namespace: None });
             for step in steps {
-                let settles = matches!(step, Step::Settle);
+                let settles = matches!(step, Event::Settle);
                 bench.step(step).await;
                 if settles {
                     let processor = bench.processor.clone();

@@ -24,8 +24,8 @@ pub(super) enum Message {
     Drain(oneshot::Sender<()>),
 }
 
-/// The handle of one controller's processor. Cheap to clone; every clone sends through the same channel, so that inputs
-/// keep their order. JOSDK: `EventProcessor`.
+/// The handle of one controller's processor. Cheap to clone; every clone sends through the same channel, which keeps
+/// inputs in their order. JOSDK: `EventProcessor`.
 ///
 /// Nothing happens before the [`ProcessorTask`] runs. When it has ended, inputs are dropped.
 #[derive(Clone, Debug)]

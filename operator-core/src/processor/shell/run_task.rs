@@ -36,7 +36,7 @@ impl RunTask {
         let (id, key) = (run.id, run.key.clone());
         let handed_out =
             HandedOut { key: key.clone(), controller: Arc::clone(&controller), observers, starts: false };
-        // The executor is called inside the task, so that a panic of its synchronous part is caught too.
+        // The executor is called inside the task, which also catches a panic of its synchronous part.
         let handle = environment.spawn(async move {
             handed_out.starts();
             executor.execute(run).await

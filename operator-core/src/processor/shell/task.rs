@@ -84,7 +84,7 @@ impl ProcessorTask {
         let mut messages = Vec::with_capacity(BATCH);
         loop {
             let deadline = self.machine.lock().next_deadline();
-            // In this order: the end of a run frees a place and says what became of its primary, so it comes before
+            // In this order: the end of a run frees a place and has its primary's outcome, so it comes before
             // new events; timers come last, but can't be starved, because whatever wakes the task, due timers are fired.
             let ended = tokio::select! {
                 biased;
@@ -97,7 +97,7 @@ impl ProcessorTask {
                 }
                 () = self.environment.clock().sleep_until(deadline) => None,
             };
-            // Where runs end faster than they are taken in, there is always one that has ended: what has come meanwhile, a stop
+            // If runs end faster than they are processed, there is always one that has ended: other messages, a stop
             // for example, must not wait for the last one.
             while ended.is_some()
                 && messages.len() < BATCH

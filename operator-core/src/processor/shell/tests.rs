@@ -20,7 +20,7 @@ use super::*;
 use crate::{
     environment::{Environment, Now},
     observe::{Cause, Observation, Observer, Observers},
-    processor::{FailureKind, Input, MachineConfig, Outcome, Retry, RetryState, Run},
+    processor::{FailureKind, GenericRetry, Input, MachineConfig, Outcome, Retry, RetryState, Run},
     resource::ObjectKey,
 };
 
@@ -34,14 +34,14 @@ impl Processor {
         self.snapshot().await;
     }
 
-    /// Lets no more runs start. Returns when that is so; runs in progress go on. An operator calls `drain`.
+    /// Lets no more runs start. Returns when that is so; runs in progress continue. An operator calls `drain`.
     pub(crate) async fn stop(&self) {
         self.send(Input::Stop);
         self.snapshot().await;
     }
 }
 
-/// A run that has started; ends with what it is told.
+/// A run that has started; ends in the way that the test decides.
 struct Started {
     run: Run,
     at: Duration,
@@ -79,7 +79,7 @@ impl RunExecutor for ByHand {
     }
 }
 
-/// Writes down what it is told.
+/// Records the observations.
 #[derive(Debug, Default)]
 struct Log(Mutex<Vec<String>>);
 
@@ -172,7 +172,9 @@ fn key(name: &str) -> ObjectKey {
 
 #[tokio::test(start_paused = true)]
 async fn retries_fire_at_exactly_the_specified_instants() {
-    let mut bench = Bench::started().await;
+    let retry = Arc::new(GenericRetry::josdk());
+    let mut bench = Bench::new(MachineConfig { spread: 0.0, retry, ..MachineConfig::default() });
+    bench.processor.start().await;
     bench.changed("a");
     let mut instants = Vec::new();
     for _ in 0..6 {

@@ -75,7 +75,7 @@ impl Verdict {
             };
             let message = [error.to_string(), of_nodes(&hangs)].join("; ");
             let message = message.trim_end_matches("; ");
-            return Self::unready(reason, message, !error.is_last_attempt, error.is_last_attempt);
+            return Self::unready(reason, message, !error.is_stalled, error.is_stalled);
         }
         let failed = of_nodes(&failed);
         if !failed.is_empty() {
@@ -89,7 +89,7 @@ impl Verdict {
         let held = of_nodes(&|state| matches!(state, NodeState::Held { .. }));
         if !held.is_empty() {
             let mut verdict = Self::unready(hold_code(nodes.unwrap_or_default()), &held, false, true);
-            // What only waits for what is held goes on when that is let go.
+            // A node that only waits for a held node continues when the hold ends.
             let others = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
             if !others.is_empty() {
                 verdict.reconciling = Said { holds: true, reason: "Waiting", message: others };
@@ -106,10 +106,10 @@ impl Verdict {
         Self { ready: said(true), reconciling: said(false), stalled: said(false) }
     }
 
-    /// Not ready, and whether that changes by itself.
+    /// Not ready, and whether that changes without a change of the primary.
     fn unready(reason: &'static str, message: &str, reconciling: bool, stalled: bool) -> Self {
         let said = |holds| Said { holds, reason, message: message.to_owned() };
-        // Why it isn't so is told where it is.
+        // The other conditions have the reason.
         let unless = |holds| if holds { said(true) } else { Said { message: String::new(), ..said(false) } };
         Self { ready: said(false), reconciling: unless(reconciling), stalled: unless(stalled) }
     }
@@ -133,7 +133,7 @@ impl Verdict {
     }
 }
 
-/// The code of the first held node; `Held` if its gate gives none.
+/// The code of the first held node; `Held` if it has no code.
 fn hold_code(nodes: &[NodeResult]) -> &'static str {
     let held = nodes.iter().find(|node| matches!(node.state, NodeState::Held { .. }));
     let gate = held.and_then(|node| node.conditions.get(&ConditionKind::OnlyIf));
@@ -163,14 +163,14 @@ fn shortened(message: &str) -> String {
 enum Shape {
     /// Each item on its own, by its type; these are the types of those that a manager has applied.
     Items(Vec<String>),
-    /// As a whole: what isn't listed is removed.
+    /// As a whole: items that aren't listed are removed.
     Whole,
 }
 
-/// The conditions in the status of `object` that `manager`, who applies it, has to repeat.
+/// The conditions in the status of `object` that `manager`, when it applies the status, has to repeat.
 ///
 /// If they are applied as items, those of others stay without being repeated, and repeating them would take them over.
-/// A manager that hasn't applied any yet can't know which way applies: `None`, unless there are none of others, or
+/// A manager that hasn't applied any yet can't know which case it is: `None`, unless there are none of others, or
 /// `live` shows how they were applied.
 pub(super) fn known(object: &dyn Object, manager: &str, live: Option<&dyn Object>) -> Option<Vec<Condition>> {
     let all = conditions_of(object);
@@ -180,7 +180,7 @@ pub(super) fn known(object: &dyn Object, manager: &str, live: Option<&dyn Object
         Some(shape) => shape,
         None if all.iter().all(|condition| OWN.contains(&&*condition.type_)) => Shape::Whole,
         None => match entries(live?).find_map(self::shape) {
-            // None of them is the manager's.
+            // None of the conditions is the manager's.
             Some(Shape::Items(_)) => Shape::Items(Vec::new()),
             Some(Shape::Whole) | None => Shape::Whole,
         },
@@ -195,7 +195,7 @@ fn entries(object: &dyn Object) -> impl Iterator<Item = &ManagedFieldsEntry> {
     object.meta().managed_fields.iter().flatten()
 }
 
-/// The conditions in the status. What can't be read as one is left out.
+/// The conditions in the status. An item that can't be read as a condition is left out.
 pub(super) fn conditions_of(object: &dyn Object) -> Vec<Condition> {
     let Ok(object) = object.to_value() else { return Vec::new() };
     let items = object.pointer("/status/conditions").and_then(Value::as_array);

@@ -4,19 +4,22 @@ use std::{error::Error as StdError, fmt, sync::Arc};
 
 use crate::{observe::error_chain, reconciler::BoxError};
 
-/// Why a run failed. Shown as the error and its causes, in one line.
+/// Why a run failed. Displayed as the error and its causes, in one line.
 #[derive(Clone, Debug)]
 pub struct RunError {
     pub(crate) error: Arc<BoxError>,
     pub(crate) attempt: u32,
     pub(crate) is_last_attempt: bool,
+    /// Whether the failure doesn't end by itself: no retry follows, or one that only succeeds if something outside changes.
+    pub(crate) is_stalled: bool,
     pub(crate) timed_out: bool,
     pub(crate) panicked: bool,
     pub(crate) node: Option<Arc<str>>,
 }
 
 impl RunError {
-    /// The number of the retry: 0 if the run was not a retry. Failures of the server don't count.
+    /// The number of the retry: 0 if the run was not a retry. Failures of the server, and those that something outside
+    /// decides, don't count.
     #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt

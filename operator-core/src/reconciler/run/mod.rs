@@ -42,7 +42,7 @@ use conditions::Verdict;
 /// failed, passed its deadline or panicked, and while a clean-up waits. A reconciler gets one for its workflow. JOSDK:
 /// `WorkflowReconcileResult`, `WorkflowCleanupResult`.
 ///
-/// Shown as text it has one line for each node.
+/// Displayed as text, it has one line for each node.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::{ConfigMap, Service};
@@ -69,13 +69,13 @@ pub(crate) struct AnyRun {
     primary: AnyObject,
     /// The workflow, if there is one.
     workflow: Option<Arc<dyn ManagedWorkflow>>,
-    /// The result of the workflow, if it was run.
+    /// The result of the workflow, if the workflow was run.
     result: Option<Arc<WorkflowResult>>,
     error: Option<RunError>,
     is_cleanup: bool,
-    /// Whether the nodes that it lacks were left out on purpose.
+    /// Whether nodes are missing on purpose.
     is_part: bool,
-    /// Whether the conditions that have to be repeated can't be determined before the live object is read.
+    /// Whether the live object has to be read before it is known which conditions have to be repeated.
     is_unsure: AtomicBool,
     live: OnceLock<AnyObject>,
 }
@@ -87,14 +87,14 @@ impl<P: KubeObject> Run<P> {
     }
 
     /// Whether everything is as it should be: the run didn't fail, it was not a clean-up, and each node of the
-    /// controller's workflow is ready, or should not exist and doesn't. A node that was not reached is not ready.
+    /// controller's workflow is ready, or should not exist and doesn't. A node that wasn't reached isn't ready.
     #[must_use]
     pub fn all_ready(&self) -> bool {
         self.any.verdict().is_ready()
     }
 
-    /// After a clean-up: whether everything that had to be deleted is gone, so that the primary may be removed, too.
-    /// False if nothing was run.
+    /// After a clean-up: whether everything that had to be deleted is gone, and the primary may be removed, too.
+    /// False if the workflow wasn't run.
     #[must_use]
     pub fn all_deleted(&self) -> bool {
         self.any.result.as_ref().is_some_and(|result| result.all_deleted())
@@ -120,7 +120,7 @@ impl<P: KubeObject> Run<P> {
         self.any.is_cleanup
     }
 
-    /// Whether something has happened since the run began, so that another one follows at once.
+    /// Whether something has happened since the run began: then another run follows at once.
     #[must_use]
     pub fn another_follows(&self) -> bool {
         let context = &self.any.context;
@@ -159,13 +159,13 @@ impl<P: KubeObject> Run<P> {
         self.nodes().iter().filter(|node| matches!(node.state, NodeState::Held { .. }))
     }
 
-    /// The nodes that should not exist. Which node caused that, and why, is in their
+    /// The nodes that should not exist. The node that caused this, and the reason, are in their
     /// [`unwanted`](crate::workflow::NodeResult::unwanted).
     pub fn removed(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| node.unwanted.is_some())
     }
 
-    /// The nodes that take no part, because the cluster lacks what they need. Each state has the reason.
+    /// The nodes that take no part, because the cluster lacks something that they need. Each state has the reason.
     pub fn inactive(&self) -> impl Iterator<Item = &NodeResult> {
         self.nodes().iter().filter(|node| matches!(node.state, NodeState::Inactive { .. }))
     }
@@ -181,6 +181,7 @@ impl<P: KubeObject> Run<P> {
     /// | holds a node | `False`, `Held` or the code of the hold | `False`, unless another one waits | `True` |
     /// | failed, and is retried | `False`, `Failed`, `TimedOut` or `Panicked` | `True` | `False` |
     /// | failed, and isn't | the same | `False` | `True` |
+    /// | failed, and is retried, but something outside decides: an object in the way, a refused write, a missing namespace | the same | `False` | `True` |
     /// | cleaned up | `False`, `Deleting` | `True` | `False` |
     ///
     /// The messages are the reasons of the nodes, or the error.
@@ -205,7 +206,7 @@ impl<P: KubeObject> Run<P> {
         self.any.result.as_deref()
     }
 
-    /// The objects of a node: those that the run has written or found, otherwise those that are known. Objects that
+    /// The objects of a node: those that the run has written or found, otherwise the known ones. Objects that
     /// should no longer exist are left out.
     pub(crate) fn secondaries(&self, node: &str) -> Vec<Secondary> {
         self.any.secondaries(node)
@@ -263,7 +264,7 @@ impl AnyRun {
         Self { workflow, is_cleanup, ..Self::of_part(context, primary, Arc::new(result)) }
     }
 
-    /// Whether the status that was made from it may be wrong about conditions of others, as long as the live object
+    /// Whether a status made from it may be wrong about conditions of others, as long as the live object
     /// hasn't been read.
     pub(crate) fn is_unsure(&self) -> bool {
         self.is_unsure.load(Ordering::Relaxed)
@@ -271,7 +272,7 @@ impl AnyRun {
 
     /// Adds the live object.
     pub(crate) fn looked(&self, live: AnyObject) {
-        // There is one look.
+        // It is read only once.
         let _ = self.live.set(live);
     }
 
@@ -284,11 +285,11 @@ impl AnyRun {
         Verdict::of(self.error.as_ref(), self.is_cleanup, nodes, self.not_run())
     }
 
-    /// The part of the workflow that was not run, though it should have been.
+    /// The part of the workflow that should have been run and was not.
     fn not_run(&self) -> Option<String> {
         let workflow = self.workflow.as_ref().filter(|_| !self.is_part)?;
         let Some(result) = &self.result else { return Some("the workflow was not run".to_owned()) };
-        // Most are whole.
+        // Most workflows were run as a whole.
         if result.nodes().len() >= workflow.len() {
             return None;
         }
@@ -298,7 +299,7 @@ impl AnyRun {
     }
 
     fn conditions(&self, primary: &impl KubeObject) -> Vec<Condition> {
-        // The newest state, so that nothing is taken back that others have said meanwhile.
+        // The newest state, so changes that others have made meanwhile aren't undone.
         let newest = self.context.primary();
         let newest = newest.as_deref().unwrap_or(primary);
         let known = match self.context.shared().applies {
@@ -324,14 +325,14 @@ impl AnyRun {
         if let Some(reconciled) = &node.reconciled {
             let there = reconciled.operations().iter().filter(|(of, _)| *of != Operation::Deleted);
             let there = there.map(|(_, secondary)| secondary.clone()).collect();
-            // The answer to a write is of a time before the cluster has done anything about it.
+            // The answer to a write shows the time before the cluster has reacted to it.
             return match &self.workflow {
                 Some(workflow) => workflow.newest(name, there, &self.context),
                 None => there,
             };
         }
         let Some(workflow) = &self.workflow else { return Vec::new() };
-        // What is in the cluster is read from a cache, at once. What would have to be asked for elsewhere isn't.
+        // Objects in the cluster are read from a cache, at once. Others, which would need a request, aren't read.
         let known = workflow.secondaries(name, &self.primary, &self.context).now_or_never();
         known.unwrap_or_default()
     }

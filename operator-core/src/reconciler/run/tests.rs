@@ -1,4 +1,4 @@
-//! What a run says of its primary.
+//! The statements of a run about its primary.
 
 use std::collections::BTreeMap;
 
@@ -39,6 +39,7 @@ fn error(change: impl FnOnce(&mut RunError)) -> RunError {
         error: std::sync::Arc::new("no luck".into()),
         attempt: 0,
         is_last_attempt: false,
+        is_stalled: false,
         timed_out: false,
         panicked: false,
         node: None,
@@ -110,7 +111,7 @@ fn an_error_is_told_whatever_the_nodes_have_come_to() {
         "Ready False Failed, Reconciling True Failed, Stalled False Failed: no luck"
     );
     assert_eq!(
-        of(&error(|error| error.is_last_attempt = true), &[ready()]),
+        of(&error(|error| error.is_stalled = true), &[ready()]),
         "Ready False Failed, Reconciling False Failed, Stalled True Failed: no luck"
     );
     assert_eq!(

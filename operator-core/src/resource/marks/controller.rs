@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{MarkNames, label_value};
 use crate::resource::ResourceType;
 
-/// The part of the marks that all nodes of one controller share, whatever the primary.
+/// The part of the marks that is the same for all nodes of one controller and all primaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ControllerMarks {
     pub(super) names: MarkNames,
@@ -73,7 +73,7 @@ impl Nodes {
     }
 
     /// Whether there is one with that label's value that writes this kind. If a node makes another kind than in an
-    /// earlier version, what it made then belongs to a former node.
+    /// earlier version, the objects it made then belong to a former node.
     pub(crate) fn has_of(&self, value: &str, kind: &ResourceType) -> bool {
         let is_it = |of: &Kind| (&*of.0, &*of.1) == (kind.group(), kind.kind());
         self.0.get(value).is_some_and(|kinds| kinds.iter().any(is_it))

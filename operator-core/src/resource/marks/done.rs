@@ -1,4 +1,4 @@
-//! What an annotation of a primary records about its Jobs: the content with which they were done. Pure.
+//! The annotation of a primary that records its finished Jobs, with their content. Pure.
 //!
 //! ```text
 //! {"<controller>/<node>":["<fingerprint of name and content>", …], …}
@@ -32,7 +32,7 @@ impl ControllerMarks {
     }
 }
 
-/// Whether objects of this kind end once, by having done something.
+/// Whether objects of this kind run once, and are done then.
 pub(crate) fn is_job(kind: &ResourceType) -> bool {
     (kind.group(), kind.kind()) == ("batch", "Job")
 }
@@ -74,7 +74,7 @@ fn in_order(value: &Value) -> Value {
 pub(crate) struct DoneJobs(BTreeMap<String, BTreeSet<String>>);
 
 impl DoneJobs {
-    /// The content of a primary's annotation. What can't be parsed counts as empty, so that it is written again.
+    /// The content of a primary's annotation. One that can't be parsed counts as empty, and is written again.
     pub(crate) fn of(primary: &dyn Object, marks: &ControllerMarks) -> Self {
         let annotations = primary.meta().annotations.as_ref();
         let text = annotations.and_then(|annotations| annotations.get(marks.names().done_jobs()));
@@ -97,7 +97,7 @@ impl DoneJobs {
         ours.flat_map(|(_, done)| done.iter().cloned()).collect()
     }
 
-    /// Records that the node has done this, in addition to what is recorded for it and still wanted. Everything else is
+    /// Records that the node has done this, in addition to its records that are still wanted. Everything else is
     /// forgotten.
     pub(crate) fn note(
         &mut self,
@@ -105,7 +105,7 @@ impl DoneJobs {
         done: &BTreeSet<String>,
         is_wanted: impl Fn(&String) -> bool,
     ) {
-        // Whoever writes may not have seen all that stands there by now.
+        // The writer may not have seen the newest entries.
         let mut entry = self.0.remove(&node.0).unwrap_or_default();
         entry.retain(is_wanted);
         entry.extend(done.iter().cloned());

@@ -23,7 +23,7 @@ pub struct MarkNames {
     done_jobs: Arc<str>,
     /// The annotation of a primary that notes creates of records in other systems.
     attempts: Arc<str>,
-    /// The annotation of a primary by which a person says to forget one of them.
+    /// The annotation of a primary by which a person makes the operator forget such a create.
     forget_attempt: Arc<str>,
 }
 
@@ -111,8 +111,8 @@ impl MarkNames {
         &self.api_version
     }
 
-    /// Whether an object with metadata `actual` was last written in the same version as `desired`, as far as that says
-    /// one.
+    /// Whether an object with metadata `actual` was last written in the same version as `desired`; true if that has
+    /// none.
     pub(crate) fn same_api_version(&self, desired: &ObjectMeta, actual: &ObjectMeta) -> bool {
         let version = |meta: &ObjectMeta| {
             meta.annotations.as_ref().and_then(|all| all.get(&*self.api_version)).cloned()
@@ -132,14 +132,14 @@ impl MarkNames {
         &self.attempts
     }
 
-    /// The key of the annotation of a primary by which a person says which of them has made nothing.
+    /// The key of the annotation of a primary in which a person names a create that has made nothing.
     #[must_use]
     pub fn forget_attempt(&self) -> &str {
         &self.forget_attempt
     }
 }
 
-/// The two hashes of a mark that say whose the object is, and the digest of what was applied to it last, if it was applied.
+/// The two hashes of a mark that identify the owner, and the digest of the content applied last, if it was applied.
 pub(crate) fn split_mark(mark: &str) -> (&str, Option<&str>) {
     match mark.match_indices('.').nth(1) {
         Some((end, _)) => (&mark[..end], Some(&mark[end + 1..])),

@@ -191,11 +191,11 @@ impl Marks<'_> {
             meta.namespace.as_deref().unwrap_or_default(),
             meta.name.as_deref().unwrap_or_default(),
         ];
-        // What a reconciler makes beside its declared nodes is never taken for that of a node which the controller had.
+        // An object that a reconciler makes beside its declared nodes is never taken for one of a former node.
         let declared = if node == self.node && self.beside { "beside" } else { "node" };
         let mut hash = Sha256::new();
         for part in [controller, declared, node].iter().chain(owner).chain(&own) {
-            // Each with its length, so that no two lists of parts run together.
+            // Each with its length: different lists of parts have different texts.
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }

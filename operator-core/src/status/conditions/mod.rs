@@ -9,9 +9,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 /// The status of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConditionStatus {
-    /// It is so.
+    /// The statement is true.
     True,
-    /// It is not so.
+    /// The statement is false.
     False,
     /// It is unknown.
     Unknown,
@@ -38,9 +38,9 @@ impl From<bool> for ConditionStatus {
 /// A condition without its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConditionUpdate<'a> {
-    /// What it is about, in camel case: `Ready`.
+    /// Its type, in camel case: `Ready`.
     pub r#type: &'a str,
-    /// Whether it is so.
+    /// Its status.
     pub status: ConditionStatus,
     /// Why, as one word in camel case. The API server refuses an empty one if a CRD uses the usual schema.
     pub reason: &'a str,

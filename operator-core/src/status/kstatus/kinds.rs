@@ -1,4 +1,4 @@
-//! Kinds with a short rule each, and all those without one.
+//! Kinds with a short rule each, and all kinds without a rule.
 
 use super::{Error, Kstatus, fields::Fields};
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! # Guarantees
-//! - A function of the object and the time alone. `now` matters only to pods that can't be scheduled.
+//! - The result depends on the object and the time alone. `now` matters only to pods that can't be scheduled.
 //! - The version of an object doesn't matter, nor does a field that is missing: it has its default.
 //!
 //! # Known limits
@@ -33,7 +33,7 @@ use serde_json::Value;
 use super::Error;
 use fields::Fields;
 
-/// How far an object is.
+/// The progress of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// The cluster is working on it.
@@ -71,15 +71,15 @@ impl fmt::Display for Status {
     }
 }
 
-/// How far an object is, and why.
+/// The progress of an object, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kstatus {
-    /// How far it is.
+    /// The progress.
     pub status: Status,
     /// One word in camel case, suitable for a condition: what an object in progress waits for (`LessReady`), why it has
     /// failed; otherwise the status itself.
     pub reason: Cow<'static, str>,
-    /// The same for people: `1/3 replicas ready`.
+    /// The reason for people: `1/3 replicas ready`.
     pub message: String,
 }
 
@@ -165,7 +165,7 @@ pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
         ("", "PersistentVolumeClaim") => kinds::persistent_volume_claim(fields),
         ("", "Service") => kinds::service(fields),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => kinds::custom_resource_definition(fields),
-        // Its generation was observed, which is all there is to it.
+        // Its generation was observed; nothing else matters.
         ("policy", "PodDisruptionBudget") => Ok(Kstatus::current("allowed disruptions are computed")),
         ("", "Secret" | "ConfigMap") | ("batch", "CronJob") => Ok(Kstatus::without_status()),
         _ => kinds::other(fields),

@@ -59,7 +59,7 @@ pub(super) fn deployment(fields: Fields<'_>) -> Result<Kstatus, Error> {
 
 pub(super) fn stateful_set(fields: Fields<'_>) -> Result<Kstatus, Error> {
     if fields.text("spec.updateStrategy.type")? == Some("OnDelete") {
-        return Ok(Kstatus::current("pods are updated by whoever deletes them"));
+        return Ok(Kstatus::current("pods are updated when someone deletes them"));
     }
     let wanted = fields.replicas()?;
     let replicas = fields.count("status.replicas")?;
@@ -86,7 +86,7 @@ pub(super) fn stateful_set(fields: Fields<'_>) -> Result<Kstatus, Error> {
 }
 
 pub(super) fn daemon_set(fields: Fields<'_>) -> Result<Kstatus, Error> {
-    // Every daemon set has a generation, and its controller says which one it has seen: without, it hasn't begun.
+    // Every daemon set has a generation, and its controller reports the observed one: without it, the controller hasn't begun.
     if fields.integer("metadata.generation")?.is_none() {
         return Ok(Kstatus::in_progress("NoGeneration", "no generation yet"));
     }

@@ -1,13 +1,13 @@
-//! Lines that are compared with what a test expects: where they differ, they are shown as a table.
+//! Lines that are compared with what a test expects. If they differ, a table shows both.
 
 use std::{fmt, ops::Deref};
 
 use parking_lot::Mutex;
 
-/// Lines of text. Equal to a list of the same texts; after an unequal comparison, a table of both is its debug form.
+/// Lines of text. They equal a list of the same texts; after a failed comparison, the debug form is a table of both.
 pub struct Lines {
     lines: Vec<String>,
-    /// What they were last compared with, and found to be different from.
+    /// The list of the last comparison, if it failed.
     expected: Mutex<Option<Vec<String>>>,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Debug for Lines {
     }
 }
 
-/// Both lists side by side, the same lines beside one another.
+/// Both lists side by side, with equal lines beside each other.
 fn table(planned: &[String], expected: &[String]) -> String {
     let rows = aligned(planned, expected);
     let width = planned.iter().map(|line| line.chars().count()).chain([7]).max().unwrap_or(7);
@@ -78,7 +78,7 @@ fn table(planned: &[String], expected: &[String]) -> String {
 
 type Row<'l> = (Option<&'l str>, Option<&'l str>);
 
-/// The longest common sequence beside each other, and each other line alone.
+/// The longest common sequence side by side, and every other line alone.
 fn aligned<'l>(left: &'l [String], right: &'l [String]) -> Vec<Row<'l>> {
     let mut longest = vec![vec![0_usize; right.len() + 1]; left.len() + 1];
     for i in (0..left.len()).rev() {

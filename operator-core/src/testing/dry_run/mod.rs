@@ -1,4 +1,4 @@
-//! One run of a controller without a server: what it would write, and why.
+//! One run of a controller without a cluster: what it writes, and why.
 //!
 //! ```text
 //! primary, known objects ─▶ InProcessServer ─list─▶ informers, synced ─┐
@@ -8,14 +8,14 @@
 //! ```
 //!
 //! # Guarantees
-//! - The run is that of an operator: the same dispatcher, workflow, `operations` and clients. Only the transport is another
-//!   one, and informers list once instead of following.
-//! - Nothing leaves the process: each request is answered by a server inside it, which nobody else uses.
+//! - The run is that of an operator: the same dispatcher, workflow, `operations` and clients. Only the transport differs, and
+//!   informers list once instead of watching.
+//! - Nothing leaves the process: a server inside it, which nothing else uses, answers each request.
 //! - The same run is planned each time: clock, uids and random numbers are given.
 //!
 //! # Assumptions
-//! - The user's own code asks no other system, or one that the test has made.
-//! - No controller of Kubernetes works, and custom kinds have no schema: what changes because of a write is given by hand.
+//! - The user's code calls no other system, or one that the test has made.
+//! - No controller of Kubernetes works, and custom kinds have no schema: the test gives the effects of a write by hand.
 
 mod lines;
 mod objects;
@@ -48,12 +48,12 @@ use crate::{
     workflow::declare::reference::NodeRef,
 };
 
-/// A run of a controller for one primary, without a cluster: a server inside the process, which nobody else uses, takes
-/// the writes. [`Planned`] says what was written, which state each node has and why, and when the next run is due.
+/// A run of a controller for one primary, without a cluster: a server inside the process, which nothing else uses,
+/// answers the writes. [`Planned`] has the writes, the state of each node with its reason, and the time of the next run.
 ///
-/// It is the run of an operator, which finds these objects in its caches: the primary, and what is
-/// [`known`](Self::known). Of all other kinds there is what every cluster has, such as its namespaces. A write with a
-/// wrong value is refused, as by a real server. It is awaited, or, in a plain `#[test]`, called with
+/// It is the run of an operator whose caches contain the primary and the objects that are
+/// [`known`](Self::known), besides those that every cluster has, such as namespaces. A write with a wrong value is
+/// refused, as by a real server. The run is awaited, or, in a plain `#[test]`, started with
 /// [`blocking`](Self::blocking).
 ///
 /// ```
@@ -74,7 +74,7 @@ use crate::{
 pub struct DryRun<P: KubeObject> {
     controller: Arc<Controller>,
     primary: Value,
-    /// The cluster as an earlier run has left it.
+    /// The cluster as an earlier run left it.
     before: Option<Snapshot>,
     known: Vec<Value>,
     made: Vec<Made>,
@@ -88,12 +88,9 @@ pub struct DryRun<P: KubeObject> {
 }
 
 /// An object that a node has made before.
-struct Made {
-    node: NodeKey,
-    object: Value,
-}
+type Made = (NodeKey, Value);
 
-/// What the reconciler of an earlier run waits for, the moment at which that run ended, and its time of day.
+/// What the reconciler of an earlier run expects, the moment at which that run ended, and its time of day.
 type Carried = (Expected, Now, Timestamp);
 
 /// Where the primary is in its life.
@@ -105,14 +102,14 @@ enum Life {
     Gone,
 }
 
-/// The time of a run to which none was given: 2026-01-01T00:00:00Z.
+/// The default time of a run: 2026-01-01T00:00:00Z.
 const NOW: i64 = 1_767_225_600;
 
 impl<R: Reconciler> ControllerBuilder<R>
 where
     R::Primary: KubeObject<DynamicType: Default>,
 {
-    /// A run for `primary` without a server, to see what it would write. See [`DryRun`].
+    /// A run for `primary` without a cluster, to see what it writes. See [`DryRun`].
     ///
     /// # Panics
     /// If the declaration has mistakes: with all of them.
@@ -139,8 +136,14 @@ impl<P: KubeObject<DynamicType: Default>> DryRun<P> {
         let mut primary = as_json(primary);
         primary["apiVersion"] = kind.api_version().into();
         primary["kind"] = kind.kind().into();
+        Self::begin(Arc::new(controller), primary)
+    }
+}
+
+impl<P: KubeObject> DryRun<P> {
+    fn begin(controller: Arc<Controller>, primary: Value) -> Self {
         Self {
-            controller: Arc::new(controller),
+            controller,
             primary,
             before: None,
             known: Vec::new(),
@@ -154,16 +157,14 @@ impl<P: KubeObject<DynamicType: Default>> DryRun<P> {
             of: PhantomData,
         }
     }
-}
 
-impl<P: KubeObject> DryRun<P> {
-    /// An object that exists, of any kind that the controller follows, or a definition: as it is given. It may be any
-    /// type that is written as JSON with `apiVersion` and `kind`.
+    /// An object that exists, of any kind that the controller follows, or a definition. It is stored as it is given, and
+    /// may be of any type that serializes with `apiVersion` and `kind`.
     ///
-    /// A missing namespace is the primary's. What only a server sets is made up if it is missing: uid, version,
-    /// generation, time of creation; and managed fields, as if this controller had applied the object. Whose it is, it
-    /// says itself, by an owner reference for example: see [`made`](Self::made). It replaces an object that was given
-    /// before under the same name.
+    /// A missing namespace is the primary's. Missing fields that only a server sets are made up: uid, version,
+    /// generation, time of creation; and managed fields, as if this controller had applied the object. Its owner is taken
+    /// from its owner reference, for example; [`made`](Self::made) sets one. An object that was given before under the
+    /// same name is replaced.
     ///
     /// # Panics
     /// If it can't be written as JSON. The run panics if the controller doesn't follow the kind.
@@ -174,25 +175,25 @@ impl<P: KubeObject> DryRun<P> {
     }
 
     /// The same for an object that a node of the controller's workflow has made before: it gets the marks and the owner
-    /// reference of the node, and a missing name.
+    /// reference of the node, and, if it has no name, its name.
     ///
     /// # Panics
     /// If it can't be written as JSON. The run panics if there is no such node.
     #[track_caller]
     pub fn made<M, N: NodeRef<P, M>>(mut self, node: N, object: &impl Serialize) -> Self {
-        self.made.push(Made { node: node.key(), object: as_json(object) });
+        self.made.push((node.key(), as_json(object)));
         self
     }
 
-    /// The resources of type `T` that another system has for the primary. Every event source of this type shows them,
-    /// and fetches nothing; without any it shows nothing.
+    /// The resources of type `T` that another system has for the primary. Every event source of this type returns them,
+    /// and fetches nothing; if none are given, it returns nothing.
     pub fn external<T: Send + Sync + 'static>(mut self, resources: impl IntoIterator<Item = T>) -> Self {
         let all: Vec<Arc<T>> = resources.into_iter().map(Arc::new).collect();
         self.resources.push(Arc::new(Resources::new(all)));
         self
     }
 
-    /// The cluster doesn't serve the kind of `K`. It serves all others that the controller follows.
+    /// The cluster doesn't serve the kind of `K`. It serves all other kinds that the controller follows.
     pub fn lacks<K: KubeObject<DynamicType: Default>>(mut self) -> Self {
         self.lacks.push(ResourceType::of::<K>());
         self
@@ -204,7 +205,7 @@ impl<P: KubeObject> DryRun<P> {
         self
     }
 
-    /// The run is this retry, after as many runs that failed; 1 is the first.
+    /// The run is this retry, after as many failed runs; 1 is the first retry.
     ///
     /// The run panics if the controller's policy has fewer.
     pub fn retry(mut self, attempt: u32) -> Self {
@@ -228,7 +229,7 @@ impl<P: KubeObject> DryRun<P> {
         self
     }
 
-    /// The same as awaiting it, for a plain `#[test]`: on a runtime of its own, in virtual time.
+    /// The same as awaiting the run, for a plain `#[test]`: on a runtime of its own, in virtual time.
     ///
     /// # Panics
     /// Inside a runtime, where it has to be awaited.

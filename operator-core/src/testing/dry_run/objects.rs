@@ -13,23 +13,7 @@ use crate::{
     },
 };
 
-/// The primary of a run.
-pub(super) struct Primary {
-    pub(super) key: ObjectKey,
-    pub(super) uid: String,
-    pub(super) meta: ObjectMeta,
-}
-
-impl Primary {
-    /// The primary as it is in the world.
-    pub(super) fn of(key: ObjectKey, object: &Value) -> Self {
-        let meta: ObjectMeta = serde_json::from_value(object["metadata"].clone())
-            .unwrap_or_else(|error| panic!("the primary's metadata can't be read: {error}"));
-        Self { key, uid: meta.uid.clone().unwrap_or_default(), meta }
-    }
-}
-
-/// An object that exists, with its namespace. `namespace` is the one where none is said.
+/// An object that exists, with its namespace. `namespace` is the default.
 pub(super) fn completed(
     mut object: Value,
     kind: &ResourceType,
@@ -43,18 +27,14 @@ pub(super) fn completed(
         false => None,
     };
     object["metadata"]["namespace"] = json!(namespace);
+    // Caches keep the set of an entry as text.
     for entry in object["metadata"]["managedFields"].as_array_mut().into_iter().flatten() {
-        as_a_tree(entry);
+        if let Some(tree) = entry["fieldsV1"].as_str().and_then(|text| serde_json::from_str(text).ok()) {
+            entry["fieldsV1"] = tree;
+        }
     }
     without_nulls(&mut object);
     (ObjectKey::new(Cluster::local(), namespace.as_deref(), &name), object)
-}
-
-/// Caches keep the set of an entry as text.
-fn as_a_tree(entry: &mut Value) {
-    if let Some(tree) = entry["fieldsV1"].as_str().and_then(|text| serde_json::from_str(text).ok()) {
-        entry["fieldsV1"] = tree;
-    }
 }
 
 fn without_nulls(value: &mut Value) {
@@ -69,17 +49,22 @@ fn without_nulls(value: &mut Value) {
 }
 
 /// An object that a node has made for the primary, with its marks.
-pub(super) fn marked(made: Made, controller: &Controller, primary: &Primary, world: &World) -> Value {
-    let Made { node, mut object } = made;
+pub(super) fn marked(
+    (node, mut object): Made,
+    controller: &Controller,
+    (key, primary): (&ObjectKey, &ObjectMeta),
+    world: &World,
+) -> Value {
+    let uid = primary.uid.as_deref().unwrap_or_default();
     let (node, is_owned) =
         controller.node(&node).unwrap_or_else(|| panic!("{node} isn't a node of the controller's workflow"));
     let kind = world.kind_of(&object);
     let mut meta: ObjectMeta = serde_json::from_value(object["metadata"].take()).unwrap_or_default();
-    complete(&mut meta, kind.is_namespaced(), &primary.key, node, true)
+    complete(&mut meta, kind.is_namespaced(), key, node, true)
         .unwrap_or_else(|why| panic!("a {} of node `{node}`: {why}", kind.kind()));
     let (of, owner_type, annotations) =
         (controller.marks(MarkNames::default()), controller.resource_type(), MappingAnnotations::default());
-    match owner_in(&primary.meta, owner_type).filter(|_| is_owned) {
+    match owner_in(primary, owner_type).filter(|_| is_owned) {
         Some(reference) => {
             let owners = meta.owner_references.get_or_insert_default();
             if owners.iter().all(|owner| owner.uid != reference.uid) {
@@ -87,17 +72,17 @@ pub(super) fn marked(made: Made, controller: &Controller, primary: &Primary, wor
             }
         }
         None => {
-            meta.annotations.get_or_insert_default().extend(annotations.of(&primary.key, owner_type));
+            meta.annotations.get_or_insert_default().extend(annotations.of(key, owner_type));
         }
     }
     let marks = Marks {
         of: &of,
         node: label_value(node),
-        owner_value: label_value(&primary.uid),
+        owner_value: label_value(uid),
         beside: false,
-        owner: primary.key.clone(),
+        owner: key.clone(),
         owner_type,
-        uid: &primary.uid,
+        uid,
         kind: &kind,
         annotations: &annotations,
         field_manager: controller.field_manager(),

@@ -1,12 +1,12 @@
-//! What a dry run has come to.
+//! The outcome of a dry run.
 
-use std::{any::Any, fmt, marker::PhantomData, sync::Arc, time::Duration};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    Carried, DryRun, Life,
+    DryRun,
     lines::Lines,
     world::{World, Write},
 };
@@ -20,17 +20,16 @@ use crate::{
     workflow::declare::reference::NodeRef,
 };
 
-/// What a [`DryRun`] has come to: the writes that it would make, the state of each node and why, the status, and when
-/// the next run is due. Shown as text it is all of this.
+/// The outcome of a [`DryRun`]: its writes, the state of each node with its reason, the status, and the time of the next
+/// run. Displayed, it is a text with all of this.
 pub struct Planned<P: KubeObject> {
-    end: End,
+    end: EndedRun,
     run: Option<Run<P>>,
     writes: Vec<Write>,
-    of: PhantomData<fn() -> P>,
 }
 
 /// What is left when the run has ended.
-pub(super) struct End {
+pub(super) struct EndedRun {
     pub(super) controller: Arc<Controller>,
     pub(super) world: Arc<World>,
     pub(super) context: Arc<AnyContext>,
@@ -44,36 +43,31 @@ pub(super) struct End {
     pub(super) ended: Now,
 }
 
-impl End {
-    fn carried(&self) -> Carried {
-        (self.context.expected(), self.ended, self.now)
-    }
-}
-
 impl<P: KubeObject> Planned<P> {
-    pub(super) fn new(end: End, told: Option<Arc<AnyRun>>) -> Self {
+    pub(super) fn new(end: EndedRun, told: Option<Arc<AnyRun>>) -> Self {
         // A run that ends its primary has no status.
         let told = told.or_else(|| {
             let primary = end.context.own_primary()?;
             Some(Arc::new(AnyRun::new(&end.context, primary, None)))
         });
-        let writes = end.world.writes();
-        Self { end, run: told.map(Run::of_any), writes, of: PhantomData }
+        let writes = end.world.writes.lock().clone();
+        Self { end, run: told.map(Run::of_any), writes }
     }
 
-    /// The writes in their order, as `apply ConfigMap/page-html`, `apply Page/page/status` or `delete Ingress/page`. An
-    /// object of another namespace than the primary's is followed by it, and a refused write by the code of its answer.
+    /// The writes in their order, such as `apply ConfigMap/page-html`, `apply Page/page/status` or `delete Ingress/page`. If
+    /// an object isn't in the primary's namespace, its own follows; a refused write ends with the code of the answer.
     ///
-    /// They are compared with `[&str; N]`; a failed `assert_eq!` shows both sides in a table.
+    /// The list can be compared with a `[&str; N]`; a failed `assert_eq!` shows both sides in a table.
     #[must_use]
     pub fn writes(&self) -> Lines {
         Lines::of(self.writes.iter().map(|write| self.named(write)))
     }
 
-    /// The body of the write that [`writes`](Self::writes) has under this name; of the last one if there are several.
+    /// The body of the write that [`writes`](Self::writes) has under this name; of the last such write if there are
+    /// several.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such write.
     #[must_use]
     #[track_caller]
     pub fn body(&self, write: &str) -> &Value {
@@ -102,14 +96,14 @@ impl<P: KubeObject> Planned<P> {
         })
     }
 
-    /// The states of all nodes of the controller's workflow, as `web: waiting for html to be ready`. Empty if the run
-    /// didn't reach it.
+    /// The states of all nodes of the controller's workflow, such as `web: waiting for html to be ready`. Empty if the run
+    /// didn't reach the workflow.
     #[must_use]
     pub fn states(&self) -> Lines {
         Lines::of(self.nodes().into_iter().map(|node| format!("{}: {}", node.name, node.state)))
     }
 
-    /// The objects of a node, as [`Run::get`] has them.
+    /// The objects of a node, as [`Run::get`] returns them.
     pub fn get<M, T, N: NodeRef<P, M, Seen = T>>(&self, node: N) -> T {
         match &self.run {
             Some(run) => run.get(node),
@@ -123,7 +117,7 @@ impl<P: KubeObject> Planned<P> {
         self.run.as_ref()
     }
 
-    /// The status as it would be after the run; `None` if it wouldn't be written.
+    /// The status after the run; `None` if the run didn't write it.
     #[must_use]
     pub fn status(&self) -> Option<Value> {
         let kind = self.kind();
@@ -136,10 +130,10 @@ impl<P: KubeObject> Planned<P> {
         Some(self.end.world.get(kind, &self.end.key)?["status"].clone())
     }
 
-    /// The primary as it would be after the run; `None` if it would be gone.
+    /// The primary after the run; `None` if it is gone.
     ///
     /// # Panics
-    /// If it can't be read as its type.
+    /// If the primary can't be read as its type.
     #[must_use]
     #[track_caller]
     pub fn primary(&self) -> Option<P> {
@@ -148,8 +142,8 @@ impl<P: KubeObject> Planned<P> {
         Some(read.unwrap_or_else(|error| panic!("the primary can't be read any more: {error}")))
     }
 
-    /// The Events of Kubernetes that would be written, as `Warning BackOff: the image can't be pulled`. One that would be
-    /// counted up in the run that has written it is there once.
+    /// The Events of Kubernetes that the run wrote, such as `Warning BackOff: the image can't be pulled`. An Event that the run
+    /// recorded several times is listed once.
     #[must_use]
     pub fn events(&self) -> Lines {
         let is_event = |write: &&Write| write.target.resource == "events" && write.body["reason"].is_string();
@@ -162,8 +156,8 @@ impl<P: KubeObject> Planned<P> {
         }))
     }
 
-    /// The resources of type `T` that another system would have after the run, as far as the run has reported it to its
-    /// event source. Those that were given with [`DryRun::external`].
+    /// The resources of type `T` that another system has after the run: those that were given with [`DryRun::external`],
+    /// with the changes that the run reported to its event source.
     #[must_use]
     pub fn external<T: Send + Sync + 'static>(&self) -> Vec<Arc<T>> {
         let mut all = self.end.resources.iter().filter_map(|one| one.downcast_ref::<Resources<T>>());
@@ -183,28 +177,22 @@ impl<P: KubeObject> Planned<P> {
         self.end.error.as_deref()
     }
 
-    /// Another run, in the world as this one would leave it: to be changed by [`DryRun::known`] before it is awaited.
-    /// What the reconciler [expects](crate::Context::expect) is carried along; time passes for it as [`DryRun::now`] says.
+    /// Another run, which starts from the state after this one. [`DryRun::known`] changes that state before the run.
+    /// What the reconciler [expects](crate::Context::expect) stays expected, and [`DryRun::now`] lets its time pass.
     ///
     /// # Panics
-    /// If the primary would be gone.
+    /// If the primary is gone.
     #[track_caller]
     pub fn again(&self) -> DryRun<P> {
-        let End { controller, world, key, resources, lacks, now, .. } = &self.end;
+        let EndedRun { controller, world, context, key, resources, lacks, now, ended, .. } = &self.end;
         let Some(primary) = world.get(self.kind(), key) else { panic!("{key} is gone after the run") };
         DryRun {
-            controller: Arc::clone(controller),
-            primary: Value::clone(&primary),
             before: Some(world.server.snapshot()),
-            known: Vec::new(),
-            made: Vec::new(),
             resources: resources.clone(),
             lacks: lacks.clone(),
             now: *now,
-            attempt: 0,
-            life: Life::Alive,
-            expected: Some(self.end.carried()),
-            of: PhantomData,
+            expected: Some((context.expected(), *ended, *now)),
+            ..DryRun::begin(Arc::clone(controller), Value::clone(&primary))
         }
     }
 

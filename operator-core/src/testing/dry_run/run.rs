@@ -1,20 +1,16 @@
-//! Makes the world, wires the controller to it, and has it do one run.
+//! Makes the world, wires the controller to it, and executes one run.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Event;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{
-    DryRun, Life, Planned,
-    objects::{Primary, marked},
-    planned::End,
-    schedule::Schedule,
-    transport::transport,
+    DryRun, Life, Planned, objects::marked, planned::EndedRun, schedule::Schedule, transport::transport,
     world::World,
 };
 use crate::{
@@ -30,7 +26,7 @@ use crate::{
 /// Uids and random delays are the same in each run.
 const SEED: u64 = 1;
 
-/// How long its Events may take, which nothing slows down.
+/// How long the writing of Events may take. Nothing slows it down.
 const EVENTS: Duration = Duration::from_secs(60);
 
 /// A clock that stands still.
@@ -43,7 +39,7 @@ impl WallClock for At {
     }
 }
 
-/// Hears why the run failed.
+/// Keeps the reason why the run failed.
 #[derive(Debug, Default)]
 struct Hears(Mutex<Option<String>>);
 
@@ -55,7 +51,7 @@ impl Observer for Hears {
     }
 }
 
-/// The kinds of which something may be given, or asked for.
+/// The kinds of objects that may be given or asked for.
 fn kinds(controller: &Controller) -> Vec<ResourceType> {
     let mut kinds: Vec<_> = controller.access().into_iter().map(|access| access.resource_type).collect();
     kinds.push(ResourceType::of::<CustomResourceDefinition>());
@@ -122,18 +118,19 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let world = Arc::new(World::new(&environment, manager, kinds(&controller), given, before.as_ref()));
     let key = world.add_primary(primary);
     let stored = world.get(&kind, &key).unwrap_or_default();
-    let subject = Primary::of(key.clone(), &stored);
+    let meta: ObjectMeta = serde_json::from_value(stored["metadata"].clone())
+        .unwrap_or_else(|error| panic!("the primary's metadata can't be read: {error}"));
     let departed = (life == Life::Gone).then(|| departed::<P>(&controller, &world, (&kind, &key)));
     for object in known {
         world.add(object, key.namespace());
     }
     for made in made {
-        world.add(marked(made, &controller, &subject, &world), key.namespace());
+        world.add(marked(made, &controller, (&key, &meta), &world), key.namespace());
     }
     world.define();
 
     let config = kube::Config::new(http::Uri::from_static("http://a-dry-run"));
-    let clients = Clients::new(&config, &[transport(&world)], None, &environment)
+    let clients = Clients::new(&config, &transport(&world), None, &environment)
         .expect("a client without credentials can always be made");
     let heard = Arc::new(Hears::default());
     let observers = Observers::new(vec![Arc::clone(&heard) as Arc<dyn Observer>]);
@@ -160,7 +157,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         let later = |kept: &mut Expected| *kept = expected.later(then, passed);
         wired.dispatcher.shared.scopes.of(&key).change(later);
     }
-    // What the status function is told of the run.
+    // What the status function learns about the run.
     let told: Arc<Mutex<Option<Arc<AnyRun>>>> = Arc::default();
     let (said, function) = (Arc::clone(&told), wired.dispatcher.status.take());
     wired.dispatcher.status = Some(Arc::new(move |primary, run| {
@@ -168,7 +165,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         function.as_ref().and_then(|function| function(primary, run))
     }));
 
-    let primary = (key.clone(), Uid::new(&subject.uid));
+    let primary = (key.clone(), Uid::new(meta.uid.as_deref().unwrap_or_default()));
     let mut schedule = Schedule::new(wired.config.clone(), primary, life == Life::Marked, departed);
     let run = schedule.run(attempt);
     let run = run.unwrap_or_else(|| panic!("the controller's retry policy has no attempt {attempt}"));
@@ -183,6 +180,6 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let told = told.lock().take();
     let error = heard.0.lock().take();
     let (next, ended) = (schedule.next_in(), context.shared().writer.environment.now());
-    let end = End { controller, world, context, key, next, error, resources, lacks, now, ended };
+    let end = EndedRun { controller, world, context, key, next, error, resources, lacks, now, ended };
     Planned::new(end, told)
 }

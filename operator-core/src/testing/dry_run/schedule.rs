@@ -1,4 +1,4 @@
-//! Which run it is, and what follows it: as the processor's own machine decides.
+//! Which run it is, and what follows it, as decided by the processor's own machine.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// One in which the primary has just been seen; or its end, if that is given.
+    /// A schedule in which the primary has just been seen; or its end, if `departed` is given.
     pub(super) fn new(
         config: MachineConfig,
         (key, uid): (ObjectKey, Uid),
@@ -37,7 +37,7 @@ impl Schedule {
         schedule
     }
 
-    /// The next run, after this number of runs that have failed. `None` if so many aren't retried.
+    /// The next run, after this number of failed runs. `None` if the policy doesn't allow as many retries.
     pub(super) fn run(&mut self, failed: u32) -> Option<Run> {
         let mut run = self.next()?;
         for _ in 0..failed {

@@ -21,6 +21,7 @@ use super::DryRun;
 use crate::{
     controller::{Controller, ControllerBuilder, NoReconciler},
     event_source::external::PerResourcePollingEventSource,
+    processor::GenericRetry,
     reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, Run, UpdateControl},
     resource::ObjectKey,
     workflow::{conditions::served::served, declare::wire::Wire},
@@ -290,7 +291,7 @@ fn other_systems_are_given_by_hand() {
 
 #[test]
 fn a_retry_is_one() {
-    let run = |attempt| pages(true).dry_run(&page()).retry(attempt).blocking();
+    let run = |attempt| pages(true).retry(GenericRetry::josdk()).dry_run(&page()).retry(attempt).blocking();
     assert_eq!(run(0).error(), Some("attempt 0"));
     assert_eq!(run(3).error(), Some("attempt 3"));
     assert_eq!(run(3).next_run(), Some(Duration::from_millis(4_500)));
@@ -300,7 +301,7 @@ fn a_retry_is_one() {
 #[test]
 #[should_panic(expected = "has no attempt 6")]
 fn a_policy_has_an_end() {
-    let _ = pages(true).dry_run(&page()).retry(6).blocking();
+    let _ = pages(true).retry(GenericRetry::josdk()).dry_run(&page()).retry(6).blocking();
 }
 
 #[test]

@@ -1,49 +1,42 @@
-//! The transport of a dry run: the in-process server answers, and writes are noted.
+//! The transport of a dry run: the in-process server answers, and each write is noted.
 
 use std::sync::Arc;
 
 use futures::FutureExt;
-use http::{Request, Response};
+use http::Request;
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde_json::Value;
-use tower::{BoxError, ServiceExt, service_fn, util::BoxService};
+use tower::ServiceExt;
 
 use super::world::{World, Write};
 use crate::{
-    client::{ResponseBody, TransportHook},
+    client::TransportHook,
     event_source::Given,
     resource::{Cluster, ObjectKey},
     testing::faults::RequestTarget,
 };
 
 /// The transport of an operator's clients.
-pub(super) fn transport(world: &Arc<World>) -> TransportHook {
-    let world = Arc::clone(world);
-    TransportHook::server(move || {
-        let world = Arc::clone(&world);
-        BoxService::new(service_fn(move |request: Request<Body>| {
-            let world = Arc::clone(&world);
-            async move { world.answer(request).await }
-        }))
-    })
-}
-
-impl World {
-    async fn answer(&self, request: Request<Body>) -> Result<Response<ResponseBody>, BoxError> {
-        let write = written(&request);
-        if let Some(namespace) = write.as_ref().and_then(|write| write.key.namespace()) {
-            self.has_namespace(namespace);
+pub(super) fn transport(world: &Arc<World>) -> [TransportHook; 2] {
+    let noting = Arc::clone(world);
+    let notes = TransportHook::around(move |request, inner| {
+        let (world, write) = (Arc::clone(&noting), written(&request));
+        async move {
+            if let Some(namespace) = write.as_ref().and_then(|write| write.key.namespace()) {
+                world.has_namespace(namespace);
+            }
+            // Answered at the first poll: nothing comes between the two.
+            let response = inner.send(request).await?;
+            if let Some(mut write) = write {
+                let code = response.status();
+                write.refused = (!code.is_success()).then(|| code.as_u16());
+                world.writes.lock().push(write);
+            }
+            Ok(response)
         }
-        // Answered at the first poll: nothing comes between the two.
-        let response = self.server.clone().oneshot(request).await?;
-        if let Some(mut write) = write {
-            let code = response.status();
-            write.refused = (!code.is_success()).then(|| code.as_u16());
-            self.note(write);
-        }
-        Ok(response)
-    }
+    });
+    [world.server.clone().into(), notes]
 }
 
 impl Given for World {
@@ -64,7 +57,7 @@ impl Given for World {
     }
 }
 
-/// The write that a request asks for, unless the server is only to say what it would do.
+/// The write that a request asks for; none for a `dryRun` request.
 fn written(request: &Request<Body>) -> Option<Write> {
     let target = RequestTarget::of(request).filter(|target| target.verb.is_write())?;
     if request.uri().query().is_some_and(|query| query.contains("dryRun=")) {

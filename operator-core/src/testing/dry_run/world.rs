@@ -1,8 +1,8 @@
-//! What exists in a dry run, before and after its writes: a server of its own, and other systems.
+//! The objects of a dry run, before and after its writes, on a server of its own; and other systems.
 
 use std::{any::Any, fmt, sync::Arc};
 
-use kube::discovery::{ApiResource, Scope};
+use kube::discovery::Scope;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use test_cluster::Snapshot;
@@ -11,37 +11,38 @@ use super::objects::completed;
 use crate::{
     environment::Environment,
     resource::{ObjectKey, ResourceType},
-    testing::{Controllers, InProcessServer, faults::RequestTarget},
+    testing::{Controllers, InProcessServer, faults::RequestTarget, manifests::api_resource},
 };
 
-/// The field manager of a primary that doesn't say who has written it.
+/// The field manager of a primary without managed fields.
 const SOMEBODY: &str = "somebody";
 
-/// A cluster that nobody else uses, and the other systems beside it.
+/// A cluster that nothing else uses, and the other systems beside it.
 pub(super) struct World {
     pub(super) server: InProcessServer,
-    /// The field manager that has written what doesn't say otherwise.
+    /// The field manager of objects without managed fields.
     manager: String,
     /// The kinds that the controller follows or writes.
     kinds: Vec<ResourceType>,
-    /// Those that aren't served.
+    /// The kinds that aren't served.
     lacks: Vec<ResourceType>,
     pub(super) resources: Vec<Arc<dyn Any + Send + Sync>>,
-    writes: Mutex<Vec<Write>>,
+    /// The writes so far.
+    pub(super) writes: Mutex<Vec<Write>>,
 }
 
-/// A write, as it was asked for.
+/// A write, as it was requested.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
     pub(super) target: RequestTarget,
     pub(super) key: ObjectKey,
     pub(super) body: Value,
-    /// The code of its refusal.
+    /// The code of the answer, if the write was refused.
     pub(super) refused: Option<u16>,
 }
 
 impl World {
-    /// One that continues from `before`, or in which nothing has happened yet.
+    /// A world that continues from `before`, or in which nothing has happened yet.
     pub(super) fn new(
         environment: &Environment,
         manager: &str,
@@ -59,15 +60,15 @@ impl World {
             Self { server, manager: manager.to_owned(), kinds, lacks, resources, writes: Mutex::default() };
         for kind in &world.kinds {
             let scope = if kind.is_namespaced() { Scope::Namespaced } else { Scope::Cluster };
-            world.server.serve(&resource(kind), &scope);
+            world.server.serve(&api_resource(kind), &scope);
         }
         world
     }
 
-    /// From now on, it lacks what it lacks. What was listed before may have it.
+    /// From now on, the kinds that the cluster lacks aren't served. Before, they could be listed.
     pub(super) fn withdraw(&self) {
         for kind in self.kinds.iter().filter(|kind| !self.serves(kind)) {
-            self.server.withdraw(&resource(kind));
+            self.server.withdraw(&api_resource(kind));
         }
     }
 
@@ -111,7 +112,7 @@ impl World {
         key
     }
 
-    /// Every namespace exists.
+    /// Makes the namespace exist.
     pub(super) fn has_namespace(&self, name: &str) {
         if self.server.stored("", "namespaces", None, name).is_none() {
             let namespace = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } });
@@ -151,27 +152,8 @@ impl World {
         self.server.take(kind.group(), kind.plural(), key.namespace(), key.name())
     }
 
-    pub(super) fn note(&self, write: Write) {
-        self.writes.lock().push(write);
-    }
-
-    /// The writes so far.
-    pub(super) fn writes(&self) -> Vec<Write> {
-        self.writes.lock().clone()
-    }
-
     fn serves(&self, kind: &ResourceType) -> bool {
         !self.lacks.iter().any(|lacks| (lacks.group(), lacks.kind()) == (kind.group(), kind.kind()))
-    }
-}
-
-fn resource(kind: &ResourceType) -> ApiResource {
-    ApiResource {
-        group: kind.group().to_owned(),
-        version: kind.version().to_owned(),
-        api_version: kind.api_version().to_owned(),
-        kind: kind.kind().to_owned(),
-        plural: kind.plural().to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::{fmt, io, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{Response, header};
 use http_body_util::{BodyExt, Full};
-use serde_json::json;
+use serde_json::{Value, json};
 use tower::BoxError;
 
 use super::RequestTarget;
@@ -33,9 +33,6 @@ pub enum Fault {
     HangAfter,
     /// Its answer ends too early.
     Cut(Cut, End),
-    /// A list is answered with the state of this number of lists of the collection ago; a watch starts this number of
-    /// versions earlier. Nothing happens while nothing older is known.
-    Stale(usize),
     /// The operator crashes before it is sent.
     Crash,
     /// The operator crashes after the server has executed the request, and before the answer arrives.
@@ -103,7 +100,8 @@ pub struct StatusAnswer {
 }
 
 impl StatusAnswer {
-    /// An answer with a `Status` object. `reason` is the API server's, as in `Conflict`.
+    /// An answer with a `Status` object. `reason` is the API server's, as in `Conflict`. A `message` such as
+    /// `namespaces "shop" not found` leads to the details that the server gives with it.
     #[must_use]
     pub fn new(code: u16, reason: &str, message: &str) -> Self {
         Self { code, reason: reason.to_owned(), message: message.to_owned(), retry_after: None }
@@ -175,27 +173,30 @@ impl StatusAnswer {
     }
 
     pub(super) fn response(&self) -> Result<Response<ResponseBody>, BoxError> {
-        let mut status = json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": self.message, "reason": self.reason, "code": self.code,
-        });
+        let mut status = self.object();
         let mut response =
             Response::builder().status(self.code).header(header::CONTENT_TYPE, "application/json");
+        if let [kind, name, "not", "found"] = self.message.split(' ').collect::<Vec<_>>()[..] {
+            status["details"] = json!({ "kind": kind, "name": name.trim_matches('"') });
+        }
         if let Some(seconds) = self.retry_after {
-            status["details"] = json!({ "retryAfterSeconds": seconds });
+            status["details"]["retryAfterSeconds"] = json!(seconds);
             response = response.header(header::RETRY_AFTER, seconds);
         }
         Ok(response.body(body(status.to_string().into_bytes()))?)
     }
+
+    fn object(&self) -> Value {
+        json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": self.message, "reason": self.reason, "code": self.code,
+        })
+    }
 }
 
 /// The event that ends a watch whose version is forgotten.
-pub(super) fn gone_line() -> Bytes {
-    let status = json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": "too old resource version", "reason": "Expired", "code": 410,
-    });
-    Bytes::from(format!("{}\n", json!({ "type": "ERROR", "object": status })))
+pub(in crate::testing) fn gone_line() -> Bytes {
+    Bytes::from(format!("{}\n", json!({ "type": "ERROR", "object": StatusAnswer::gone().object() })))
 }
 
 /// A body that is complete at once.
@@ -211,6 +212,14 @@ pub(super) fn refused() -> BoxError {
     io::Error::new(io::ErrorKind::ConnectionRefused, "connection refused").into()
 }
 
+impl Fault {
+    /// Whether it happens once the server has executed the request.
+    pub(super) fn is_about_the_answer(&self) -> bool {
+        use Fault::{AnswerLost, CrashAfter, Cut, DelayAnswer, HangAfter, StatusAfter};
+        matches!(self, DelayAnswer(_) | StatusAfter(_) | AnswerLost | HangAfter | Cut(..) | CrashAfter)
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -224,7 +233,6 @@ impl fmt::Display for Fault {
             Self::HangAfter => f.write_str("done, and never answered"),
             Self::Cut(Cut::Bytes(bytes), end) => write!(f, "answer cut after {bytes} bytes ({end})"),
             Self::Cut(Cut::Lines(lines), end) => write!(f, "answer cut after {lines} lines ({end})"),
-            Self::Stale(ago) => write!(f, "answered from a cache that is {ago} states behind"),
             Self::Crash => f.write_str("crash before it is sent"),
             Self::CrashAfter => f.write_str("crash after it is done"),
             Self::Meanwhile(_) => f.write_str("something else happens first"),

@@ -57,7 +57,7 @@ pub(super) fn cut(body: ResponseBody, after: Cut, end: End, effect: Effect) -> R
 
 /// The events of a watch, each with what happens to it.
 pub(super) fn through(body: ResponseBody, faults: Faults, watch: RequestTarget) -> ResponseBody {
-    let lines = Lines {
+    let lines = WatchLines {
         body: BodyStream::new(body),
         buffer: BytesMut::new(),
         cut: None,
@@ -77,7 +77,7 @@ fn framed(frames: impl futures::Stream<Item = Result<Bytes, BoxError>> + Send + 
     StreamBody::new(frames.map(|data| data.map(Frame::data))).boxed_unsync()
 }
 
-struct Lines {
+struct WatchLines {
     body: BodyStream<ResponseBody>,
     /// The part of an incomplete line that has arrived.
     buffer: BytesMut,
@@ -101,24 +101,23 @@ struct Lines {
 struct Event {
     #[serde(rename = "type")]
     kind: String,
-    object: Object,
+    object: EventObject,
 }
 
 #[derive(Deserialize)]
-struct Object {
+struct EventObject {
     #[serde(default)]
-    metadata: Metadata,
+    metadata: ObjectName,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Metadata {
+#[serde(default)]
+struct ObjectName {
     name: Option<String>,
     namespace: Option<String>,
-    resource_version: Option<String>,
 }
 
-impl Lines {
+impl WatchLines {
     async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         loop {
             if let Some(data) = self.out.pop_front() {
@@ -168,10 +167,7 @@ impl Lines {
 
     async fn take(&mut self, line: Bytes) {
         let Ok(event) = serde_json::from_slice::<Event>(&line) else { return self.deliver(line) };
-        let Metadata { name, namespace, resource_version } = event.object.metadata;
-        if let Some(version) = resource_version {
-            self.faults.0.memory.watched(&self.watch, &version);
-        }
+        let ObjectName { name, namespace } = event.object.metadata;
         let is_event = matches!(event.kind.as_str(), "ADDED" | "MODIFIED" | "DELETED");
         let object = RequestTarget { name, namespace, ..self.watch.clone() };
         let chosen = is_event.then(|| self.faults.line(&self.watch, &object)).flatten();

@@ -28,7 +28,6 @@
 mod effect;
 mod fault;
 mod lines;
-mod memory;
 mod replica;
 mod rule;
 mod target;
@@ -45,7 +44,6 @@ use std::{
 
 use futures::future::{BoxFuture, pending};
 use http::Request;
-use http_body_util::BodyExt;
 use kube::client::Body;
 use parking_lot::{Mutex, RwLock};
 use tokio_util::sync::CancellationToken;
@@ -58,8 +56,8 @@ pub use rule::{Match, Rule};
 pub use target::{RequestTarget, Verb};
 
 pub(crate) use effect::Effect;
-use fault::{body, refused, reset};
-use memory::Memory;
+pub(super) use fault::gone_line;
+use fault::{refused, reset};
 
 /// Decides what happens to requests: a list of rules, or the tape of a simulation.
 pub(crate) trait Director: Send + Sync {
@@ -68,26 +66,19 @@ pub(crate) trait Director: Send + Sync {
 
     /// What happens to an event of `watch` about `object`.
     fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<(LineFault, Effect)>;
-
-    /// Whether events of this watch can meet faults at all.
-    fn looks_at_lines(&self, watch: &RequestTarget) -> bool;
-
-    /// Whether older states of collections have to be remembered.
-    fn is_stale(&self) -> bool;
 }
 
 /// A set of faults, and the switch for them. Cheap to clone; clones are the same set.
 #[derive(Clone)]
-pub struct Faults(Arc<Shared>);
+pub struct Faults(Arc<FaultSet>);
 
-struct Shared {
+struct FaultSet {
     rules: RwLock<Vec<Rule>>,
     director: Option<Arc<dyn Director>>,
     active: AtomicBool,
     /// Replaced whenever the faults are switched on; cancelled when they are switched off.
     off: Mutex<CancellationToken>,
     crash: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
-    memory: Memory,
 }
 
 impl Faults {
@@ -109,13 +100,12 @@ impl Faults {
     }
 
     fn of(rules: Vec<Rule>, director: Option<Arc<dyn Director>>) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(FaultSet {
             rules: RwLock::new(rules),
             director,
             active: AtomicBool::new(true),
             off: Mutex::default(),
             crash: Mutex::default(),
-            memory: Memory::default(),
         }))
     }
 
@@ -183,49 +173,25 @@ impl Faults {
         chosen
     }
 
-    fn remembers(&self) -> bool {
-        self.0.director.as_ref().is_some_and(|director| director.is_stale())
-            || self.0.rules.read().iter().any(Rule::is_stale)
-    }
-
     async fn pass(self, request: Request<Body>, inner: Inner) -> Answer {
         let Some(target) = RequestTarget::of(&request) else { return inner.send(request).await };
         let (head, content) = request.into_parts();
         let chosen = self.chosen(&target, &head);
-        let mut request = Request::from_parts(head, content);
+        let request = Request::from_parts(head, content);
         let mut after = Vec::new();
         for (fault, effect) in chosen {
+            if fault.is_about_the_answer() {
+                after.push((fault, effect));
+                continue;
+            }
+            effect.happens(false);
             match fault {
-                Fault::Delay(delay) => {
-                    effect.happens(false);
-                    tokio::time::sleep(delay).await;
-                }
-                Fault::Meanwhile(action) => {
-                    effect.happens(false);
-                    action(&target).await;
-                }
-                Fault::Status(status) => {
-                    effect.happens(false);
-                    return status.response();
-                }
-                Fault::Refused => {
-                    effect.happens(false);
-                    return Err(refused());
-                }
-                Fault::Hang => {
-                    effect.happens(false);
-                    return pending().await;
-                }
-                Fault::Crash => {
-                    effect.happens(false);
-                    return self.crash().await;
-                }
-                Fault::Stale(ago) if target.verb == Verb::Watch => {
-                    if self.0.memory.rewind(&target, &mut request, ago) {
-                        effect.happens(false);
-                    }
-                }
-                later => after.push((later, effect)),
+                Fault::Delay(delay) => tokio::time::sleep(delay).await,
+                Fault::Meanwhile(action) => action(&target).await,
+                Fault::Status(status) => return status.response(),
+                Fault::Hang => return pending().await,
+                Fault::Crash => return self.crash().await,
+                _ => return Err(refused()),
             }
         }
         self.answer(&target, after, inner.send(request).await?).await
@@ -238,52 +204,29 @@ impl Faults {
         faults: Vec<(Fault, Effect)>,
         mut response: http::Response<crate::client::ResponseBody>,
     ) -> Answer {
-        if target.verb == Verb::List && response.status().is_success() && self.remembers() {
-            let (head, content) = response.into_parts();
-            let content = content.collect().await?.to_bytes();
-            self.0.memory.listed(target, &content);
-            response = http::Response::from_parts(head, body(content));
-        }
         let done = response.status().is_success();
         for (fault, effect) in faults {
             match fault {
-                Fault::Stale(ago) => {
-                    // Only where something older is known.
-                    let Some(older) = self.0.memory.older(target, ago) else { continue };
-                    effect.happens(done);
-                    response = response.map(|_| body(older));
-                }
                 Fault::DelayAnswer(delay) => {
                     let _late = effect.happens_by_the_end(done);
                     tokio::time::sleep(delay).await;
                 }
-                Fault::StatusAfter(status) => {
-                    effect.happens(done);
-                    return status.response();
-                }
-                Fault::AnswerLost => {
-                    effect.happens(done);
-                    return Err(reset());
-                }
-                Fault::HangAfter => {
-                    effect.happens(done);
-                    return pending().await;
-                }
-                Fault::CrashAfter => {
-                    effect.happens(done);
-                    return self.crash().await;
-                }
                 Fault::Cut(after, end) => {
                     response = response.map(|content| lines::cut(content, after, end, effect));
                 }
-                // Done before the request was sent.
-                _ => {}
+                instead => {
+                    effect.happens(done);
+                    return match instead {
+                        Fault::StatusAfter(status) => status.response(),
+                        Fault::HangAfter => pending().await,
+                        Fault::CrashAfter => self.crash().await,
+                        _ => Err(reset()),
+                    };
+                }
             }
         }
-        let about_events = self.0.director.as_ref().is_some_and(|director| director.looks_at_lines(target))
-            || self.0.rules.read().iter().any(Rule::is_about_events);
-        if target.verb == Verb::Watch && response.status().is_success() && (about_events || self.remembers())
-        {
+        let about_events = self.0.director.is_some() || self.0.rules.read().iter().any(Rule::is_about_events);
+        if target.verb == Verb::Watch && response.status().is_success() && about_events {
             response = response.map(|content| lines::through(content, self.clone(), target.clone()));
         }
         Ok(response)

@@ -48,12 +48,12 @@ use crate::client::{Answer, Inner, ResponseBody, TransportHook};
 #[derive(Clone, Debug)]
 pub struct LaggingReplica {
     resource: Arc<str>,
-    state: watch::Sender<State>,
+    state: watch::Sender<ReplicaState>,
     old_lists: Arc<AtomicU64>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct State {
+struct ReplicaState {
     /// The version as of which it answers, while it is behind.
     behind: Option<String>,
     /// How often it has fallen behind.
@@ -133,7 +133,7 @@ fn as_of(uri: &Uri, version: &str) -> Result<Uri, BoxError> {
 }
 
 /// A watch, of which nothing is delivered while the replica is behind.
-fn held(body: ResponseBody, state: watch::Receiver<State>) -> ResponseBody {
+fn held(body: ResponseBody, state: watch::Receiver<ReplicaState>) -> ResponseBody {
     let falls = state.borrow().falls;
     let watching = Watching { body: BodyStream::new(body), state, falls, kept: VecDeque::new(), over: false };
     StreamBody::new(stream::unfold(watching, async |mut watching| Some((watching.next().await?, watching))))
@@ -142,7 +142,7 @@ fn held(body: ResponseBody, state: watch::Receiver<State>) -> ResponseBody {
 
 struct Watching {
     body: BodyStream<ResponseBody>,
-    state: watch::Receiver<State>,
+    state: watch::Receiver<ReplicaState>,
     /// How often the replica had fallen behind when the watch was opened.
     falls: u64,
     /// What has arrived while it was behind.
@@ -153,7 +153,7 @@ struct Watching {
 impl Watching {
     async fn next(&mut self) -> Option<Result<Frame<bytes::Bytes>, BoxError>> {
         loop {
-            let State { behind, falls } = self.state.borrow_and_update().clone();
+            let ReplicaState { behind, falls } = self.state.borrow_and_update().clone();
             if self.over {
                 return None;
             }

@@ -8,13 +8,12 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use futures::FutureExt;
 use http::request::Parts;
 
-use super::{Cut, End, Fault, LineFault, RequestTarget, StatusAnswer, Verb};
+use super::{Fault, LineFault, RequestTarget, StatusAnswer, Verb};
 use crate::testing::Gate;
 
 type Predicate = Arc<dyn Fn(&Parts) -> bool + Send + Sync>;
@@ -39,18 +38,18 @@ pub struct Match {
 
 /// A fault, and the requests to which it happens. Counts how often it did.
 #[derive(Clone, Debug)]
-pub struct Rule(Arc<Inner>);
+pub struct Rule(Arc<CountedRule>);
 
 #[derive(Debug)]
-struct Inner {
+struct CountedRule {
     matches: Match,
-    effect: Effect,
+    effect: AnyFault,
     met: AtomicU64,
     fired: AtomicU64,
 }
 
 #[derive(Clone, Debug)]
-enum Effect {
+enum AnyFault {
     Request(Fault),
     Line(LineFault),
 }
@@ -89,7 +88,7 @@ impl Rule {
 
     /// The fault for this request, if it is its turn.
     pub(super) fn request(&self, target: &RequestTarget, head: &Parts) -> Option<Fault> {
-        let Effect::Request(fault) = &self.0.effect else { return None };
+        let AnyFault::Request(fault) = &self.0.effect else { return None };
         let asked = self.0.matches.concerns(target) && self.0.matches.names(target);
         let asked = asked && self.0.matches.when.as_ref().is_none_or(|when| when(head));
         (asked && self.turn()).then(|| fault.clone())
@@ -97,7 +96,7 @@ impl Rule {
 
     /// The fault for this event of a watch, whose object is named by `object`.
     pub(super) fn line(&self, watch: &RequestTarget, object: &RequestTarget) -> Option<LineFault> {
-        let Effect::Line(fault) = self.0.effect else { return None };
+        let AnyFault::Line(fault) = self.0.effect else { return None };
         (self.0.matches.concerns(watch) && self.0.matches.names(object) && self.turn()).then_some(fault)
     }
 
@@ -107,11 +106,7 @@ impl Rule {
     }
 
     pub(super) fn is_about_events(&self) -> bool {
-        matches!(self.0.effect, Effect::Line(_))
-    }
-
-    pub(super) fn is_stale(&self) -> bool {
-        matches!(self.0.effect, Effect::Request(Fault::Stale(_)))
+        matches!(self.0.effect, AnyFault::Line(_))
     }
 
     /// Counts an occurrence and returns whether it is one of those selected.
@@ -183,19 +178,13 @@ impl Match {
     /// This happens to the request.
     #[must_use]
     pub fn fault(self, fault: Fault) -> Rule {
-        self.rule(Effect::Request(fault))
+        self.rule(AnyFault::Request(fault))
     }
 
     /// This happens to the event; for watches.
     #[must_use]
     pub fn event(self, fault: LineFault) -> Rule {
-        self.rule(Effect::Line(fault))
-    }
-
-    /// [`Fault::Delay`].
-    #[must_use]
-    pub fn delay(self, delay: Duration) -> Rule {
-        self.fault(Fault::Delay(delay))
+        self.rule(AnyFault::Line(fault))
     }
 
     /// [`Fault::Status`].
@@ -204,52 +193,10 @@ impl Match {
         self.fault(Fault::Status(status))
     }
 
-    /// [`Fault::StatusAfter`].
-    #[must_use]
-    pub fn status_after(self, status: StatusAnswer) -> Rule {
-        self.fault(Fault::StatusAfter(status))
-    }
-
-    /// [`Fault::Refused`].
-    #[must_use]
-    pub fn refused(self) -> Rule {
-        self.fault(Fault::Refused)
-    }
-
     /// [`Fault::AnswerLost`].
     #[must_use]
     pub fn answer_lost(self) -> Rule {
         self.fault(Fault::AnswerLost)
-    }
-
-    /// [`Fault::Hang`].
-    #[must_use]
-    pub fn hang(self) -> Rule {
-        self.fault(Fault::Hang)
-    }
-
-    /// [`Fault::Cut`].
-    #[must_use]
-    pub fn cut(self, after: Cut, end: End) -> Rule {
-        self.fault(Fault::Cut(after, end))
-    }
-
-    /// [`Fault::Stale`].
-    #[must_use]
-    pub fn stale(self, states: usize) -> Rule {
-        self.fault(Fault::Stale(states))
-    }
-
-    /// [`Fault::Crash`].
-    #[must_use]
-    pub fn crash(self) -> Rule {
-        self.fault(Fault::Crash)
-    }
-
-    /// [`Fault::CrashAfter`].
-    #[must_use]
-    pub fn crash_after(self) -> Rule {
-        self.fault(Fault::CrashAfter)
     }
 
     /// [`Fault::Meanwhile`]: `action` is done before the request is sent.
@@ -272,8 +219,13 @@ impl Match {
         })
     }
 
-    fn rule(self, effect: Effect) -> Rule {
-        Rule(Arc::new(Inner { matches: self, effect, met: AtomicU64::new(0), fired: AtomicU64::new(0) }))
+    fn rule(self, effect: AnyFault) -> Rule {
+        Rule(Arc::new(CountedRule {
+            matches: self,
+            effect,
+            met: AtomicU64::new(0),
+            fired: AtomicU64::new(0),
+        }))
     }
 
     fn concerns(&self, target: &RequestTarget) -> bool {
@@ -340,8 +292,8 @@ impl fmt::Display for Match {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.effect {
-            Effect::Request(fault) => write!(f, "{}: {fault}", self.0.matches),
-            Effect::Line(fault) => write!(f, "{}: {fault}", self.0.matches),
+            AnyFault::Request(fault) => write!(f, "{}: {fault}", self.0.matches),
+            AnyFault::Line(fault) => write!(f, "{}: {fault}", self.0.matches),
         }
     }
 }

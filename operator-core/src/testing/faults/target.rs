@@ -7,7 +7,7 @@ use http::{Method, Request};
 use kube::client::Body;
 use serde_json::Value;
 
-use crate::client::Place;
+use crate::client::ResourcePath;
 pub use crate::client::verb::Verb;
 
 /// The target of a request: a verb, a type and, except for collections, an object.
@@ -42,7 +42,7 @@ impl RequestTarget {
     }
 
     fn parse(method: &Method, path: &str, query: Option<&str>) -> Option<Self> {
-        let place = Place::of(path)?;
+        let place = ResourcePath::of(path)?;
         let verb = Verb::of(method, &place, query)?;
         let owned = |text: &str| text.to_owned();
         Some(Self {
@@ -59,10 +59,15 @@ impl RequestTarget {
     /// The path of the collection that contains the object, over all namespaces.
     #[must_use]
     pub fn collection_path(&self) -> String {
-        match self.group.as_str() {
-            "" => format!("/api/{}/{}", self.version, self.resource),
-            group => format!("/apis/{group}/{}/{}", self.version, self.resource),
-        }
+        self.path_in(None)
+    }
+
+    /// The path of the collection, in this namespace if there is one.
+    pub(crate) fn path_in(&self, namespace: Option<&str>) -> String {
+        let Self { group, version, resource, .. } = self;
+        let root = if group.is_empty() { "/api".to_owned() } else { format!("/apis/{group}") };
+        let place = namespace.map(|namespace| format!("/namespaces/{namespace}")).unwrap_or_default();
+        format!("{root}/{version}{place}/{resource}")
     }
 
     /// The object without the verb: `deployments/shop/web/status`.

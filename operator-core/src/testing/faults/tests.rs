@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use tokio::time::{Instant, timeout};
 use tower::{BoxError, ServiceExt, service_fn, util::BoxService};
 
-use super::*;
+use super::{fault::body, *};
 use crate::client::{ResponseBody, Transport};
 
 const MAPS: &str = "/api/v1/namespaces/shop/configmaps";
@@ -111,14 +111,14 @@ async fn read(response: Response<ResponseBody>) -> Result<(u16, String), BoxErro
 #[tokio::test(start_paused = true)]
 async fn what_is_refused_does_not_reach_the_server_and_what_is_lost_does() {
     for (rule, reaches) in [
-        (Rule::any().refused(), 0),
+        (Rule::any().fault(Fault::Refused), 0),
         (Rule::any().answer_lost(), 1),
         (Rule::any().status(StatusAnswer::internal()), 0),
-        (Rule::any().status_after(StatusAnswer::timeout()), 1),
-        (Rule::any().hang(), 0),
+        (Rule::any().fault(Fault::StatusAfter(StatusAnswer::timeout())), 1),
+        (Rule::any().fault(Fault::Hang), 0),
         (Rule::any().fault(Fault::HangAfter), 1),
-        (Rule::any().crash(), 0),
-        (Rule::any().crash_after(), 1),
+        (Rule::any().fault(Fault::Crash), 0),
+        (Rule::any().fault(Fault::CrashAfter), 1),
     ] {
         let name = rule.to_string();
         let scene = scene([rule]);
@@ -147,9 +147,9 @@ async fn an_error_carries_its_status_and_how_long_to_wait() {
 #[tokio::test(start_paused = true)]
 async fn a_rule_picks_by_verb_type_name_and_turn() {
     let rules = [
-        Rule::on(Verb::Delete).resource("configmaps").name("a*").occurrences(2..=3).refused(),
-        Rule::writes().namespace("other").refused(),
-        Rule::any().subresource("status").refused(),
+        Rule::on(Verb::Delete).resource("configmaps").name("a*").occurrences(2..=3).fault(Fault::Refused),
+        Rule::writes().namespace("other").fault(Fault::Refused),
+        Rule::any().subresource("status").fault(Fault::Refused),
     ];
     let scene = scene(rules);
     let mut refused = Vec::new();
@@ -177,7 +177,7 @@ async fn a_rule_picks_by_verb_type_name_and_turn() {
 #[tokio::test(start_paused = true)]
 async fn delays_pass_before_and_after_the_effect() {
     let rules = [
-        Rule::any().first(1).delay(Duration::from_secs(2)),
+        Rule::any().first(1).fault(Fault::Delay(Duration::from_secs(2))),
         Rule::any().first(1).fault(Fault::DelayAnswer(Duration::from_secs(3))),
     ];
     let scene = scene(rules);
@@ -258,42 +258,23 @@ async fn events_that_are_held_arrive_when_the_faults_are_switched_off() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_is_cut_after_bytes_or_lines() {
-    let cut = Scene::watch(&scene([Rule::watch("configmaps").cut(Cut::Lines(3), End::Clean)])).await;
+    let cut =
+        Scene::watch(&scene([Rule::watch("configmaps").fault(Fault::Cut(Cut::Lines(3), End::Clean))])).await;
     assert_eq!(cut, (vec!["1".to_owned(), "2".to_owned()], Ok(())), "the bookmark is a line, too");
     let scene = scene([
-        Rule::on(Verb::List).nth(1).cut(Cut::Bytes(4), End::Clean),
-        Rule::on(Verb::List).nth(2).cut(Cut::Bytes(4), End::Reset),
+        Rule::on(Verb::List).nth(1).fault(Fault::Cut(Cut::Bytes(4), End::Clean)),
+        Rule::on(Verb::List).nth(2).fault(Fault::Cut(Cut::Bytes(4), End::Reset)),
     ]);
     assert_eq!(scene.list().await.expect("a body").1, r#"{"me"#);
     assert!(scene.list().await.expect_err("it is reset").to_string().contains("reset"));
     assert_eq!(scene.list().await.expect("a body").0, 200);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_stale_list_is_an_older_one_and_a_stale_watch_begins_earlier() {
-    let scene = scene([Rule::on(Verb::List).nth(3).stale(1), Rule::on(Verb::Watch).stale(2)]);
-    let mut versions = Vec::new();
-    for _ in 0..4 {
-        let (_, content) = scene.list().await.expect("a list");
-        let list: serde_json::Value = serde_json::from_str(&content).expect("a list");
-        versions.push(list["metadata"]["resourceVersion"].as_str().expect("a version").to_owned());
-    }
-    assert_eq!(versions, ["1", "2", "2", "4"]);
-    let target =
-        RequestTarget::of(&Request::get(MAPS).body(Body::empty()).expect("a request")).expect("a target");
-    let mut watch =
-        Request::get(format!("{MAPS}?watch=true&resourceVersion=4")).body(Body::empty()).expect("a request");
-    assert!(scene.faults.0.memory.rewind(&target, &mut watch, 2));
-    assert_eq!(watch.uri().query(), Some("watch=true&resourceVersion=2"));
-    scene.watch().await.1.expect("the watch ends by itself");
-    assert!(scene.faults.unfired().is_empty());
-}
-
 /// Five events and a bookmark are all that comes: nothing is cut after them, and nothing swapped with what is about itself.
 #[tokio::test(start_paused = true)]
 async fn a_fault_counts_where_it_takes_effect() {
     for (lines, times) in [(6, 1), (7, 0)] {
-        let scene = scene([Rule::watch("configmaps").cut(Cut::Lines(lines), End::Clean)]);
+        let scene = scene([Rule::watch("configmaps").fault(Fault::Cut(Cut::Lines(lines), End::Clean))]);
         assert_eq!(scene.watch().await.0, ["1", "2", "3", "4", "5"]);
         assert_eq!(scene.faults.fired()[0].1, times, "after {lines} lines");
     }
@@ -303,13 +284,6 @@ async fn a_fault_counts_where_it_takes_effect() {
         scene.watch().await.1.expect("the watch ends by itself");
         assert_eq!(scene.faults.fired()[0].1, times, "event {nth}");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_stale_answer_that_has_nothing_older_does_not_count() {
-    let scene = scene([Rule::on(Verb::List).stale(1)]);
-    scene.list().await.expect("a list");
-    assert_eq!(scene.faults.unfired().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -325,7 +299,7 @@ async fn a_crash_calls_what_was_asked_for_and_something_else_can_happen_meanwhil
                 }
             }
         }),
-        Rule::any().nth(2).crash(),
+        Rule::any().nth(2).fault(Fault::Crash),
     ];
     let scene = scene(rules);
     scene.faults.on_crash({
@@ -342,7 +316,7 @@ async fn a_crash_calls_what_was_asked_for_and_something_else_can_happen_meanwhil
 
 #[tokio::test(start_paused = true)]
 async fn switched_off_nothing_happens_and_nothing_counts() {
-    let scene = scene([Rule::any().refused()]);
+    let scene = scene([Rule::any().fault(Fault::Refused)]);
     scene.faults.off();
     assert!(scene.list().await.is_ok());
     scene.faults.on();
@@ -352,6 +326,6 @@ async fn switched_off_nothing_happens_and_nothing_counts() {
 
 #[tokio::test]
 async fn what_is_about_no_object_passes() {
-    let scene = scene([Rule::any().refused()]);
+    let scene = scene([Rule::any().fault(Fault::Refused)]);
     assert!(scene.request("GET", "/readyz").await.is_ok());
 }

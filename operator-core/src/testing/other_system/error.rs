@@ -26,8 +26,8 @@ pub enum OtherSystemError {
 }
 
 impl OtherSystemError {
-    /// Whether the system has said no, so that nothing was done. After any other error of a create there may be a record: who
-    /// can't reach the system doesn't know.
+    /// Whether the system has said no, so that nothing was done. After any other error of a create there may be a
+    /// record: a caller that can't reach the system doesn't know.
     #[must_use]
     pub const fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused(_) | Self::NotFound(_) | Self::TooManyCalls { .. })

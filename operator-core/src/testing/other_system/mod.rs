@@ -24,16 +24,15 @@
 //! ```
 //!
 //! # Guarantees
-//! - The same calls in the same order meet the same: ids are counted, time is tokio's, so that a test can pause it, and nothing
+//! - The same calls in the same order have the same results: ids are counted, time is tokio's, so that a test can pause it, and nothing
 //!   is random.
 //! - A call that is dropped on its way there does nothing; one that is dropped on its way back is done.
-//! - What it was ever asked for, and what it has ever made, can be looked at, whatever the script does.
+//! - All calls and all records that it has ever made can be looked at, whatever the script does.
 //!
 //! # Assumptions
-//! - Words about the next calls are said before these arrive. They happen in the order in which they were said.
+//! - What happens to the next calls is declared before they arrive, in this order.
 
 mod error;
-mod history;
 mod records;
 mod script;
 #[cfg(test)]
@@ -48,7 +47,7 @@ use tokio::time::{Instant, sleep};
 use crate::dependent::Deletion;
 
 pub use error::OtherSystemError;
-use records::{Record, Records};
+use records::{SystemRecord, SystemRecords};
 use script::{Happens, Script};
 
 /// Another system, as a dependent of external records calls it: records by their id, each with the token of who made it, and a
@@ -56,15 +55,18 @@ use script::{Happens, Script};
 ///
 /// The words of the script return the system again, and may be said at any time. `call` is one of `create`, `get`, `update`,
 /// `delete`, `find` and `list`; any other word panics.
-pub struct OtherSystem<R>(Arc<Mutex<State<R>>>);
+pub struct OtherSystem<R>(Arc<Mutex<SystemState<R>>>);
 
 type Hook = Arc<dyn Fn(String) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// The name of a record that no other one may have.
 type Name<R> = dyn Fn(&R) -> Option<String> + Send + Sync;
 
-struct State<R> {
-    records: Records<R>,
+/// Longer than any test.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+struct SystemState<R> {
+    records: SystemRecords<R>,
     script: Script,
     name: Option<Arc<Name<R>>>,
     hook: Option<Hook>,
@@ -110,39 +112,34 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
         self.script(|script| script.say(times, call, Happens::Refused(why.to_owned())))
     }
 
-    /// The next `times` calls are done twice, as a proxy does it that repeats requests; the caller gets the second answer.
+    /// The next `times` calls are done twice, as by a proxy that repeats requests; the caller gets the second answer.
     pub fn double(&self, times: usize, call: &str) -> &Self {
         self.script(|script| script.say(times, call, Happens::Doubled))
     }
 
-    /// From now on there is an outage, or there is none.
+    /// Begins an outage, or ends it.
     pub fn outage(&self, is_down: bool) -> &Self {
-        self.script(|script| script.outage(is_down))
+        self.script(|script| script.down_until = is_down.then(|| Instant::now() + FOREVER))
     }
 
-    /// From now on there is an outage that lasts so long.
+    /// Begins an outage that lasts this long.
     pub fn down_for(&self, time: Duration) -> &Self {
-        self.script(|script| script.down_until(Instant::now() + time))
+        self.script(|script| script.down_until = Some(Instant::now() + time))
     }
 
-    /// Reads show what was so long ago: eventual consistency. The answer of a change shows what was changed.
+    /// Reads show the state of this long ago: eventual consistency. The answer of a change shows what was changed.
     pub fn shows_after(&self, lag: Duration) -> &Self {
         self.script(|script| script.shows_after = lag)
     }
 
-    /// At most so many calls in any period of this length; a further one gets [`OtherSystemError::TooManyCalls`].
+    /// At most this number of calls in any period of this length; another one gets [`OtherSystemError::TooManyCalls`].
     pub fn rate(&self, calls: usize, period: Duration) -> &Self {
         self.script(|script| script.rate(calls, period))
     }
 
-    /// A deletion takes so long: until then the record is there, and a deletion is answered with [`Deletion::Asked`].
+    /// A deletion takes this long: until then the record exists, and a deletion is answered with [`Deletion::Asked`].
     pub fn deletes_in(&self, time: Duration) -> &Self {
         self.script(|script| script.deletes_in = time)
-    }
-
-    /// From now on a create with a token of which there is a record returns that, as systems do it that know such keys.
-    pub fn knows_tokens(&self) -> &Self {
-        self.script(|script| script.knows_tokens = true)
     }
 
     /// Called before and after each call with, for example, `before create uid/node` or `after delete id-1`; the call goes on
@@ -156,7 +153,7 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
         self
     }
 
-    /// Somebody else changes a record, or deletes it, and nothing goes wrong. Returns whether there is one.
+    /// Someone else changes a record, or deletes it, and nothing goes wrong. Returns whether there is one.
     pub fn meddle(&self, id: &str, body: Option<R>) -> bool {
         let (mut state, now) = (self.0.lock(), Instant::now());
         state.records.pass(now);
@@ -177,12 +174,12 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
         self
     }
 
-    /// Nothing of what was said about next calls happens any more, and an outage is over.
+    /// Removes everything about next calls from the script, and ends an outage.
     pub(crate) fn nothing_more_happens(&self) {
         self.script(Script::forget);
     }
 
-    /// The system, as long as anybody else has it.
+    /// The system, as long as another clone of it exists.
     pub(crate) fn weakly(&self) -> impl Fn() -> Option<Self> + Send + Sync + 'static {
         let weak = Arc::downgrade(&self.0);
         move || weak.upgrade().map(Self)
@@ -201,12 +198,9 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
     /// # Errors
     /// As the script says.
     pub async fn create(&self, token: &str, body: R) -> Result<(String, R), OtherSystemError> {
-        let create = |state: &mut State<R>, now| match state.records.of_token(token) {
-            Some(known) if state.script.knows_tokens => Ok(known),
-            _ => {
-                state.is_free(token, &body)?;
-                Ok(state.records.create(token, body.clone(), now))
-            }
+        let create = |state: &mut SystemState<R>, now| {
+            state.is_free(token, &body)?;
+            Ok(state.records.create(token, body.clone(), now))
         };
         self.call("create", token, create).await
     }
@@ -225,7 +219,7 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
     /// # Errors
     /// If there is none, and as the script says.
     pub async fn update(&self, id: &str, body: R) -> Result<R, OtherSystemError> {
-        let update = |state: &mut State<R>, now| {
+        let update = |state: &mut SystemState<R>, now| {
             let all = state.records.all().iter();
             let token = all.filter(|record| record.id == id).map(|record| record.token.clone()).next();
             state.is_free(&token.unwrap_or_default(), &body)?;
@@ -242,7 +236,8 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
     /// # Errors
     /// As the script says.
     pub async fn delete(&self, id: &str) -> Result<Deletion, OtherSystemError> {
-        let delete = |state: &mut State<R>, now| Ok(state.records.delete(id, state.script.deletes_in, now));
+        let delete =
+            |state: &mut SystemState<R>, now| Ok(state.records.delete(id, state.script.deletes_in, now));
         self.call("delete", id, delete).await
     }
 
@@ -266,7 +261,7 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
         &self,
         call: &'static str,
         about: &str,
-        perform: impl Fn(&mut State<R>, Instant) -> Result<T, OtherSystemError>,
+        perform: impl Fn(&mut SystemState<R>, Instant) -> Result<T, OtherSystemError>,
     ) -> Result<T, OtherSystemError> {
         let words = format!("{call} {about}").trim_end().to_owned();
         let latency = {
@@ -291,7 +286,7 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
     fn arrives<T>(
         &self,
         call: &str,
-        perform: impl Fn(&mut State<R>, Instant) -> Result<T, OtherSystemError>,
+        perform: impl Fn(&mut SystemState<R>, Instant) -> Result<T, OtherSystemError>,
     ) -> (Result<T, OtherSystemError>, Option<Happens>) {
         let (mut state, now) = (self.0.lock(), Instant::now());
         state.records.pass(now);
@@ -316,7 +311,44 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
     }
 }
 
-impl<R: Clone> State<R> {
+/// What a test looks at. None of it is a call.
+impl<R: Clone + Send + 'static> OtherSystem<R> {
+    /// How many records were ever made with this token.
+    #[must_use]
+    pub fn made_for(&self, token: &str) -> usize {
+        self.0.lock().records.all().iter().filter(|record| record.token == token).count()
+    }
+
+    /// All records that were ever made, in this order: id, token, and what it is now, whether or not reads show it; `None` once
+    /// it is deleted.
+    #[must_use]
+    pub fn records(&self) -> Vec<(String, String, Option<R>)> {
+        let mut state = self.0.lock();
+        state.records.pass(Instant::now());
+        let all = state.records.all().iter();
+        all.map(|record| (record.id.clone(), record.token.clone(), record.body().cloned())).collect()
+    }
+
+    /// All calls, in the order in which they began: `create uid/node`, `get id-1`, …
+    #[must_use]
+    pub fn calls(&self) -> Vec<String> {
+        self.0.lock().calls.clone()
+    }
+
+    /// The number of calls that were in progress at the same time, at most.
+    #[must_use]
+    pub fn most_at_once(&self) -> usize {
+        self.0.lock().most_at_once
+    }
+
+    /// The part of the script about next calls that has not happened: a test with some of it has not tested what it claims.
+    #[must_use]
+    pub fn unfired(&self) -> Vec<String> {
+        self.0.lock().script.unfired()
+    }
+}
+
+impl<R: Clone> SystemState<R> {
     /// Whether no record with another token has this one's name.
     fn is_free(&self, token: &str, body: &R) -> Result<(), OtherSystemError> {
         let Some(name) = &self.name else { return Ok(()) };
@@ -328,7 +360,7 @@ impl<R: Clone> State<R> {
         }
     }
 
-    fn shown(&self, now: Instant, which: impl Fn(&Record<R>) -> bool) -> Vec<(String, R)> {
+    fn shown(&self, now: Instant, which: impl Fn(&SystemRecord<R>) -> bool) -> Vec<(String, R)> {
         self.records.shown(which, self.script.shows_after, now)
     }
 }
@@ -351,8 +383,8 @@ impl<R> Drop for InProgress<'_, R> {
 
 impl<R> Default for OtherSystem<R> {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(State {
-            records: Records::default(),
+        Self(Arc::new(Mutex::new(SystemState {
+            records: SystemRecords::default(),
             script: Script::default(),
             name: None,
             hook: None,

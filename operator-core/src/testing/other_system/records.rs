@@ -8,10 +8,10 @@ use crate::dependent::Deletion;
 
 /// All that were ever made, in this order.
 #[derive(Debug)]
-pub(super) struct Records<R>(Vec<Record<R>>);
+pub(super) struct SystemRecords<R>(Vec<SystemRecord<R>>);
 
 #[derive(Debug)]
-pub(super) struct Record<R> {
+pub(super) struct SystemRecord<R> {
     pub(super) id: String,
     pub(super) token: String,
     /// What it was from when on; `None` once it is deleted.
@@ -20,13 +20,13 @@ pub(super) struct Record<R> {
     gone_at: Option<Instant>,
 }
 
-impl<R> Default for Records<R> {
+impl<R> Default for SystemRecords<R> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<R: Clone> Record<R> {
+impl<R: Clone> SystemRecord<R> {
     /// What it is now.
     pub(super) fn body(&self) -> Option<&R> {
         self.versions.last().and_then(|(_, body)| body.as_ref())
@@ -39,8 +39,8 @@ impl<R: Clone> Record<R> {
     }
 }
 
-impl<R: Clone> Records<R> {
-    pub(super) fn all(&self) -> &[Record<R>] {
+impl<R: Clone> SystemRecords<R> {
+    pub(super) fn all(&self) -> &[SystemRecord<R>] {
         &self.0
     }
 
@@ -56,20 +56,14 @@ impl<R: Clone> Records<R> {
     pub(super) fn create(&mut self, token: &str, body: R, now: Instant) -> (String, R) {
         let id = format!("id-{}", self.0.len() + 1);
         let versions = vec![(now, Some(body.clone()))];
-        self.0.push(Record { id: id.clone(), token: token.to_owned(), versions, gone_at: None });
+        self.0.push(SystemRecord { id: id.clone(), token: token.to_owned(), versions, gone_at: None });
         (id, body)
-    }
-
-    /// The first one with this token that exists.
-    pub(super) fn of_token(&self, token: &str) -> Option<(String, R)> {
-        let existing = |record: &Record<R>| Some((record.id.clone(), record.body()?.clone()));
-        self.0.iter().filter(|record| record.token == token).find_map(existing)
     }
 
     /// Those that exist, as they were so long ago.
     pub(super) fn shown(
         &self,
-        which: impl Fn(&Record<R>) -> bool,
+        which: impl Fn(&SystemRecord<R>) -> bool,
         lag: Duration,
         now: Instant,
     ) -> Vec<(String, R)> {
@@ -77,7 +71,7 @@ impl<R: Clone> Records<R> {
         shown.filter_map(|record| Some((record.id.clone(), record.body_before(lag, now)?.clone()))).collect()
     }
 
-    fn existing(&mut self, id: &str) -> Option<&mut Record<R>> {
+    fn existing(&mut self, id: &str) -> Option<&mut SystemRecord<R>> {
         self.0.iter_mut().find(|record| record.id == id).filter(|record| record.body().is_some())
     }
 

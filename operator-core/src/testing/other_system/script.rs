@@ -33,20 +33,12 @@ pub(super) struct Script {
     pub(super) latency: Duration,
     pub(super) shows_after: Duration,
     pub(super) deletes_in: Duration,
-    pub(super) knows_tokens: bool,
-    outage: Outage,
+    /// The end of the outage, if there is one.
+    pub(super) down_until: Option<Instant>,
     rate: Option<(usize, Duration)>,
     lately: VecDeque<Instant>,
     /// What happens to the next calls, by their name, and to how many.
     next: BTreeMap<&'static str, VecDeque<(usize, Happens)>>,
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-enum Outage {
-    #[default]
-    None,
-    Until(Instant),
-    Open,
 }
 
 impl Script {
@@ -59,31 +51,21 @@ impl Script {
         }
     }
 
-    pub(super) fn outage(&mut self, is_down: bool) {
-        self.outage = if is_down { Outage::Open } else { Outage::None };
-    }
-
-    pub(super) fn down_until(&mut self, end: Instant) {
-        self.outage = Outage::Until(end);
-    }
-
     pub(super) fn rate(&mut self, calls: usize, period: Duration) {
         self.rate = Some((calls, period));
         self.lately.clear();
     }
 
-    /// Nothing of what was said about next calls happens.
+    /// Removes everything about next calls, and ends an outage.
     pub(super) fn forget(&mut self) {
         self.next.clear();
-        self.outage = Outage::None;
+        self.down_until = None;
     }
 
     /// A call arrives. What happens to it beside that it is done, or why it isn't.
     pub(super) fn arrives(&mut self, call: &str, now: Instant) -> Result<Option<Happens>, OtherSystemError> {
-        match self.outage {
-            Outage::Open => return Err(OtherSystemError::Down),
-            Outage::Until(end) if now < end => return Err(OtherSystemError::Down),
-            Outage::Until(_) | Outage::None => {}
+        if self.down_until.is_some_and(|end| now < end) {
+            return Err(OtherSystemError::Down);
         }
         if let Some((calls, period)) = self.rate {
             self.lately.retain(|then| now.duration_since(*then) < period);

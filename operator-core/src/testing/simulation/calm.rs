@@ -7,16 +7,16 @@ use parking_lot::Mutex;
 
 use super::{
     Oracle, Violation,
-    record::{Actor, Call, seconds},
+    record::{Actor, Call},
 };
 use crate::testing::faults::Verb;
 
 /// What is wrong in the calm run. Clones are the same. Other schedules record nothing here.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Complaints(Option<Arc<Mutex<State>>>);
+pub(super) struct Complaints(Option<Arc<Mutex<ComplaintList>>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ComplaintList {
     made: Vec<String>,
     /// The texts of complaints that the test expects in the calm run, and whether they have occurred.
     expected: Vec<(String, bool)>,
@@ -50,7 +50,7 @@ impl Complaints {
         }
     }
 
-    /// The server has refused a request of the operator. A read that finds nothing is no refusal; everything else is:
+    /// The server has refused a request of the operator. A read that finds nothing isn't a refusal; everything else is:
     /// users wait until the operator is done, so even a conflict is one of the operator with itself.
     pub(super) fn answered(&self, call: &Call) {
         let refused = call.code.filter(|code| (400..500).contains(code));
@@ -81,18 +81,21 @@ impl Complaints {
         }
         let never = state.expected.drain(..).filter(|(_, happened)| !happened);
         left.extend(never.map(|(text, _)| format!("{text:?} is expected, and never happens")));
-        if left.len() > MOST_TOLD {
-            let more = left.len() - MOST_TOLD;
-            left.truncate(MOST_TOLD);
-            left.push(format!("and {more} more"));
-        }
-        left.into_iter().map(|message| Violation { oracle: Oracle::CalmRun, message }).collect()
+        first(MOST_TOLD, left)
+            .into_iter()
+            .map(|message| Violation { oracle: Oracle::CalmRun, message })
+            .collect()
     }
 }
 
-/// The start of a complaint that concerns a moment.
-pub(super) fn at(now: std::time::Duration) -> String {
-    seconds(now)
+/// The first of these texts, and how many more there are.
+pub(super) fn first(most: usize, mut texts: Vec<String>) -> Vec<String> {
+    if texts.len() > most {
+        let more = texts.len() - most;
+        texts.truncate(most);
+        texts.push(format!("and {more} more"));
+    }
+    texts
 }
 
 #[cfg(test)]

@@ -12,20 +12,20 @@ use crate::testing::faults::RequestTarget;
 
 /// Where secrets were found, and which ones are searched for. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Canaries(Arc<Shared>);
+pub(super) struct Canaries(Arc<SecretSearch>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SecretSearch {
     /// Whether there is anything to search for: checked for every line that is logged.
     any: AtomicBool,
     /// Whether texts from before a secret was known are remembered, because a password may be logged before it is
     /// stored.
     remembers: bool,
-    state: Mutex<State>,
+    state: Mutex<SecretsFound>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SecretsFound {
     forms: Vec<String>,
     known: Vec<Vec<u8>>,
     public: Vec<Vec<u8>>,
@@ -39,7 +39,7 @@ const MOST_SAID: usize = 100_000;
 impl Canaries {
     /// With memory of what was said before a secret was known: for the calm run, because it takes time.
     pub(super) fn remembering() -> Self {
-        Self(Arc::new(Shared { remembers: true, ..Shared::default() }))
+        Self(Arc::new(SecretSearch { remembers: true, ..SecretSearch::default() }))
     }
 
     /// From now on this is searched for.
@@ -58,7 +58,7 @@ impl Canaries {
         self.0.any.store(true, Ordering::Relaxed);
     }
 
-    /// This is no secret, although it is part of one.
+    /// This isn't a secret, although it is part of one.
     pub(super) fn is_public(&self, text: &str) {
         self.0.state.lock().public.push(text.as_bytes().to_vec());
     }
@@ -97,7 +97,7 @@ impl Canaries {
     }
 }
 
-impl State {
+impl SecretsFound {
     fn found(&mut self, place: String) {
         if !self.found.contains(&place) {
             self.found.push(place);

@@ -16,7 +16,7 @@ use super::{
     CalmRun, Choices, Oracle, Report, Sim, Tape,
     cluster::Readiness,
     report::{Failure, save},
-    schedule::{Outcome, run},
+    schedule::{ScheduleOutcome, run},
     shown,
     shrink::shrink,
     sweep::{self, References, SOMEBODY_ACTS},
@@ -32,7 +32,7 @@ pub(super) const CRASH_POINT: &str = "crash point";
 const SHRINKING_RUNS: usize = 400;
 
 /// How long that may take, in real time: a user waits for the story.
-const SHRINKING_TIME: Duration = Duration::from_secs(20);
+const SHRINKING_TIME: Duration = Duration::from_secs(if cfg!(test) { 600 } else { 20 });
 
 /// Runs one simulation: a calm run, then a schedule for each seed below `schedules`, and those of a sweep if there is
 /// one. What [`sim_test`](crate::sim_test) calls.
@@ -136,9 +136,10 @@ fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result
         // Once more, for its log alone: otherwise what is logged is searched for secrets.
         let calm = Job::Tape(tape.clone()).reference(&references)?;
         let choices = Choices::replayed(tape.clone());
-        in_thread(|| shown::with_logs(|| drop(run(test, &choices, Some(&calm), &Apart::default()))));
+        let shown = Apart { shows_logs: true, ..Apart::default() };
+        in_thread(|| drop(run(test, &choices, Some(&calm), &shown)));
     }
-    let jobs = jobs(settings, references.calm());
+    let jobs = jobs(settings, &references.calm);
     let (report, failed) = all(settings, &jobs, &references, test);
     match failed {
         None => report.complete(settings.schedules),
@@ -196,7 +197,7 @@ fn jobs(settings: &Settings, calm: &CalmRun) -> Vec<Job> {
 }
 
 /// The job that has failed: a schedule, or the calm run with which it is compared.
-type Failed = (usize, Result<Outcome, Box<Failure>>);
+type Failed = (usize, Result<ScheduleOutcome, Box<Failure>>);
 
 /// Runs all jobs on several threads, until one fails; if several do, returns the first.
 fn all(
@@ -235,12 +236,18 @@ fn all(
 }
 
 /// Reduces a failing schedule, and checks whether it is repeatable.
-fn explain(name: &str, job: &Job, outcome: Outcome, references: &References<'_>, test: Test<'_>) -> Failure {
+fn explain(
+    name: &str,
+    job: &Job,
+    outcome: ScheduleOutcome,
+    references: &References<'_>,
+    test: Test<'_>,
+) -> Failure {
     let oracles: Vec<Oracle> = outcome.violations.iter().map(|violation| violation.oracle).collect();
     // A tape that is made shorter may be one in which somebody does something else.
     let again = |job: &Job| {
         in_thread(|| {
-            let calm = job.reference(references).unwrap_or_else(|_| Arc::clone(references.calm()));
+            let calm = job.reference(references).unwrap_or_else(|_| Arc::clone(&references.calm));
             run(test, &job.choices(), Some(&calm), &Apart::default())
         })
     };

@@ -1,8 +1,8 @@
-//! The start of every schedule of a simulation: a server with the same history.
+//! The start of every schedule of a simulation: definitions that are installed already.
 //!
 //! ```text
-//! calm run:   a new server ─▶ its namespaces ─▶ snapshot ─▶ definitions installed ─▶ snapshot
-//! schedules:                                    from here ────────────────────────▶ on from here
+//! calm run:   a new server ─▶ its namespaces ─▶ definitions installed ─▶ snapshot
+//! schedules:  a new server ─▶ its namespaces ──────────────────────────▶ on from here
 //! ```
 //!
 //! What a server does with a definition takes as long as all that an operator does in a short schedule.
@@ -18,66 +18,24 @@ use kube::{Api, ResourceExt};
 
 use super::{
     Oracle,
-    record::{Actor, Call, Record},
+    record::{Actor, Call},
     world::World,
 };
-use test_cluster::{InProcessServer, Snapshot, install_crd};
+use test_cluster::{Snapshot, install_crd};
 
-/// The state of the calm run at that point.
+/// The calm run when its definitions were installed.
 #[derive(Clone, Debug)]
-pub(super) struct Stage {
+pub(super) struct Checkpoint {
+    crds: Vec<CustomResourceDefinition>,
+    /// The calls that installed them.
     calls: Vec<Call>,
     server: Snapshot,
     at: Duration,
 }
 
-/// The states of the calm run at its stages.
-#[derive(Clone, Debug)]
-pub(super) struct Checkpoint {
-    /// The server is running.
-    pub(super) served: Stage,
-    /// The definitions are installed; `None` if other things were done in the meantime.
-    installed: Option<(Vec<CustomResourceDefinition>, Stage)>,
-}
-
-impl Stage {
-    /// What has happened since the first `calls` calls.
-    fn since(calls: usize, record: &Record, server: &InProcessServer) -> Self {
-        let calls = record.with_calls(|all| all[calls..].to_vec());
-        Self { calls, server: server.snapshot(), at: record.now() }
-    }
-
-    /// The server at this stage.
-    pub(super) fn server(&self) -> &Snapshot {
-        &self.server
-    }
-
-    /// Records its calls as if they had been made now.
-    pub(super) fn tell(&self, record: &Record) {
-        self.calls.iter().cloned().for_each(|call| record.called(call));
-    }
-}
-
-impl Checkpoint {
-    /// The first stage, to which all calls so far belong.
-    pub(super) fn served(record: &Record, server: &InProcessServer) -> Self {
-        Self { served: Stage::since(0, record, server), installed: None }
-    }
-}
-
 impl World {
-    /// Makes sure that the namespace `default` exists, as it did in the calm run or for the first time.
+    /// Makes sure that the namespace `default` exists.
     pub(super) async fn begin(&self) {
-        match self.checkpoint() {
-            Some(checkpoint) => checkpoint.served.tell(&self.record),
-            None => {
-                self.make_default_namespace().await;
-                *self.checkpoint.borrow_mut() = Some(Checkpoint::served(&self.record, &self.server));
-            }
-        }
-    }
-
-    async fn make_default_namespace(&self) {
         let mut namespace = k8s_openapi::api::core::v1::Namespace::default();
         namespace.metadata.name = Some("default".to_owned());
         match Api::all(self.client.clone()).create(&kube::api::PostParams::default(), &namespace).await {
@@ -85,48 +43,35 @@ impl World {
             Err(error) => panic!("the simulated server has no namespace and takes none: {error}"),
             Ok(_) => {}
         }
-    }
-
-    /// The start of the calm run; `None` in that run itself.
-    pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
-        self.calm.as_ref()?.checkpoint.as_ref()
+        self.first_version.set(self.server.resource_version());
     }
 
     /// Installs the definitions of the operator, or continues from the state of the calm run when it had installed
     /// them.
     pub(super) async fn install(&self, crds: &[CustomResourceDefinition]) {
-        let is_new = |checkpoint: &Checkpoint| {
-            checkpoint.served.server.resource_version() == self.server.resource_version()
-        };
-        let known = self
-            .checkpoint()
-            .filter(|checkpoint| is_new(checkpoint))
-            .and_then(|checkpoint| checkpoint.installed.as_ref());
-        if let Some((_, stage)) =
-            known.filter(|(known, stage)| stage.at == self.record.now() && known == crds)
-        {
-            stage.tell(&self.record);
-            return self.server.skip_to(stage.server());
+        let is_new = self.first_version.get() == self.server.resource_version();
+        let known = self.calm.as_ref().and_then(|calm| calm.checkpoint.as_ref());
+        let known = known.filter(|known| is_new && known.at == self.record.now() && known.crds == crds);
+        if let Some(known) = known {
+            known.calls.iter().cloned().for_each(|call| self.record.called(call));
+            return self.server.skip_to(&known.server);
         }
-        let is_new = self.checkpoint.borrow().as_ref().is_some_and(is_new);
         let before = self.record.with_calls(<[Call]>::len);
         for crd in crds {
             if let Err(error) = install_crd(&self.client, crd).await {
                 self.violated(Oracle::Test, format!("a definition can't be installed: {error}"));
             }
         }
-        let stage = Stage::since(before, &self.record, &self.server);
+        let calls = self.record.with_calls(|all| all[before..].to_vec());
         let ours = |call: &Call| {
             let of_definition = call.target.resource == "customresourcedefinitions";
             let named = |crd: &CustomResourceDefinition| call.target.name.as_ref() == Some(&crd.name_any());
             call.by == Actor::User
                 && (!call.target.verb.is_write() || of_definition && crds.iter().any(named))
         };
-        if let Some(checkpoint) = self.checkpoint.borrow_mut().as_mut()
-            && is_new
-            && stage.calls.iter().all(ours)
-        {
-            checkpoint.installed = Some((crds.to_vec(), stage));
+        if is_new && calls.iter().all(ours) {
+            let (server, at) = (self.server.snapshot(), self.record.now());
+            *self.checkpoint.borrow_mut() = Some(Checkpoint { crds: crds.to_vec(), calls, server, at });
         }
     }
 }

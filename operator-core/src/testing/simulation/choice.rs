@@ -10,15 +10,15 @@ use parking_lot::Mutex;
 
 /// The decisions of one schedule. Cheap to clone; a clone continues where another stopped.
 #[derive(Clone)]
-pub struct Choices(Arc<Mutex<State>>);
+pub struct Choices(Arc<Mutex<ChoiceState>>);
 
-struct State {
-    source: Source,
+struct ChoiceState {
+    source: ChoiceSource,
     lanes: Vec<Lane>,
     names: BTreeMap<String, usize>,
 }
 
-enum Source {
+enum ChoiceSource {
     Seed(u64),
     Tape(Tape),
 }
@@ -41,17 +41,17 @@ impl Choices {
     /// Decisions drawn from a seed.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
-        Self::of(Source::Seed(seed))
+        Self::of(ChoiceSource::Seed(seed))
     }
 
     /// The decisions of a tape, and 0 after its end. An empty one is a calm run.
     #[must_use]
     pub fn replayed(tape: Tape) -> Self {
-        Self::of(Source::Tape(tape))
+        Self::of(ChoiceSource::Tape(tape))
     }
 
-    fn of(source: Source) -> Self {
-        Self(Arc::new(Mutex::new(State { source, lanes: Vec::new(), names: BTreeMap::new() })))
+    fn of(source: ChoiceSource) -> Self {
+        Self(Arc::new(Mutex::new(ChoiceState { source, lanes: Vec::new(), names: BTreeMap::new() })))
     }
 
     /// One of `n` possibilities, with equal probability; 0 without any.
@@ -71,7 +71,7 @@ impl Choices {
     /// The tape's decision on something that no seed decides; 0 without a tape.
     pub(crate) fn given(&self, lane: &str) -> u32 {
         let lane = self.lane(lane);
-        let is_tape = matches!(self.0.lock().source, Source::Tape(_));
+        let is_tape = matches!(self.0.lock().source, ChoiceSource::Tape(_));
         if is_tape { self.at(lane, |_| 0, u32::MAX) } else { 0 }
     }
 
@@ -88,16 +88,11 @@ impl Choices {
         if let Some(lane) = state.names.get(name) {
             return LaneId(*lane);
         }
-        let lane = match &mut state.source {
-            Source::Seed(seed) => {
-                Lane { random: Random::new(*seed, name), given: Vec::new(), taken: Vec::new() }
-            }
-            Source::Tape(tape) => {
-                let given = tape.0.get(name).cloned().unwrap_or_default();
-                Lane { random: Random(0), given, taken: Vec::new() }
-            }
+        let (random, given) = match &state.source {
+            ChoiceSource::Seed(seed) => (Random::new(*seed, name), Vec::new()),
+            ChoiceSource::Tape(tape) => (Random(0), tape.0.get(name).cloned().unwrap_or_default()),
         };
-        state.lanes.push(lane);
+        state.lanes.push(Lane { random, given, taken: Vec::new() });
         state.names.insert(name.to_owned(), state.lanes.len() - 1);
         LaneId(state.lanes.len() - 1)
     }
@@ -106,9 +101,9 @@ impl Choices {
         let state = &mut *self.0.lock();
         let lane = &mut state.lanes[lane];
         let value = match state.source {
-            Source::Seed(_) => draw(&mut lane.random),
+            ChoiceSource::Seed(_) => draw(&mut lane.random),
             // A tape that was shrunk, or written by hand, may ask for what is not there.
-            Source::Tape(_) => {
+            ChoiceSource::Tape(_) => {
                 lane.given.get(lane.taken.len()).copied().unwrap_or(0).min(n.saturating_sub(1))
             }
         };
@@ -195,16 +190,18 @@ impl fmt::Display for Tape {
     }
 }
 
+/// FNV-1a: the same everywhere and forever.
+pub(super) fn fnv(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// SplitMix64: small, fast, and the same everywhere and forever, so that a seed keeps its meaning.
 struct Random(u64);
 
 impl Random {
     fn new(seed: u64, name: &str) -> Self {
-        // FNV-1a, for the same reason.
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash);
+        let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ fnv(name));
         random.draw();
         random
     }

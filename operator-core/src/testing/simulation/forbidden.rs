@@ -7,10 +7,11 @@ use super::{Oracle, Violation, record::Call};
 /// The calls of a schedule in its two parts: until users are done, and while everything that they have made is deleted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phases<'c> {
-    calls: &'c [Call],
-    farewell: usize,
+    pub(super) calls: &'c [Call],
+    /// The call with which the second part starts.
+    pub(super) farewell: usize,
     /// How often the end came: what was deleted may have been made again.
-    ends: u64,
+    pub(super) ends: u64,
 }
 
 /// What the operator did in one part: how many lives of each object it ended, and how many objects with generated names
@@ -21,17 +22,7 @@ struct Effects {
     generated: BTreeMap<String, u64>,
 }
 
-impl<'c> Phases<'c> {
-    /// The second part starts with the call of that number.
-    pub(super) fn new(calls: &'c [Call], farewell: usize) -> Self {
-        Self { calls, farewell, ends: 1 }
-    }
-
-    /// The number of times that everything users have made was deleted.
-    pub(super) fn with_ends(self, ends: u64) -> Self {
-        Self { ends, ..self }
-    }
-
+impl Phases<'_> {
     /// A deletion that is repeated because its answer was lost ends a life once; the deletion of a successor ends
     /// another life.
     fn effects(&self) -> [Effects; 2] {
@@ -110,7 +101,8 @@ mod tests {
     }
 
     fn told(here: (&[Call], usize), calm: (&[Call], usize)) -> Vec<String> {
-        let violations = nothing_forbidden(Phases::new(here.0, here.1), Phases::new(calm.0, calm.1));
+        let phases = |(calls, farewell): (_, usize)| Phases { calls, farewell, ends: 1 };
+        let violations = nothing_forbidden(phases(here), phases(calm));
         violations.into_iter().map(|violation| violation.message).collect()
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use k8s_openapi::ByteString;
 use serde_json::Value;
 
-/// A shorter value is no secret, because it occurs everywhere: a port, a flag, a user's name.
+/// A shorter value isn't a secret, because it occurs everywhere: a port, a flag, a user's name.
 const SHORTEST: usize = 6;
 
 /// The values of a Secret, as the server has answered it.

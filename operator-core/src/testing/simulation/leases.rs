@@ -10,19 +10,19 @@ use crate::testing::faults::RequestTarget;
 
 /// The leases that the server has stored, and the names under which the operator has taken part.
 #[derive(Debug, Default)]
-pub(super) struct Leases(Mutex<State>);
+pub(super) struct Leases(Mutex<ElectionState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ElectionState {
     /// Whether there is an election at all.
     elects: bool,
-    held: BTreeMap<String, Held>,
+    held: BTreeMap<String, HeldLease>,
     /// Each incarnation's own name.
     identities: BTreeMap<u32, String>,
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldLease {
     /// `None` once a user has written it: taking a lease away by force breaks the rule that keeps writers apart.
     holder: Option<String>,
     until: Duration,
@@ -51,7 +51,7 @@ impl Leases {
             state.identities.insert(life, holder.clone());
         }
         let holder = if by == Actor::User { None } else { Some(holder.unwrap_or_default()) };
-        state.held.insert(target.object(), Held { holder, until: now + Duration::from_secs(lasts) });
+        state.held.insert(target.object(), HeldLease { holder, until: now + Duration::from_secs(lasts) });
     }
 
     /// Why this write is forbidden, if it is.
@@ -64,9 +64,11 @@ impl Leases {
         let identity = state.identities.get(&life);
         let wrong = match state.held.values().next() {
             None => "there is none".to_owned(),
-            Some(Held { holder: None, .. }) => return None,
-            Some(Held { holder, .. }) if holder.as_ref() != identity => "another name is in it".to_owned(),
-            Some(Held { until, .. }) if *until < now => {
+            Some(HeldLease { holder: None, .. }) => return None,
+            Some(HeldLease { holder, .. }) if holder.as_ref() != identity => {
+                "another name is in it".to_owned()
+            }
+            Some(HeldLease { until, .. }) if *until < now => {
                 format!("it was over at {}", seconds(*until).trim())
             }
             Some(_) => return None,

@@ -20,7 +20,7 @@ use tower::BoxError;
 use super::{
     Choices, Oracle,
     choice::LaneId,
-    record::{Actor, Call, Record},
+    record::{Actor, Call, ScheduleRecord},
 };
 use crate::{
     client::{Answer, Inner, ResponseBody, TransportHook},
@@ -31,13 +31,16 @@ use crate::{
 /// More calls than this in one schedule mean a loop that the passing of time doesn't end.
 const MOST_CALLS: usize = 50_000;
 
+/// Finished tasks are removed when there is a multiple of this many.
+const TIDY_EVERY: usize = 64;
+
 /// One life of the operator, from a start to a crash.
 pub(super) struct Life {
     pub(super) number: u32,
     alive: AtomicBool,
     pub(super) crashed: Notify,
     choices: Choices,
-    record: Arc<Record>,
+    record: Arc<ScheduleRecord>,
     next_task: AtomicU64,
     tasks: Mutex<Tasks>,
 }
@@ -46,12 +49,10 @@ pub(super) struct Life {
 struct Tasks {
     lanes: Vec<LaneId>,
     handles: Vec<AbortHandle>,
-    /// Finished tasks are removed when there are this many.
-    tidy_at: usize,
 }
 
 impl Life {
-    pub(super) fn new(number: u32, choices: Choices, record: Arc<Record>) -> Arc<Self> {
+    pub(super) fn new(number: u32, choices: Choices, record: Arc<ScheduleRecord>) -> Arc<Self> {
         Arc::new(Self {
             number,
             alive: AtomicBool::new(true),
@@ -59,7 +60,7 @@ impl Life {
             choices,
             record,
             next_task: AtomicU64::new(0),
-            tasks: Mutex::new(Tasks { tidy_at: 64, ..Tasks::default() }),
+            tasks: Mutex::default(),
         })
     }
 
@@ -90,7 +91,7 @@ impl Life {
                 }
                 let by = Actor::Operator(life.number);
                 let answer = recorded(&life.record, by, request, inner).await;
-                // An answer finds nobody any more.
+                // No one is left to receive the answer.
                 if life.is_alive() { answer } else { pending().await }
             }
         })
@@ -109,7 +110,7 @@ impl Life {
 
 /// Sends a request to the server and records it.
 pub(super) async fn recorded(
-    record: &Record,
+    record: &ScheduleRecord,
     by: Actor,
     request: http::Request<Body>,
     inner: Inner,
@@ -151,7 +152,7 @@ pub(super) async fn recorded(
 }
 
 /// The content of a Secret must not appear elsewhere (O7), and a lease determines who may write (O4).
-async fn stored(record: &Record, call: &Call, answer: http::Response<ResponseBody>) -> Answer {
+async fn stored(record: &ScheduleRecord, call: &Call, answer: http::Response<ResponseBody>) -> Answer {
     let (head, content) = answer.into_parts();
     let content = content.collect().await?.to_bytes();
     match call.target.resource.as_str() {
@@ -164,7 +165,7 @@ async fn stored(record: &Record, call: &Call, answer: http::Response<ResponseBod
 
 /// O7 for what is sent.
 async fn looked_at(
-    record: &Record,
+    record: &ScheduleRecord,
     target: &RequestTarget,
     request: http::Request<Body>,
 ) -> Result<http::Request<Body>, BoxError> {
@@ -184,9 +185,8 @@ impl TaskHook for Life {
 
     fn started(&self, _: u64, handle: AbortHandle) {
         let mut tasks = self.tasks.lock();
-        if tasks.handles.len() >= tasks.tidy_at {
+        if tasks.handles.len().is_multiple_of(TIDY_EVERY) {
             tasks.handles.retain(|handle| !handle.is_finished());
-            tasks.tidy_at = 64.max(tasks.handles.len() * 2);
         }
         tasks.handles.push(handle);
     }
@@ -214,7 +214,7 @@ impl fmt::Debug for Life {
 
 /// The time of day, which follows virtual time from the same morning in every schedule.
 #[derive(Debug)]
-pub(super) struct VirtualClock(pub(super) Arc<Record>);
+pub(super) struct VirtualClock(pub(super) Arc<ScheduleRecord>);
 
 /// 2026-01-01T00:00:00Z, in seconds.
 const MORNING: Duration = Duration::from_secs(1_767_225_600);

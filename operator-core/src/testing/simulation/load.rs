@@ -7,7 +7,8 @@ use crate::resource::ObjectKey;
 
 /// What was done up to a moment.
 pub(super) struct Mark {
-    calls: usize,
+    /// How many calls had been made by then.
+    pub(super) calls: usize,
     runs: BTreeMap<(String, ObjectKey), u64>,
 }
 
@@ -17,13 +18,6 @@ pub(super) struct Load {
     pub(super) runs: u64,
     pub(super) reads: u64,
     pub(super) writes: u64,
-}
-
-impl Mark {
-    /// How many calls had been made by then.
-    pub(super) fn calls(&self) -> usize {
-        self.calls
-    }
 }
 
 impl Load {
@@ -56,12 +50,6 @@ impl World {
         self.record.with_calls(|calls| Load::of(calls, runs))
     }
 
-    /// What was done since then.
-    pub(super) fn since(&self, mark: &Mark) -> Load {
-        let runs = self.exclusive.runs().values().sum::<u64>() - mark.runs.values().sum::<u64>();
-        self.record.with_calls(|calls| Load::of(&calls[mark.calls..], runs))
-    }
-
     /// O2: what was done since then, when all was done, within this number of seconds. `calm` is what the calm run did
     /// in the same time.
     pub(super) fn quiet_since(
@@ -70,8 +58,11 @@ impl World {
         seconds: u64,
         calm: Option<Load>,
     ) -> (Load, Vec<Violation>) {
-        let load = self.since(mark);
-        let mut violations = self.record.with_calls(|calls| written(&calls[mark.calls..]));
+        let runs = self.exclusive.runs().values().sum::<u64>() - mark.runs.values().sum::<u64>();
+        let (load, mut violations) = self.record.with_calls(|calls| {
+            let calls = &calls[mark.calls..];
+            (Load::of(calls, runs), written(calls))
+        });
         let busiest = self.exclusive.runs().into_iter().map(|(primary, runs)| {
             let before = mark.runs.get(&primary).copied().unwrap_or(0);
             (runs - before, primary.1)
@@ -83,16 +74,11 @@ impl World {
             violations.push(format!("{} reads in {seconds} s when all was done", load.reads));
         }
         if let Some(calm) = calm {
-            let (runs, reads) = (2 * calm.runs + 20, 2 * calm.reads + 40);
-            if load.runs > runs {
-                violations
-                    .push(format!("{} runs when all was done, and {} in the calm run", load.runs, calm.runs));
-            }
-            if load.reads > reads {
-                violations.push(format!(
-                    "{} reads when all was done, and {} in the calm run",
-                    load.reads, calm.reads
-                ));
+            let kinds = [("runs", load.runs, calm.runs, 20), ("reads", load.reads, calm.reads, 40)];
+            for (what, made, calmly, more) in kinds {
+                if made > 2 * calmly + more {
+                    violations.push(format!("{made} {what} when all was done, and {calmly} in the calm run"));
+                }
             }
         }
         let violation = |message| Violation { oracle: Oracle::Quiet, message };
@@ -101,7 +87,7 @@ impl World {
 }
 
 fn written(calls: &[Call]) -> Vec<String> {
-    // An Event about each run is no change of anything.
+    // An Event about each run changes nothing.
     let is_record = |call: &&Call| call.target.resource == "events";
     let writes = calls.iter().filter(|call| call.is_work() && call.target.verb.is_write());
     let writes = writes.filter(|call| !is_record(call));

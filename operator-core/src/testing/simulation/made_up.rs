@@ -4,24 +4,12 @@
 //! Only by its place: a `time` in a config map's data, or a `generation` in a custom resource's spec, was put there on
 //! purpose.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-/// A place in an object; `[]` stands for every item of a list, `*` for every field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place(Vec<String>);
-
-/// The values that are made up in the objects of one type, beyond those in all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct MadeUp {
-    pub(super) resource: String,
-    pub(super) place: Place,
-}
-
-impl MadeUp {
-    pub(super) fn new(resource: &str, place: &str) -> Self {
-        Self { resource: resource.to_owned(), place: Place::parse(place) }
-    }
-}
+/// The plural of a type and a path in its objects: the values there are made up, beyond those in all objects.
+pub(super) type MadeUp = (String, String);
 
 /// In every object.
 const EVERYWHERE: [&str; 9] = [
@@ -66,26 +54,19 @@ const OF_THE_CLUSTER: [(&str, &str, &str); 25] = [
     ("batch", "cronjobs", "status/lastSuccessfulTime"),
 ];
 
-impl Place {
-    /// `status/conditions/[]/since`, with `~1` for a slash inside a name.
-    pub(super) fn parse(place: &str) -> Self {
-        Self(place.trim_matches('/').split('/').map(|part| part.replace("~1", "/")).collect())
-    }
+/// All values at this path, as in `status/conditions/[]/since`: `[]` stands for every item of a list, `*` for every field,
+/// `~1` for a slash inside a name. A field that doesn't exist is skipped.
+fn values_at<'v>(value: &'v mut Value, path: &str) -> Vec<&'v mut Value> {
+    path.trim_matches('/').split('/').fold(vec![value], |found, part| {
+        let part = if part.contains('~') { part.replace("~1", "/").into() } else { Cow::Borrowed(part) };
+        found.into_iter().flat_map(|value| step(value, &part)).collect()
+    })
+}
 
-    /// All values at this place; a field that doesn't exist is skipped.
-    fn at<'v>(&self, value: &'v mut Value) -> Vec<&'v mut Value> {
-        let mut found = vec![value];
-        for part in &self.0 {
-            found = found.into_iter().flat_map(|value| step(value, part)).collect();
-        }
-        found
-    }
-
-    fn make_up(&self, value: &mut Value) {
-        for made_up in self.at(value) {
-            if !made_up.is_null() && *made_up != "None" {
-                *made_up = Value::String("made up".to_owned());
-            }
+fn make_up(object: &mut Value, path: &str) {
+    for made_up in values_at(object, path) {
+        if !made_up.is_null() && *made_up != "None" {
+            *made_up = Value::String("made up".to_owned());
         }
     }
 }
@@ -113,17 +94,16 @@ pub(super) fn forget(group: &str, resource: &str, object: &mut Value, others: &[
         };
         if let Some(status) = object.get_mut("status") {
             step(status, "observedGeneration").into_iter().for_each(relate);
-            Place::parse("conditions/[]/observedGeneration").at(status).into_iter().for_each(relate);
+            values_at(status, "conditions/[]/observedGeneration").into_iter().for_each(relate);
         }
     }
-    places().0.iter().for_each(|place| place.make_up(object));
-    let own = places().1.iter().filter(|(of, plural, _)| (*of, *plural) == (group, resource));
-    own.for_each(|(_, _, place)| place.make_up(object));
-    let others = others.iter().filter(|made_up| made_up.resource == resource);
-    others.for_each(|made_up| made_up.place.make_up(object));
+    let own = OF_THE_CLUSTER.iter().filter(|(of, plural, _)| (*of, *plural) == (group, resource));
+    let others = others.iter().filter(|(plural, _)| plural == resource).map(|(_, path)| path.as_str());
+    let paths = EVERYWHERE.into_iter().chain(own.map(|(_, _, path)| *path)).chain(others);
+    paths.for_each(|path| make_up(object, path));
     if (group, resource) == ("", "pods") {
         // How often a container has crashed.
-        for container in Place::parse("status/containerStatuses/[]").at(object) {
+        for container in values_at(object, "status/containerStatuses/[]") {
             container.as_object_mut().map(|container| container.remove("lastState"));
             container["restartCount"] = 0.into();
         }
@@ -131,18 +111,6 @@ pub(super) fn forget(group: &str, resource: &str, object: &mut Value, others: &[
     if object["metadata"]["deletionTimestamp"].is_string() {
         object["metadata"]["deletionTimestamp"] = Value::String("set".to_owned());
     }
-}
-
-type OfTheCluster = Vec<(&'static str, &'static str, Place)>;
-
-fn places() -> &'static (Vec<Place>, OfTheCluster) {
-    static PLACES: std::sync::LazyLock<(Vec<Place>, OfTheCluster)> = std::sync::LazyLock::new(|| {
-        let of = |(group, resource, place): (&'static str, &'static str, &str)| {
-            (group, resource, Place::parse(place))
-        };
-        (EVERYWHERE.into_iter().map(Place::parse).collect(), OF_THE_CLUSTER.into_iter().map(of).collect())
-    });
-    &PLACES
 }
 
 #[cfg(test)]
@@ -213,7 +181,7 @@ mod tests {
     #[test]
     fn a_test_says_what_its_operator_makes_up() {
         let mut object = json!({ "status": { "backups": [{ "at": "noon", "size": 3 }] } });
-        forget("shop", "pages", &mut object, &[MadeUp::new("pages", "status/backups/[]/at")]);
+        forget("shop", "pages", &mut object, &[("pages".to_owned(), "status/backups/[]/at".to_owned())]);
         assert_eq!(object["status"]["backups"], json!([{ "at": "made up", "size": 3 }]));
     }
 }

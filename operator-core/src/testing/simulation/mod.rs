@@ -46,8 +46,6 @@ mod oracles;
 mod outside;
 mod overlap;
 mod plan;
-#[cfg(test)]
-mod planted;
 mod progress;
 mod quiet;
 mod record;
@@ -83,8 +81,6 @@ pub use report::{Failure, Report};
 pub use stable::assert_eventually_stable;
 pub use user::User;
 
-use canary::Canaries;
-use made_up::MadeUp;
 use oracles::CalmRun;
 use world::World;
 
@@ -105,7 +101,6 @@ use world::World;
 #[derive(Clone)]
 pub struct Sim {
     world: Rc<World>,
-    canaries: Canaries,
 }
 
 impl Sim {
@@ -163,19 +158,19 @@ impl Sim {
     /// The value at this place in the objects of a type is made up, such as a time or an id, and not part of the state:
     /// for example `("webpages", "status/backups/[]/at")`.
     pub fn made_up(&self, plural: &str, place: &str) {
-        self.world.made_up.borrow_mut().push(MadeUp::new(plural, place));
+        self.world.made_up.borrow_mut().push((plural.to_owned(), place.to_owned()));
     }
 
     /// From now on `secret` must appear in no log, at any level, in no metric, and in no object except Secrets; see
     /// [`Oracle::NoSecret`]. The values of Secrets need not be named: they are known when the server stores them.
     pub fn secret(&self, secret: &str) {
-        self.canaries.watch_for(secret.as_bytes());
+        self.world.record.canaries.watch_for(secret.as_bytes());
     }
 
     /// This text is part of a Secret, but not secret: a user's name, or the name of a database. Call this before the
     /// Secret is stored. Certificates, and values shorter than six bytes, are public anyway.
     pub fn not_secret(&self, text: &str) {
-        self.canaries.is_public(text);
+        self.world.record.canaries.is_public(text);
     }
 
     /// Doesn't check this; for an operator that is meant to behave otherwise. Give the reason in the test.

@@ -14,13 +14,13 @@ const NOT_STATE: [&str; 2] = ["events", "leases"];
 
 /// An object with its type.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ListedObject {
     pub(super) group: String,
     pub(super) resource: String,
     pub(super) object: Value,
 }
 
-impl Found {
+impl ListedObject {
     pub(super) fn name(&self) -> String {
         named(&self.resource, self.part("namespace"), self.part("name"))
     }
@@ -38,7 +38,7 @@ pub(super) fn named(resource: &str, namespace: &str, name: &str) -> String {
 /// The objects of a cluster at one moment, for [`Sim::invariant`](super::Sim::invariant): those of all types of which
 /// at least one was written.
 #[derive(Clone, Debug, Default)]
-pub struct Objects(pub(super) Vec<Found>);
+pub struct Objects(pub(super) Vec<ListedObject>);
 
 impl Objects {
     /// All objects of a type, over all namespaces.
@@ -83,7 +83,7 @@ impl Objects {
             let request = Request::get(path).body(Vec::new()).map_err(kube::Error::HttpError)?;
             let mut list: Value = client.request(request).await?;
             let items = list["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
-            objects.extend(items.into_iter().map(|object| Found {
+            objects.extend(items.into_iter().map(|object| ListedObject {
                 group: group.clone(),
                 resource: resource.clone(),
                 object,
@@ -94,11 +94,11 @@ impl Objects {
 
     /// The objects whose status is about another generation than their current one.
     pub(super) fn behind(&self) -> Vec<String> {
-        let behind = |found: &&Found| {
+        let behind = |found: &&ListedObject| {
             let observed = found.object["status"]["observedGeneration"].as_i64();
             let generation = found.object["metadata"]["generation"].as_i64();
             observed.zip(generation).is_some_and(|(observed, generation)| observed != generation)
         };
-        self.0.iter().filter(behind).map(Found::name).collect()
+        self.0.iter().filter(behind).map(ListedObject::name).collect()
     }
 }

@@ -6,13 +6,14 @@ use std::{
     sync::Arc,
 };
 
-use metrics::{
-    Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder,
-    SharedString, Unit,
-};
+use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use parking_lot::Mutex;
 
-use super::{Oracle, calm::at, life::Life, record::Record};
+use super::{
+    Oracle,
+    life::Life,
+    record::{ScheduleRecord, seconds},
+};
 use crate::{
     observe::{Observation, Observer, RunEnd},
     resource::ObjectKey,
@@ -24,12 +25,12 @@ type Primary = (String, ObjectKey);
 /// Follows the runs of the current incarnation.
 #[derive(Debug)]
 pub(super) struct Exclusive {
-    record: Arc<Record>,
-    state: Mutex<State>,
+    record: Arc<ScheduleRecord>,
+    state: Mutex<RunsInProgress>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RunsInProgress {
     life: Option<Arc<Life>>,
     running: BTreeMap<Primary, u32>,
     /// How often each primary has been run, over all lives.
@@ -39,7 +40,7 @@ struct State {
 }
 
 impl Exclusive {
-    pub(super) fn new(record: Arc<Record>) -> Self {
+    pub(super) fn new(record: Arc<ScheduleRecord>) -> Self {
         Self { record, state: Mutex::default() }
     }
 
@@ -79,7 +80,7 @@ impl Exclusive {
         metrics.iter().for_each(|text| self.record.canaries.look_at(text, || "a metric".to_owned()));
     }
 
-    fn measures(&self, key: &Key) -> Arc<Measured> {
+    fn measures(&self, key: &Key) {
         let mut state = self.state.lock();
         let labels = key.labels().flat_map(|label| [label.key(), label.value()]);
         for text in [key.name()].into_iter().chain(labels) {
@@ -87,7 +88,6 @@ impl Exclusive {
                 state.metrics.insert(text.to_owned());
             }
         }
-        Arc::new(Measured { record: Arc::clone(&self.record), name: key.name().to_owned() })
     }
 
     /// Reasons and errors are part of observations, and from there of what users see.
@@ -102,7 +102,7 @@ impl Exclusive {
 
 impl Observer for Exclusive {
     fn observe(&self, observation: &Observation<'_>) {
-        // What the dead say, while they are taken apart, is of no concern.
+        // What an operator reports after its crash doesn't matter.
         if self.state.lock().life.as_ref().is_none_or(|life| !life.is_alive()) {
             return;
         }
@@ -127,7 +127,7 @@ impl Observer for Exclusive {
                         .record
                         .violated(Oracle::Alive, format!("{controller}: the run of {key} panics: {error}")),
                     RunEnd::Failed { error, panicked: false } => {
-                        let now = at(self.record.now());
+                        let now = seconds(self.record.now());
                         self.record.complaints.complain(format_args!("{now}a run of {key} fails: {error}"));
                     }
                     RunEnd::Succeeded | RunEnd::Abandoned => {}
@@ -143,60 +143,23 @@ impl Observer for Exclusive {
     }
 }
 
-/// Gets the values of one metric.
-struct Measured {
-    record: Arc<Record>,
-    name: String,
-}
-
-impl Measured {
-    fn look_at(&self, value: f64) {
-        let canaries = &self.record.canaries;
-        if canaries.listen() {
-            canaries.look_at(&value.to_string(), || format!("the value of metric {}", self.name));
-        }
-    }
-}
-
-impl CounterFn for Measured {
-    fn increment(&self, _: u64) {}
-    fn absolute(&self, _: u64) {}
-}
-
-impl GaugeFn for Measured {
-    fn increment(&self, value: f64) {
-        self.look_at(value);
-    }
-
-    fn decrement(&self, value: f64) {
-        self.look_at(value);
-    }
-
-    fn set(&self, value: f64) {
-        self.look_at(value);
-    }
-}
-
-impl HistogramFn for Measured {
-    fn record(&self, value: f64) {
-        self.look_at(value);
-    }
-}
-
 impl Recorder for Exclusive {
     fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
     fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
     fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
 
     fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
-        Counter::from_arc(self.measures(key))
+        self.measures(key);
+        Counter::noop()
     }
 
     fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
-        Gauge::from_arc(self.measures(key))
+        self.measures(key);
+        Gauge::noop()
     }
 
     fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
-        Histogram::from_arc(self.measures(key))
+        self.measures(key);
+        Histogram::noop()
     }
 }

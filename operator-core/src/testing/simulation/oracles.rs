@@ -7,7 +7,7 @@ use super::{
     cluster::Readiness,
     load::Load,
     record::{Call, Violation},
-    state::State,
+    state::ClusterState,
     sweep::Point,
 };
 use crate::operator::Footprint;
@@ -78,7 +78,7 @@ pub(super) const LONG_QUIET_ONE_IN: u32 = 20;
 /// The result of a run without bad luck, with which the others are compared.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CalmRun {
-    pub(super) states: Vec<State>,
+    pub(super) states: Vec<ClusterState>,
     pub(super) calls: Vec<Call>,
     /// The call with which the end starts.
     pub(super) farewell: usize,
@@ -100,7 +100,7 @@ pub(super) struct CalmRun {
     /// How readiness ends in it.
     pub(super) readiness: Readiness,
     /// The state before readiness went for good.
-    pub(super) before: Option<State>,
+    pub(super) before: Option<ClusterState>,
     /// The requests from which sweeps are made.
     pub(super) points: Arc<Vec<Point>>,
     /// The state from which the others start; `None` in those others.
@@ -108,7 +108,7 @@ pub(super) struct CalmRun {
 }
 
 /// O1.
-pub(super) fn same_state(when: &str, here: &State, calm: &State) -> Option<Violation> {
+pub(super) fn same_state(when: &str, here: &ClusterState, calm: &ClusterState) -> Option<Violation> {
     let differences = here.differences(calm);
     let message = || format!("{when}: {}", differences.join("; "));
     (!differences.is_empty()).then(|| Violation { oracle: Oracle::SameState, message: message() })

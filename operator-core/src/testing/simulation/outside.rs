@@ -2,19 +2,19 @@
 //! lost, refusals, outages.
 //!
 //! # Guarantees
-//! - A schedule of the sweep of crashes is the calm run up to its moment: just before a call, or when it is done and nobody
+//! - A schedule of the sweep of crashes is the calm run up to its moment: just before a call, or when it is done and no one
 //!   knows yet.
 //! - Once nothing goes wrong any more, nothing is left of what was about to happen.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
-use super::{Choices, FaultPlan, Sim, storm::Storm};
+use super::{
+    Sim,
+    storm::{Class, Storm},
+};
 use crate::testing::OtherSystem;
 
 /// The lane of a tape that selects the moment of a call at which there is a crash, counted from 1.
@@ -39,54 +39,29 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     FAULTS.into_iter().chain([BEFORE, AFTER])
 }
 
-/// What a schedule does with the calls of other systems.
-pub(super) struct Outside {
-    /// The moments of calls so far: each has one before it and one after it.
-    moments: AtomicU64,
-    crash_at: u64,
-    /// Only crashes happen.
-    spared: AtomicBool,
-}
-
-impl Outside {
-    pub(super) fn new(choices: &Choices) -> Self {
-        Self {
-            moments: AtomicU64::new(0),
-            crash_at: u64::from(choices.given(CRASH_AT_CALL)),
-            spared: AtomicBool::new(false),
-        }
-    }
-
-    /// A third of all storms spare the other systems.
-    pub(super) fn follow(&self, plan: &FaultPlan, choices: &Choices) {
-        let spared = plan.is_storm() && choices.next("spared calls", 3) == 1;
-        self.spared.store(spared, Ordering::Relaxed);
-    }
-
-    /// The moments of calls so far.
-    pub(super) fn moments(&self) -> u64 {
-        self.moments.load(Ordering::Relaxed)
-    }
-}
-
 impl Storm {
-    /// Whether there is a crash at this moment.
-    fn crashes_at(&self, words: &str, is_before: bool) -> bool {
-        let moment = self.outside.moments.fetch_add(1, Ordering::Relaxed) + 1;
-        let kind = if is_before { BEFORE } else { AFTER };
-        let crashes = self.outside.crash_at == moment || self.crashes_at_call(kind);
+    /// Whether there is a crash at this moment of a call: just before it, or when it is done.
+    fn crashes_at_call(&self, words: &str, is_before: bool) -> bool {
+        let moment = self.moments.fetch_add(1, Ordering::Relaxed) + 1;
+        let (kind, plan) = (if is_before { BEFORE } else { AFTER }, self.plan());
+        let one_in = if self.spares(Class::Crashes) { 0 } else { plan.crash_one_in };
+        let crashes = u64::from(self.crash_moment) == moment
+            || self.rare(kind, one_in, 1, &self.crashes, plan.most_crashes).is_some();
         if crashes {
-            self.record().fault(kind, format_args!("{words}: crash"));
+            self.record.fault(kind, format_args!("{words}: crash"));
         }
         crashes
     }
 
     /// Something happens to the call that is about to be sent, or to the next one of its sort.
     fn disturb<R: Clone + Send + 'static>(&self, call: &str, words: &str, system: &OtherSystem<R>) {
-        if self.outside.spared.load(Ordering::Relaxed) {
+        if self.spares_calls.load(Ordering::Relaxed) {
             return;
         }
-        let Some(kind) = self.fault_of_call(&format!("call {call}"), FAULTS.len()) else { return };
+        let plan = self.plan();
+        let lane = format!("call {call}");
+        let drawn = self.rare(&lane, plan.request_one_in, FAULTS.len(), &self.faults, plan.most_faults);
+        let Some(kind) = drawn else { return };
         match kind {
             0 => system.lose_requests(1, call),
             1 => system.lose_answers(1, call),
@@ -94,7 +69,7 @@ impl Storm {
             3 => system.refuse(1, call, "not now"),
             _ => system.down_for(OUTAGE),
         };
-        self.record().fault(FAULTS[kind], format_args!("{words}: {}", FAULTS[kind]));
+        self.record.fault(FAULTS[kind], format_args!("{words}: {}", FAULTS[kind]));
     }
 }
 
@@ -111,7 +86,7 @@ impl Sim {
             let crashes = faults.is_on() && {
                 let (when, call) = words.split_once(' ').unwrap_or_default();
                 let is_before = when == "before";
-                let crashes = storm.crashes_at(&words, is_before);
+                let crashes = storm.crashes_at_call(&words, is_before);
                 if let Some(system) = this().filter(|_| is_before && !crashes) {
                     storm.disturb(call.split(' ').next().unwrap_or_default(), &words, &system);
                 }

@@ -6,7 +6,7 @@ use http::Request;
 use kube::client::Body;
 use parking_lot::Mutex;
 
-use super::{Oracle, observer::Exclusive, record::Record};
+use super::{Oracle, observer::Exclusive, record::ScheduleRecord};
 use crate::{client::TransportHook, testing::faults::RequestTarget};
 
 /// Types whose objects have many writers.
@@ -14,7 +14,7 @@ const SHARED: [&str; 2] = ["events", "leases"];
 
 /// The writes in progress of one incarnation.
 pub(super) struct Overlaps {
-    record: Arc<Record>,
+    record: Arc<ScheduleRecord>,
     exclusive: Arc<Exclusive>,
     /// The plurals of the types that the operator has defined: an object of these is written only by its own run.
     primaries: Vec<String>,
@@ -25,7 +25,11 @@ pub(super) struct Overlaps {
 type Write = (String, String);
 
 impl Overlaps {
-    pub(super) fn new(record: Arc<Record>, exclusive: Arc<Exclusive>, primaries: Vec<String>) -> Arc<Self> {
+    pub(super) fn new(
+        record: Arc<ScheduleRecord>,
+        exclusive: Arc<Exclusive>,
+        primaries: Vec<String>,
+    ) -> Arc<Self> {
         Arc::new(Self { record, exclusive, primaries, under_way: Mutex::default() })
     }
 

@@ -116,12 +116,6 @@ impl FaultPlan {
         Self { every_write: self.every_write, acts: self.acts, pairs: self.pairs, ..Self::none() }
     }
 
-    /// The same without rules, which have been added already.
-    pub(super) fn without_rules(mut self) -> Self {
-        self.rules.clear();
-        self
-    }
-
     /// Whether requests, events and the process itself all meet bad luck.
     pub(super) fn is_storm(&self) -> bool {
         self.request_one_in > 0 && self.event_one_in > 0 && self.crash_one_in > 0
@@ -132,11 +126,4 @@ impl FaultPlan {
         self.rules.push(rule);
         self
     }
-}
-
-/// A crash at one write, counted from 1 over all writes of a schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CrashPoint {
-    pub(super) write: u64,
-    pub(super) after: bool,
 }

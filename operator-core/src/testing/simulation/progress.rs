@@ -1,12 +1,9 @@
 //! Whether time advances: a loop that takes no virtual time would otherwise never end.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 /// More polls than this at one moment of virtual time mean a loop.
 pub(super) const MOST_POLLS: u32 = 100_000;
@@ -15,8 +12,7 @@ pub(super) const MOST_POLLS: u32 = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     moment: Mutex<(Duration, u32)>,
-    stuck: AtomicBool,
-    ended: Notify,
+    stuck: CancellationToken,
 }
 
 impl Progress {
@@ -27,21 +23,21 @@ impl Progress {
             *moment = (now, 0);
         }
         moment.1 += 1;
-        let stuck = moment.1 > MOST_POLLS && !self.stuck.swap(true, Ordering::Relaxed);
+        let stuck = moment.1 > MOST_POLLS && !self.is_stuck();
         if stuck {
-            self.ended.notify_one();
+            self.stuck.cancel();
         }
         stuck
     }
 
     /// Whether time has stopped: then nothing more is done.
     pub(super) fn is_stuck(&self) -> bool {
-        self.stuck.load(Ordering::Relaxed)
+        self.stuck.is_cancelled()
     }
 
     /// Resolves when time has stopped.
     pub(super) async fn stuck(&self) {
-        self.ended.notified().await;
+        self.stuck.cancelled().await;
     }
 }
 

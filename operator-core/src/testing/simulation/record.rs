@@ -97,14 +97,14 @@ pub(super) fn seconds(at: Duration) -> String {
 
 /// The record of one schedule.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct ScheduleRecord {
     /// Searched for in everything that the operator sends.
     pub(super) canaries: Canaries,
     start: Instant,
     calls: Mutex<Vec<Call>>,
-    story: Mutex<Vec<String>>,
-    faults: Mutex<BTreeMap<&'static str, u64>>,
-    violations: Mutex<Vec<Violation>>,
+    pub(super) story: Mutex<Vec<String>>,
+    pub(super) faults: Mutex<BTreeMap<&'static str, u64>>,
+    pub(super) violations: Mutex<Vec<Violation>>,
     /// Grows with everything that the operator does.
     activity: AtomicU64,
     /// What is wrong in the calm run.
@@ -113,7 +113,7 @@ pub(super) struct Record {
     pub(super) leases: Leases,
 }
 
-impl Record {
+impl ScheduleRecord {
     pub(super) fn new(canaries: Canaries, complaints: Complaints) -> Self {
         Self {
             canaries,
@@ -199,18 +199,6 @@ impl Record {
     pub(super) fn calls(&self) -> Vec<Call> {
         self.calls.lock().clone()
     }
-
-    pub(super) fn story(&self) -> Vec<String> {
-        self.story.lock().clone()
-    }
-
-    pub(super) fn faults(&self) -> BTreeMap<&'static str, u64> {
-        self.faults.lock().clone()
-    }
-
-    pub(super) fn violations(&self) -> Vec<Violation> {
-        self.violations.lock().clone()
-    }
 }
 
 #[cfg(test)]
@@ -222,7 +210,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_last_calls_show_what_a_loop_consists_of() {
-        let record = Record::new(Canaries::default(), Complaints::default());
+        let record = ScheduleRecord::new(Canaries::default(), Complaints::default());
         let call = |method: Method, name: &str, code| {
             let path = format!("/api/v1/namespaces/default/configmaps/{name}");
             let request = Request::builder().method(method).uri(path).body(Body::empty());

@@ -7,7 +7,7 @@ use super::{
     cluster::{self, Troubles},
     outside,
     record::Call,
-    schedule::Outcome,
+    schedule::ScheduleOutcome,
     storm,
 };
 
@@ -29,7 +29,7 @@ pub struct Report {
     /// How often each fault has taken effect.
     pub faults: BTreeMap<&'static str, u64>,
     /// The readiness of what the operator waits for.
-    pub(super) readiness: Readiness,
+    pub(super) readiness: ReadinessCounts,
     /// Whether all kinds of faults were requested.
     storms: bool,
     /// Whether some type had several objects, so that the events of one can come before those of another.
@@ -39,7 +39,7 @@ pub struct Report {
 /// In how many storms the operator has written objects that get ready, and in how many of them something was wrong with
 /// that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Readiness {
+pub(super) struct ReadinessCounts {
     pub(super) waits: u64,
     pub(super) late: u64,
     pub(super) went: u64,
@@ -47,7 +47,7 @@ pub(super) struct Readiness {
     pub(super) any: u64,
 }
 
-impl Readiness {
+impl ReadinessCounts {
     fn count(&mut self, troubles: Troubles) {
         let Troubles { waits, late, went, never } = troubles;
         self.add(Self {
@@ -80,7 +80,7 @@ impl Readiness {
     }
 }
 
-impl fmt::Display for Readiness {
+impl fmt::Display for ReadinessCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { waits, late, went, never, any } = self;
         write!(
@@ -91,7 +91,7 @@ impl fmt::Display for Readiness {
 }
 
 impl Report {
-    pub(super) fn count(&mut self, outcome: &Outcome, is_drawn: bool) {
+    pub(super) fn count(&mut self, outcome: &ScheduleOutcome, is_drawn: bool) {
         self.schedules += 1;
         self.calls += outcome.run.calls.len() as u64;
         self.time += outcome.took;
@@ -178,31 +178,18 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(super) fn calm(name: &str, outcome: Outcome) -> Self {
-        Self {
-            name: name.to_owned(),
-            seed: None,
-            tape: Tape::calm(),
-            violations: outcome.violations,
-            story: outcome.story,
-            diverges: None,
-            file: None,
-            weights: (0, 0),
-        }
+    pub(super) fn calm(name: &str, outcome: ScheduleOutcome) -> Self {
+        Self::of(name, outcome.violations, outcome.story)
     }
 
     fn of_the_storm(message: String) -> Self {
         let violation = Violation { oracle: super::Oracle::Test, message };
-        Self {
-            name: "the storm".to_owned(),
-            seed: None,
-            tape: Tape::calm(),
-            violations: vec![violation],
-            story: Vec::new(),
-            diverges: None,
-            file: None,
-            weights: (0, 0),
-        }
+        Self::of("the storm", vec![violation], Vec::new())
+    }
+
+    fn of(name: &str, violations: Vec<Violation>, story: Vec<String>) -> Self {
+        let (name, tape) = (name.to_owned(), Tape::calm());
+        Self { name, seed: None, tape, violations, story, diverges: None, file: None, weights: (0, 0) }
     }
 }
 
@@ -224,7 +211,7 @@ impl fmt::Display for Failure {
         if let Some(difference) = &self.diverges {
             writeln!(
                 f,
-                "It did something else when it was run again: something in it doesn't come from the tape, as a thread, a hash map's order, or a `select!` that is not `biased`: {difference}"
+                "It did something else when it was run again: something in it doesn't come from the tape, such as a thread, a hash map's order, or a `select!` that is not `biased`: {difference}"
             )?;
         }
         match (&self.file, self.seed) {
@@ -257,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_test_with_too_little_trouble_with_readiness_fails() {
-        let of = |waits, any| Readiness { waits, any, ..Readiness::default() };
+        let of = |waits, any| ReadinessCounts { waits, any, ..ReadinessCounts::default() };
         assert!(of(30, 10).check().is_ok());
         let failure = of(30, 9).check().expect_err("less than a third");
         assert!(failure.to_string().contains("in only 9 of 30 storms"), "{failure}");

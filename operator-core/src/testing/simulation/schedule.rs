@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
-    sync::{Arc, Once},
+    sync::{Arc, Once, atomic::Ordering},
     time::Duration,
 };
 
@@ -22,13 +22,14 @@ use super::{
     listener::Listener,
     load::{Load, bounded_load},
     oracles,
-    record::Record,
+    record::ScheduleRecord,
     shown,
-    world::{Apart, Setting, World},
+    world::{Apart, World},
 };
+use crate::results::panic_text;
 
 /// The outcome of a schedule. If nothing is wrong with it, it has no story and no tape.
-pub(super) struct Outcome {
+pub(super) struct ScheduleOutcome {
     pub(super) violations: Vec<Violation>,
     pub(super) story: Vec<String>,
     pub(super) tape: Tape,
@@ -42,7 +43,7 @@ pub(super) struct Outcome {
     pub(super) run: CalmRun,
 }
 
-impl Outcome {
+impl ScheduleOutcome {
     /// Every call with its moment and its answer: equal for equal schedules.
     pub(super) fn trace(&self) -> Vec<String> {
         self.run.calls.iter().map(ToString::to_string).collect()
@@ -58,7 +59,12 @@ impl Outcome {
 const ENDS_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Runs `test` with these choices. Without a calm run to compare with, it is the calm run, in which something may happen `apart`.
-pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>, apart: &Apart) -> Outcome {
+pub(super) fn run(
+    test: Test<'_>,
+    choices: &Choices,
+    calm: Option<&Arc<CalmRun>>,
+    apart: &Apart,
+) -> ScheduleOutcome {
     // The backoff of kube's own watchers, where user code has some, is spread by the chance of this thread.
     fastrand::seed(u64::from(choices.next("jitter", u32::MAX)));
     let (canaries, complaints) = match calm {
@@ -70,23 +76,21 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
     let seen = RefCell::new(None);
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
     let runtime = runtime.expect("a runtime without a driver for sockets can always be built");
+    let listener = Listener::new(canaries.clone(), complaints.clone());
+    let record = {
+        let _its_time = runtime.enter();
+        Arc::new(ScheduleRecord::new(canaries, complaints))
+    };
     let tasks = LocalSet::new();
     let schedule = async {
-        let setting = Setting {
-            choices: choices.clone(),
-            calm: calm.map(Arc::clone),
-            apart: apart.clone(),
-            canaries: canaries.clone(),
-            complaints: complaints.clone(),
-        };
-        let world = World::new(setting).await;
+        let calm = calm.map(Arc::clone);
+        let world = World::new(choices.clone(), calm, apart.clone(), Arc::clone(&record)).await;
         *seen.borrow_mut() = Some(Rc::clone(&world));
-        let sim = Sim { world, canaries: canaries.clone() };
+        let sim = Sim { world };
         let all = async {
             test(sim.clone()).await;
             sim.finish().await
         };
-        let record = Arc::clone(&sim.world.record);
         tokio::select! {
             biased;
             // It has been said.
@@ -95,22 +99,21 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
                 Ok(run) => Some(run),
                 Err(_) => {
                     sim.world.cluster.is_unfit.set(true);
-                    record.violated(Oracle::Test, "the schedule doesn't come to its end");
+                    record.violated(Oracle::Test, "the schedule doesn't end");
                     None
                 }
             }
         }
     };
-    let listener: Dispatch = match shown::are_on() {
-        true => shown::logs(),
-        false => Listener::new(canaries.clone(), complaints.clone()).into(),
+    let listener: Dispatch = match apart.shows_logs {
+        true => shown::logs(&record),
+        false => listener.into(),
     };
     let run = tracing::dispatcher::with_default(&listener, || {
         silently(|| catch_unwind(AssertUnwindSafe(|| tasks.block_on(&runtime, schedule))))
     });
     let world = seen.borrow_mut().take();
-    let record: Option<Arc<Record>> = world.as_ref().map(|world| Arc::clone(&world.record));
-    let mut violations = record.as_ref().map(|record| record.violations()).unwrap_or_default();
+    let mut violations = record.violations.lock().clone();
     let panics = PANICS.take();
     let has_panicked = run.is_err();
     let run = match run {
@@ -127,21 +130,17 @@ pub(super) fn run(test: Test<'_>, choices: &Choices, calm: Option<&Arc<CalmRun>>
         }
     };
     violations.dedup();
-    // Nobody asks for the story of a schedule in which all went well.
-    let told = |record: &Arc<Record>| if violations.is_empty() { Vec::new() } else { record.story() };
-    let outcome = Outcome {
-        story: record.as_ref().map(told).unwrap_or_default(),
+    // No one needs the story of a schedule in which all went well.
+    let outcome = ScheduleOutcome {
+        story: if violations.is_empty() { Vec::new() } else { record.story.lock().clone() },
         tape: if violations.is_empty() { Tape::calm() } else { choices.tape() },
         violations,
-        faults: record.as_ref().map(|record| record.faults()).unwrap_or_default(),
-        took: record.as_ref().map(|record| record.now_at_end()).unwrap_or_default(),
+        faults: record.faults.lock().clone(),
+        took: record.now_at_end(),
         plan: world.as_ref().map_or_else(FaultPlan::none, |world| world.storm.plan()),
         troubles: world.as_ref().and_then(|world| *world.cluster.troubles.borrow()).unwrap_or_default(),
         is_unfit: has_panicked || world.as_ref().is_some_and(|world| world.cluster.is_unfit.get()),
-        run: run.unwrap_or_else(|| CalmRun {
-            calls: record.as_ref().map(|record| record.calls()).unwrap_or_default(),
-            ..CalmRun::default()
-        }),
+        run: run.unwrap_or_else(|| CalmRun { calls: record.calls(), ..CalmRun::default() }),
     };
     // Tasks are dropped inside their runtime, and hold the world until then.
     drop((tasks, runtime));
@@ -158,10 +157,9 @@ impl Sim {
         world.compare_last_state();
         let quiet = self.stays_quiet().await;
         let plan = world.storm.plan();
-        let (sweep, pairs) = (plan.every_write, plan.pairs);
         // The end of everything meets the same bad luck as its beginning.
         world.cluster.is_farewell.set(true);
-        world.follow(plan.without_rules());
+        world.follow(FaultPlan { rules: Vec::new(), ..plan.clone() });
         world.storm.sweep.farewell();
         let somebody = &world.storm.sweep.somebody;
         somebody.has_made_again();
@@ -183,34 +181,34 @@ impl Sim {
         let calls = world.record.calls();
         let farewell = world.farewell.get();
         if let Some(calm) = calm {
-            let (here, there) =
-                (Phases::new(&calls, farewell).with_ends(ends), Phases::new(&calm.calls, calm.farewell));
+            let here = Phases { calls: &calls, farewell, ends };
+            let there = Phases { calls: &calm.calls, farewell: calm.farewell, ends: 1 };
             self.tell(nothing_forbidden(here, there));
-            let faults = world.record.faults().values().sum();
+            let faults = world.record.faults.lock().values().sum();
             self.tell(bounded_load(load, calm.load, faults));
         }
         self.tell(self.secrets());
         self.tell(world.dead().await);
         self.tell(world.record.complaints.judge());
         world.end().await;
-        let states = world.states.take();
-        let checkpoint = world.checkpoint.take();
-        let (writes, moments) = (world.storm.writes(), world.storm.outside.moments());
-        let points = Arc::new(world.storm.sweep.points());
-        let cluster = &world.cluster;
-        let (storms, readiness, before) = (cluster.storms.get(), cluster.readiness, cluster.before.take());
-        let others = CalmRun {
-            writes,
-            moments,
-            sweep,
-            pairs,
-            points,
-            storms,
-            readiness,
-            before,
-            ..CalmRun::default()
-        };
-        CalmRun { states, calls, farewell, load, quiet, footprint, checkpoint, ..others }
+        let (storm, cluster) = (&world.storm, &world.cluster);
+        CalmRun {
+            states: world.states.take(),
+            calls,
+            farewell,
+            load,
+            quiet,
+            footprint,
+            writes: storm.writes(),
+            moments: storm.moments.load(Ordering::Relaxed),
+            sweep: plan.every_write,
+            pairs: plan.pairs,
+            storms: cluster.storms.get(),
+            readiness: cluster.readiness,
+            before: cluster.before.take(),
+            points: Arc::new(storm.sweep.points()),
+            checkpoint: world.checkpoint.take(),
+        }
     }
 
     /// O2: for ten minutes, and in some schedules for longer than the maximum interval between two runs.
@@ -232,7 +230,7 @@ impl Sim {
             tokio::time::sleep(time).await;
             let (load, violations) = world.quiet_since(&mark, time.as_secs(), calm);
             quiet[part] = load;
-            // Whoever is not quiet for ten minutes would not be for eleven hours, and that takes long to see.
+            // An operator that isn't quiet for ten minutes wouldn't be for eleven hours, which take long.
             let is_over = !violations.is_empty();
             self.tell(violations);
             if is_over {
@@ -250,9 +248,9 @@ impl Sim {
     fn secrets(&self) -> Vec<Violation> {
         self.world.exclusive.look_at_metrics();
         for state in &*self.world.states.borrow() {
-            state.texts().for_each(|(name, text)| self.canaries.look_at(&text, || name.clone()));
+            state.texts().for_each(|(name, text)| self.world.record.canaries.look_at(&text, || name.clone()));
         }
-        let mut places = self.canaries.found();
+        let mut places = self.world.record.canaries.found();
         places.sort();
         places.dedup();
         places.into_iter().map(|message| Violation { oracle: Oracle::NoSecret, message }).collect()
@@ -280,10 +278,7 @@ fn silently<T>(what: impl FnOnce() -> T) -> T {
         std::panic::set_hook(Box::new(move |info| {
             if SILENT.with_borrow(|silent| *silent) {
                 let place = info.location().map(|place| format!(" ({}:{})", place.file(), place.line()));
-                let payload = info.payload();
-                let text = payload.downcast_ref::<&str>().copied();
-                let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-                let message = format!("{}{}", text.unwrap_or("it panicked"), place.unwrap_or_default());
+                let message = format!("{}{}", panic_text(info.payload()), place.unwrap_or_default());
                 PANICS.with_borrow_mut(|panics| {
                     if panics.len() < MOST_PANICS && !panics.contains(&message) {
                         panics.push(message);

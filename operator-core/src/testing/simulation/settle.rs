@@ -9,7 +9,7 @@ use super::{
     cluster::Readiness,
     objects::{Objects, named},
     oracles::same_state,
-    state::State,
+    state::ClusterState,
     sweep::GaveUp,
     world::World,
 };
@@ -45,7 +45,7 @@ impl World {
                 Ok(Err(_)) => self.violated(Oracle::Test, "a user's script was cancelled"),
                 Err(_) => {
                     self.cluster.is_unfit.set(true);
-                    self.violated(Oracle::Test, "a user's script doesn't come to its end");
+                    self.violated(Oracle::Test, "a user's script doesn't end");
                 }
             }
         }
@@ -64,7 +64,10 @@ impl World {
     }
 
     /// Waits until the operator is quiet and nothing differs any more, or has had enough time for that.
-    pub(super) async fn until_same(&self, differs: impl Fn(&State) -> bool) -> (State, Objects) {
+    pub(super) async fn until_same(
+        &self,
+        differs: impl Fn(&ClusterState) -> bool,
+    ) -> (ClusterState, Objects) {
         let calm_by = self.record.now() + CALM_WITHIN;
         loop {
             let within = calm_by.saturating_sub(self.record.now());
@@ -95,7 +98,7 @@ impl World {
         }
     }
 
-    fn differs(&self, at: usize, state: &State) -> bool {
+    fn differs(&self, at: usize, state: &ClusterState) -> bool {
         let calm = self.calm.as_ref().and_then(|calm| calm.states.get(at));
         calm.is_some_and(|calm| !state.differences(calm).is_empty())
     }
@@ -113,7 +116,7 @@ impl World {
 
     /// An object that a user has made is the one that this user has seen; any other one is the same as when it settled
     /// last.
-    pub(super) fn state_of(&self, objects: &Objects) -> State {
+    pub(super) fn state_of(&self, objects: &Objects) -> ClusterState {
         let states = self.states.borrow();
         let mut known = states.last().map(|state| state.uids().clone()).unwrap_or_default();
         for (of, namespace, name) in &*self.made.borrow() {
@@ -121,12 +124,11 @@ impl World {
             known.remove(&named(of.plural(), namespace, name));
         }
         known.extend(self.seen.borrow().clone());
-        let mut state = State::of(objects, &self.made_up.borrow(), &known);
+        let mut state = ClusterState::of(objects, &self.made_up.borrow(), &known);
         if self.cluster.readiness == Readiness::NeverComes {
             state.forget_counts();
         }
-        self.storm.sweep.forgets_managers(&mut state);
-        self.storm.sweep.may_leave(&mut state);
+        self.storm.sweep.allow_for_the_act(&mut state);
         state
     }
 

@@ -8,8 +8,9 @@ pub(super) fn shrink(tape: Tape, attempts: usize, fails: impl FnMut(&Tape) -> bo
     let mut shrinking = Shrinking { tape, attempts, fails };
     loop {
         let before = shrinking.tape.clone();
-        shrinking.whole_subjects();
-        shrinking.whole_lanes();
+        // All lanes whose names start with the same word, then each lane.
+        shrinking.whole_lanes(|name| name.split(' ').next().unwrap_or_default());
+        shrinking.whole_lanes(|name| name);
         shrinking.chunks();
         shrinking.values();
         if shrinking.tape == before || shrinking.attempts == 0 {
@@ -39,22 +40,13 @@ impl<F: FnMut(&Tape) -> bool> Shrinking<F> {
         fails
     }
 
-    /// All lanes whose names start with the same word.
-    fn whole_subjects(&mut self) {
-        let subject = |name: &str| name.split(' ').next().unwrap_or_default().to_owned();
-        let mut subjects: Vec<String> = self.tape.0.keys().map(|name| subject(name)).collect();
+    /// All lanes with the same subject.
+    fn whole_lanes(&mut self, subject: impl Fn(&str) -> &str) {
+        let mut subjects: Vec<String> = self.tape.0.keys().map(|name| subject(name).to_owned()).collect();
         subjects.dedup();
         for gone in subjects {
             let mut candidate = self.tape.clone();
             candidate.0.retain(|name, _| subject(name) != gone);
-            self.attempt(candidate);
-        }
-    }
-
-    fn whole_lanes(&mut self) {
-        for name in self.tape.0.keys().cloned().collect::<Vec<_>>() {
-            let mut candidate = self.tape.clone();
-            candidate.0.remove(&name);
             self.attempt(candidate);
         }
     }

@@ -2,7 +2,7 @@
 
 use kube::Resource;
 
-use super::{FaultPlan, Sim, check::Settings, explore};
+use super::{FaultPlan, Sim, check};
 use crate::{operator::OperatorBuilder, resource::KubeObject};
 
 /// The number of schedules, in addition to the crashes at every write.
@@ -40,7 +40,5 @@ pub async fn assert_eventually_stable<K>(
         sim.settle().await;
         sim.assert_same_as_calm_run();
     };
-    if let Err(failure) = explore(&name, Settings::schedules(SCHEDULES), test) {
-        panic!("{failure}");
-    }
+    check(&name, SCHEDULES, test);
 }

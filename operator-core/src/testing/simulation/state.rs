@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::{
+    calm::first,
     cluster,
     made_up::{MadeUp, forget},
-    objects::{Found, Objects},
+    objects::{ListedObject, Objects},
 };
 use crate::resource::MarkNames;
 
 /// Every object by its name, normalised.
 #[derive(Clone, Debug, Default)]
-pub(super) struct State {
+pub(super) struct ClusterState {
     objects: BTreeMap<String, Value>,
     /// The uids of the objects whose names are not generated.
     uids: BTreeMap<String, String>,
@@ -26,7 +27,7 @@ pub(super) struct State {
 /// The maximum number of differences in the report.
 const MOST_DIFFERENCES: usize = 8;
 
-impl State {
+impl ClusterState {
     /// The state of these objects. An object was replaced if `known` contains another uid for it: the one that the user
     /// has seen last, or that it had when the schedule settled last.
     pub(super) fn of(objects: &Objects, made_up: &[MadeUp], known: &BTreeMap<String, String>) -> Self {
@@ -116,12 +117,7 @@ impl State {
         differences.extend(replaced.map(|name| {
             format!("{name} is another object of that name, and the same one as before in the calm run")
         }));
-        if differences.len() > MOST_DIFFERENCES {
-            let more = differences.len() - MOST_DIFFERENCES;
-            differences.truncate(MOST_DIFFERENCES);
-            differences.push(format!("and {more} more"));
-        }
-        differences
+        first(MOST_DIFFERENCES, differences)
     }
 
     /// The objects except Secrets, as text.
@@ -144,12 +140,12 @@ fn sort_conditions(object: &mut Value) {
 }
 
 /// Objects with generated names are identified by their type, owner and prefix.
-fn family(found: &Found) -> Option<String> {
+fn family(found: &ListedObject) -> Option<String> {
     let prefix = found.object["metadata"]["generateName"].as_str()?;
     found.part("name").strip_prefix(prefix)?;
     let owner = &found.object["metadata"]["ownerReferences"][0];
     let part = |name: &str| owner[name].as_str().unwrap_or("-").to_owned();
-    let Found { resource, .. } = found;
+    let ListedObject { resource, .. } = found;
     Some(format!("{resource}/{}/{prefix}* of {} {} ", found.part("namespace"), part("kind"), part("name")))
 }
 
@@ -173,7 +169,9 @@ fn name_owners(object: &mut Value, names: &BTreeMap<&str, String>) {
         }
     }
     // Of the parts of a mark the second one alone knows no uid.
-    if let Some(Value::String(mark)) = metadata["annotations"].get_mut(MarkNames::default().mark())
+    if let Some(Value::String(mark)) = metadata
+        .get_mut("annotations")
+        .and_then(|annotations| annotations.get_mut(MarkNames::default().mark()))
         && let Some(of_the_name) = mark.split('.').nth(1)
     {
         *mark = of_the_name.to_owned();
@@ -203,7 +201,7 @@ fn rename_keys(fields: &mut Map<String, Value>, name: impl Fn(&str) -> String) {
 }
 
 fn compare(path: &str, here: &Value, there: &Value, differences: &mut Vec<String>) {
-    // Most are equal, and then nobody wants to know their paths.
+    // Most are equal, and then their paths aren't needed.
     if here == there {
         return;
     }
@@ -240,16 +238,16 @@ mod tests {
 
     use super::*;
 
-    fn states(objects: impl IntoIterator<Item = (&'static str, Value)>) -> State {
-        let found = objects.into_iter().map(|(resource, object)| Found {
+    fn states(objects: impl IntoIterator<Item = (&'static str, Value)>) -> ClusterState {
+        let found = objects.into_iter().map(|(resource, object)| ListedObject {
             group: String::new(),
             resource: resource.to_owned(),
             object,
         });
-        State::of(&Objects(found.collect()), &[], &BTreeMap::new())
+        ClusterState::of(&Objects(found.collect()), &[], &BTreeMap::new())
     }
 
-    fn state(mut object: Value) -> State {
+    fn state(mut object: Value) -> ClusterState {
         object["metadata"]["namespace"] = json!("shop");
         object["metadata"]["name"] = json!("a");
         states([("configmaps", object)])
@@ -312,8 +310,9 @@ mod tests {
         let (one, other) =
             (conditions(["Available", "Progressing"]), conditions(["Progressing", "Available"]));
         let of = |group: &str, object: &Value| {
-            let found = Found { group: group.to_owned(), resource: "any".to_owned(), object: object.clone() };
-            State::of(&Objects(vec![found]), &[], &BTreeMap::new())
+            let found =
+                ListedObject { group: group.to_owned(), resource: "any".to_owned(), object: object.clone() };
+            ClusterState::of(&Objects(vec![found]), &[], &BTreeMap::new())
         };
         assert_eq!(of("apps", &one).differences(&of("apps", &other)), [""; 0]);
         assert_ne!(of("shop.example.com", &one).differences(&of("shop.example.com", &other)), [""; 0]);
@@ -332,7 +331,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            State::default().differences(&right),
+            ClusterState::default().differences(&right),
             ["configmaps/shop/a doesn't exist, and does in the calm run"]
         );
     }
@@ -357,11 +356,11 @@ mod tests {
     #[test]
     fn an_object_that_was_replaced_is_another_one() {
         let object = json!({ "metadata": { "namespace": "shop", "name": "a", "uid": "new" } });
-        let found = Found { group: String::new(), resource: "configmaps".to_owned(), object };
+        let found = ListedObject { group: String::new(), resource: "configmaps".to_owned(), object };
         let objects = Objects(vec![found]);
         let after = |uid: &str| {
             let known = BTreeMap::from([("configmaps/shop/a".to_owned(), uid.to_owned())]);
-            State::of(&objects, &[], &known)
+            ClusterState::of(&objects, &[], &known)
         };
         assert_eq!(after("new").differences(&after("new")), [""; 0]);
         assert!(after("old").differences(&after("new"))[0].contains("another object of that name"));

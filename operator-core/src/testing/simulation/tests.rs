@@ -1,5 +1,7 @@
 //! The simulation finds what it is for: an operator that is right passes, and each planted bug is found by its oracle.
 
+mod planted;
+
 use std::sync::Arc;
 
 use futures::FutureExt;

@@ -4,7 +4,7 @@ use std::{rc::Rc, time::Duration};
 
 use kube::{
     Api, Client,
-    api::{ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::Value;
 
@@ -12,7 +12,10 @@ use super::{
     sweep::GaveUp,
     world::{World, client_of_user},
 };
-use crate::resource::{KubeObject, ResourceType};
+use crate::{
+    resource::{KubeObject, ResourceType},
+    testing::manifests::api,
+};
 
 /// A user who changes objects while the operator works. Their requests never meet a fault.
 ///
@@ -48,7 +51,7 @@ impl User {
         Self { namespace: namespace.into(), ..self.clone() }
     }
 
-    /// Somebody else, to whom RBAC applies, in the same namespace.
+    /// Another user, to whom RBAC applies, in the same namespace.
     #[must_use]
     pub fn acting_as(&self, user: &str, groups: &[&str]) -> Self {
         let mut config = self.world.server.config_as(user, groups);
@@ -70,21 +73,8 @@ impl User {
         self.world.record.tell(format_args!("user: {what}"));
     }
 
-    fn api<K: KubeObject<DynamicType: Default>>(&self, namespace: Option<&str>) -> Api<DynamicObject> {
-        let of = ResourceType::of::<K>();
-        let resource = ApiResource {
-            group: of.group().to_owned(),
-            version: of.version().to_owned(),
-            api_version: of.api_version(),
-            kind: of.kind().to_owned(),
-            plural: of.plural().to_owned(),
-        };
-        match of.is_namespaced() {
-            true => {
-                Api::namespaced_with(self.client.clone(), namespace.unwrap_or(&self.namespace), &resource)
-            }
-            false => Api::all_with(self.client.clone(), &resource),
-        }
+    fn api(&self, of: &ResourceType) -> Api<DynamicObject> {
+        api(&self.client, of, &self.namespace)
     }
 
     /// Applies an object, as `kubectl apply --server-side --force-conflicts` does.
@@ -98,13 +88,11 @@ impl User {
     /// # Errors
     /// If the server refuses it.
     pub async fn try_apply<K: KubeObject<DynamicType: Default>>(&self, object: K) -> Result<K, kube::Error> {
-        let of = ResourceType::of::<K>();
-        let name = object.meta().name.clone().expect("an object that is applied has a name");
-        self.acts(&format!("apply {}/{name}", of.plural())).await;
-        let namespace = object.meta().namespace.clone();
-        let (api, value) = (self.api::<K>(namespace.as_deref()), with_type(&of, &object));
-        let answer = api.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(value)).await;
-        self.is_made(&of, namespace.as_deref(), &name, answer)
+        let apply = PatchParams::apply(MANAGER).force();
+        self.makes("apply", object, async |objects, name, value| {
+            objects.patch(name, &apply, &Patch::Apply(value)).await
+        })
+        .await
     }
 
     /// Creates an object.
@@ -118,26 +106,30 @@ impl User {
     /// # Errors
     /// If the server refuses it.
     pub async fn try_create<K: KubeObject<DynamicType: Default>>(&self, object: K) -> Result<K, kube::Error> {
-        let of = ResourceType::of::<K>();
-        let name = object.meta().name.clone().expect("an object has a name");
-        self.acts(&format!("create {}/{name}", of.plural())).await;
-        let namespace = object.meta().namespace.clone();
-        let value: DynamicObject =
-            serde_json::from_value(with_type(&of, &object)).expect("an object is an object");
-        let answer = self.api::<K>(namespace.as_deref()).create(&PostParams::default(), &value).await;
-        self.is_made(&of, namespace.as_deref(), &name, answer)
+        self.makes("create", object, async |objects, _, value| {
+            let object = serde_json::from_value(value).expect("an object is an object");
+            objects.create(&PostParams::default(), &object).await
+        })
+        .await
     }
 
-    fn is_made<K: KubeObject>(
+    /// Sends the object by this request, and notes what the server has made of it.
+    async fn makes<K: KubeObject<DynamicType: Default>>(
         &self,
-        of: &ResourceType,
-        namespace: Option<&str>,
-        name: &str,
-        answer: Result<DynamicObject, kube::Error>,
+        verb: &str,
+        object: K,
+        send: impl AsyncFnOnce(Api<DynamicObject>, &str, Value) -> Result<DynamicObject, kube::Error>,
     ) -> Result<K, kube::Error> {
-        let answer = self.told(answer)?;
-        self.world.made(of, namespace.unwrap_or(&self.namespace), name);
-        self.world.seen(of, &answer);
+        let of = ResourceType::of::<K>();
+        let name = object.meta().name.clone().expect("an object that is made has a name");
+        self.acts(&format!("{verb} {}/{name}", of.plural())).await;
+        let namespace = object.meta().namespace.as_deref().unwrap_or(&self.namespace).to_owned();
+        let mut value = serde_json::to_value(&object).expect("an object can be written as JSON");
+        value["apiVersion"] = Value::String(of.api_version());
+        value["kind"] = Value::String(of.kind().to_owned());
+        let answer = self.told(send(api(&self.client, &of, &namespace), &name, value).await)?;
+        self.world.made(&of, &namespace, &name);
+        self.world.seen(&of, &answer);
         Ok(typed(answer))
     }
 
@@ -153,7 +145,7 @@ impl User {
     /// Changes an object by a merge patch, as `kubectl patch --type merge` does.
     pub async fn patch<K: KubeObject<DynamicType: Default>>(&self, name: &str, patch: Value) -> K {
         match self.try_patch(name, patch).await {
-            // In a sweep in which somebody acts: nobody edits what they know to be gone.
+            // In a sweep in which someone acts: no one edits an object that they know to be gone.
             Err(kube::Error::Api(status))
                 if status.code == 404 && self.world.storm.sweep.somebody.has_acted() =>
             {
@@ -176,11 +168,11 @@ impl User {
         let of = ResourceType::of::<K>();
         self.acts(&format!("patch {}/{name}: {patch}", of.plural())).await;
         let params = PatchParams { field_manager: Some(MANAGER.to_owned()), ..PatchParams::default() };
-        let answer = self.api::<K>(None).patch(name, &params, &Patch::Merge(patch)).await;
+        let answer = self.api(&of).patch(name, &params, &Patch::Merge(patch)).await;
         self.told(answer).map(typed)
     }
 
-    /// Deletes an object. If it is already gone, that is no error.
+    /// Deletes an object. An object that is already gone isn't an error.
     pub async fn delete<K: KubeObject<DynamicType: Default>>(&self, name: &str) {
         self.try_delete::<K>(name).await.unwrap_or_else(|error| self.fails::<K>("delete", name, &error));
     }
@@ -197,7 +189,7 @@ impl User {
         self.acts(&format!("delete {}/{name}", of.plural())).await;
         let namespace = if of.is_namespaced() { &*self.namespace } else { "" };
         let seen = self.world.unseen(&of, namespace, name);
-        match self.api::<K>(None).delete(name, &DeleteParams::default()).await {
+        match self.api(&of).delete(name, &DeleteParams::default()).await {
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
             Err(error) => {
                 self.world.seen_again(seen);
@@ -209,13 +201,13 @@ impl User {
 
     /// The object, if it exists.
     pub async fn get<K: KubeObject<DynamicType: Default>>(&self, name: &str) -> Option<K> {
-        let found = self.api::<K>(None).get_opt(name).await;
+        let found = self.api(&ResourceType::of::<K>()).get_opt(name).await;
         found.unwrap_or_else(|error| panic!("user can't read {name}: {error}")).map(typed)
     }
 
     /// All objects of the type in the user's namespace.
     pub async fn list<K: KubeObject<DynamicType: Default>>(&self) -> Vec<K> {
-        let found = self.api::<K>(None).list(&ListParams::default()).await;
+        let found = self.api(&ResourceType::of::<K>()).list(&ListParams::default()).await;
         found
             .unwrap_or_else(|error| panic!("user can't list: {error}"))
             .items
@@ -237,17 +229,8 @@ impl User {
     }
 }
 
-/// An object as JSON, with its type.
-fn with_type<K: KubeObject>(of: &ResourceType, object: &K) -> Value {
-    let mut value = serde_json::to_value(object).expect("an object can be written as JSON");
-    value["apiVersion"] = Value::String(of.api_version());
-    value["kind"] = Value::String(of.kind().to_owned());
-    value
-}
-
 fn typed<K: KubeObject>(object: DynamicObject) -> K {
-    let value = serde_json::to_value(object).expect("an object can be written as JSON");
-    serde_json::from_value(value).expect("the server's answer is of the type that was asked for")
+    object.try_parse().expect("the server's answer is of the type that was asked for")
 }
 
 impl std::fmt::Debug for User {

@@ -14,9 +14,6 @@ use tokio::task::JoinHandle;
 
 use super::{
     CalmRun, Choices, FaultPlan, Oracle,
-    calm::Complaints,
-    canary::Canaries,
-    check::CRASH_POINT,
     checkpoint::Checkpoint,
     cluster::{Cluster, Readiness},
     life::{Life, recorded},
@@ -24,9 +21,8 @@ use super::{
     objects::{Objects, named},
     observer::Exclusive,
     overlap::Overlaps,
-    plan::CrashPoint,
-    record::{Actor, Record, Violation},
-    state::State,
+    record::{Actor, ScheduleRecord, Violation},
+    state::ClusterState,
     storm::Storm,
     sweep::{Moment, Somebody, Sweep},
 };
@@ -44,16 +40,6 @@ pub(super) type Factory = Rc<dyn Fn() -> OperatorBuilder>;
 /// After how many milliseconds a crashed operator is started again; the first is that of the calm run.
 const RESTARTS: [u64; 5] = [100, 0, 10, 2_000, 20_000];
 
-/// What a schedule was started with.
-pub(super) struct Setting {
-    pub(super) choices: Choices,
-    /// `None` while it is made.
-    pub(super) calm: Option<Arc<CalmRun>>,
-    pub(super) apart: Apart,
-    pub(super) canaries: Canaries,
-    pub(super) complaints: Complaints,
-}
-
 /// What happens in an otherwise calm run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Apart {
@@ -61,6 +47,8 @@ pub(super) struct Apart {
     pub(super) act: Option<Moment>,
     /// How readiness ends.
     pub(super) readiness: Readiness,
+    /// What is logged is shown, and not searched for secrets.
+    pub(super) shows_logs: bool,
 }
 
 impl Apart {
@@ -74,7 +62,7 @@ pub(super) type Invariant = Box<dyn Fn(&Objects) -> Result<(), String>>;
 
 pub(super) struct World {
     pub(super) choices: Choices,
-    pub(super) record: Arc<Record>,
+    pub(super) record: Arc<ScheduleRecord>,
     pub(super) calm: Option<Arc<CalmRun>>,
     pub(super) server: InProcessServer,
     pub(super) storm: Arc<Storm>,
@@ -95,51 +83,49 @@ pub(super) struct World {
     operator: RefCell<Option<Rc<Operator>>>,
     pub(super) scripts: RefCell<Vec<JoinHandle<()>>>,
     supervisor: RefCell<Option<JoinHandle<()>>>,
-    life: RefCell<Option<Arc<Life>>>,
     incarnations: Cell<u32>,
     /// What users have made, in order: it is deleted at the end.
     pub(super) made: RefCell<Vec<(ResourceType, String, String)>>,
     /// The states at which the schedule has settled.
-    pub(super) states: RefCell<Vec<State>>,
+    pub(super) states: RefCell<Vec<ClusterState>>,
+    /// The version of the server before anything has happened.
+    pub(super) first_version: Cell<u64>,
     /// The state from which the schedules after this run start, if this is the calm one.
     pub(super) checkpoint: RefCell<Option<Checkpoint>>,
 }
 
 impl World {
-    pub(super) async fn new(setting: Setting) -> Rc<Self> {
-        let record = Arc::new(Record::new(setting.canaries, setting.complaints));
+    /// `calm` is the run with which this one is compared; `None` while that is made.
+    pub(super) async fn new(
+        choices: Choices,
+        calm: Option<Arc<CalmRun>>,
+        apart: Apart,
+        record: Arc<ScheduleRecord>,
+    ) -> Rc<Self> {
         let clock = {
             let clock = super::life::VirtualClock(Arc::clone(&record));
             move || clock.now()
         };
-        let checkpoint = setting.calm.as_ref().and_then(|calm| calm.checkpoint.as_ref());
-        let server = match checkpoint {
-            Some(checkpoint) => InProcessServer::from_snapshot(clock, checkpoint.served.server()),
-            None => InProcessServer::with_clock(clock),
-        };
-        let readiness = setting.calm.as_ref().map_or(setting.apart.readiness, |calm| calm.readiness);
+        let server = InProcessServer::with_clock(clock);
+        let readiness = calm.as_ref().map_or(apart.readiness, |calm| calm.readiness);
         let cluster = Cluster::new(readiness);
-        let crash_point = match setting.choices.given(CRASH_POINT) {
-            0 => None,
-            point => Some(CrashPoint { write: u64::from(point / 2), after: point % 2 == 1 }),
-        };
         let client = client_of_user(&server, &record, &config(&server));
         let exclusive = Arc::new(Exclusive::new(Arc::clone(&record)));
         let sweep = Sweep::new(
-            (&setting.choices, setting.calm.as_deref()),
-            setting.apart.act,
+            (&choices, calm.as_deref()),
+            apart.act,
             &record,
             &server,
             &exclusive,
             Somebody::new(&server, &record),
         );
-        let storm = Arc::new(Storm::new(setting.choices.clone(), Arc::clone(&record), crash_point, sweep));
+        let storm = Arc::new(Storm::new(choices.clone(), Arc::clone(&record), sweep));
         let faults = Faults::directed(Arc::clone(&storm) as _);
         let world = Rc::new(Self {
-            choices: setting.choices,
+            choices,
             exclusive,
             record,
-            calm: setting.calm,
+            calm,
             server,
             storm,
             faults,
@@ -155,10 +141,10 @@ impl World {
             operator: RefCell::default(),
             scripts: RefCell::default(),
             supervisor: RefCell::default(),
-            life: RefCell::default(),
             incarnations: Cell::new(0),
             made: RefCell::default(),
             states: RefCell::default(),
+            first_version: Cell::default(),
             checkpoint: RefCell::default(),
         });
         world.begin().await;
@@ -287,7 +273,6 @@ impl World {
         let operator = builder.build()?;
         operator.start().await?;
         *self.operator.borrow_mut() = Some(Rc::new(operator));
-        *self.life.borrow_mut() = Some(Arc::clone(&life));
         Ok(life)
     }
 
@@ -338,7 +323,11 @@ impl World {
 }
 
 /// A client whose requests are recorded as those of a user.
-pub(super) fn client_of_user(server: &InProcessServer, record: &Arc<Record>, config: &Config) -> Client {
+pub(super) fn client_of_user(
+    server: &InProcessServer,
+    record: &Arc<ScheduleRecord>,
+    config: &Config,
+) -> Client {
     let record = Arc::clone(record);
     let recorded = TransportHook::around(move |request, inner| {
         let record = Arc::clone(&record);

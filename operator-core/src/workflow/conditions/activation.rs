@@ -20,8 +20,8 @@ use crate::{
 };
 
 /// A question about the cluster, never about a primary: whether a node can take part. An inactive node doesn't exist,
-/// so nothing of it is deleted; whether one should exist for a primary is decided by what its function returns. JOSDK's
-/// `activationCondition`.
+/// so its objects aren't deleted; whether a node should exist for a primary is decided by what its function returns.
+/// JOSDK's `activationCondition`.
 ///
 /// [`served::<Route>()`](crate::served) is such a capability. One of your own keeps track of the controllers that have asked, and
 /// triggers their primaries when its answer changes:
@@ -148,7 +148,7 @@ impl Asker {
 impl Askers {
     /// Adds the controller that asks, if it isn't there yet.
     pub fn note(&self, cluster: &Cluster<'_>) {
-        // Without a cluster, in unit tests, there is nobody to wake.
+        // Without a cluster, in unit tests, there is nobody to trigger.
         let Ok((_, subscriber)) = cluster.workflows.discovery() else { return };
         let primaries = Arc::downgrade(&subscriber.primaries);
         let mut askers = self.0.lock();

@@ -30,12 +30,12 @@ pub(in crate::workflow) struct Asking<'r> {
     pub(in crate::workflow) view: AnyView<'r>,
     pub(in crate::workflow) primary: &'r AnyObject,
     pub(in crate::workflow) context: &'r Arc<AnyContext>,
-    /// Notes what is read of the node.
+    /// Notes a state that was read of the node.
     pub(in crate::workflow) note: &'r (dyn Fn(&[Secondary]) + Send + Sync),
 }
 
 impl Asking<'_> {
-    /// What there is of the node now. The run tells of nothing older than what its condition has judged.
+    /// The existing resources of the node. The run reports nothing older than what its condition has judged.
     pub(in crate::workflow) async fn secondaries(&self) -> Result<Vec<Secondary>, BoxError> {
         let read = self.view.dependent.secondaries(self.primary, self.context).await?;
         (self.note)(&read);
@@ -43,7 +43,7 @@ impl Asking<'_> {
     }
 }
 
-/// A condition of any type.
+/// A condition, without its type.
 pub(in crate::workflow) trait AnyCondition: Send + Sync {
     fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Answer>;
 }

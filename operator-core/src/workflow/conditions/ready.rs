@@ -16,8 +16,8 @@ use crate::{
 /// `1/3 replicas ready`, and the detail is a [`Kstatus`]. The default for nodes that make objects.
 ///
 /// The rules are those of kstatus, except for objects that only start or end: a Job that runs, is suspended or has
-/// failed isn't ready, nor is a Pod that has failed. A bulk node that wants nothing, and of which nothing is left, is
-/// ready, and so is a node whose Jobs are gone and were done.
+/// failed isn't ready, nor is a Pod that has failed. A bulk node is ready if it wants nothing and nothing of it is left,
+/// and so is a node whose Jobs are gone and were done.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::workflow) struct Ready;
 
@@ -41,7 +41,7 @@ async fn is_ready(asking: Asking<'_>) -> Answer {
             continue;
         }
         secondary.check()?;
-        // What lives outside of the cluster has no status that could be read.
+        // Resources outside the cluster have no status that could be read.
         let Some(object) = secondary.to_json() else { return Ok(Verdict::met()) };
         last = judged(&object, now);
         if !last.is_current() {
@@ -53,8 +53,8 @@ async fn is_ready(asking: Asking<'_>) -> Answer {
     Ok(Verdict::when(found, last.message.clone()).with_detail(last))
 }
 
-/// Whether an object is of a kind that has no status, and isn't being deleted: then it is as requested. Most children
-/// are such, and for this check they are neither decoded nor serialized.
+/// Whether an object is of a kind that has no status, and isn't being deleted: then it is as requested. This holds for
+/// most children, which are neither decoded nor serialized for this check.
 fn has_no_status(secondary: &Secondary) -> bool {
     let statusless = secondary
         .kind()
@@ -63,7 +63,7 @@ fn has_no_status(secondary: &Secondary) -> bool {
 }
 
 /// The status of an object for those that depend on it. To kstatus a Job is current as soon as it runs, and a Pod
-/// however it ends: both do as requested. What depends on them needs their outcome.
+/// however it ends: both are as requested. Nodes that depend on them need their outcome.
 fn judged(object: &Value, now: Timestamp) -> Kstatus {
     let status = kstatus::compute(object, now).unwrap_or_else(|error| Kstatus::from(&error));
     if !status.is_current() {

@@ -12,7 +12,7 @@ use crate::{
     workflow::{Activation, Cluster, conditions::condition::Answer},
 };
 
-/// The rights that the operator needs to know what the cluster serves.
+/// The rights that the operator needs to find out what the cluster serves.
 fn to_watch_definitions() -> Access {
     let resource_type = ResourceType::of::<CustomResourceDefinition>();
     Access { resource_type, subresource: None, verbs: vec!["list", "watch"] }

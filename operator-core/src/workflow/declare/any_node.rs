@@ -10,19 +10,19 @@ use crate::{
     results::{ConditionKind, NodeKey},
 };
 
-/// A node, whatever its types: what it depends on, and its conditions. JOSDK's `@Dependent` within `@Workflow`.
+/// A node, without its types: its dependencies and its conditions. JOSDK's `@Dependent` within `@Workflow`.
 pub(in crate::workflow) struct AnyNode {
     pub(in crate::workflow) dependent: AnyDependent,
     /// The type of the function or value that it is.
     pub(in crate::workflow) key: NodeKey,
     /// Whether its name can be used: that of a closure can't.
     pub(in crate::workflow) is_named: bool,
-    /// What it depends on.
+    /// Its dependencies.
     pub(in crate::workflow) after: Vec<NodeKey>,
     pub(in crate::workflow) activation: Option<Arc<dyn AnyActivation>>,
     pub(in crate::workflow) ready: Option<Arc<dyn AnyCondition>>,
     pub(in crate::workflow) deleted: Option<Arc<dyn AnyCondition>>,
-    /// Whether it has to be gone before what it depends on, and its primary, are.
+    /// Whether it has to be gone before its dependencies, and its primary, are deleted.
     pub(in crate::workflow) first: bool,
     /// Whether it is ready even if it is only read and nothing is there.
     pub(in crate::workflow) optional: bool,
@@ -74,7 +74,7 @@ impl AnyNode {
         self.dependent.judged().is_some_and(|judged| judged.holds)
     }
 
-    /// Whether its dependent's wish is computed. `in_order`: all that it depends on is ready.
+    /// Whether its dependent's wish is computed. `in_order`: all its dependencies are ready.
     pub(in crate::workflow) fn is_wish_asked(&self, in_order: bool) -> bool {
         self.dependent.judged().is_some_and(|judged| in_order || judged.before_order)
     }

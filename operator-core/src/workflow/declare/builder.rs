@@ -27,8 +27,8 @@ use crate::{
     results::{NodeKey, NodeState, WorkflowResult},
 };
 
-/// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; built once, it serves all
-/// primaries. JOSDK's `Workflow`.
+/// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; it is built once and serves
+/// all primaries. JOSDK's `Workflow`.
 pub struct Workflow<P: KubeObject> {
     any: AnyWorkflow,
     of: PhantomData<fn(P)>,
@@ -64,8 +64,8 @@ impl<P: KubeObject> Workflow<P> {
         WorkflowBuilder::new()
     }
 
-    /// Reconciles everything that can be; errors are in the result. For standalone workflows; a controller's own is run
-    /// by [`Context::run`].
+    /// Reconciles everything that can be reconciled; errors are in the result. For standalone workflows;
+    /// [`Context::run`] runs a controller's own.
     pub async fn reconcile(&self, primary: &P, context: &Context<P>) -> Run<P> {
         let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
         let result = run::reconcile(&self.any.0, &primary, context.any(), &drop, invoker).await;
@@ -97,7 +97,7 @@ impl<P: KubeObject> Workflow<P> {
         self.any.node_names()
     }
 
-    /// Whether something has to be deleted before the primary is, so that the primary needs a finalizer.
+    /// Whether something has to be deleted before the primary is, which needs a finalizer.
     #[must_use]
     pub fn has_deletable(&self) -> bool {
         self.any.has_deletable()
@@ -115,8 +115,8 @@ impl<P: KubeObject> Workflow<P> {
         run.result().map_or_else(|| self.to_mermaid(), |result| self.any.to_mermaid_with(result))
     }
 
-    /// A description of the workflow that needs no run, as text: a line for each node, below what it comes after. The
-    /// command `graph` prints the same.
+    /// A description of the workflow that needs no run, as text: a line for each node, below the nodes that it comes
+    /// after. The command `graph` prints the same.
     #[must_use]
     pub fn outline(&self) -> impl fmt::Display + use<P> {
         self.any.outline()
@@ -146,7 +146,7 @@ impl AnyWorkflow {
         self.0.graph.nodes().map(|node| self.0.graph.name(node))
     }
 
-    /// Whether something has to be deleted before the primary is, so that the primary needs a finalizer.
+    /// Whether something has to be deleted before the primary is, which needs a finalizer.
     pub(crate) fn has_deletable(&self) -> bool {
         self.0.endings.iter().any(|ending| ending.is_deleted())
     }
@@ -284,7 +284,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
         self
     }
 
-    /// Adds one without any settings: what the derive calls, so that no error contains a tuple.
+    /// Adds one without any settings: called by the derive, and no error contains a tuple.
     #[doc(hidden)]
     pub fn wired<M: 'static, D>(self, dependent: D) -> Self
     where

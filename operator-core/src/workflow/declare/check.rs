@@ -50,7 +50,7 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, BuildE
                 }),
             }
         }
-        // Once told, it doesn't stand in the way of what else is wrong.
+        // Once reported, it doesn't hide other mistakes.
         let told = nodes[..position].iter().any(|other| other.name() == node.name());
         if !told {
             wired.push((node.name(), after));

@@ -12,7 +12,7 @@ use crate::{
     workflow::conditions::condition::{self, AnyCondition, Asking},
 };
 
-/// What the function of a condition may return.
+/// The types that the function of a condition may return.
 #[diagnostic::on_unimplemented(
     message = "a condition can't return `{Self}`",
     note = "it returns `bool`, `Verdict`, or a `Result` of one of these"
@@ -46,7 +46,7 @@ impl<A: Answer, E: Failure> Answer for Result<A, E> {
     }
 }
 
-/// What a condition may take as its first argument. `M` distinguishes the two; the compiler infers it.
+/// The types of a condition's first argument. `M` distinguishes the two; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "a condition of this node can't be about `{Self}`",
     label = "a function of `&{Self}`",
@@ -56,7 +56,7 @@ pub trait Subject<P, K, M> {
     /// Whether it is the child.
     const IS_CHILD: bool;
 
-    /// The one that it takes; `None` if that is the child, and there is none.
+    /// The argument; `None` if it is the child, and there is none.
     fn pick<'r>(child: Option<&'r Arc<K>>, primary: &'r Arc<P>) -> Option<&'r Arc<Self>>;
 }
 
@@ -214,14 +214,14 @@ where
     }
 }
 
-/// What a condition decides.
+/// The question that a condition answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decides {
     Ready,
     Gone,
 }
 
-/// A condition of a node's objects, whatever the types: compiled for each pair of primary and child.
+/// A condition of a node's objects, without their types: compiled for each pair of primary and child.
 struct OfNode<P: KubeObject, K> {
     condition: ErasedCondition<P, K>,
     of_child: bool,
@@ -281,7 +281,7 @@ impl<P: KubeObject, K: Send + Sync + 'static> OfNode<P, K> {
         given: Given<'_, P>,
     ) -> Result<Verdict, BoxError> {
         if objects.is_empty() && self.decides == Decides::Ready && !self.several && !may_lack {
-            return Ok(Verdict::not_met("it isn't there yet"));
+            return Ok(Verdict::not_met("it doesn't exist yet"));
         }
         for object in objects {
             object.check()?;

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Judge, Settings, Standalone, declare,
+        AnyDependent, Capabilities, Judge, ObjectSettings, Standalone, declare,
         function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
         settings,
     },
@@ -35,7 +35,7 @@ enum ReadyWhen {
     Conditions(Vec<Arc<dyn AnyCondition>>),
 }
 
-/// The settings of a node, whatever its types.
+/// The settings of a node, without its types.
 pub(super) struct Said {
     key: NodeKey,
     name: Option<Arc<str>>,
@@ -54,13 +54,13 @@ pub(super) struct Said {
 
 /// A dependent with its order, its conditions and its settings. Made by [`node`], and by the methods of
 /// [`Wire`](crate::Wire).
-#[must_use = "a node does nothing until it is given to a workflow"]
+#[must_use = "a node does nothing until it is part of a workflow"]
 pub struct Node<P: KubeObject, S: Shape, K = OfType> {
     said: Said,
     kind: K,
     dependent: Erased<P>,
     judged: Judged,
-    settings: Settings<S::Item>,
+    settings: ObjectSettings<S::Item>,
     shape: PhantomData<fn() -> S>,
 }
 
@@ -73,7 +73,7 @@ pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node
 
 fn of_key<P: KubeObject, S: Shape>(key: NodeKey, dependent: Erased<P>, judged: Judged) -> Node<P, S> {
     // It is named when it is finished.
-    let mut settings = Settings::new(Arc::from(""));
+    let mut settings = ObjectSettings::new(Arc::from(""));
     if judged.reads {
         settings.capabilities = Capabilities::READ_ONLY;
     }
@@ -133,31 +133,31 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
 }
 
 impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
-    /// Runs after that node is ready. If it isn't wanted any more, or its primary is deleted, it is deleted before that
+    /// Runs after that node is ready. If it is no longer wanted, or its primary is deleted, it is deleted before that
     /// node, unless both are left to the garbage collector. May be called several times.
     pub fn after<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
         self.said.after(other.key());
         self
     }
 
-    /// What comes after it runs once the condition is met, instead of once the objects' status says so. The condition
-    /// is a function of the child, of the primary, or of both. May be called several times: then all conditions have to
-    /// be met.
+    /// Nodes that come after it run once the condition is met, instead of once the objects' status says so. The
+    /// condition is a function of the child, of the primary, or of both. May be called several times: then all
+    /// conditions have to be met.
     pub fn ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
         self.said.takes(C::needs());
         self.said.ready(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
         self
     }
 
-    /// What comes after it runs as soon as it was applied, whatever its status says.
+    /// Nodes that come after it run as soon as it was applied, whatever its status says.
     pub fn ready_when_applied(mut self) -> Self {
         self.said.ready = ReadyWhen::Applied;
         self.said.words.insert(ConditionKind::Ready, vec!["applied".to_owned()]);
         self
     }
 
-    /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary
-    /// stays. A condition of the child is evaluated while there is one. May be called several times: then all
+    /// It counts as gone once the condition is met: until then the nodes that it comes after aren't deleted, and its
+    /// primary stays. A condition of the child is evaluated while there is one. May be called several times: then all
     /// conditions have to be met.
     pub fn gone<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
         self.said.takes(C::needs());
@@ -166,7 +166,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     }
 
     /// Takes part only if the cluster has that capability, such as [`served::<Route>()`](crate::served). Otherwise the
-    /// node doesn't exist, so nothing of it is deleted, and what comes after it is removed. May be called several
+    /// node doesn't exist: its objects aren't deleted, and nodes that come after it are removed. May be called several
     /// times.
     pub fn needs(mut self, capability: impl Activation) -> Self {
         self.said.needs(capability);
@@ -180,9 +180,9 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         self
     }
 
-    /// When its primary is deleted, it is deleted, and gone, before the primary is removed and before what it comes
-    /// after: for what has to end in order. Without this the garbage collector deletes it after the primary, in any
-    /// order.
+    /// When its primary is deleted, it is deleted, and gone, before the primary is removed and before the nodes that it
+    /// comes after: for objects that have to end in order. Without this the garbage collector deletes it after the
+    /// primary, in any order.
     pub fn delete_first(mut self) -> Self {
         self.said.delete_first();
         self
@@ -209,9 +209,9 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         self
     }
 
-    /// As long as the controller has this node, its objects are created and updated, but never deleted: neither when they are
-    /// no longer wanted nor with their primary. They get no owner reference. JOSDK: a `Creator` and `Updater` that is no
-    /// `Deleter`.
+    /// As long as the controller has this node, its objects are created and updated, but never deleted: neither when
+    /// they are no longer wanted nor with their primary. They get no owner reference. JOSDK: a `Creator` and `Updater`
+    /// that isn't a `Deleter`.
     pub fn retained(mut self) -> Self {
         self.settings.capabilities.deletes = false;
         self.settings.capabilities.garbage_collected = false;
@@ -220,9 +220,9 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
 
     settings!(S::Item);
 
-    /// Whether an object is as desired, by a function of the actual object, the desired one, the primary and the context,
-    /// instead of the [`matcher`](Self::matcher). If it says no, the object is written. Only what the operator has marked
-    /// as its node's is compared.
+    /// Whether an object is as desired, by a function of the actual object, the desired one, the primary and the
+    /// context, instead of the [`matcher`](Self::matcher). If it says no, the object is written. Only objects with the
+    /// node's marks are compared.
     ///
     /// ```
     /// use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
@@ -232,7 +232,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     ///     Ok(Deployment::default())
     /// }
     ///
-    /// // Whoever pauses the pod may change its Deployment by hand.
+    /// // While the pod is paused, its Deployment may be changed by hand.
     /// fn is_paused(_: &Deployment, _: &Deployment, pod: &Pod, _: &Context<Pod>) -> bool {
     ///     pod.metadata.annotations.iter().flatten().any(|(name, _)| name == "example.com/paused")
     /// }

@@ -3,20 +3,20 @@
 use crate::dependent::Capabilities;
 use crate::workflow::{Graph, NodeId};
 
-/// What removes a node when its primary is deleted.
+/// How a node is removed when its primary is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The workflow, before the primary is deleted. `awaited`: something that it depends on is deleted by the workflow
-    /// as well, so before that it has to be gone, and not only marked for deletion.
+    /// The workflow deletes it, before the primary is deleted. `awaited`: the workflow also deletes one of its
+    /// dependencies, so before that it has to be gone, and not only marked for deletion.
     Deleted { awaited: bool },
-    /// The garbage collector, after the primary.
+    /// The garbage collector deletes it, after the primary.
     Collected,
-    /// Nothing.
+    /// It isn't deleted.
     Left,
 }
 
 impl Ending {
-    /// Whether the workflow deletes the node, so that the primary needs a finalizer.
+    /// Whether the workflow deletes the node, which needs a finalizer.
     pub(crate) const fn is_deleted(self) -> bool {
         matches!(self, Self::Deleted { .. })
     }
@@ -28,17 +28,17 @@ pub(in crate::workflow) struct Deleting {
     /// The capabilities of its dependent.
     pub(in crate::workflow) by: Capabilities,
     pub(in crate::workflow) says_gone: bool,
-    /// It has to be gone before what it depends on, and its primary, are deleted.
+    /// It has to be gone before its dependencies, and its primary, are deleted.
     pub(in crate::workflow) first: bool,
 }
 
 /// The endings of all nodes. `of` returns the settings for the deletion of a node.
 ///
-/// What the garbage collector would delete after the primary is deleted before it if something waits for its end: its
-/// own condition `gone`, or something that it depends on and that is deleted before the primary.
+/// A node that the garbage collector would delete is deleted before its primary if something waits for its end: its
+/// own condition `gone`, or a dependency that is deleted before the primary.
 pub(in crate::workflow) fn endings(graph: &Graph, of: impl Fn(NodeId) -> Deleting) -> Vec<Ending> {
     let mut endings = vec![Ending::Left; graph.len()];
-    // Whether the workflow deletes something that a node depends on, directly or through others.
+    // Whether the workflow deletes a dependency of a node, direct or indirect.
     let mut has_below = vec![false; graph.len()];
     for node in graph.in_order() {
         let Deleting { by: capabilities, says_gone, first } = of(node);
@@ -96,7 +96,7 @@ mod tests {
         (Capabilities { garbage_collected: false, ..Capabilities::CRUD }, false);
     const READ: (Capabilities, bool) = (Capabilities::READ_ONLY, false);
 
-    /// The endings of a chain, from the node that depends on nothing to the one at its far end, and the words for them.
+    /// The endings of a chain, from the node that depends on nothing to the one at its far end, and the text about them.
     fn chain(nodes: &[(Capabilities, bool)]) -> (Vec<Ending>, String) {
         let names = ["a", "b", "c", "d"];
         let declared = (0..nodes.len()).map(|at| (names[at], at.checked_sub(1).map(|below| names[below])));

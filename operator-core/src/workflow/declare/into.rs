@@ -1,4 +1,4 @@
-//! What a controller accepts as its workflow.
+//! The types that a controller accepts as its workflow.
 
 use std::{fmt, marker::PhantomData};
 
@@ -9,8 +9,8 @@ use crate::{
     resource::KubeObject,
 };
 
-/// What a controller accepts as a workflow: a tuple of nodes, a [`Workflow`], its builder, or the result of building
-/// it. Its mistakes are reported together with all others of the controller.
+/// The types that a controller accepts as a workflow: a tuple of nodes, a [`Workflow`], its builder, or the result of
+/// building it. Its mistakes are reported together with all others of the controller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a workflow of `{P}`",
     label = "not a tuple of 1 to 16 nodes",
@@ -18,7 +18,7 @@ use crate::{
     note = "a `Workflow` or its builder, `Workflow::builder().nodes((html, web.after(html)))`, must be for the controller's primary"
 )]
 pub trait IntoWorkflow<P: KubeObject, M = ByHand> {
-    /// What is known about it before it is finished.
+    /// The parts that are known before it is finished.
     #[doc(hidden)]
     fn declared(self) -> Declaring;
 
@@ -49,7 +49,7 @@ impl<P: KubeObject, M, W: Declare<P, M>> IntoWorkflow<P, M> for W {
     note = "a `Workflow` or its builder, `Workflow::builder().nodes((html, web.after(html)))`, must be for the controller's primary"
 )]
 pub trait Declare<P, M> {
-    /// What is known about it before it is finished.
+    /// The parts that are known before it is finished.
     fn declare(self) -> Declaring;
 }
 

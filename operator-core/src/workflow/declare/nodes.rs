@@ -1,4 +1,4 @@
-//! What a workflow may contain, alone and in tuples.
+//! The parts of a workflow, alone and in tuples.
 
 use std::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use crate::{
 /// A dependent, or a wired node.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a node of a workflow of `{P}`",
-    note = "a node is a dependent (`web`) or a wired one (`web.after(html)`), and all nodes of a workflow have the same primary; one of `DynamicObject`s says their kind: `.kind(…)`"
+    note = "a node is a dependent (`web`) or a wired one (`web.after(html)`), and all nodes of a workflow have the same primary; a node of `DynamicObject`s needs their kind: `.kind(…)`"
 )]
 pub trait IntoNode<P, M> {
     /// Adds it.

@@ -8,11 +8,11 @@ use crate::{
 };
 
 impl<P: KubeObject> Context<P> {
-    /// Reconciles some nodes of the controller's workflow and all that they come after, as [`run`](Self::run)
+    /// Reconciles some nodes of the controller's workflow and all nodes that they come after, as [`run`](Self::run)
     /// reconciles the whole: `cx.run_only((migration,)).await?`.
     ///
-    /// All other nodes are left as they are: they aren't evaluated, created or removed. A removal among the nodes of
-    /// the part waits if something outside comes after them and exists. The returned run covers the part alone; the
+    /// All other nodes stay as they are: they aren't evaluated, created or removed. A removal among the nodes of
+    /// the part waits if a node outside comes after them and exists. The returned run covers the part alone; the
     /// status function also sees the earlier results of the workflow in this run of the primary, and a node that was
     /// never run is not ready.
     ///

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// [`Records`] with their order and their conditions. Made by the methods of [`Records`].
-#[must_use = "a node does nothing until it is given to a workflow"]
+#[must_use = "a node does nothing until it is part of a workflow"]
 pub struct RecordNode<P: KubeObject, S> {
     said: Said,
     dependent: ByName,
@@ -32,12 +32,12 @@ pub struct RecordNode<P: KubeObject, S> {
 type ByName = Box<dyn FnOnce(Arc<str>) -> AnyDependent + Send + Sync>;
 
 impl<P: KubeObject, S: Resources> RecordNode<P, S> {
-    /// A node that is called like the type `D`, unless it is given a name.
+    /// A node that is named after the type `D`, unless it is given a name.
     pub(crate) fn of<D: 'static>(
         dependent: impl FnOnce(Arc<str>) -> AnyDependent + Send + Sync + 'static,
     ) -> Self {
         let mut said = Said::of(NodeKey::of::<D>());
-        // What is outside has no status.
+        // A resource outside the cluster has no status.
         said.ready_when_called();
         Self { said, dependent: Box::new(dependent), of: PhantomData }
     }
@@ -63,7 +63,7 @@ macro_rules! words {
         }
 
         /// Exists only if the function says so: a function of the primary that returns `bool`, `Verdict`, `Want<()>`,
-        /// or a `Result` of one of these. Otherwise it is deleted, after everything that comes after it, or left
+        /// or a `Result` of one of these. Otherwise it is deleted, after all nodes that come after it, or left
         /// unchanged, on hold.
         pub fn only_if<F, FS: 'static, W: 'static>(self, wanted: F) -> RecordNode<P, $resources>
         where
@@ -80,9 +80,9 @@ macro_rules! words {
             node
         }
 
-        /// What comes after it runs once the condition is met, instead of as soon as it was reconciled. The condition
-        /// is a function of the resource, of the primary, or of both. May be called several times: then all conditions
-        /// have to be met.
+        /// Nodes that come after it run once the condition is met, instead of as soon as it was reconciled. The
+        /// condition is a function of the resource, of the primary, or of both. May be called several times: then all
+        /// conditions have to be met.
         pub fn ready<C, CM>(self, condition: C) -> RecordNode<P, $resources>
         where
             C: Condition<P, <$resources as Resources>::Item, CM>,
@@ -96,8 +96,8 @@ macro_rules! words {
             node
         }
 
-        /// It counts as gone once the condition is met: until then what it comes after isn't deleted, and its primary
-        /// stays. A condition of the resource is evaluated while there is one. May be called several times.
+        /// It counts as gone once the condition is met: until then the nodes that it comes after aren't deleted, and
+        /// its primary stays. A condition of the resource is evaluated while there is one. May be called several times.
         pub fn gone<C, CM>(self, condition: C) -> RecordNode<P, $resources>
         where
             C: Condition<P, <$resources as Resources>::Item, CM>,
@@ -137,7 +137,7 @@ impl<P: KubeObject, S: Resources> RecordNode<P, S> {
     words!(S);
 }
 
-/// What the records of an [`External`] are.
+/// The records of an [`External`].
 type Shape<E, P> = <<E as External<P>>::Want as Wants<<E as External<P>>::Resource>>::Shape;
 
 impl<E: External<P>, P: KubeObject> Records<E, P> {

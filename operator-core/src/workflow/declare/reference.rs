@@ -1,4 +1,4 @@
-//! How to refer to a node: by its function, by its type, or by itself.
+//! References to a node: by its function, by its type, or by itself.
 
 use std::{fmt, marker::PhantomData};
 
@@ -9,7 +9,7 @@ use crate::{
     results::{NodeKey, Secondary},
 };
 
-/// What refers to a node of a workflow of `P`: its function (`html`), [`the::<Records>()`](the) for a value, or a
+/// A reference to a node of a workflow of `P`: its function (`html`), [`the::<Records>()`](the) for a value, or a
 /// reference to the wired node (`&records`).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name a node of a workflow of `{P}`",
@@ -17,14 +17,14 @@ use crate::{
     note = "a node is named by its function (`html`), by its type (`the::<Records>()`), or by a reference to it (`&wired`)"
 )]
 pub trait NodeRef<P, M> {
-    /// What is read of it.
+    /// The form in which a run returns the node's resources.
     type Seen;
 
-    /// What is read of these.
+    /// These resources in that form.
     #[doc(hidden)]
     fn seen(objects: &[Secondary]) -> Self::Seen;
 
-    /// What identifies it.
+    /// The key of the node.
     #[doc(hidden)]
     fn key(self) -> NodeKey;
 }

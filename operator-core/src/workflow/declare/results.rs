@@ -9,15 +9,15 @@ use crate::{
 
 impl<P: KubeObject> Run<P> {
     /// The objects of a node: those that the run has written or found, otherwise those that are known. `run.get(web)`
-    /// is an `Option<Arc<Deployment>>` if the function `web` returns what one object should be, and `run.get(pods)` a
+    /// is an `Option<Arc<Deployment>>` if the function `web` returns one object, and `run.get(pods)` a
     /// `Vec<Arc<Pod>>` if `pods` returns several. A value is referred to by its type: `run.get(the::<Records>())`.
-    /// Empty if the node should not exist, or is no node of the workflow.
+    /// Empty if the node should not exist, or isn't a node of the workflow.
     pub fn get<M, T, N: NodeRef<P, M, Seen = T>>(&self, node: N) -> T {
         let name = self.node_name(&node.key());
         N::seen(&name.map(|name| self.secondaries(name)).unwrap_or_default())
     }
 
-    /// The outcome of a node in the run; `None` if the run didn't reach the workflow, or this is no node of it.
+    /// The outcome of a node in the run; `None` if the run didn't reach the workflow, or the workflow has no such node.
     pub fn state<M, N: NodeRef<P, M>>(&self, node: N) -> Option<&NodeState> {
         self.node(node).map(|node| &node.state)
     }

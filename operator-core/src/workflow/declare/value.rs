@@ -1,4 +1,4 @@
-//! Values as nodes, whatever their type: what the derive calls.
+//! Values as nodes, without their type: called by the derive.
 
 use super::{IsDependent, IsNode, IsRecords, Node, node, record::RecordNode};
 use crate::{

@@ -18,8 +18,8 @@ use crate::{
 /// Methods of dependents, whether functions or values: `web.after(html)` is short for
 /// [`node(web).after(html)`](crate::node). They are described at [`Node`].
 ///
-/// Every function whose first argument is a reference to an object has them. Whether that is a dependent is checked by
-/// the methods, so that an error names the argument or the result that is wrong.
+/// Every function whose first argument is a reference to an object has them. Whether it is a dependent is checked by
+/// the methods, so an error names the argument or the result that is wrong.
 pub trait Wire<M>: Sized {
     /// The type of the primaries.
     type Primary: KubeObject;

@@ -1,4 +1,4 @@
-//! Whether a custom node should exist: what a function of the primary says.
+//! Whether a custom node should exist: the result of a function of the primary.
 
 use std::marker::PhantomData;
 
@@ -14,7 +14,7 @@ use crate::{
     resource::KubeObject,
 };
 
-/// What the function of `only_if` may return.
+/// The types that the function of `only_if` may return.
 #[diagnostic::on_unimplemented(
     message = "`only_if` can't take a function that returns `{Self}`",
     note = "it returns `bool`, `Verdict`, `Want<()>`, or a `Result` of one of these"
@@ -23,17 +23,17 @@ pub trait Wish<W> {
     /// Whether it may say "hold".
     const HOLDS: bool;
 
-    /// What it says.
+    /// Its answer.
     ///
     /// # Errors
     /// If it is an error.
     fn wish(self) -> Result<Want<()>, BoxError>;
 }
 
-/// Marks results that say yes or no.
+/// Marks results that mean yes or no.
 #[derive(Debug)]
 pub struct YesOrNo;
-/// Marks results that may say "hold", too.
+/// Marks results that may also say "hold".
 #[derive(Debug)]
 pub struct OrHold;
 /// Marks results that may also fail.
@@ -81,7 +81,7 @@ where
     F::Args: Args<P>,
     F::Return: Wish<W>,
 {
-    /// The dependent, with this function deciding whether it should exist.
+    /// The dependent; this function decides whether it should exist.
     pub(super) fn asked_of(dependent: AnyDependent, wanted: F) -> AnyDependent {
         let before_order = F::AT_ONCE && <F::Args as Args<P>>::OF_PRIMARY;
         let judged = Judged { before_order, holds: <F::Return as Wish<W>>::HOLDS, reads: false };

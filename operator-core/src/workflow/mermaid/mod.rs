@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use super::{Graph, NodeId, plan::Fate};
 
-/// What a diagram shows for one node.
+/// The content of a diagram for one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Label {
     /// A text below the node's name; may have several lines.

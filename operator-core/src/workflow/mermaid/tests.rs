@@ -59,7 +59,7 @@ fn no_name_and_no_state_gets_out_of_its_quotes() {
 fn every_fate_has_a_colour() {
     let by = page().nodes().next().unwrap();
     let because = crate::workflow::plan::Obstacle::Failed;
-    // What is only blocked isn't itself at fault.
+    // A node that is only blocked isn't at fault itself.
     assert_eq!(Class::from(Fate::Blocked { by, because }), Class::Waiting);
     assert_eq!(Class::from(Fate::DeleteFailed), Class::Failed);
     assert_eq!(Class::from(Fate::Inactive), Class::Absent);

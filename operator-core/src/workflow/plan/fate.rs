@@ -2,9 +2,9 @@
 
 use crate::workflow::NodeId;
 
-/// What a run did about a node, and if that is nothing, why. Every node has one.
+/// What a run did about a node, or the reason why it did nothing. Every node has one.
 ///
-/// JOSDK: what `WorkflowResult` contains for a node. There a node that was never reached is absent.
+/// JOSDK: the content of `WorkflowResult` for a node. There a node that was never reached is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fate {
     /// The run hasn't reached it yet. After the end no node has it.
@@ -19,7 +19,7 @@ pub enum Fate {
     Inactive,
     /// Its function leaves it unchanged.
     Held,
-    /// It can't be determined yet whether it should run; it is left unchanged.
+    /// It isn't known yet whether it should run; it is left unchanged.
     Waiting,
     /// Left unchanged because of something that it depends on.
     Blocked {

@@ -2,11 +2,11 @@
 
 use super::{
     Checked, Fate, Reconciled, Removed, Step,
-    table::{State, Table},
+    table::{NodePhase, Table},
 };
 use crate::workflow::{Graph, NodeId};
 
-/// What can still happen to a node.
+/// The outlook for a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outlook {
     /// All that it depends on may become ready.
@@ -37,17 +37,17 @@ impl<'g> Plan<'g> {
     /// A run for a primary that isn't being deleted, in which nothing has happened yet.
     #[must_use]
     pub fn reconcile(graph: &'g Graph) -> Self {
-        Self::of(graph, State::Unreached)
+        Self::of(graph, NodePhase::Unreached)
     }
 
     /// A run for a primary that is being deleted, in which nothing has happened yet. All nodes are marked, so it
     /// requests only [`Step::Delete`]: conditions `only_if` and `ready` don't count any more, and nothing is held back.
     #[must_use]
     pub fn cleanup(graph: &'g Graph) -> Self {
-        Self::of(graph, State::Marked)
+        Self::of(graph, NodePhase::Marked)
     }
 
-    fn of(graph: &'g Graph, state: State) -> Self {
+    fn of(graph: &'g Graph, state: NodePhase) -> Self {
         let dependencies_left = graph.dependency_counts().to_vec();
         let outlooks = vec![Outlook::Open; graph.len()];
         Self { graph, table: Table::new(graph, state), dependencies_left, outlooks, open: Vec::new() }
@@ -59,7 +59,7 @@ impl<'g> Plan<'g> {
         if self.table.start() {
             for node in self.graph.nodes() {
                 match self.table.state(node) {
-                    State::Unreached => self.check_if_free(node, steps),
+                    NodePhase::Unreached => self.check_if_free(node, steps),
                     _ => self.table.delete_if_free(node, steps),
                 }
             }
@@ -69,14 +69,14 @@ impl<'g> Plan<'g> {
 
     /// Takes the answer to [`Step::Check`].
     pub fn checked(&mut self, node: NodeId, checked: Checked, steps: &mut Vec<Step>) {
-        if !self.table.answer(node, State::Checking) {
+        if !self.table.answer(node, NodePhase::Checking) {
             return;
         }
         let first = steps.len();
         match checked {
             Checked::Run => self.table.ask(Step::Reconcile(node), steps),
             Checked::Inactive => {
-                // What it depends on is ready and not to be deleted, so nobody waits for its own removal.
+                // Its dependencies are ready and aren't to be deleted, so nobody waits for its own removal.
                 self.table.settle(node, Fate::Inactive);
                 self.doom_behind(node, steps);
             }
@@ -90,13 +90,13 @@ impl<'g> Plan<'g> {
 
     /// Takes the answer to [`Step::Judge`].
     pub fn judged(&mut self, node: NodeId, judged: Checked, steps: &mut Vec<Step>) {
-        if !self.table.answer(node, State::Judging) {
+        if !self.table.answer(node, NodePhase::Judging) {
             return;
         }
         let first = steps.len();
         let doomed = self.outlooks[node.index()] == Outlook::Doomed;
         match judged {
-            // Something that it depends on may go, too, and then waits until all behind an inactive node is gone.
+            // A dependency of it may also be removed, and then waits until everything behind an inactive node is gone.
             Checked::Remove | Checked::Inactive => self.remove(node, steps),
             Checked::Run if doomed => self.remove(node, steps),
             Checked::Run => self.table.keep(node, false),
@@ -111,7 +111,7 @@ impl<'g> Plan<'g> {
 
     /// Takes the answer to [`Step::Reconcile`].
     pub fn reconciled(&mut self, node: NodeId, reconciled: Reconciled, steps: &mut Vec<Step>) {
-        if !self.table.answer(node, State::Reconciling) {
+        if !self.table.answer(node, NodePhase::Reconciling) {
             return;
         }
         let first = steps.len();
@@ -154,16 +154,14 @@ impl<'g> Plan<'g> {
 
     /// Sorts the steps of one answer in the order of the declarations; there is at most one for each node.
     fn conclude(&mut self, first: usize, steps: &mut [Step]) {
-        if steps.len() > first + 1 {
-            steps[first..].sort_unstable_by_key(|step| step.node());
-        }
+        steps[first..].sort_unstable_by_key(|step| step.node());
         self.table.resolve_if_finished(self.graph);
     }
 
     /// A node behind one that never becomes ready is never free.
     fn check_if_free(&mut self, node: NodeId, steps: &mut Vec<Step>) {
         if self.dependencies_left[node.index()] == 0 {
-            debug_assert_eq!(self.table.state(node), State::Unreached, "a node is come to once");
+            debug_assert_eq!(self.table.state(node), NodePhase::Unreached, "a node is come to once");
             self.table.ask(Step::Check(node), steps);
         }
     }
@@ -211,13 +209,13 @@ impl<'g> Plan<'g> {
                         self.judge_behind(behind, steps);
                     }
                     Outlook::Blocked => match self.table.state(behind) {
-                        State::TextObject { unsure: false } => {
+                        NodePhase::Retained { unsure: false } => {
                             self.table.mark(behind);
                             self.table.delete_if_free(behind, steps);
                             self.open.push(behind);
                         }
-                        State::TextObject { unsure: true } => self.table.settle(behind, Fate::Failed),
-                        // What is still judged learns it with its answer; all else has its fate, or goes already.
+                        NodePhase::Retained { unsure: true } => self.table.settle(behind, Fate::Failed),
+                        // Nodes that are still being judged learn it with their answers; all others have their fates, or are already being removed.
                         _ => {}
                     },
                 }

@@ -1,4 +1,4 @@
-//! What is done next about the nodes of a workflow: a state machine that is driven from outside.
+//! The next steps for the nodes of a workflow: a state machine that is driven from outside.
 //!
 //! ```text
 //!               ┌─ Run ──▶ Reconcile ─ Ready ──▶ Check of those that depend on it, once all they depend on is ready
@@ -16,7 +16,7 @@
 //!               └ NotYet, Failed: what it depends on waits
 //! ```
 //!
-//! A clean-up is the last part alone: every node is marked from the start, and no gate is evaluated.
+//! A clean-up consists of the last part alone: every node is marked from the start, and no gate is evaluated.
 //!
 //! ```
 //! use operator_core::bench::{Graph, Checked, Fate, Plan, Reconciled, Step};
@@ -45,8 +45,8 @@
 //! - Each gate is evaluated, even behind a node that is held, waits, failed or isn't ready. Nothing is reconciled
 //!   there, and what exists is kept, unless a removal reaches it: by its own gate, or by another node that it depends
 //!   on.
-//! - A failure concerns only the nodes behind it. A failed deletion, and a gate that couldn't say whether it stops a
-//!   removal, also concern those before it that should be deleted.
+//! - A failure affects only the nodes behind it. A failed deletion, and a gate that couldn't say whether it stops a
+//!   removal, also affect the nodes before it that should be deleted.
 //! - Each node is checked, reconciled and deleted at most once, so a run ends when its steps do. After the end every
 //!   node has its [`Fate`].
 //! - Fates depend on the answers, not on the order in which they arrive. The same answers in the same order give the

@@ -2,7 +2,7 @@
 
 use crate::workflow::NodeId;
 
-/// Something to be done about a node. Each step is answered once, by the method of the plan that is named with it;
+/// A task concerning a node. Each step is answered once, by the method of the plan that is named with it;
 /// steps that are requested together, or before others are answered, may run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[must_use]

@@ -1,18 +1,18 @@
-//! What a plan keeps for each node.
+//! The plan's data about each node.
 
 use super::{Fate, Removed, Step};
 use crate::workflow::{Graph, NodeId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum NodePhase {
     /// Nothing is known about it yet.
     Unreached,
     /// Its conditions are being evaluated.
     Checking,
     /// Its conditions are being evaluated, although it isn't reconciled.
     Judging,
-    /// Not reconciled, and so far not removed; `unsure` whether its gate would allow that.
-    TextObject { unsure: bool },
+    /// Not reconciled, and so far not removed; `unsure` whether its gate would allow removal.
+    Retained { unsure: bool },
     /// Being reconciled.
     Reconciling,
     /// To be deleted once nothing depends on it any more.
@@ -25,7 +25,7 @@ pub(super) enum State {
 
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    states: Vec<State>,
+    states: Vec<NodePhase>,
     /// For each node the number of those depending on it that are not gone.
     dependents_left: Vec<u32>,
     /// The number of steps that were requested and are not answered.
@@ -34,7 +34,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(graph: &Graph, state: State) -> Self {
+    pub(super) fn new(graph: &Graph, state: NodePhase) -> Self {
         let dependents_left = graph.dependent_counts().to_vec();
         Self { states: vec![state; graph.len()], dependents_left, unanswered: 0, started: false }
     }
@@ -48,13 +48,13 @@ impl Table {
         self.started && self.unanswered == 0
     }
 
-    pub(super) fn state(&self, node: NodeId) -> State {
+    pub(super) fn state(&self, node: NodeId) -> NodePhase {
         self.states[node.index()]
     }
 
     pub(super) fn fate(&self, node: NodeId) -> Fate {
         match self.state(node) {
-            State::Settled(fate) => fate,
+            NodePhase::Settled(fate) => fate,
             _ => Fate::Pending,
         }
     }
@@ -62,44 +62,44 @@ impl Table {
     /// Requests a step.
     pub(super) fn ask(&mut self, step: Step, steps: &mut Vec<Step>) {
         self.states[step.node().index()] = match step {
-            Step::Check(_) => State::Checking,
-            Step::Judge(_) => State::Judging,
-            Step::Reconcile(_) => State::Reconciling,
-            Step::Delete(_) => State::Deleting,
+            Step::Check(_) => NodePhase::Checking,
+            Step::Judge(_) => NodePhase::Judging,
+            Step::Reconcile(_) => NodePhase::Reconciling,
+            Step::Delete(_) => NodePhase::Deleting,
         };
         self.unanswered += 1;
         steps.push(step);
     }
 
     /// Takes the answer to a step. `false` if the step wasn't requested.
-    pub(super) fn answer(&mut self, node: NodeId, asked: State) -> bool {
+    pub(super) fn answer(&mut self, node: NodeId, asked: NodePhase) -> bool {
         let expected = self.state(node) == asked;
         self.unanswered -= usize::from(expected);
         expected
     }
 
     pub(super) fn settle(&mut self, node: NodeId, fate: Fate) {
-        self.states[node.index()] = State::Settled(fate);
+        self.states[node.index()] = NodePhase::Settled(fate);
     }
 
     pub(super) fn keep(&mut self, node: NodeId, unsure: bool) {
-        self.states[node.index()] = State::TextObject { unsure };
+        self.states[node.index()] = NodePhase::Retained { unsure };
     }
 
     pub(super) fn mark(&mut self, node: NodeId) {
-        self.states[node.index()] = State::Marked;
+        self.states[node.index()] = NodePhase::Marked;
     }
 
     /// Requests the deletion of the node if it is marked and nothing that depends on it is left.
     pub(super) fn delete_if_free(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        if self.state(node) == State::Marked && self.dependents_left[node.index()] == 0 {
+        if self.state(node) == NodePhase::Marked && self.dependents_left[node.index()] == 0 {
             self.ask(Step::Delete(node), steps);
         }
     }
 
     /// Takes the answer to a deletion, and requests those that it has made possible.
     pub(super) fn removed(&mut self, graph: &Graph, node: NodeId, removed: Removed, steps: &mut Vec<Step>) {
-        if !self.answer(node, State::Deleting) {
+        if !self.answer(node, NodePhase::Deleting) {
             return;
         }
         let fate = match removed {
@@ -128,10 +128,10 @@ impl Table {
     }
 
     fn resolve(&mut self, graph: &Graph) {
-        if self.states.iter().any(|state| matches!(state, State::TextObject { .. })) {
+        if self.states.iter().any(|state| matches!(state, NodePhase::Retained { .. })) {
             self.blame_for_what_is_kept(graph);
         }
-        if self.states.contains(&State::Marked) {
+        if self.states.contains(&NodePhase::Marked) {
             self.blame_for_what_is_left(graph);
         }
     }
@@ -141,7 +141,7 @@ impl Table {
         for node in graph.in_order() {
             let own = self.fate(node).obstacle();
             blame[node.index()] = own.map(|because| Blame { distance: 0, by: node, because });
-            if matches!(self.state(node), State::TextObject { .. }) {
+            if matches!(self.state(node), NodePhase::Retained { .. }) {
                 let nearest = Blame::nearest(graph.dependencies_of(node), &blame);
                 // A node without anybody to blame has dependencies that are all ready, so it was reconciled.
                 let blamed = nearest.expect("a node that was only judged depends on one that isn't ready");
@@ -156,7 +156,7 @@ impl Table {
         for node in graph.in_order().rev() {
             let own = self.fate(node).removal_obstacle();
             blame[node.index()] = own.map(|because| Blame { distance: 0, by: node, because });
-            if self.state(node) == State::Marked {
+            if self.state(node) == NodePhase::Marked {
                 let nearest = Blame::nearest(graph.dependents_of(node), &blame);
                 let blamed = nearest.expect("a node that wasn't deleted has a dependent that isn't gone");
                 self.settle(node, Fate::RemovalBlocked { by: blamed.by, because: blamed.because });

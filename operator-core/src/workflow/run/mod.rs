@@ -9,8 +9,8 @@
 //! Nothing is shared between steps, and nothing outlives the future of the run except what is known so far: dropping
 //! the future drops all steps, and reports that.
 //!
-//! Activation is evaluated at the start, even for nodes that the run doesn't reach: what no node can use any more is no
-//! longer watched, and a step waits only for the answer about its own node.
+//! Activation is evaluated at the start, even for nodes that the run doesn't reach: a kind that no node can use any
+//! more is no longer watched, and a step waits only for the answer about its own node.
 
 mod part;
 mod pruning;
@@ -44,12 +44,12 @@ use crate::{
 };
 
 use part::Only;
-use record::{Activity, Part, Record, Records, state_of, unwanted};
+use record::{Activity, NodeRecord, NodeRecords, Part, state_of, unwanted};
 
-/// What runs a workflow.
+/// The caller of a workflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Invoker {
-    /// The controller, for its managed workflow: everything that is wanted is part of it, or deliberately outside it.
+    /// The controller, for its managed workflow: everything wanted is part of it, or deliberately outside it.
     Framework,
     /// The reconciler, by an explicit call.
     Reconciler,
@@ -62,7 +62,7 @@ pub(super) async fn reconcile(
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let run = Run { workflow, primary, context, cleans_up: false, only: None };
+    let run = WorkflowRun { workflow, primary, context, cleans_up: false, only: None };
     let mut result = run.drive(Plan::reconcile(&workflow.graph), unfinished).await;
     if invoker == Invoker::Framework {
         pruning::prune(workflow, primary, context, &mut result).await;
@@ -77,10 +77,10 @@ pub(super) async fn cleanup(
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let run = Run { workflow, primary, context, cleans_up: true, only: None };
+    let run = WorkflowRun { workflow, primary, context, cleans_up: true, only: None };
     let mut result = run
         .drive(Plan::cleanup(&workflow.graph), &|dropped| {
-            // Whoever has dropped it can't have the finalizer taken off.
+            // A caller that has dropped it can't remove the finalizer.
             context.remembered().lock().note_cleanup(workflow.id, &dropped, false);
             unfinished(dropped);
         })
@@ -88,7 +88,7 @@ pub(super) async fn cleanup(
     if invoker == Invoker::Framework {
         pruning::prune(workflow, primary, context, &mut result).await;
     }
-    // Who keeps errors decides about them; what is on its way isn't his to decide about.
+    // A reconciler that handles errors itself decides about them, but not about deletions in progress.
     let is_done = match workflow.keeps_errors {
         true => result.deleting().next().is_none(),
         false => result.all_deleted(),
@@ -98,7 +98,7 @@ pub(super) async fn cleanup(
 }
 
 /// The data that all steps of a run share.
-struct Run<'r> {
+struct WorkflowRun<'r> {
     workflow: &'r Declared,
     primary: &'r AnyObject,
     context: &'r Arc<AnyContext>,
@@ -110,23 +110,23 @@ struct Run<'r> {
 
 /// The progress of a run. If it is dropped before its end, it reports that.
 struct Course<'r> {
-    run: &'r Run<'r>,
+    run: &'r WorkflowRun<'r>,
     plan: Plan<'r>,
-    records: Records,
+    records: NodeRecords,
     unfinished: Option<Unfinished<'r>>,
 }
 
 impl Course<'_> {
     /// What is known about all nodes, taken from the records.
     fn result(&self) -> WorkflowResult {
-        let Self { run: Run { workflow, cleans_up, .. }, plan, records, .. } = self;
+        let Self { run: WorkflowRun { workflow, cleans_up, .. }, plan, records, .. } = self;
         let graph = &workflow.graph;
         let mut unwanted = unwanted(graph, |node| plan.fate(node), records, *cleans_up);
         let fates = workflow.nodes.iter().zip(plan.fates());
         let fates = fates.filter(|(_, (node, _))| self.run.takes_part(*node));
         let nodes = fates.map(|(declared, (node, fate))| {
             let why = unwanted.get_mut(node.index()).and_then(Option::take);
-            // One after the other: two of them held at the same time would have to be so in one order everywhere.
+            // One after the other: if two were held at the same time, the order would have to be the same everywhere.
             let blocking = fate.blocked_by().map(|by| records.get(by).reason.clone());
             let mut record = records.get(node);
             let state = state_of(fate, &record, blocking.as_deref(), graph, || self.run.now());
@@ -153,14 +153,14 @@ enum Task {
 }
 
 /// The answer to a step.
-enum Answer {
+enum Reply {
     Checked(Checked),
     Judged(Checked),
     Reconciled(Reconciled),
     Removed(Removed),
 }
 
-impl Answer {
+impl Reply {
     /// Passes it to the plan.
     fn give(self, plan: &mut Plan<'_>, node: NodeId, steps: &mut Vec<Step>) {
         match self {
@@ -172,18 +172,18 @@ impl Answer {
     }
 }
 
-impl Run<'_> {
+impl WorkflowRun<'_> {
     async fn drive(&self, plan: Plan<'_>, unfinished: Unfinished<'_>) -> WorkflowResult {
-        // Another run of a workflow may have read other things, within the same run of the primary.
+        // Another run of a workflow, within the same run of the primary, may have read other data.
         self.context.memo().clear();
         let graph = &self.workflow.graph;
         let mut course =
-            Course { run: self, plan, records: Records::of(graph), unfinished: Some(unfinished) };
+            Course { run: self, plan, records: NodeRecords::of(graph), unfinished: Some(unfinished) };
         self.follow(&mut course.plan, &course.records).await;
         course.unfinished = None;
         let result = course.result();
         for (node, of) in graph.nodes().filter(|node| self.takes_part(*node)).zip(result.nodes()) {
-            // What waits for others is told at the end, when it is certain that they don't come this time.
+            // Nodes that wait for others are reported at the end, when it is certain that the others don't come this time.
             if matches!(of.state, NodeState::Blocked { .. }) {
                 self.tell(node, &of.state);
             }
@@ -191,7 +191,7 @@ impl Run<'_> {
         result
     }
 
-    async fn follow(&self, plan: &mut Plan<'_>, records: &Records) {
+    async fn follow(&self, plan: &mut Plan<'_>, records: &NodeRecords) {
         let graph = &self.workflow.graph;
         let mut steps = Vec::new();
         let mut under_way = FuturesUnordered::new();
@@ -215,7 +215,7 @@ impl Run<'_> {
                 let known = match known {
                     Some(known) => Some(known),
                     None => {
-                        // Most have nothing to wait for, and needn't be among those that do.
+                        // Most nodes have nothing to wait for, and needn't be in the list of waiting ones.
                         let mut step = self.perform(Task::Do(step), records.of_node(node)).boxed();
                         match poll!(&mut step) {
                             Poll::Ready((_, answer)) => answer,
@@ -243,7 +243,7 @@ impl Run<'_> {
         }
     }
 
-    fn tell_if_settled(&self, plan: &Plan<'_>, records: &Records, node: NodeId) {
+    fn tell_if_settled(&self, plan: &Plan<'_>, records: &NodeRecords, node: NodeId) {
         let fate = plan.fate(node);
         if self.takes_part(node) && fate != Fate::Pending && fate.blocked_by().is_none() {
             let state = state_of(fate, &records.get(node), None, &self.workflow.graph, || self.now());
@@ -251,8 +251,8 @@ impl Run<'_> {
         }
     }
 
-    /// The answer to a step; none to the question whether a node takes part, whose answer is in its record.
-    async fn perform(&self, task: Task, record: &Mutex<Record>) -> (NodeId, Option<Answer>) {
+    /// The answer to a step; none to the question whether a node takes part: that answer is in its record.
+    async fn perform(&self, task: Task, record: &Mutex<NodeRecord>) -> (NodeId, Option<Reply>) {
         match task {
             Task::Activate(node) => {
                 let activity = self.activate(node, record).await;
@@ -327,7 +327,7 @@ impl ManagedWorkflow for AnyWorkflow {
         context: &'r Arc<AnyContext>,
     ) -> BoxFuture<'r, Vec<Secondary>> {
         let Some(node) = self.node_called(node) else { return ready(Vec::new()).boxed() };
-        // What can't be read is told by its own run.
+        // The node's own run reports what can't be read.
         node.dependent.secondaries(primary, context).map(Result::unwrap_or_default).boxed()
     }
 

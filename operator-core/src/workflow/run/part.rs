@@ -1,12 +1,12 @@
 //! A run of some nodes of a workflow.
 //!
-//! All that they come after takes part, too, so that the order is kept. A node outside is held as it is: it isn't
-//! evaluated, and a removal that comes down the chain waits for it, unless the same run of the primary has removed it
+//! All nodes that they come after also take part, so the order is kept. A node outside is held as it is: it isn't
+//! evaluated, and a removal that reaches it waits, unless the same run of the primary has removed it
 //! before.
 
 use std::sync::Arc;
 
-use super::{Answer, Checked, Declared, Plan, Record, Removed, Run, Step, pruning};
+use super::{Checked, Declared, NodeRecord, Plan, Removed, Reply, Step, WorkflowRun, pruning};
 use crate::{
     reconciler::{AnyContext, Parted, Unfinished},
     resource::AnyObject,
@@ -68,12 +68,12 @@ pub(super) fn with_all_before(graph: &Graph, mut open: Vec<NodeId>) -> Vec<bool>
 }
 
 /// The answer of a node that takes no part, depending on whether nothing of it exists, or something may.
-pub(super) fn outside(step: Step, is_gone: bool) -> Option<Answer> {
+pub(super) fn outside(step: Step, is_gone: bool) -> Option<Reply> {
     let checked = if is_gone { Checked::Remove } else { Checked::Hold };
     match step {
-        Step::Check(_) => Some(Answer::Checked(checked)),
-        Step::Judge(_) => Some(Answer::Judged(checked)),
-        Step::Delete(_) => Some(Answer::Removed(Removed::Gone)),
+        Step::Check(_) => Some(Reply::Checked(checked)),
+        Step::Judge(_) => Some(Reply::Judged(checked)),
+        Step::Delete(_) => Some(Reply::Removed(Removed::Gone)),
         // It is held, or gone.
         Step::Reconcile(_) => None,
     }
@@ -95,15 +95,15 @@ pub(super) async fn reconcile(
     unfinished: Unfinished<'_>,
 ) -> Result<Parted, WorkflowError> {
     let only = Only::of(workflow, part, before)?;
-    let run = Run { workflow, primary, context, cleans_up: false, only: Some(&only) };
+    let run = WorkflowRun { workflow, primary, context, cleans_up: false, only: Some(&only) };
     let plan = Plan::reconcile(&workflow.graph);
     let part = run.drive(plan, &|dropped| unfinished(merged(&workflow.graph, before, &dropped))).await;
     let mut all = merged(&workflow.graph, before, &part);
-    // Former nodes may have left behind what a node takes over that didn't take part yet.
+    // Former nodes may have left objects that are wanted by a node that hasn't taken part yet.
     if all.nodes().len() == workflow.nodes.len() {
         pruning::prune(workflow, primary, context, &mut all).await;
     }
-    // What failed of that is nobody's but the run's.
+    // A failure of that belongs to the run, not to a node.
     let mut part = part;
     all.nodes().iter().skip(workflow.nodes.len()).for_each(|further| part.add(further.clone()));
     Ok(Parted { part, all })
@@ -120,14 +120,14 @@ pub(super) fn merged(
     WorkflowResult::new(known.cloned().collect())
 }
 
-impl Run<'_> {
+impl WorkflowRun<'_> {
     /// Whether the node takes part.
     pub(super) fn takes_part(&self, node: NodeId) -> bool {
         self.only.is_none_or(|only| only.nodes[node.index()])
     }
 
     /// The answer of a node that takes no part.
-    pub(super) fn outside(&self, step: Step, record: &mut Record) -> Option<Answer> {
+    pub(super) fn outside(&self, step: Step, record: &mut NodeRecord) -> Option<Reply> {
         let is_gone = self.only?.gone[step.node().index()];
         if !is_gone {
             OUTSIDE.clone_into(&mut record.reason);

@@ -17,7 +17,7 @@ use crate::{
 /// Its name in the result, if it fails.
 const NAME: &str = "(former nodes)";
 
-/// Removes them, unless a node that may want some of them hasn't come to an end; what fails is in the result.
+/// Removes them, unless a node that may want some of them hasn't come to an end; failures are in the result.
 pub(super) async fn prune(
     workflow: &Declared,
     primary: &AnyObject,
@@ -67,7 +67,7 @@ async fn try_to(
     forget_departed(context).await
 }
 
-/// Whether a node has done what it has to do, so that the objects it wants belong to it.
+/// Whether a node has done all its work, so the objects it wants belong to it.
 const fn has_ended(state: &NodeState) -> bool {
     match state {
         NodeState::Ready(_)

@@ -1,4 +1,4 @@
-//! What a run knows about a node, and how it is reported.
+//! The data of a run about a node, and how it is reported.
 
 use std::{collections::BTreeMap, fmt, mem::take, sync::Arc};
 
@@ -43,28 +43,28 @@ impl fmt::Display for Part {
 }
 
 /// What is known about all nodes.
-pub(super) struct Records(Vec<Mutex<Record>>);
+pub(super) struct NodeRecords(Vec<Mutex<NodeRecord>>);
 
-impl Records {
+impl NodeRecords {
     /// Nothing is known.
     pub(super) fn of(graph: &Graph) -> Self {
         Self(graph.nodes().map(|_| Mutex::default()).collect())
     }
 
     /// What is known about a node. The lock is held only for a short read or write.
-    pub(super) fn get(&self, node: NodeId) -> MutexGuard<'_, Record> {
+    pub(super) fn get(&self, node: NodeId) -> MutexGuard<'_, NodeRecord> {
         self.of_node(node).lock()
     }
 
-    /// What a step about a node writes to.
-    pub(super) fn of_node(&self, node: NodeId) -> &Mutex<Record> {
+    /// The records that a step about a node writes to.
+    pub(super) fn of_node(&self, node: NodeId) -> &Mutex<NodeRecord> {
         &self.0[node.index()]
     }
 }
 
 /// What is known about one node.
 #[derive(Default)]
-pub(super) struct Record {
+pub(super) struct NodeRecord {
     /// Whether it takes part, if that is evaluated; set before anything else is done about it.
     pub(super) activity: Option<Result<Activity, BoxError>>,
     /// The answers so far: each condition is evaluated once in a run.
@@ -83,7 +83,7 @@ pub(super) struct Record {
     pub(super) deleted: Option<usize>,
 }
 
-impl Record {
+impl NodeRecord {
     /// Whether the node takes part; it does if that isn't evaluated.
     pub(super) fn activity(&mut self) -> Result<Activity, BoxError> {
         match self.activity.take() {
@@ -93,14 +93,14 @@ impl Record {
                 Ok(activity)
             }
             Some(Err(error)) => {
-                // Whoever asks again is told the same in words.
+                // A second question gets the same answer as text.
                 self.activity = Some(Err(error_chain(&*error).to_string().into()));
                 Err(error)
             }
         }
     }
 
-    /// What is told of its resources is no older than this, which was read of them.
+    /// The reported states of its resources are no older than this state, which was read.
     pub(super) fn read(&mut self, read: &[Secondary]) {
         if let Some(reconciled) = &mut self.reconciled {
             reconciled.renew(read);
@@ -120,7 +120,7 @@ impl Record {
         unwanted: Option<Unwanted>,
     ) -> NodeResult {
         let (conditions, reconciled) = (take(&mut self.conditions), self.reconciled.take());
-        // A gate that couldn't be asked yet is no failure where nothing depended on its answer.
+        // A gate that couldn't be evaluated yet isn't a failure if nothing depended on its answer.
         let error =
             self.error.take().filter(|_| matches!(state, NodeState::Failed { .. })).map(|(error, _)| error);
         NodeResult { name, state, reconciled, conditions, error, unwanted }
@@ -132,13 +132,13 @@ impl Record {
 pub(super) fn unwanted(
     graph: &Graph,
     fate: impl Fn(NodeId) -> Fate,
-    records: &Records,
+    records: &NodeRecords,
     cleans_up: bool,
 ) -> Vec<Option<Unwanted>> {
     if !graph.nodes().any(|node| fate(node).is_about_removal()) {
         return Vec::new();
     }
-    // How far away it is, and which one.
+    // The distance, and the node.
     let mut nearest: Vec<Option<(usize, NodeId)>> = vec![None; graph.len()];
     let mut unwanted = vec![None; graph.len()];
     for node in graph.in_order() {
@@ -170,7 +170,7 @@ pub(super) fn unwanted(
 /// What is reported about a node with this fate; `blocking` is the reason of the node that blocks it, if there is one.
 pub(super) fn state_of(
     fate: Fate,
-    record: &Record,
+    record: &NodeRecord,
     blocking: Option<&str>,
     graph: &Graph,
     now: impl FnOnce() -> Now,

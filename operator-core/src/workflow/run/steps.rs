@@ -1,4 +1,4 @@
-//! What is done about one node, and what the plan gets as the answer.
+//! The work on one node, and the answer that the plan gets.
 
 use std::{future::Future, pin::pin, sync::Arc, task::Poll};
 
@@ -6,7 +6,7 @@ use futures::poll;
 use parking_lot::Mutex;
 use tracing::Instrument;
 
-use super::{Activity, Answer, Part, Record, Run};
+use super::{Activity, NodeRecord, Part, Reply, WorkflowRun};
 use crate::{
     dependent::{Deletion, function::Want},
     environment::fenced_future,
@@ -25,22 +25,22 @@ use crate::{
     },
 };
 
-impl Run<'_> {
-    pub(super) async fn step(&self, step: Step, record: &Mutex<Record>) -> Answer {
+impl WorkflowRun<'_> {
+    pub(super) async fn step(&self, step: Step, record: &Mutex<NodeRecord>) -> Reply {
         let node = &self.workflow.nodes[step.node().index()];
         let span = tracing::debug_span!("node", name = node.dependent.name());
         async {
             match step {
-                Step::Check(_) => Answer::Checked(match self.check(node, true, record).await {
+                Step::Check(_) => Reply::Checked(match self.check(node, true, record).await {
                     Ok(checked) => checked,
                     Err(error) => {
                         record.lock().failed(error);
                         Checked::Failed
                     }
                 }),
-                Step::Judge(_) => Answer::Judged(match self.check(node, false, record).await {
+                Step::Judge(_) => Reply::Judged(match self.check(node, false, record).await {
                     Ok(judged) => judged,
-                    // It isn't reconciled in any case, and it can't hold anything: as good as without a gate.
+                    // It isn't reconciled in any case, and it can't hold anything: the same as without a gate.
                     Err(error) if !node.may_be_held() => {
                         tracing::debug!(error = %error_chain(&*error), "could not be evaluated yet");
                         Checked::Run
@@ -50,14 +50,14 @@ impl Run<'_> {
                         Checked::Failed
                     }
                 }),
-                Step::Reconcile(_) => Answer::Reconciled(match self.reconcile(node, record).await {
+                Step::Reconcile(_) => Reply::Reconciled(match self.reconcile(node, record).await {
                     Ok(reconciled) => reconciled,
                     Err(error) => {
                         record.lock().failed(error);
                         Reconciled::Failed
                     }
                 }),
-                Step::Delete(_) => Answer::Removed(match self.delete(step.node(), node, record).await {
+                Step::Delete(_) => Reply::Removed(match self.delete(step.node(), node, record).await {
                     Ok(removed) => removed,
                     Err(error) => {
                         record.lock().failed(error);
@@ -70,14 +70,14 @@ impl Run<'_> {
         .await
     }
 
-    /// The answer, if nothing has to be evaluated any more: most nodes have no conditions.
-    pub(super) fn known(&self, step: Step, record: &mut Record) -> Option<Answer> {
+    /// The answer, if nothing more has to be evaluated: most nodes have no conditions.
+    pub(super) fn known(&self, step: Step, record: &mut NodeRecord) -> Option<Reply> {
         if !self.takes_part(step.node()) {
             return self.outside(step, record);
         }
         let answer = match step {
-            Step::Check(_) => Answer::Checked,
-            Step::Judge(_) => Answer::Judged,
+            Step::Check(_) => Reply::Checked,
+            Step::Judge(_) => Reply::Judged,
             Step::Reconcile(_) | Step::Delete(_) => return None,
         };
         match record.activity {
@@ -100,7 +100,7 @@ impl Run<'_> {
         &self,
         node: &AnyNode,
         in_order: bool,
-        record: &Mutex<Record>,
+        record: &Mutex<NodeRecord>,
     ) -> Result<Checked, BoxError> {
         record.lock().activity()?;
         if !node.is_wish_asked(in_order) {
@@ -108,7 +108,7 @@ impl Run<'_> {
         }
         let wish = node.dependent.wish(self.primary, self.context);
         let (checked, answer) = match self.called(Part::Dependent, record, wish).await? {
-            // Nobody has set a condition.
+            // No condition was set.
             Want::Is(()) => return Ok(Checked::Run),
             Want::None(reason) => {
                 record.lock().removes = Some(reason.clone());
@@ -124,7 +124,7 @@ impl Run<'_> {
         Ok(checked)
     }
 
-    async fn reconcile(&self, node: &AnyNode, record: &Mutex<Record>) -> Result<Reconciled, BoxError> {
+    async fn reconcile(&self, node: &AnyNode, record: &Mutex<NodeRecord>) -> Result<Reconciled, BoxError> {
         let call = node.dependent.attempt(self.primary, self.context);
         let reconciled = self.called(Part::Dependent, record, call).await?;
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
@@ -138,14 +138,19 @@ impl Run<'_> {
         Ok(if ready { Reconciled::Ready } else { Reconciled::NotReady })
     }
 
-    async fn delete(&self, id: NodeId, node: &AnyNode, record: &Mutex<Record>) -> Result<Removed, BoxError> {
+    async fn delete(
+        &self,
+        id: NodeId,
+        node: &AnyNode,
+        record: &Mutex<NodeRecord>,
+    ) -> Result<Removed, BoxError> {
         let deletes = self.deletes(id);
         if !deletes {
             record.lock().left = Some(match node.dependent.capabilities().is_garbage_collected() {
                 true => "to the garbage collector",
-                false => "as it is: it is not deleted by its dependent",
+                false => "as it is: its dependent doesn't delete it",
             });
-            // Then nobody has to know what there is.
+            // In that case nothing needs to know what exists.
             if self.cleans_up && node.deleted.is_none() {
                 return Ok(Removed::Gone);
             }
@@ -177,13 +182,13 @@ impl Run<'_> {
         &self,
         node: &AnyNode,
         ending: Ending,
-        record: &Mutex<Record>,
+        record: &Mutex<NodeRecord>,
     ) -> Result<bool, BoxError> {
         if node.dependent.is_outside() {
-            "the deletion was asked for, and takes its time".clone_into(&mut record.lock().reason);
+            "the deletion was requested, and takes its time".clone_into(&mut record.lock().reason);
             return Ok(false);
         }
-        // The cluster deletes it sooner or later. Only the end of a primary waits for that without being told to.
+        // The cluster deletes it sooner or later. Only the end of a primary waits for that without a setting.
         if !self.cleans_up || node.deleted.is_some() || ending != (Ending::Deleted { awaited: true }) {
             return Ok(true);
         }
@@ -192,9 +197,9 @@ impl Run<'_> {
         Ok(answer.is_met())
     }
 
-    /// Whether the dependent is called to delete what should not exist.
+    /// Whether the dependent is called to delete an object that should not exist.
     fn deletes(&self, id: NodeId) -> bool {
-        // A primary that stays has nobody who collects what is not wanted any more.
+        // While a primary stays, nothing else deletes unwanted objects.
         match self.cleans_up {
             true => self.workflow.endings[id.index()].is_deleted(),
             false => self.workflow.nodes[id.index()].dependent.capabilities().can_delete(),
@@ -216,7 +221,11 @@ impl Run<'_> {
     }
 
     /// Evaluates the condition `needs`, and starts or stops the node's event sources accordingly.
-    pub(super) async fn activate(&self, id: NodeId, record: &Mutex<Record>) -> Result<Activity, BoxError> {
+    pub(super) async fn activate(
+        &self,
+        id: NodeId,
+        record: &Mutex<NodeRecord>,
+    ) -> Result<Activity, BoxError> {
         let node = &self.workflow.nodes[id.index()];
         let Some(activation) = &node.activation else { return Ok(Activity::Active) };
         let (asked, cluster) = (ConditionKind::Needs, Cluster::of(self.context));
@@ -255,10 +264,10 @@ impl Run<'_> {
         kind: ConditionKind,
         node: &AnyNode,
         condition: Option<&Arc<dyn AnyCondition>>,
-        record: &Mutex<Record>,
+        record: &Mutex<NodeRecord>,
     ) -> Result<bool, BoxError> {
         let Some(condition) = condition else { return Ok(true) };
-        // Cheap to clone, and neither is kept locked while the user's part is called.
+        // Cheap to clone, and neither stays locked while user code is called.
         let (known, reconciled) = {
             let record = record.lock();
             (record.conditions.get(&kind).cloned(), record.reconciled.clone())
@@ -292,13 +301,13 @@ impl Run<'_> {
     async fn called<T>(
         &self,
         part: Part,
-        record: &Mutex<Record>,
+        record: &Mutex<NodeRecord>,
         call: impl Future<Output = Result<T, BoxError>>,
     ) -> Result<T, BoxError> {
         let mut call = pin!(fenced_future(call));
         let answer = match poll!(&mut call) {
             Poll::Ready(answer) => answer,
-            // A run is dropped while it waits, and only then somebody asks for what.
+            // A run is dropped while it waits, and only then somebody asks what it waits for.
             Poll::Pending => {
                 record.lock().under_way = Some((part, self.now()));
                 let answer = call.await;

@@ -1,5 +1,5 @@
-//! A server of one's own, for tests and for `dev`: a MariaDB from the PATH, or else from the distribution's packages, with its
-//! data in a folder that goes with it.
+//! A separate server, for tests and for `dev`: a MariaDB from the PATH, or else from the distribution's packages, with
+//! its data in a folder that is deleted with it.
 //!
 //! ```text
 //!   this process                 shell                    mariadbd
@@ -11,10 +11,10 @@
 //!
 //! # Guarantees
 //! - When this process ends, however it ends, the pipe closes, and the shell kills the server and removes its folder.
-//! - Nobody else reaches it: it has no port, and its socket is in a folder of this user's only.
+//! - Nobody else can reach it: it has no port, and its socket is in a folder that only this user can read.
 //!
 //! # Assumptions
-//! - There are a POSIX shell and, for packages, the tools of Debian's.
+//! - There are a POSIX shell and, for packages, Debian's tools.
 
 mod packages;
 
@@ -65,25 +65,25 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one. The first time, packages may be fetched; what is done is told on stderr.
+    /// Starts one. The first time, packages may be fetched; stderr shows the progress.
     ///
     /// # Errors
-    /// If there is none and none can be fetched, or if it doesn't start.
+    /// If no server is installed and none can be fetched, or if it doesn't start.
     pub async fn start() -> Result<Self, Error> {
-        // Neither unpacking nor making tables waits for anything that a runtime knows of.
+        // Neither unpacking nor creating tables waits for anything that a runtime knows about.
         let made = tokio::task::spawn_blocking(Self::made).await;
         let mut server = made.map_err(|error| Error::Broken { what: "start", why: error.to_string() })??;
         server.resume().await?;
         Ok(server)
     }
 
-    /// How to reach it, with the right to do everything.
+    /// The url, for a user with all rights.
     #[must_use]
     pub fn opts(&self) -> Opts {
         self.opts_of(USER, &self.password)
     }
 
-    /// How a user reaches it.
+    /// The url for a user.
     #[must_use]
     pub fn opts_of(&self, user: &str, password: &str) -> Opts {
         let socket = self.socket().display().to_string();
@@ -96,10 +96,10 @@ impl Server {
         self.folder.join("socket")
     }
 
-    /// Kills it. Its data stay.
+    /// Kills it. Its data stays.
     ///
     /// # Errors
-    /// If that doesn't work.
+    /// If it can't be killed.
     pub async fn kill(&mut self) -> Result<(), Error> {
         self.tell("kill")?;
         self.wait("be killed", |listens| !listens).await
@@ -130,11 +130,11 @@ impl Server {
         shell.args(["-c", SUPERVISE, "supervise"]).arg(folder.path()).args(program.daemon(folder.path()));
         // Ctrl-C in a terminal is for this process, which then ends the server.
         shell.envs(program.libraries()).stdin(Stdio::piped()).process_group(0);
-        // It would tell of each server that it has killed.
+        // The shell would report each server that it has killed.
         shell.stdout(Stdio::null()).stderr(Stdio::null());
         let mut shell = shell.spawn().map_err(failed("run a shell"))?;
         let stdin = shell.stdin.take();
-        // From here on the shell removes it.
+        // From here on the shell removes the folder.
         Ok(Self { folder: folder.keep(), password, stdin, shell })
     }
 

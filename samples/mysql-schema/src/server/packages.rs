@@ -1,4 +1,4 @@
-//! Where the server's program comes from: the PATH, or the distribution's packages, which are unpacked into the user's cache
+//! Finds the server's program: in the PATH, or in the distribution's packages, which are unpacked into the user's cache
 //! folder. Nothing is installed, and no root is needed.
 
 use std::{
@@ -21,20 +21,20 @@ pub enum Error {
         "no MariaDB is on the PATH, and the distribution's packages can't be fetched: {0}; install MariaDB's server"
     )]
     NoServer(String),
-    /// It doesn't do what it should.
+    /// A program doesn't do what it should.
     #[error("the server didn't {what}:\n{why}")]
     Broken {
-        /// What it should have done.
+        /// Its task.
         what: &'static str,
-        /// What it said.
+        /// Its output.
         why: String,
     },
     /// Something else failed.
     #[error("could not {what}")]
     Io {
-        /// What was tried.
+        /// The action.
         what: &'static str,
-        /// Why it failed.
+        /// The error.
         source: io::Error,
     },
 }
@@ -49,10 +49,10 @@ fn say(text: &str) {
     let _ = io::stderr().write_all(format!("mysql-schema: {text}\n").as_bytes());
 }
 
-/// The server's program with what it needs.
+/// The server's program and its files.
 pub(super) struct Program {
     path: PathBuf,
-    /// Messages, and the statements that make its own tables.
+    /// Messages, and the statements that create its own tables.
     share: PathBuf,
     pub(super) tables: PathBuf,
     /// Folders of libraries that are not installed.
@@ -62,7 +62,7 @@ pub(super) struct Program {
 impl Program {
     /// Blocks for some seconds if packages have to be fetched.
     pub(super) fn find() -> Result<Self, Error> {
-        // Debian's is where only root's PATH leads to.
+        // Debian's is only in root's PATH.
         let path = env::var_os("PATH").unwrap_or_default();
         let folders = env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
         let installed = folders.flat_map(|folder| NAMES.map(|name| folder.join(name)));
@@ -75,7 +75,7 @@ impl Program {
         })
     }
 
-    /// One that is unpacked.
+    /// The unpacked server.
     fn below(root: &Path) -> Option<Self> {
         let lib = root.join("usr/lib");
         let mut libraries: Vec<PathBuf> =
@@ -84,7 +84,7 @@ impl Program {
         NAMES.iter().find_map(|name| Self::at(&root.join("usr/sbin").join(name), libraries.clone()))
     }
 
-    /// One that is there and is a MariaDB; another server makes its tables in another way.
+    /// The installed server, if it is a MariaDB; another server creates its tables in another way.
     fn at(path: &Path, libraries: Vec<PathBuf>) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let prefix = path.parent()?.parent()?.join("share");
@@ -98,13 +98,13 @@ impl Program {
         String::from_utf8_lossy(&version.stdout).contains("MariaDB").then_some(program)
     }
 
-    /// Where its libraries are, for the environment.
+    /// The folders of its libraries, for the environment.
     pub(super) fn libraries(&self) -> Option<(&'static str, std::ffi::OsString)> {
         let joined = env::join_paths(&self.libraries).ok()?;
         (!self.libraries.is_empty()).then_some(("LD_LIBRARY_PATH", joined))
     }
 
-    /// The command with its arguments for a server whose data are in `folder`.
+    /// The command with its arguments for a server whose data is in `folder`.
     pub(super) fn daemon(&self, folder: &Path) -> Vec<String> {
         let folder = folder.display();
         vec![
@@ -119,7 +119,7 @@ impl Program {
             "--skip-networking".to_owned(),
             "--innodb-buffer-pool-size=16M".to_owned(),
             "--loose-innodb-log-file-size=8M".to_owned(),
-            // In a container, people are root; it asks them to say so.
+            // In a container, people are root; the server requires an option for that.
             "--user=root".to_owned(),
         ]
     }
@@ -142,11 +142,11 @@ impl Program {
     }
 }
 
-/// The folder with the unpacked packages. Two processes don't fetch at once: the second one finds what the first one has fetched.
+/// The folder with the unpacked packages. Two processes don't fetch at the same time: the second finds what the first has fetched.
 fn fetched() -> Result<PathBuf, Error> {
     let cache = dirs::cache_dir().ok_or_else(|| Error::NoServer("there is no cache folder".to_owned()))?;
     let cache = cache.join("operator-core");
-    // Libraries fit one release of the distribution.
+    // Libraries only fit one release of the distribution.
     let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
     let field = |name: &str| {
         let value = release.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
@@ -168,12 +168,12 @@ fn fetched() -> Result<PathBuf, Error> {
     Ok(root)
 }
 
-/// Fetches the package and what it needs that is not installed, and unpacks all of it below `work`.
+/// Fetches the package and those dependencies that aren't installed, and unpacks all of them below `work`.
 fn unpack(work: &Path) -> Result<PathBuf, Error> {
     for folder in ["lists/partial", "cache/archives/partial", "root"] {
         fs::create_dir_all(work.join(folder)).map_err(failed("make a folder"))?;
     }
-    // Lists and archives of its own: those of the system may be missing, old, or root's.
+    // Its own lists and archives: those of the system may be missing, old, or root's.
     let apt = |arguments: &[&str]| {
         let mut apt = Command::new("apt-get");
         apt.arg("-q").args(["-o", "Debug::NoLocking=true", "-o", "APT::Sandbox::User=root"]);
@@ -196,7 +196,7 @@ fn unpack(work: &Path) -> Result<PathBuf, Error> {
     Ok(work.join("root"))
 }
 
-/// Runs a tool of the distribution's, to its end.
+/// Runs one of the distribution's tools to its end.
 fn run(mut command: Command) -> Result<(), Error> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.env("LC_ALL", "C").stdin(Stdio::null()).output();

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use mysql_schema::server::Server;
 use operator_core::testing::{
     TestCluster, TestOperator,
-    faults::{Faults, Rule},
+    faults::{Fault, Faults, Rule},
 };
 use tokio::sync::Notify;
 
@@ -15,25 +15,25 @@ use crate::{
     scene::{Scene, on_both_servers, server},
 };
 
-/// Where it dies.
+/// The place where it dies.
 #[derive(Clone, Copy, Debug)]
 enum At {
     Write(u64, When),
     Statement(usize, When),
 }
 
-/// More than a life has of either.
+/// More writes or statements than a life has.
 const MOST: usize = 100;
 
-/// Lives a life in which the process dies there, and another one goes on. Returns whether it died, and all statements.
+/// Lives a life in which the process dies there, and another one continues. Returns whether it died, and all statements.
 async fn life(cluster: &TestCluster, server: &Server, at: At) -> Result<(bool, Vec<String>)> {
     let scene = Scene::new(cluster, server).await?;
     let died = Arc::new(Notify::new());
     let statement = if let At::Statement(number, when) = at { Some((number, when)) } else { None };
     let gateway = Gateway::start(&server.socket(), statement, Arc::clone(&died))?;
     let rules = match at {
-        At::Write(number, When::Before) => vec![Rule::writes().nth(number).crash()],
-        At::Write(number, When::After) => vec![Rule::writes().nth(number).crash_after()],
+        At::Write(number, When::Before) => vec![Rule::writes().nth(number).fault(Fault::Crash)],
+        At::Write(number, When::After) => vec![Rule::writes().nth(number).fault(Fault::CrashAfter)],
         At::Statement(..) => Vec::new(),
     };
     let faults = Faults::new(rules);
@@ -51,7 +51,7 @@ async fn life(cluster: &TestCluster, server: &Server, at: At) -> Result<(bool, V
                 biased;
                 lived = &mut user => break lived?,
                 () = died.notified() => {
-                    // Nothing of it goes on.
+                    // Nothing of it continues.
                     drop(operator);
                     operator = start().await?;
                 }
@@ -66,7 +66,7 @@ async fn life(cluster: &TestCluster, server: &Server, at: At) -> Result<(bool, V
     Ok((has_died, gateway.statements()))
 }
 
-/// Life after life, until there is one that has so few writes that nothing dies. Returns how many have died.
+/// Life after life, until one has so few writes that nothing dies. Returns how many have died.
 async fn lives(cluster: &TestCluster, server: &Server, at: impl Fn(usize) -> At) -> Result<usize> {
     for number in 1..MOST {
         let at = at(number);

@@ -1,5 +1,5 @@
-//! What stands between the operator and the server: it knows each statement that changes something, and can be where the
-//! operator's process dies, before the statement is sent or after it is done.
+//! A gateway between the operator and the server: it knows each statement that changes something, and can be the place
+//! where the operator's process dies, before the statement is sent or after it is done.
 //!
 //! ```text
 //!   operator ──▶ socket ─┬▶ server      a packet: length (3 bytes), number (1), and its content; a command has number 0
@@ -45,7 +45,7 @@ pub(crate) struct Gateway {
 }
 
 impl Gateway {
-    /// One in front of this server. `died` is notified when the process dies here.
+    /// A gateway in front of this server. `died` is notified when the process dies here.
     pub(crate) fn start(server: &Path, dies: Option<(usize, When)>, died: Arc<Notify>) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let listener = UnixListener::bind(folder.path().join("socket"))?;
@@ -54,7 +54,7 @@ impl Gateway {
         Ok(Self { folder, shared, listening })
     }
 
-    /// How to reach the server through it.
+    /// The url of the server through the gateway.
     pub(crate) fn opts(&self, server: Opts) -> Opts {
         let socket = self.folder.path().join("socket").display().to_string();
         OptsBuilder::from_opts(server).socket(Some(socket)).into()
@@ -146,7 +146,7 @@ fn changes(content: &[u8]) -> Option<String> {
 }
 
 impl Shared {
-    /// Counts a statement, and says whether the process dies at it.
+    /// Counts a statement, and returns whether the process dies at it.
     fn passes(&self, statement: String) -> Option<When> {
         let mut statements = self.statements.lock();
         statements.push(statement);

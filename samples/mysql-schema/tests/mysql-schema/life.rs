@@ -1,4 +1,4 @@
-//! The life of a schema, and that its password is in its Secret and in nothing that is shown.
+//! The life of a schema; its password is in its Secret and in nothing that is shown.
 
 use anyhow::Result;
 use integration_tests::LogText;
@@ -20,12 +20,12 @@ async fn a_schema_lives_and_dies_and_its_password_is_shown_nowhere(cluster: Test
     let name = &*scene.name;
     let kept = scene.create(name).await?;
     let found = scene.is_usable(name, None).await?;
-    // What others do in the server is noticed by a look, without any event in the cluster.
+    // Changes by others in the server are noticed by a check, without any event in the cluster.
     let mut by_hand = Conn::new(scene.admin.clone()).await?;
     by_hand.query_drop(format!("DROP USER '{}'@'%'", found["username"])).await?;
     assert_eq!(scene.is_usable(name, None).await?, found, "the same user with the same password");
 
-    // A Secret that somebody has edited tells the server nothing.
+    // An edited Secret causes no statement in the server.
     let evil = "x' OR '1' = '1";
     let patch = Patch::Merge(json!({ "stringData": { "username": evil } }));
     scene.api::<Secret>()?.patch(&format!("{name}-credentials"), &PatchParams::default(), &patch).await?;

@@ -1,4 +1,4 @@
-//! A namespace, a server, and what a user does with a schema.
+//! A namespace, a server, and a user's actions on a schema.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -22,29 +22,29 @@ use rand::distr::{Alphanumeric, SampleString};
 use serde_json::json;
 use tokio::sync::OnceCell;
 
-/// The server of all tests but those that kill theirs.
+/// The server of all tests, except those that kill theirs.
 pub(crate) async fn server() -> Result<&'static Server> {
     static SERVER: OnceCell<Result<Server, String>> = OnceCell::const_new();
     let server = SERVER.get_or_init(async || Server::start().await.map_err(|error| error.to_string())).await;
     server.as_ref().map_err(|error| anyhow::anyhow!("{error}"))
 }
 
-/// Looks again and again until there is an answer; `what` is waited for.
+/// Tries again and again until there is an answer; `what` is waited for.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> Result<T> {
     Ok(eventually(what, async || Ok(look().await)).await?)
 }
 
-/// Where a test plays.
+/// The surroundings of a test.
 pub(crate) struct Scene {
     pub(crate) cluster: TestCluster,
     pub(crate) namespace: String,
-    /// How tests reach the server.
+    /// The access of tests to the server.
     pub(crate) admin: Opts,
     /// The schema of the life. API servers inside the process give the same uids, and share the database server.
     pub(crate) name: String,
 }
 
-/// What a Secret holds.
+/// The content of a Secret.
 pub(crate) type Credentials = BTreeMap<String, String>;
 
 impl Scene {
@@ -91,7 +91,7 @@ impl Scene {
         until("the end of a schema", async || schemas.get_opt(name).await.ok()?.is_none().then_some(())).await
     }
 
-    /// The Secret of a schema, if it is there.
+    /// The Secret of a schema, if it exists.
     pub(crate) async fn credentials(&self, name: &str) -> Result<Option<Credentials>> {
         let secret = self.api::<Secret>()?.get_opt(&format!("{name}-credentials")).await?;
         let data = secret.and_then(|secret| secret.data).unwrap_or_default();
@@ -100,7 +100,7 @@ impl Scene {
         Ok((!data.is_empty()).then_some(data))
     }
 
-    /// Waits until a schema can be used with what is in its Secret, and for a user that is not `former`.
+    /// Waits until a schema can be used with the credentials in its Secret, and for a user that isn't `former`.
     pub(crate) async fn is_usable(&self, name: &str, former: Option<&Credentials>) -> Result<Credentials> {
         let schemas = self.api::<MySqlSchema>()?;
         until("a schema that can be used", async || {
@@ -121,7 +121,7 @@ impl Scene {
         .await
     }
 
-    /// What the server has of a schema: its encoding, and its users.
+    /// The schema in the server: its character set, and its users.
     pub(crate) async fn in_server(&self, schema: &MySqlSchema) -> Result<(Option<String>, Vec<String>)> {
         let (name, mut server) = (name_of(schema), Conn::new(self.admin.clone()).await?);
         let query =
@@ -131,7 +131,7 @@ impl Scene {
         Ok((encoding, server.exec(users, (format!("{name}%"),)).await?))
     }
 
-    /// All that a user does with a schema in its life.
+    /// All actions of a user on a schema during its life.
     pub(crate) async fn life(&self) -> Result<()> {
         let name = &*self.name;
         let orders = self.create(name).await?;

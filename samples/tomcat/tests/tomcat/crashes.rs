@@ -1,4 +1,4 @@
-//! Bad luck: a crash before and after each write, somebody who acts before each request, and storms.
+//! Bad luck: a crash before and after each write, another actor before each request, and storms.
 
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use operator_core::{
@@ -10,7 +10,7 @@ use tomcat::{Tomcat, Webapp};
 
 use crate::{shop, url, webapp};
 
-/// Whatever has happened: pods download what is handed to them, and nothing else.
+/// In any case, pods download the wars that are handed to them, and no others.
 fn downloads_what_is_handed_over(objects: &Objects) -> Result<(), String> {
     let mut wanted: Vec<String> = Vec::new();
     for war in objects.all::<ConfigMap>() {

@@ -17,7 +17,7 @@ use crate::{shop, until, url, webapp};
 
 const ACCOUNT: &str = "system:serviceaccount:tomcat-operator:tomcat-operator";
 
-/// The kinds are there from the start, so that the garbage collector knows them at once.
+/// The kinds exist from the start, so the garbage collector knows them at once.
 async fn cluster() -> Result<TestCluster> {
     let crds = [Tomcat::crd(), Webapp::crd()];
     if let Some(cluster) = TestCluster::of_this_test() {
@@ -67,7 +67,7 @@ async fn webapps_come_and_go_on_their_tomcat() -> Result<()> {
     tomcats.patch("shop", &params, &patch(json!({ "replicas": 2 }))).await?;
     is_served("early").await?;
 
-    // The second one, and a new version of the first one, roll the same pods.
+    // The second webapp, and a new version of the first one, roll the same pods.
     webapps.create(&PostParams::default(), &webapp("late", "/late")).await?;
     is_served("late").await?;
     webapps.patch("early", &params, &patch(json!({ "url": url("earlier") }))).await?;
@@ -77,7 +77,7 @@ async fn webapps_come_and_go_on_their_tomcat() -> Result<()> {
     };
     until("both wars in all pods", async || has_both(shop_status().await?)).await?;
 
-    // One goes, and what it had goes with it.
+    // One webapp is deleted, and its objects with it.
     webapps.delete("early", &DeleteParams::default()).await?;
     until("one war in all pods", async || {
         let wars = shop_status().await?.wars;

@@ -11,7 +11,7 @@ use kube::api::ObjectMeta;
 use operator_core::testing::eventually;
 use tomcat::{Tomcat, TomcatSpec, Webapp, WebappSpec};
 
-/// A good part of a simulation is objects that live for a moment.
+/// In a simulation, much of the time goes into objects that live for a moment.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -34,7 +34,7 @@ fn webapp(name: &str, path: &str) -> Webapp {
     Webapp { metadata: named(name), spec, status: None }
 }
 
-/// Looks again and again until there is an answer; `what` is waited for.
+/// Tries again and again until there is an answer; `what` is waited for.
 async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> Result<T> {
     Ok(eventually(what, async || Ok(look().await)).await?)
 }

@@ -1,4 +1,4 @@
-//! Single runs, without a server.
+//! Single runs, without a cluster.
 
 use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 use operator_core::testing::DryRun;

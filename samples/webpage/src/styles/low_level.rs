@@ -23,7 +23,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WebPageReconciler;
 
-/// The controller: what it watches besides the pages.
+/// The controller, with the kinds that it watches besides the pages.
 pub fn controller() -> ControllerBuilder<WebPageReconciler> {
     Controller::of::<WebPage>()
         .reconciler(WebPageReconciler)
@@ -52,7 +52,7 @@ impl Reconciler for WebPageReconciler {
         let service = owned(children::service(page)?, &owner);
         let ingress = if page.spec.exposed { Some(owned(children::ingress(page)?, &owner)) } else { None };
 
-        // What is already as it should be is not sent; the rest goes out at the same time.
+        // A child that is already as it should be isn't sent; the others are sent at the same time.
         let (_, deployment, _, ()) = tokio::try_join!(
             context.apply(&config_map),
             context.apply(&deployment),
@@ -66,7 +66,7 @@ impl Reconciler for WebPageReconciler {
 }
 
 impl WebPageReconciler {
-    /// Creates the ingress of an exposed page, and removes that of one that is no longer exposed.
+    /// Creates the ingress of an exposed page, and deletes that of a page that is no longer exposed.
     async fn expose(
         &self,
         page: &WebPage,

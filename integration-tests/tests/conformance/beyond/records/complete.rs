@@ -1,4 +1,4 @@
-//! What other nodes have made in the cluster is part of a record.
+//! Results of other nodes in the cluster are part of a record.
 
 use integration_tests::prelude::*;
 use k8s_openapi::ByteString;

@@ -1,5 +1,5 @@
-//! The operator dies while it calls the other system, or before it has written what came of it. The next one leaves one record,
-//! or none; `docs/src/records.md` has the table.
+//! The operator dies while it calls the other system, or before it has written the outcome. The next process leaves one
+//! record, or none; `docs/src/records.md` has the table.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::Records;
@@ -68,13 +68,13 @@ impl Play {
         Ok(status.record_id.is_some() || !status.record_ids.is_empty())
     }
 
-    /// Says of the open attempt that it has made nothing.
+    /// Says that the open attempt has created nothing.
     async fn forget_attempt(&self) -> Result<()> {
         let begun = self.until_it_waits().await?;
         self.forget(&begun).await
     }
 
-    /// The record is there and known: it is changed, and deleted with its primary.
+    /// The record exists and is known: it is changed, and deleted with its primary.
     async fn ends_well(&self, found: Found, operator: TestOperator) -> Result<()> {
         self.scene.patch("one", json!({ "spec": { "value": found.value("last") } })).await?;
         self.until(&["last"]).await.with_context(|| format!("{found:?}"))?;
@@ -153,7 +153,7 @@ async fn an_id_that_was_never_written_is_searched_for_or_written_by_a_person() -
         let play = found.play("crash-id").await?;
         play.scene.failures.allow("It isn't repeated, because the other system can't be searched");
         // The first one is the dry run that finds out whether an id can be written.
-        let faults = Faults::new([Rule::writes().subresource("status").nth(2).hang()]);
+        let faults = Faults::new([Rule::writes().subresource("status").nth(2).fault(Fault::Hang)]);
         let controller = play.scene.controller(&play.script).workflow(&play.workflow);
         let operator = play.scene.operator().transport(faults.hook()).register(controller);
         let operator = TestOperator::start(operator).await?;
@@ -222,7 +222,7 @@ async fn a_deletion_that_was_not_answered_is_finished_after_a_crash() -> Result<
     Ok(())
 }
 
-/// The record is not wanted any more, and its id is removed after it. Then it is wanted again.
+/// The record is no longer wanted, and its id is removed after it. Then it is wanted again.
 #[operator_test]
 async fn a_deletion_during_the_life_of_the_primary_is_finished_after_a_crash() -> Result<()> {
     for found in [ByToken, ByHand, EachByToken, EachByHand] {

@@ -131,7 +131,7 @@ async fn a_record_that_is_wanted_again_is_noted_too() -> Result<()> {
     Ok(())
 }
 
-/// The note of its create is of no use any more then, and must not look like that of another one.
+/// The note of its create is then useless, and must not look like that of another one.
 #[operator_test]
 async fn a_record_that_is_deleted_because_it_is_not_wanted_leaves_no_doubt() -> Result<()> {
     for several in [false, true] {
@@ -197,7 +197,7 @@ async fn what_is_shown_late_is_not_made_twice() -> Result<()> {
     Ok(())
 }
 
-/// How long it may take until something is shown counts from its create, and not from the first look, which came before that.
+/// How long it may take until something is shown counts from its create, and not from the first read, which came before that.
 #[operator_test]
 async fn what_is_created_after_a_wait_may_be_shown_as_late_as_anything() -> Result<()> {
     let play =

@@ -1,4 +1,4 @@
-//! Records in a dry run: the other system is the one that the controller was given, and nothing is written to the cluster.
+//! Records in a dry run: the other system is the controller's own, and nothing is written to a cluster.
 
 use integration_tests::TestObject as _;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! Where ids are kept, and who may write there.
+//! The places of ids, and who may write there.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::Records;
@@ -18,7 +18,7 @@ async fn the_id_is_written_by_a_field_manager_of_its_own() -> Result<()> {
     Ok(())
 }
 
-/// Whatever a status function says, the id stays: it says nothing of it, or repeats it, or fails.
+/// The id stays, whether a status function leaves it out, repeats it, or fails.
 #[operator_test]
 async fn no_status_function_can_drop_the_id() -> Result<()> {
     for applies in [true, false] {

@@ -1,4 +1,4 @@
-//! The life of records: made, changed, made anew, deleted.
+//! The life of records: created, changed, created anew, deleted.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::{Pushes, Records};

@@ -1,4 +1,4 @@
-//! The limits of another system: what is slow or down holds up nobody else, and is told.
+//! The limits of another system: a slow system, or one that is down, doesn't delay others, and is reported.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::{Records, System};

@@ -1,4 +1,4 @@
-//! Records in another system: their ids are kept by the framework, none is made twice, and none is forgotten.
+//! Records in another system: the framework keeps their ids, creates none twice, and forgets none.
 
 mod complete;
 mod crash;
@@ -85,7 +85,7 @@ impl Play {
         self.until_gone().await
     }
 
-    /// An operator dies while it waits for the answer to its first create, which makes these words.
+    /// An operator dies while it waits for the answer to its first create, which creates these words.
     async fn dies_in_create(&self, value: &str, words: &[&str]) -> Result<()> {
         self.system.never_answer(1, "create");
         let operator = self.start().await?;
@@ -112,7 +112,7 @@ impl Play {
         Ok(begun)
     }
 
-    /// A person says that this attempt has made nothing.
+    /// A person declares that this attempt has created nothing.
     async fn forget(&self, begun: &str) -> Result<()> {
         let forget = json!({ "metadata": { "annotations": { "operator-core.io/forget-attempt": begun } } });
         self.scene.patch("one", forget).await?;

@@ -1,4 +1,4 @@
-//! Several records of a primary: what is done to each of them in a run.
+//! Several records of a primary: the operations on each of them in a run.
 
 use integration_tests::prelude::*;
 use operator_core::workflow::Operation::{self, Created, Deleted, Matched, Updated};

@@ -1,4 +1,4 @@
-//! What is declared, or answered, wrongly: nothing is created.
+//! Wrong declarations and wrong answers: nothing is created.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::Records;
@@ -81,7 +81,7 @@ async fn two_nodes_that_keep_their_ids_in_one_field_are_refused_before_anything_
 #[operator_test]
 async fn a_record_that_was_made_twice_for_one_token_is_told() -> Result<()> {
     let play = Play::one("record-twice").await?;
-    play.scene.failures.expect("2 records in the other system were made for");
+    play.scene.failures.expect("2 records in the other system were created for");
     play.scene.create("one", "first").await?;
     let token = play.token().await?;
     for _ in 0..2 {

@@ -159,7 +159,7 @@ async fn a_deadline_names_the_node_that_hung_and_for_how_long() -> Result<()> {
     // On a busy machine what comes before it takes a part of the five seconds, and the clock rings late.
     let is_told = |seconds: usize| {
         let why = format!(
-            "TimedOut the run was dropped after 5s, its controller's `reconcile_timeout`; what it had in flight may still take effect; \
+            "TimedOut the run was dropped after 5s, its controller's `reconcile_timeout`; its requests in progress may still take effect; \
              slow: pending: dependent called {seconds} s ago"
         );
         told(&one)

@@ -1,4 +1,4 @@
-//! A function that makes the status of each run, whatever the run has come to.
+//! A function that makes the status of each run, whatever the outcome.
 
 mod book;
 mod cleanups;
@@ -11,7 +11,7 @@ mod writes;
 use integration_tests::prelude::*;
 use operator_core::{Run, Verdict, Wire as _};
 
-/// What the conditions of a status say: type, status, reason and message of each.
+/// The conditions of a status: type, status, reason and message of each.
 fn told(one: &TestResource) -> Vec<String> {
     let conditions = one.status.iter().flat_map(|status| &status.conditions);
     let line = |parts: [&str; 4]| parts.join(" ").trim().to_owned();
@@ -23,7 +23,7 @@ async fn told_now(scene: &Scene) -> Result<Vec<String>> {
     Ok(told(&scene.resources.get("one").await?))
 }
 
-/// A status that says what the run has come to.
+/// A status with the outcome of the run.
 fn status(one: &TestResource, run: &Run<TestResource>) -> TestStatus {
     TestStatus {
         message: Some(one.spec.value.clone()),
@@ -33,7 +33,7 @@ fn status(one: &TestResource, run: &Run<TestResource>) -> TestStatus {
     }
 }
 
-/// So many attempts after the first one, one after the other.
+/// This number of attempts after the first one, one after the other.
 fn retries(attempts: u32) -> Result<GenericRetry> {
     Ok(GenericRetry::linear(Duration::from_millis(50), attempts)?)
 }

@@ -1,4 +1,4 @@
-//! What a status shows of a node's resources is no older than what the run says of the node.
+//! The status shows a node's resources in a state that is no older than the one that the run reports.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -10,10 +10,10 @@ use operator_core::{
 
 use super::first;
 
-/// What the status function was told in each run: whether all is ready, and a value of the node's resource.
+/// The data that the status function got in each run: whether everything is ready, and a value of the node's resource.
 type Told<T> = Arc<Mutex<Vec<(bool, Option<T>)>>>;
 
-/// A status function that notes what it is told.
+/// A status function that notes its arguments.
 fn noting<P: KubeObject, T: Send + 'static>(
     told: Told<T>,
     value: impl Fn(&Run<P>) -> Option<T> + Send + Sync + 'static,
@@ -24,7 +24,7 @@ fn noting<P: KubeObject, T: Send + 'static>(
     }
 }
 
-/// Somebody else's answer to a map, as a cluster answers by a status.
+/// Another writer's answer to a map, as a cluster answers by a status.
 fn answer(map: &ConfigMap) -> Option<String> {
     map.data.as_ref()?.get("answer").cloned()
 }

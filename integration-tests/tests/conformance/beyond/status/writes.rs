@@ -1,4 +1,4 @@
-//! How the status is written, and when it is not.
+//! How the status is written, and when it isn't.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::core::v1::ServiceStatus;

@@ -1,4 +1,4 @@
-//! What is remembered beside something else: a Job that fails, another controller.
+//! Remembered Jobs together with a Job that fails, and with another controller.
 
 use anyhow::Result;
 use integration_tests::prelude::*;
@@ -8,7 +8,7 @@ use operator_core::{controller::NoReconciler, prelude::*};
 use super::{annotation, app, batches, job, remove, succeed};
 use crate::functions::done;
 
-/// Says in which words the run has failed.
+/// The error message of the run.
 fn told(_: &TestResource, run: &Run<TestResource>) -> TestStatus {
     TestStatus { message: run.error().map(ToString::to_string), ..TestStatus::default() }
 }

@@ -1,4 +1,4 @@
-//! Jobs that were done are remembered for their content, over their end and that of the operator, and aren't made again.
+//! Jobs that were done are remembered for their content, over their end and that of the operator, and aren't created again.
 
 mod beside;
 

@@ -1,4 +1,4 @@
-//! What can't be changed in an object that exists.
+//! Fields of an existing object that can't be changed.
 
 use futures::FutureExt;
 use integration_tests::prelude::*;
@@ -11,10 +11,10 @@ use tracing::Level;
 
 use super::{edit, edited, requests, scene, started};
 
-/// What is done where it is created anew.
+/// The handling if the object is created anew.
 const ANEW: [&str; 4] = ["apply 422", "get 200", "delete 200", "apply 201"];
 
-/// An object with this spec, in which the value of the primary stands where a `$` is.
+/// An object with this spec, in which the primary's value replaces each `$`.
 fn with_spec<K: KubeObject>(spec: &Value) -> impl Fn(&TestResource) -> K + Send + Sync + 'static {
     let spec = spec.to_string();
     move |primary| {
@@ -112,7 +112,7 @@ fn who_creates_anew_has_the_right_to_delete() -> Result<()> {
     Ok(())
 }
 
-/// An operator that creates anew, and the uid of its first object.
+/// An operator that recreates objects, and the uid of its first object.
 async fn anew(
     scene: &Scene,
 ) -> Result<(operator_core::testing::TestOperator, super::Requests, Option<String>)> {

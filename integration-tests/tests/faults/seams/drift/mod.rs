@@ -1,6 +1,6 @@
-//! Somebody changes what an apply can't undo. Only a real server validates what it merges.
+//! Changes by others that an apply can't undo. Only a real server validates the merged object.
 //!
-//! Each test judges the requests about the dependent one by one, by what they are: an apply, a JSON patch, and their answers.
+//! Each test judges the requests about the dependent one by one, by their kind: an apply, a JSON patch, and their answers.
 
 mod immutable;
 mod others;
@@ -16,7 +16,7 @@ use operator_core::{
     client::TransportHook, resource::KubeObject, testing::Profile, workflow::declare::IntoNode,
 };
 
-/// What is done about a refused apply.
+/// The handling of a refused apply.
 const PUT_BACK: [&str; 5] = ["apply 422", "get 200", "json patch 200", "json patch 200", "apply 200"];
 
 /// A namespace on a server without controllers, which would write as well.
@@ -26,7 +26,7 @@ async fn scene() -> Result<Scene> {
     Scene::on(cluster, "drift").await
 }
 
-/// The requests about one dependent, `one-web`, and what somebody does just before some of them.
+/// The requests about one dependent, `one-web`, and the actions of others just before some of them.
 #[derive(Clone, Default)]
 struct Requests {
     made: Arc<Mutex<Vec<String>>>,
@@ -34,7 +34,7 @@ struct Requests {
     before: Arc<Mutex<Option<Before>>>,
 }
 
-/// What is done before the request of that kind and number.
+/// The action before the request of that kind and number.
 struct Before {
     kind: &'static str,
     number: AtomicUsize,
@@ -57,7 +57,7 @@ impl Requests {
         std::mem::take(&mut self.bodies.lock())
     }
 
-    /// Does something once, just before the request of that number among those of its kind, counted from 1.
+    /// Does something once, just before the request with that number among those of its kind, counted from 1.
     fn before(
         &self,
         kind: &'static str,
@@ -113,6 +113,11 @@ impl Requests {
     }
 }
 
+/// What is refused is tried again after the test has looked at the first attempt.
+fn after_a_minute() -> Result<GenericRetry> {
+    Ok(GenericRetry::linear(Duration::from_secs(60), 1)?)
+}
+
 /// An operator with one dependent, for the primary `one` with that value, when all is as desired.
 async fn started<M, N: IntoNode<TestResource, M>>(
     scene: &Scene,
@@ -120,7 +125,7 @@ async fn started<M, N: IntoNode<TestResource, M>>(
     value: &str,
 ) -> Result<(TestOperator, Requests, Script)> {
     let (requests, script) = (Requests::default(), Script::idle());
-    let controller = scene.managed(&script, &workflow_of_one(dependent)?);
+    let controller = scene.managed(&script, &workflow_of_one(dependent)?).retry(after_a_minute()?);
     let operator = scene.start_through(requests.hook(), controller).await?;
     scene.create("one", value).await?;
     operator.settled().await?;
@@ -134,7 +139,7 @@ async fn requests(operator: &TestOperator, requests: &Requests) -> Result<Vec<St
     Ok(requests.take())
 }
 
-/// Somebody edits the dependent.
+/// Someone edits the dependent.
 async fn edit<K>(scene: &Scene, operations: Value) -> Result<K>
 where
     K: KubeObject + Resource<DynamicType = (), Scope = NamespaceResourceScope>,

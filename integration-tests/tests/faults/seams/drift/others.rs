@@ -1,10 +1,10 @@
-//! What others add to a workload stays as long as the server takes the list that it is in.
+//! The additions of others to a workload stay as long as the server accepts the list that they are in.
 
 use integration_tests::prelude::*;
 
 use super::{PUT_BACK, edit, requests, scene, started};
 
-/// A deployment with something of each that can't be there together with something else.
+/// A deployment with one of each of the fields that exclude others.
 fn deployment(primary: &TestResource) -> Deployment {
     let deployment = json!({
         "metadata": meta_of(primary, "web"),

@@ -1,8 +1,8 @@
-//! What can't be put back: the error says whose it is, and nothing of others is touched.
+//! Changes that can't be put back: the error names their owner, and nothing of others is touched.
 
 use integration_tests::prelude::*;
 
-use super::{edit, ports, requests, said, scene, service, started};
+use super::{after_a_minute, edit, ports, requests, said, scene, service, started};
 
 fn deployment(primary: &TestResource) -> Deployment {
     let deployment = json!({
@@ -19,7 +19,7 @@ fn deployment(primary: &TestResource) -> Deployment {
     from_json(&deployment).expect("a deployment")
 }
 
-/// Our container has become one of another list, in which nothing is ours.
+/// Our container is now in another list, in which nothing is ours.
 #[operator_test(real = "a control plane")]
 async fn an_error_says_whose_the_fields_in_the_way_are() -> Result<()> {
     let scene = scene().await?;
@@ -31,12 +31,16 @@ async fn an_error_says_whose_the_fields_in_the_way_are() -> Result<()> {
     ]);
     let theirs = edit::<Deployment>(&scene, moved).await?;
     assert_eq!(requests(&operator, &made).await?, ["apply 422", "get 200"]);
-    assert_eq!(script.runs.of("one").len(), 1, "the reconciler isn't asked, and nothing is tried again");
+    assert_eq!(
+        script.runs.of("one").len(),
+        1,
+        "the reconciler isn't asked, and nothing is tried again at once"
+    );
     assert_eq!(scene.api::<Deployment>().get("one-web").await?.spec, theirs.spec);
     Ok(())
 }
 
-/// What is ours is wrong by itself: nobody else's container is to blame.
+/// Our own field is wrong: no other's container is to blame.
 #[operator_test(real = "a control plane")]
 async fn a_mistake_of_ours_costs_nobody_anything() -> Result<()> {
     let scene = scene().await?;
@@ -52,7 +56,7 @@ async fn a_mistake_of_ours_costs_nobody_anything() -> Result<()> {
     Ok(())
 }
 
-/// The patch is taken, and the apply is refused for something else.
+/// The patch is accepted, and the apply is refused for another reason.
 #[operator_test(real = "a control plane")]
 async fn a_second_refusal_says_whose_the_fields_were() -> Result<()> {
     let scene = scene().await?;
@@ -71,7 +75,8 @@ async fn a_second_refusal_says_whose_the_fields_were() -> Result<()> {
     scene.set("one", "http:80 odd").await?;
     let script = integration_tests::Script::idle();
     let workflow = integration_tests::workflow_of_one(wanted("web", odd))?;
-    let operator = scene.start_through(made.hook(), scene.managed(&script, &workflow)).await?;
+    let controller = scene.managed(&script, &workflow).retry(after_a_minute()?);
+    let operator = scene.start_through(made.hook(), controller).await?;
     let expected = ["apply 422", "get 200", "json patch 200", "json patch 200", "apply 422"];
     assert_eq!(requests(&operator, &made).await?, expected);
     assert_eq!(ports(&scene).await?, said("http:80"));

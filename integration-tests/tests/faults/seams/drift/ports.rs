@@ -1,4 +1,4 @@
-//! A port of our service gets another number: the list has it as the key, so that ours and theirs have one name.
+//! A port of our service gets another number: the number is the key of the list, so ours and theirs have one name.
 
 use integration_tests::prelude::*;
 use tracing::Level;

@@ -1,4 +1,4 @@
-//! Somebody writes in the very moment in which something is put back: what they see then is decided anew.
+//! Others write at the very moment at which something is put back: the new state is judged anew.
 
 use futures::FutureExt;
 use integration_tests::prelude::*;
@@ -69,7 +69,7 @@ async fn a_fold_that_is_overtaken_is_made_from_the_live_object() -> Result<()> {
     Ok(())
 }
 
-/// The process ended between the patch and the fold: what it has written is ours twice, and an apply alone can't take it away.
+/// The process ended between the patch and the fold: we own the patched fields twice, and an apply alone can't remove them.
 #[operator_test(real = "a control plane")]
 async fn what_an_end_between_patch_and_fold_has_left_is_put_back_as_well() -> Result<()> {
     let scene = scene().await?;

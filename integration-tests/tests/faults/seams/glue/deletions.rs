@@ -1,4 +1,4 @@
-//! Deletions: of this very object, until it is done, and once.
+//! Deletions: of this very object, until it is done, and only once.
 
 use http::Method;
 use integration_tests::prelude::*;
@@ -6,7 +6,7 @@ use operator_core::workflow::conditions::ResourceDeleted;
 
 use super::{calm, gone_after, pass, scene, uid_of, under};
 
-/// Makes a map, and deletes it in the clean-up as it is known.
+/// Creates a map, and deletes it in the clean-up as it is known.
 fn keeper() -> Script {
     let script = Script::new(|_, primary: Arc<TestResource>, context| {
         Box::pin(async move {
@@ -25,7 +25,7 @@ fn keeper() -> Script {
     })
 }
 
-/// Somebody deletes the map and makes another one of its name.
+/// Someone deletes the map and creates another one with its name.
 async fn replace(scene: &Scene) -> Result<()> {
     let maps = scene.api::<ConfigMap>();
     maps.delete("one", &DeleteParams::default()).await?;
@@ -61,7 +61,7 @@ async fn what_has_taken_the_name_just_before_the_deletion_stays() -> Result<()> 
     Ok(())
 }
 
-/// The server may have other reasons for a conflict than another object of that name.
+/// The server may have reasons for a conflict other than another object with that name.
 #[tokio::test(start_paused = true)]
 async fn a_deletion_that_was_refused_is_not_done() -> Result<()> {
     let (scene, script) = (scene().await?, keeper());
@@ -113,7 +113,7 @@ async fn what_goes_already_is_not_asked_to_go_again() -> Result<()> {
     Ok(())
 }
 
-/// The collector deletes what an object that we delete has of its own.
+/// The collector deletes the children of an object that we delete.
 #[tokio::test(start_paused = true)]
 async fn what_belongs_to_what_we_delete_goes_with_it() -> Result<()> {
     let (scene, script) = (scene().await?, keeper());

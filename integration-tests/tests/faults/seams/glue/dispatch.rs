@@ -1,4 +1,4 @@
-//! What a run begins with, and what of it outlives a failure.
+//! The start of a run, and the data that outlives a failure.
 
 use anyhow::anyhow;
 use integration_tests::prelude::*;
@@ -10,7 +10,7 @@ use operator_core::{
 
 use super::{calm, gone_after, message, pass, scene, under};
 
-/// The run whose finalizer was just put on: what it is given, and what its workflow is.
+/// The run whose finalizer was just added: the primary that it is given, and the result of its workflow.
 #[tokio::test(start_paused = true)]
 async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_put_on() -> Result<()> {
     let scene = scene().await?;
@@ -33,7 +33,7 @@ async fn reconcile_and_its_workflow_see_the_primary_with_the_finalizer_that_was_
     Ok(())
 }
 
-/// A write had no answer, so that the next run begins with a look; a look that fails is made again.
+/// A write had no answer, so the next run begins with a read; a read that fails is repeated.
 #[tokio::test(start_paused = true)]
 async fn a_look_that_fails_is_made_again() -> Result<()> {
     let scene = scene().await?;
@@ -57,7 +57,7 @@ async fn a_look_that_fails_is_made_again() -> Result<()> {
     Ok(())
 }
 
-/// Marked for deletion, and held by somebody else: there is nothing to do any more.
+/// Marked for deletion, and held by others: there is nothing left to do.
 #[tokio::test(start_paused = true)]
 async fn a_primary_that_goes_is_not_reconciled_however_long_others_hold_it() -> Result<()> {
     let (scene, script) = (scene().await?, Script::idle());
@@ -89,8 +89,9 @@ async fn the_status_of_a_failure_that_takes_too_long_does_not_keep_its_primary_f
 -> Result<()> {
     let scene = scene().await?;
     let script = Script::failing(|| anyhow!("it fails")).on_error(|_, _, error| said(error.to_string()));
-    let endless = Rule::writes().resource("testresources").subresource("status").hang();
-    let controller = scene.controller(&script).reconcile_timeout(Duration::from_secs(10));
+    let endless = Rule::writes().resource("testresources").subresource("status").fault(Fault::Hang);
+    let controller =
+        scene.controller(&script).reconcile_timeout(Duration::from_secs(10)).retry(GenericRetry::josdk());
     let operator = under(&Faults::new([endless]), &scene, controller).await?;
     scene.create("one", "value").await?;
     pass(5).await;
@@ -101,7 +102,7 @@ async fn the_status_of_a_failure_that_takes_too_long_does_not_keep_its_primary_f
     Ok(())
 }
 
-/// The end of a primary during its run is no failure, whatever the run makes of it.
+/// The end of a primary during its run isn't a failure, whatever the run's result.
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_primary_has_gone_is_no_failure() -> Result<()> {
     let (scene, asked) = (scene().await?, Arc::new(AtomicBool::new(false)));
@@ -127,7 +128,7 @@ async fn a_run_whose_primary_has_gone_is_no_failure() -> Result<()> {
     Ok(())
 }
 
-/// How many runs have failed, as observers are told.
+/// How many runs have failed, according to the observations.
 #[derive(Debug, Default)]
 struct Failures(AtomicUsize);
 
@@ -139,7 +140,7 @@ impl Observer for Failures {
     }
 }
 
-/// The same where it is the workflow that finds nobody to work for.
+/// The same if the workflow finds that the primary is gone.
 #[tokio::test(start_paused = true)]
 async fn a_workflow_whose_primary_has_gone_is_no_failure() -> Result<()> {
     let (scene, failures) = (scene().await?, Arc::new(Failures::default()));
@@ -164,7 +165,7 @@ async fn a_workflow_whose_primary_has_gone_is_no_failure() -> Result<()> {
     Ok(())
 }
 
-/// Nobody looks at the errors of a clean-up where the reconciler is to, and has none: the framework tries again.
+/// The reconciler should look at the errors of a clean-up, and has none: the framework tries again.
 #[tokio::test(start_paused = true)]
 async fn a_failed_clean_up_that_nobody_looks_at_is_tried_again() -> Result<()> {
     let (scene, script) = (scene().await?, Script::idle());
@@ -182,7 +183,7 @@ async fn a_failed_clean_up_that_nobody_looks_at_is_tried_again() -> Result<()> {
     Ok(())
 }
 
-/// What is invoked explicitly is cleaned up explicitly.
+/// A workflow that is invoked explicitly is cleaned up explicitly.
 #[tokio::test(start_paused = true)]
 async fn an_explicit_workflow_is_not_cleaned_up_before_its_reconciler_says_so() -> Result<()> {
     let scene = scene().await?;

@@ -1,4 +1,4 @@
-//! Sources outside the cluster: a poll that failed is made again, and what own writes left behind isn't.
+//! Sources outside the cluster: a poll that failed is repeated, and leftovers of own writes aren't.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -42,8 +42,8 @@ async fn after_polls_that_failed_the_next_ones_come_in_their_turn() -> Result<()
     Ok(())
 }
 
-/// A run has changed something; then the other system says that it is gone, and that it is there again as it was at first.
-/// The second is news, and not an old answer that the run's write has overtaken.
+/// A run has changed something; then the other system reports that it is gone, and that it exists again as it was at
+/// first. The second report is news, and not an old answer that the run's write has overtaken.
 #[tokio::test(start_paused = true)]
 async fn what_comes_back_as_it_was_before_our_write_is_seen() -> Result<()> {
     let scene = scene().await?;

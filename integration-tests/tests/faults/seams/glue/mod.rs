@@ -1,5 +1,5 @@
-//! The short lines between the parts, each of which a reader may overlook: that a deletion carries a uid, that a failed look
-//! is made again, that a primary which the cache relates to nothing yet is found all the same.
+//! The short lines between the parts, which a reader may overlook: a deletion carries a uid, a failed read
+//! is repeated, a primary to which the cache relates nothing yet is still found.
 
 mod deletions;
 mod dispatch;
@@ -14,7 +14,7 @@ use operator_core::testing::faults::LineFault;
 
 use super::{Scene, gone_after, message, pass, scene, under};
 
-/// From the first event on, the watch of these is an hour late: what an operator knows of them is what it has written or read
+/// From the first event on, the watch of these is an hour late: the operator only knows what it has written or read
 /// itself.
 fn late(plural: &str) -> Rule {
     Rule::watch(plural).nth(1).event(LineFault::Delay(Duration::from_secs(3600)))

@@ -1,4 +1,4 @@
-//! What a run of a workflow tells: of all that failed, of what stood still, of what each condition said.
+//! The report of a workflow's run: everything that failed, everything that stood still, each condition's answer.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -36,7 +36,7 @@ async fn the_error_of_a_run_names_all_nodes_that_failed() -> Result<()> {
     Ok(())
 }
 
-/// What observers were told of nodes.
+/// The observations about nodes.
 #[derive(Debug, Default)]
 struct Told(Mutex<Vec<String>>);
 
@@ -86,7 +86,7 @@ async fn what_stands_still_is_told_and_is_neither_ready_nor_gone() -> Result<()>
     Ok(())
 }
 
-/// What the cluster is able to, with a detail.
+/// A capability of the cluster, with a detail.
 struct Able;
 
 impl Activation for Able {
@@ -139,8 +139,8 @@ async fn a_bulk_of_which_one_was_missing_counts_as_created() -> Result<()> {
     Ok(())
 }
 
-/// What a dependent desires is computed once in a run of the workflow, and anew in the next one, as the run may have changed
-/// what it depends on.
+/// A dependent's desired state is computed once in a run of the workflow, and anew in the next one, because the run may
+/// have changed its inputs.
 #[tokio::test(start_paused = true)]
 async fn a_second_run_of_the_workflow_sees_what_the_first_led_to() -> Result<()> {
     let scene = scene().await?;
@@ -169,7 +169,7 @@ async fn a_second_run_of_the_workflow_sees_what_the_first_led_to() -> Result<()>
     Ok(())
 }
 
-/// A clean-up that failed for one node isn't over, also where the reconciler looks at errors itself.
+/// A clean-up that failed for one node isn't done, even if the reconciler handles errors itself.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_is_held_up_in_a_clean_up_keeps_the_primary() -> Result<()> {
     let (scene, (script, _)) = (scene().await?, looking_on::<TestResource>());

@@ -1,11 +1,11 @@
-//! What a run has written is there for the next one, however late the watch is.
+//! A run's writes are visible to the next one, however late the watch is.
 
 use integration_tests::prelude::*;
 use operator_core::operations::WriteMode;
 
 use super::{late, pass, scene, under};
 
-/// What each run found among its secondaries before it wrote its map in this mode.
+/// The secondaries that each run found before it wrote its map in this mode.
 async fn found_with(mode: WriteMode) -> Result<Vec<Vec<String>>> {
     let scene = scene().await?;
     let found: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();

@@ -1,4 +1,4 @@
-//! Whom a change of a secondary concerns, where nobody has related the two before.
+//! Which primaries a change of a secondary concerns, if nothing has related the two before.
 
 use integration_tests::prelude::*;
 
@@ -34,7 +34,7 @@ async fn a_deletion_wakes_a_primary_that_has_come_since_the_last_change() -> Res
     Ok(())
 }
 
-/// With a mapper of its own beside the references, a secondary that moves concerns whom it leaves, too.
+/// With a mapper of its own besides the references, a secondary that moves also concerns the primaries that it leaves.
 #[tokio::test(start_paused = true)]
 async fn a_referenced_secondary_that_moves_wakes_whom_it_leaves() -> Result<()> {
     let (scene, script) = (scene().await?, Script::idle());
@@ -61,7 +61,7 @@ async fn a_referenced_secondary_that_moves_wakes_whom_it_leaves() -> Result<()> 
     Ok(())
 }
 
-/// A look at the live primary is made where something that it owned is gone, and only there.
+/// The live primary is read if an object that it owned is gone, and only then.
 #[tokio::test(start_paused = true)]
 async fn a_run_for_the_end_of_what_was_owned_looks_at_the_live_primary() -> Result<()> {
     let (scene, script) = (scene().await?, Script::<TestResource>::idle());
@@ -92,7 +92,7 @@ async fn a_run_for_the_end_of_what_was_owned_looks_at_the_live_primary() -> Resu
     Ok(())
 }
 
-/// The change is one of the metadata, which wakes nobody otherwise.
+/// The change is one of the metadata, which otherwise triggers nothing.
 #[tokio::test(start_paused = true)]
 async fn a_finalizer_that_somebody_takes_off_is_put_on_again() -> Result<()> {
     let (scene, script) = (scene().await?, Script::idle());

@@ -1,4 +1,4 @@
-//! The end of a term: what a replica does that hears of it before its time is over.
+//! The end of a term: a replica learns of it before its time is over.
 
 use integration_tests::prelude::*;
 use k8s_openapi::api::coordination::v1::Lease;
@@ -7,7 +7,7 @@ use operator_core::operator::{LostLeadership, Stopped};
 use super::{pass, scene};
 use crate::replica::{LEASE, declared, election, lease, until_leading};
 
-/// A task of the user's own that nobody drops and that writes all the time; and how many of its writes have succeeded.
+/// A task of the user's own that nothing drops and that writes all the time; and how many of its writes have succeeded.
 fn restless(written: &Arc<AtomicUsize>) -> Script {
     let written = Arc::clone(written);
     Script::new(move |_, primary: Arc<TestResource>, context| {
@@ -33,7 +33,7 @@ fn restless(written: &Arc<AtomicUsize>) -> Script {
     })
 }
 
-/// Writes somebody else's name into the lease.
+/// Writes another name into the lease.
 async fn take(scene: &Scene) -> Result<()> {
     let taken = json!({ "spec": { "holderIdentity": "somebody", "renewTime": null } });
     scene.api::<Lease>().patch(LEASE, &PatchParams::default(), &Patch::Merge(taken)).await?;
@@ -48,7 +48,7 @@ async fn leader(scene: &Scene, script: &Script) -> Result<TestOperator> {
     Ok(operator)
 }
 
-/// Its term would go on for ten seconds; somebody else may lead long before that.
+/// Its term would continue for ten seconds; another replica may lead long before that.
 #[tokio::test(start_paused = true)]
 async fn whoever_sees_another_name_in_the_lease_writes_nothing_more_and_drops_its_runs() -> Result<()> {
     let (scene, written) = (scene().await?, Arc::new(AtomicUsize::new(0)));
@@ -71,7 +71,7 @@ async fn whoever_sees_another_name_in_the_lease_writes_nothing_more_and_drops_it
     Ok(())
 }
 
-/// Somebody has taken the lease just before, which the replica hasn't noticed yet.
+/// Another replica has taken the lease just before, which this replica hasn't noticed yet.
 #[tokio::test(start_paused = true)]
 async fn a_replica_that_stops_does_not_give_away_what_is_somebody_elses() -> Result<()> {
     let (scene, script) =

@@ -1,4 +1,4 @@
-//! A bulk dependent deletes what it has made, and nothing that a mapper shows it.
+//! A bulk dependent deletes its own objects, and no others that a mapper shows it.
 
 use integration_tests::prelude::*;
 use operator_core::controller::IntoController;

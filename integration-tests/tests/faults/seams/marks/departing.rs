@@ -1,4 +1,4 @@
-//! What was deleted and takes its time, and meanwhile loses the label by which its informer shows it.
+//! Objects whose deletion takes time, and which meanwhile lose the label by which their informer shows them.
 
 use integration_tests::prelude::*;
 use operator_core::{resource::MarkNames, testing::ObjectRequest, workflow::conditions::ResourceDeleted};
@@ -12,7 +12,7 @@ async fn patch(maps: &Api<ConfigMap>, metadata: Value) -> Result<()> {
     Ok(())
 }
 
-/// A primary that is marked for deletion, whose map `one-above` somebody holds and has taken the controller's label off.
+/// A primary that is marked for deletion, whose map `one-above` is held by others and has lost the controller's label.
 async fn hidden(scene: &Scene, workflow: &Workflow<TestResource>) -> Result<TestOperator> {
     let operator = under(&Faults::none(), scene, scene.managed(&Script::idle(), workflow)).await?;
     scene.create("one", "first").await?;
@@ -28,7 +28,7 @@ async fn hidden(scene: &Scene, workflow: &Workflow<TestResource>) -> Result<Test
     Ok(operator)
 }
 
-/// How often the live object was looked at.
+/// How often the live object was read.
 fn looks(requests: &[ObjectRequest]) -> usize {
     requests.iter().filter(|one| one.resource == "configmaps" && !one.is_write()).count()
 }
@@ -70,7 +70,7 @@ async fn a_delete_postcondition_looks_at_the_live_object() -> Result<()> {
     Ok(())
 }
 
-/// What goes at once, or in view of its informer, costs no look.
+/// An object that goes at once, or that its informer shows, costs no read.
 #[tokio::test(start_paused = true)]
 async fn what_goes_at_once_is_not_looked_at() -> Result<()> {
     let scene = scene().await?;

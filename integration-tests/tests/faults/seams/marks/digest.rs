@@ -23,7 +23,7 @@ fn mark(object: &impl Resource) -> Result<String> {
     mark.cloned().context("it has no mark")
 }
 
-/// Changes the map under the name of the manager that has applied it, so that it owns the same as before.
+/// Changes the map under the name of the manager that has applied it, which then owns the same as before.
 async fn edited_as_its_manager(scene: &Scene, edit: impl FnOnce(&mut ConfigMap)) -> Result<()> {
     let maps = scene.api::<ConfigMap>();
     let mut map = maps.get("one-a").await?;
@@ -35,7 +35,7 @@ async fn edited_as_its_manager(scene: &Scene, edit: impl FnOnce(&mut ConfigMap))
     Ok(())
 }
 
-/// Whatever the mark says, and whoever has written it there.
+/// For any content of the mark, and any writer.
 #[operator_test]
 async fn what_does_not_say_that_it_was_applied_is_applied_once() -> Result<()> {
     let scene = Scene::new("digest-edited").await?;
@@ -55,7 +55,7 @@ async fn what_does_not_say_that_it_was_applied_is_applied_once() -> Result<()> {
     Ok(())
 }
 
-/// What is owned says nothing of values, and the mark is right.
+/// Ownership says nothing about values, and the mark is right.
 #[operator_test]
 async fn an_edit_under_the_manager_s_own_name_is_seen_when_something_else_is_wanted() -> Result<()> {
     let scene = Scene::new("digest-unseen").await?;
@@ -75,7 +75,7 @@ async fn an_edit_under_the_manager_s_own_name_is_seen_when_something_else_is_wan
     Ok(())
 }
 
-/// A digest of its values would be a hint for everybody who may see the annotation.
+/// A digest of its values would be a hint for everyone who may see the annotation.
 #[operator_test]
 async fn the_mark_of_a_secret_says_nothing_about_its_values_which_are_kept_all_the_same() -> Result<()> {
     let scene = Scene::new("digest-secret").await?;

@@ -1,4 +1,4 @@
-//! A primary that is made anew: what was made for it before it was.
+//! A primary that is created anew, and the objects of its former incarnation.
 
 use integration_tests::prelude::*;
 use kube::api::PropagationPolicy;
@@ -32,8 +32,8 @@ async fn what_was_orphaned_is_taken_over_by_the_next_incarnation() -> Result<()>
     Ok(())
 }
 
-/// The collector takes its owner from a child before the operator has seen that the primary goes. If the child got it back, it
-/// would be collected with the primary.
+/// The collector removes a child's owner before the operator has seen that the primary is being deleted. If the child
+/// got it back, it would be collected with the primary.
 #[operator_test]
 async fn what_was_orphaned_gets_no_owner_back_though_the_deletion_is_seen_late() -> Result<()> {
     for finalizers in [json!(null), json!(["example.com/hold"])] {
@@ -65,7 +65,7 @@ async fn what_was_orphaned_gets_no_owner_back_though_the_deletion_is_seen_late()
     Ok(())
 }
 
-/// Holds a write of a child: tells when it is on its way, and lets it go on when it is told to.
+/// Holds a write of a child: reports when it arrives, and lets it continue on request.
 fn held(write: Match) -> (Rule, Arc<Notify>, Arc<Notify>) {
     let (on_its_way, goes_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (tells, waits) = (Arc::clone(&on_its_way), Arc::clone(&goes_on));
@@ -77,7 +77,7 @@ fn held(write: Match) -> (Rule, Arc<Notify>, Arc<Notify>) {
     (rule, on_its_way, goes_on)
 }
 
-/// The same while the write of the child is on its way, which therefore meets a conflict.
+/// The same while the write of the child is in progress, which therefore meets a conflict.
 #[operator_test]
 async fn what_is_orphaned_while_it_is_written_gets_no_owner_back() -> Result<()> {
     for (use_ssa, write) in [(true, Rule::on(Verb::Apply).nth(2)), (false, Rule::on(Verb::Update).nth(1))] {
@@ -164,7 +164,7 @@ async fn what_a_backup_brings_back_is_waited_for_or_taken_over() -> Result<()> {
     let nodes = [wanted_map("a"), wanted_map("a").without_owner()];
     for (name, node) in ["marks-backup-owned", "marks-backup-unowned"].into_iter().zip(nodes) {
         let scene = Scene::new(name).await?;
-        scene.failures.allow("is about to be collected");
+        scene.failures.allow("is about to be garbage-collected");
         let workflow = workflow_of_one(node)?;
         let controller = || scene.managed(&saying(), &workflow);
         let operator = scene.start(controller()).await?;
@@ -192,11 +192,11 @@ async fn what_a_backup_brings_back_is_waited_for_or_taken_over() -> Result<()> {
     Ok(())
 }
 
-/// Nothing is written to what the collector is about to take.
+/// Nothing is written to an object that the collector is about to delete.
 #[tokio::test(start_paused = true)]
 async fn what_is_about_to_be_collected_is_not_written() -> Result<()> {
     let scene = scene().await?;
-    scene.failures.expect("is about to be collected; it is created again then");
+    scene.failures.expect("is about to be garbage-collected; it is created again after that");
     let workflow = workflow_of_one(wanted_map("a"))?;
     let one = scene.create("one", "first").await?;
     let map = integration_tests::map_of(&one, "a", "before");

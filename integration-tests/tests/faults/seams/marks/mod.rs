@@ -1,4 +1,4 @@
-//! Whose an object is: nothing foreign is touched, and nothing of ours is forgotten.
+//! The owner of an object: nothing foreign is touched, and nothing of ours is forgotten.
 
 mod bulks;
 mod departing;
@@ -24,7 +24,7 @@ fn marks(map: &ConfigMap) -> [String; 3] {
     [label(names.controller()), label(names.node()), label(names.owner())]
 }
 
-/// Somebody makes a map that is called like one that the primary's node wants.
+/// Someone creates a map with the name of one that the primary's node wants.
 async fn somebodys_map(scene: &Scene, name: &str) -> Result<ConfigMap> {
     let map = ConfigMap {
         metadata: kube::api::ObjectMeta { name: Some(name.to_owned()), ..Default::default() },

@@ -1,11 +1,11 @@
-//! What is not to be there is found by its marks: nobody is asked what it would look like.
+//! Objects that should not exist are found by their marks, without computing their desired states.
 
 use integration_tests::prelude::*;
 use tracing::Level;
 
 use super::{gone_after, message, pass, saying, scene, under};
 
-/// A map that is wanted only with the value `on`, and whose desired state can't be told without it.
+/// A map that is wanted only with the value `on`, and whose desired state can't be computed without it.
 fn optional(owned: bool) -> Result<Workflow<TestResource>> {
     let public =
         |primary: &TestResource| (primary.spec.value == "on").then(|| map_of(primary, "public", "shown"));

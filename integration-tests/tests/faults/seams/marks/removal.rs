@@ -1,16 +1,16 @@
-//! A removal is bound to the state that was judged.
+//! A deletion is bound to the state that was judged.
 
 use http::Method;
 use integration_tests::prelude::*;
 
 use super::saying;
 
-/// Somebody edits the object just before it is removed: the requests that follow, and whether it is still there.
+/// Someone edits the object just before it is deleted: the requests that follow, and whether it still exists.
 async fn edited_before(name: &str, edit: Value) -> Result<(Vec<String>, bool)> {
     edited_often(&Scene::new(name).await?, 1, edit).await
 }
 
-/// The same where somebody edits it so many times, before each attempt.
+/// The same if someone edits it this many times, before each attempt.
 async fn edited_often(scene: &Scene, times: usize, edit: Value) -> Result<(Vec<String>, bool)> {
     let workflow = workflow_of_one(node(counted_maps))?;
     let (others, attempts) = (scene.clone(), AtomicUsize::new(0));
@@ -50,7 +50,7 @@ async fn what_somebody_has_edited_meanwhile_is_judged_again_and_removed() -> Res
     Ok(())
 }
 
-/// The run gives up after the third state, so that nobody keeps it busy; the next one goes on.
+/// The run gives up after the third state, so nobody can keep it busy; the next run continues.
 #[operator_test]
 async fn three_states_are_judged_in_one_run() -> Result<()> {
     let scene = Scene::new("marks-thrice").await?;

@@ -30,7 +30,7 @@ async fn other_people_s_objects_never_come_into_memory() -> Result<()> {
     Ok(())
 }
 
-/// A create is locked to absence, so that nothing is read where nothing is wrong.
+/// A create is bound to absence, so nothing is read if nothing is wrong.
 #[tokio::test(start_paused = true)]
 async fn only_a_conflict_leads_to_a_look_by_name() -> Result<()> {
     let scene = scene().await?;

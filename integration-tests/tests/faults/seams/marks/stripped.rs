@@ -1,11 +1,11 @@
-//! Somebody takes marks away, puts wrong ones on, or makes copies.
+//! Others remove marks, add wrong ones, or make copies.
 
 use integration_tests::prelude::*;
 use operator_core::{Node, One, dependent::matcher::Matcher};
 
 use super::{marks, pass, saying, scene, under};
 
-/// Whatever is missing of the marks is there again after the next run, with one write.
+/// Missing marks are restored by the next run, with one write.
 async fn mended(map: Node<TestResource, One<ConfigMap>>, edits: &[Value]) -> Result<()> {
     let scene = scene().await?;
     let workflow = workflow_of_one(map)?;
@@ -33,7 +33,7 @@ async fn mended(map: Node<TestResource, One<ConfigMap>>, edits: &[Value]) -> Res
     Ok(())
 }
 
-/// Whether these labels, merged in, take the controller's away.
+/// Whether these labels, merged in, remove the controller's.
 fn hides(labels: &Value) -> bool {
     labels.is_null() || labels.get("operator-core.io/controller").is_some_and(Value::is_null)
 }

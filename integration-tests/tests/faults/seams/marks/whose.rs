@@ -1,4 +1,4 @@
-//! What is taken over, and what is not.
+//! Which objects are taken over, and which aren't.
 
 use integration_tests::prelude::*;
 use operator_core::dependent::Adoption;
@@ -46,7 +46,7 @@ async fn marks_stand_in_the_object_s_own_metadata_only() -> Result<()> {
     Ok(())
 }
 
-/// What is nobody's, and what is somebody's, under each policy: the first line of the errors, and who has it in the end.
+/// Objects with and without an owner, under each policy: the first line of the errors, and the owner in the end.
 async fn adopted(adoption: Adoption, owned: bool) -> Result<(String, Vec<String>)> {
     let scene = scene().await?;
     scene.failures.allow("exists already");
@@ -102,7 +102,7 @@ async fn what_is_another_node_s_is_named() -> Result<()> {
     let scene = scene().await?;
     scene
         .failures
-        .expect("its labels say that node `other` of controller `script`, for the primary with uid");
+        .expect("according to its labels node `other` of controller `script`, for the primary with uid");
     let operator = under(&Faults::none(), &scene, controller(&scene, Adoption::Never)?).await?;
     let one = scene.create("one", "ours").await?;
     pass(10).await;

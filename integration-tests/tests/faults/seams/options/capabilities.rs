@@ -1,4 +1,4 @@
-//! What dependents may do: create only, read only, and of several objects those that are theirs.
+//! The capabilities of dependents: create only, read only, and, of several objects, only their own.
 
 use integration_tests::prelude::*;
 use kube::core::{ApiResource, DynamicObject};

@@ -1,4 +1,4 @@
-//! The filters of sources outside the cluster: what doesn't pass wakes nobody, and is known all the same.
+//! The filters of sources outside the cluster: a filtered resource triggers nothing, and is known all the same.
 
 use integration_tests::prelude::*;
 use operator_core::{
@@ -18,12 +18,12 @@ impl ExternalResource for Level {
     fn id(&self) {}
 }
 
-/// What the other system has for the one primary.
+/// The other system's data about the one primary.
 type System = Arc<Mutex<Option<Level>>>;
 
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// Only high levels are heard of when they come and go, only growth is heard of in between, and 13 never.
+/// Only high levels are reported when they come and go, only growth is reported in between, and 13 never.
 macro_rules! filtered {
     ($source:expr) => {
         $source
@@ -34,7 +34,7 @@ macro_rules! filtered {
     };
 }
 
-/// Each step: what the other system has from now on, and whether that wakes the primary.
+/// Each step: the other system's data from now on, and whether it triggers the primary.
 const STEPS: [(Option<u32>, bool); 10] = [
     (Some(5), false),
     (Some(13), false),

@@ -1,4 +1,4 @@
-//! What a declaration can say, and what comes of it: each option is seen to take effect by what runs, and by what doesn't.
+//! The options of a declaration: the effect of each one is seen by what runs, and by what doesn't.
 
 mod capabilities;
 mod external_filters;

@@ -1,4 +1,4 @@
-//! What a run reads of its own primary, and what a source of the user's own says of itself.
+//! A run's reads of its own primary, and the health of a source of the user's own.
 
 use integration_tests::prelude::*;
 use operator_core::{

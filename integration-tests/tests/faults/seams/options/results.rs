@@ -1,4 +1,4 @@
-//! What the nodes of a workflow came to last, and its picture.
+//! The latest states of a workflow's nodes, and its picture.
 
 use integration_tests::prelude::*;
 use jiff::Timestamp;

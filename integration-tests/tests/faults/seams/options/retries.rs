@@ -1,4 +1,4 @@
-//! Errors that say that they are not to be retried, failures that a run deals with, and a retry of the user's own.
+//! Errors that must not be retried, failures that a run handles, and a retry of the user's own.
 
 use anyhow::anyhow;
 use integration_tests::prelude::*;
@@ -62,7 +62,7 @@ impl Cleaner for Choosy {
 async fn an_error_that_the_reconciler_calls_hopeless_is_not_retried() -> Result<()> {
     let (scene, choosy) = (scene().await?, Choosy::default());
     let controller = Controller::builder(choosy.clone()).status(status).namespaces([&scene.namespace]);
-    let operator = under(&calm(), &scene, controller).await?;
+    let operator = under(&calm(), &scene, controller.retry(GenericRetry::josdk())).await?;
     scene.create("hopeless", "invalid").await?;
     scene.create("hopeful", "busy").await?;
     pass(HOUR).await;
@@ -88,7 +88,7 @@ async fn an_error_that_the_reconciler_calls_hopeless_is_not_retried() -> Result<
 async fn a_clean_up_that_the_reconciler_calls_hopeless_is_not_retried() -> Result<()> {
     let (scene, choosy) = (scene().await?, Choosy::default());
     let controller = Controller::builder(choosy.clone()).with_cleaner().namespaces([&scene.namespace]);
-    let operator = under(&calm(), &scene, controller).await?;
+    let operator = under(&calm(), &scene, controller.retry(GenericRetry::josdk())).await?;
     for (name, value) in [("hopeless", "clean-up invalid"), ("hopeful", "clean-up busy")] {
         scene.create(name, value).await?;
         pass(60).await;
@@ -134,7 +134,8 @@ async fn an_error_that_says_so_ends_the_retries() -> Result<()> {
     for (what, why, expected) in controls {
         let (scene, script) = (scene().await?, Script::failing(why));
         let script = script.on_error(|_, _, error| said(error.to_string()));
-        let operator = under(&calm(), &scene, scene.controller(&script)).await?;
+        let controller = scene.controller(&script).retry(GenericRetry::josdk());
+        let operator = under(&calm(), &scene, controller).await?;
         scene.create("one", "value").await?;
         pass(HOUR).await;
         assert_eq!(script.runs.count(), expected, "{what}: runs in an hour");

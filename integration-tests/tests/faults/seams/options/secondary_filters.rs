@@ -1,4 +1,4 @@
-//! The filters of secondaries: what doesn't pass wakes nobody, and is known all the same.
+//! The filters of secondaries: a filtered change triggers nothing, and is known all the same.
 
 use integration_tests::prelude::*;
 use operator_core::resource::MappingAnnotations;
@@ -102,7 +102,7 @@ async fn the_generic_filter_is_asked_for_each_change_with_the_newest_state() -> 
     Ok(())
 }
 
-/// Filters decide whom a change wakes, and nothing else.
+/// Filters decide whom a change triggers, and nothing else.
 #[tokio::test(start_paused = true)]
 async fn a_change_that_does_not_pass_is_known_all_the_same() -> Result<()> {
     let (scene, (script, found)) = (scene().await?, looking());

@@ -1,5 +1,5 @@
-//! What happens after the start: a right that is lost, a replica that begins to lead, sources that start later, and pushes that
-//! came before.
+//! Changes after the start: a right that is lost, a replica that begins to lead, sources that start later, and pushes
+//! that came before.
 
 use integration_tests::prelude::*;
 use operator_core::{CachingInboundEventSource, event_source::ExternalResource, testing::faults::LineFault};

@@ -1,5 +1,5 @@
-//! An operator that can't follow everything from the start: one of two namespaces, or one of several kinds, is missing. Who is
-//! concerned waits, is named, and catches up; the others run. Or the start fails, where it is told to.
+//! An operator that can't follow everything from the start: one of two namespaces, or one of several kinds, is missing.
+//! Primaries that are concerned wait, are named, and catch up; the others run. Or the start fails, if so configured.
 
 mod divided;
 mod later;
@@ -55,7 +55,7 @@ impl Two {
         self.operator().config(self.scene.cluster.config_as(&self.user, &[]))
     }
 
-    /// Whatever can be granted, but for one rule in the other namespace.
+    /// All possible rights, except for one rule in the other namespace.
     async fn grant_all_but(&self, missing: &str) -> Result<()> {
         for (name, rule) in [("primaries", primaries()), ("maps", managed_maps())] {
             self.scene.grant(name, &self.user, &rule).await?;
@@ -121,7 +121,7 @@ fn caught_up_once(runs: &[RecordedRun]) {
     assert_eq!(runs[0].attempt, None);
 }
 
-/// Says what each run sees: how many config maps belong to its primary.
+/// Reports what each run sees: how many config maps belong to its primary.
 fn counting() -> Script {
     Script::new(|_, _: Arc<TestResource>, context| {
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! Sources that follow something else than the controller's namespaces: nobody knows whom they concern.
+//! Sources that follow other namespaces than the controller: it is unknown which primaries they concern.
 
 use futures::{FutureExt, future::BoxFuture};
 use integration_tests::prelude::*;
@@ -14,7 +14,7 @@ use super::{
     *,
 };
 
-/// Nobody runs, however the rest is; and all do once lists are answered.
+/// No primary runs before lists are answered; then all do.
 async fn everybody_waits(two: &Two, source: InformerEventSource<ConfigMap>, faults: &Faults) -> Result<()> {
     two.scene.create("one", "first").await?;
     two.create_other("two", "first").await?;
@@ -56,7 +56,7 @@ async fn everybody_waits_for_a_source_with_namespaces_of_its_own() -> Result<()>
     everybody_waits(&two, source, &faults).await
 }
 
-/// A source of the user's own, that is there when the test says so.
+/// A source of the user's own, which is synced when the test says so.
 #[derive(Clone, Debug, Default)]
 struct Own(Arc<(AtomicBool, Notify)>);
 
@@ -143,8 +143,9 @@ async fn what_is_wanted_in_a_namespace_that_is_not_synced_is_not_taken_for_missi
     operator.stop().await;
 
     let faults = two.refused("configmaps");
-    let created = Rule::on(Verb::Create).resource("configmaps").delay(std::time::Duration::ZERO);
-    let applied = Rule::on(Verb::Apply).resource("configmaps").delay(std::time::Duration::ZERO);
+    let created =
+        Rule::on(Verb::Create).resource("configmaps").fault(Fault::Delay(std::time::Duration::ZERO));
+    let applied = Rule::on(Verb::Apply).resource("configmaps").fault(Fault::Delay(std::time::Duration::ZERO));
     let written = Faults::new([created.clone(), applied.clone()]);
     let builder = two.operator().transport(written.hook()).transport(faults.hook());
     let operator = TestOperator::start_unsynced(builder.register(declared(&saying())?)).await?;
@@ -162,7 +163,7 @@ async fn what_is_wanted_in_a_namespace_that_is_not_synced_is_not_taken_for_missi
     Ok(())
 }
 
-/// Its list is refused, so that the cache knows nothing of it; the clean-up waits, as nobody else would delete it.
+/// Its list is refused, so the cache knows nothing of it; the clean-up waits, because nothing else would delete it.
 #[tokio::test(start_paused = true)]
 async fn a_clean_up_waits_for_a_namespace_in_which_a_name_of_its_own_may_be_taken() -> Result<()> {
     let two = Two::new().await?;

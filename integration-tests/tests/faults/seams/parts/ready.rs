@@ -1,4 +1,4 @@
-//! What `/readyz` says.
+//! The answer of `/readyz`.
 
 use integration_tests::prelude::*;
 use tokio::{
@@ -8,7 +8,7 @@ use tokio::{
 
 use super::*;
 
-/// The lines of `/readyz`, without the first one, which tells the status.
+/// The lines of `/readyz`, without the first one, which has the status.
 async fn readyz(operator: &TestOperator) -> Result<(bool, String)> {
     let address = operator.operator().http_address().await.context("it serves")?;
     let mut stream = TcpStream::connect(address).await?;
@@ -19,7 +19,7 @@ async fn readyz(operator: &TestOperator) -> Result<(bool, String)> {
     Ok((head.starts_with("HTTP/1.1 200"), body.to_owned()))
 }
 
-/// On both servers: what is said of the one that waits, word for word, and that it catches up.
+/// On both servers: the exact report about the one that waits, and that it catches up.
 #[operator_test]
 async fn readyz_names_who_waits_for_what_until_the_right_comes() -> Result<()> {
     let two = Two::on(Scene::new("parts").await?).await?;

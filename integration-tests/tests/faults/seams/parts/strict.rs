@@ -1,4 +1,4 @@
-//! A start that fails where something is missing, and what is told of sources that stop.
+//! A start that fails if something is missing, and the reports of sources that stop.
 
 use std::panic;
 
@@ -14,7 +14,7 @@ use operator_core::{
 use super::{super::pass, *};
 use crate::replica::{election, lease};
 
-/// What the callback was given.
+/// The callback's arguments.
 #[derive(Clone, Debug, Default)]
 struct Told(Arc<Mutex<Vec<StoppedSource>>>);
 
@@ -35,7 +35,7 @@ fn strict(builder: OperatorBuilder, told: &Told) -> OperatorBuilder {
     builder.cache_sync_timeout(TIMEOUT).stop_on_source_error_at_start(true).on_source_stopped(told.callback())
 }
 
-/// On both servers: the words, the callback, and that nothing runs, neither before nor after.
+/// On both servers: the message, the callback, and that nothing runs, neither before nor after.
 #[operator_test]
 async fn a_start_fails_in_time_with_source_namespace_and_the_missing_rule() -> Result<()> {
     let two = Two::on(Scene::new("strict").await?).await?;

@@ -1,4 +1,4 @@
-//! What each child looks like.
+//! The desired state of each child.
 
 use k8s_openapi::api::{
     apps::v1::Deployment,

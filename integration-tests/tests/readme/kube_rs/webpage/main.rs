@@ -1,5 +1,5 @@
-//! The sample's operator on kube-rs alone: what is counted is `style.rs`, as the sample's types, contents of children, and `main` are
-//! counted nowhere.
+//! The sample's operator on kube-rs alone: only `style.rs` is counted, because the sample's types, the contents of
+//! children, and `main` aren't counted anywhere.
 
 mod children;
 mod page;

@@ -1,27 +1,27 @@
-//! One list-watch of one collection, and the informers that are shown what it shows: all of an operator that follow the
-//! same objects in the same form.
+//! One list-watch of one collection, shared by all informers of an operator that follow the same objects in the same
+//! form.
 //!
 //! ```text
 //!                           ┌─▶ engine of controller a: its store, indexes, own writes, handler
 //! list_watch ──▶ Feed ──────┼─▶ engine of controller b: the same bytes, everything else of its own
-//!                  │        └─▶ one that comes later: first what is there, then what the others get
-//!                  └ what exists, kept once if others may come
+//!                  │        └─▶ one that joins later: first the existing objects, then the same as the others
+//!                  └ the objects, kept once if others may join
 //! ```
 //!
-//! The future of one of the informers drives the list-watch; when that one is dropped, another one goes on where it
-//! stopped, with a new watch and without a new list. When the last one leaves, everything is forgotten.
+//! The future of one of the informers drives the list-watch. When it is dropped, the future of another continues where it
+//! stopped, with a new watch and without a new list. When the last informer leaves, everything is forgotten.
 //!
 //! # Guarantees
 //! - Each informer gets everything in the order in which the server has shown it, as if it were alone, and nothing after
 //!   it has left.
-//! - An informer that comes later is told of all that exists, without a request, and of the feed's trouble. If it knows more
-//!   than the feed, nothing older is told, and no end of what the feed hasn't shown yet.
-//! - It is synced once it knows what the others know; while the watch isn't open, that is with its next event or list.
-//! - An informer that selects less than its feed is told of an object that it doesn't select any more as deleted, and
-//!   never of one that it doesn't select.
+//! - An informer that joins later gets all objects, without a request, and learns of the feed's trouble. If it knows
+//!   more than the feed, it gets nothing older, and no end of an object that the feed hasn't shown yet.
+//! - It is synced once it knows what the others know. While the watch isn't open, it is synced with its next event or list.
+//! - For an informer that selects less than its feed, an object that it no longer selects counts as deleted, and one that
+//!   it never selected isn't shown.
 //!
 //! # Assumptions
-//! - What is handed to engines takes no lock of a feed.
+//! - An engine takes no lock of a feed while it processes what the feed shows.
 
 mod pool;
 mod seat;
@@ -48,22 +48,22 @@ use state::FeedState;
 /// Returns whether an informer selects an object among those of its feed.
 pub(crate) type Selects = Arc<dyn Fn(&TextObject) -> bool + Send + Sync>;
 
-/// A list-watch, and who is shown what it shows.
+/// A list-watch, and the informers that follow it.
 pub(in crate::cache) struct Feed {
-    /// In logs.
+    /// The name in logs.
     pub(in crate::cache) name: String,
     pub(in crate::cache) collection: Collection,
     /// Reads what the server sends.
     pub(in crate::cache) face: Arc<dyn Face>,
-    /// The same, for what all informers want of it.
+    /// The same, with the wishes of all informers.
     view: Arc<View>,
     state: Mutex<FeedState>,
-    /// Held by the one that drives; with how far that has come.
+    /// Held by the future that drives, with its progress.
     pub(in crate::cache) turn: tokio::sync::Mutex<Option<super::Progress>>,
 }
 
 impl Feed {
-    /// `is_shared`: others may come, and are to be told what exists.
+    /// `is_shared`: others may join, and then get what exists.
     pub(in crate::cache) fn new(
         name: &str,
         collection: Collection,

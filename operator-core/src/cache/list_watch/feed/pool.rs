@@ -1,4 +1,4 @@
-//! The feeds of an operator, found by what they show.
+//! The feeds of an operator, found by their keys.
 
 use std::{
     any::TypeId,
@@ -24,7 +24,7 @@ pub(crate) struct InformerPool(Arc<Mutex<BTreeMap<Key, Weak<Feed>>>>);
 /// How an informer takes part in a pool.
 pub(crate) struct Share {
     pub(crate) pool: InformerPool,
-    /// A label selector that includes more than the informer's own, for all that share it; and what of that is its own.
+    /// A wider label selector than the informer's own, for all that share it; and the informer's own selection.
     pub(crate) wider: Option<(String, Selects)>,
 }
 
@@ -34,13 +34,13 @@ impl Share {
         self.wider.as_ref().map(|(labels, _)| &**labels)
     }
 
-    /// What the informer selects of what all follow; `None` for all of it.
+    /// The informer's own selection; `None` for all objects.
     pub(in crate::cache) fn selects(&self) -> Option<Selects> {
         self.wider.as_ref().map(|(_, selects)| Arc::clone(selects))
     }
 }
 
-/// What distinguishes one list-watch from another.
+/// Distinguishes one list-watch from another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::cache) struct Key {
     cluster: (Cluster, u64),
@@ -85,7 +85,7 @@ impl Key {
 }
 
 impl InformerPool {
-    /// The feed with this key, for an informer with this view; `make` makes one if nobody uses such a feed.
+    /// The feed with this key, for an informer with this view; `make` makes one if none is in use.
     pub(in crate::cache) fn feed(&self, key: Key, view: &View, make: impl FnOnce() -> Feed) -> Arc<Feed> {
         let mut feeds = self.0.lock();
         if let Some(feed) = feeds.get(&key).and_then(Weak::upgrade) {

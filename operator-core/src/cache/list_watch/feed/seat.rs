@@ -16,9 +16,9 @@ use crate::{
 #[derive(Clone)]
 pub(in crate::cache) struct Seat {
     pub(in crate::cache) engine: Arc<Engine>,
-    /// The collection of the informer's that the feed is for it.
+    /// The informer's collection that the feed shows.
     pub(in crate::cache) scope: ScopeIndex,
-    /// What it selects of the feed's objects; `None` for all.
+    /// Its own selection; `None` for all objects.
     pub(in crate::cache) selects: Option<Selects>,
 }
 
@@ -30,7 +30,7 @@ pub(in crate::cache) struct Seated<'f> {
 }
 
 impl Feed {
-    /// From now on the informer is shown everything; and, before this returns, what exists already, if that is known.
+    /// From now on the informer is shown everything; and, before this returns, the existing objects, if they are known.
     pub(in crate::cache) async fn join(&self, seat: Seat) -> Seated<'_> {
         let id = self.lock().join(seat);
         let seated = Seated { feed: self, id };
@@ -48,7 +48,7 @@ impl Drop for Seated<'_> {
 }
 
 impl Seat {
-    /// One whose metadata can't be read may be anything.
+    /// An object whose metadata can't be read may be any object.
     pub(super) fn is_selected(&self, item: &Decoded) -> bool {
         let Some(selects) = &self.selects else { return true };
         item.kept().is_none_or(|kept| selects(kept))
@@ -70,7 +70,7 @@ impl Seat {
         match self.as_selected(event) {
             Some(event) => self.engine.watched(self.scope, event),
             None => {
-                // It is one of the others', and shows how far the collection has come.
+                // The object is one of the others', and shows how far the collection has come.
                 if let Some(version) = event.item().kept().and_then(TextObject::version) {
                     self.engine.bookmark(self.scope, version);
                 }
@@ -78,15 +78,14 @@ impl Seat {
         }
     }
 
-    /// Others have been shown this, or are shown it, while the informer doesn't know everything yet.
+    /// The others have seen this event, or see it now, while the informer doesn't know everything yet.
     pub(super) fn joined(&self, event: &WatchEvent) {
         if let Some(event) = self.as_selected(event) {
             self.engine.joined(self.scope, event);
         }
     }
 
-    /// What the event means for the informer. An object that it doesn't select any more is gone, as far as it is
-    /// concerned.
+    /// The event as the informer sees it. An object that it doesn't select any more is gone.
     fn as_selected(&self, event: &WatchEvent) -> Option<WatchEvent> {
         let item = event.item();
         if self.is_selected(item) {

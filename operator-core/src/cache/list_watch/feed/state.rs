@@ -1,4 +1,4 @@
-//! What a feed has shown, and to whom.
+//! What a feed has shown, and to which informers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,17 +21,17 @@ const TOLD_AT_A_TIME: usize = if cfg!(test) { 1 } else { 32 };
 
 /// Everything under a feed's lock.
 pub(super) struct FeedState {
-    /// By the order of their coming.
+    /// In the order in which they joined.
     seats: BTreeMap<u64, Seat>,
     next: u64,
-    /// Those that came after the last list was asked for, and don't know yet what the others know: from where on they are
-    /// to be told what exists; `None` if they were told everything.
+    /// Informers that joined after the last list was requested, and don't know yet what the others know: the key after
+    /// which they still have to be shown the objects; `None` if they were shown all of them.
     joining: BTreeMap<u64, Option<Bound<ObjectKey>>>,
-    /// What exists, if others may come.
+    /// The objects that exist, if others may join.
     objects: Option<BTreeMap<ObjectKey, Last>>,
     /// What a list has shown so far; `None` between lists.
     listing: Option<Listing>,
-    /// Up to which version everything was shown; `None` before the first list is complete.
+    /// The version up to which everything was shown; `None` before the first list is complete.
     version: Option<String>,
     /// The last list showed an item whose name couldn't be read.
     blind: bool,
@@ -83,7 +83,7 @@ impl FeedState {
         self.generation
     }
 
-    /// Those that know everything that was shown.
+    /// The informers that know everything that was shown.
     fn seated(&self) -> impl Iterator<Item = &Seat> {
         self.seats.iter().filter(|(id, _)| !self.joining.contains_key(id)).map(|(_, seat)| seat)
     }
@@ -243,7 +243,7 @@ impl FeedState {
 
     pub(super) fn health_changed(&mut self, health: &SourceHealth) {
         self.health = health.clone();
-        // Joiners, too: what keeps the list from ending concerns them most.
+        // Joining informers as well: the trouble that keeps the list from ending concerns them most.
         self.seats.values().for_each(|seat| seat.health_changed(health));
     }
 

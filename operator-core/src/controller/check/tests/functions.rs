@@ -1,4 +1,4 @@
-//! What is told of nodes that are functions, and of controllers without a reconciler.
+//! The mistakes of nodes that are functions, and of controllers without a reconciler.
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 
@@ -56,7 +56,7 @@ fn data_that_a_node_or_its_condition_takes_has_to_be_put_by_the_reconciler() {
     );
     let expected = "controller `pods`: node `granted` takes a `Data<Plan>`, which nothing puts into the run\n  \
                     why   it would fail in each run\n  \
-                    write `.puts::<Plan>()` on the controller (`puts(Plan)` in an attribute), whose reconciler says `cx.put(…)`; or \
+                    write `.puts::<Plan>()` on the controller (`puts(Plan)` in an attribute), whose reconciler calls `cx.put(…)`; or \
                     `Option<Data<Plan>>` in the function\n";
     assert_eq!(told(pods().workflow(nodes()).puts::<Quota>()).trim_end(), expected.trim_end());
     let alone = told(Controller::of_existing::<Pod>().workflow((granted,)));

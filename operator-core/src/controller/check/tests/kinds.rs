@@ -1,4 +1,4 @@
-//! What the declarations of the table are made of.
+//! The parts of the table's declarations.
 
 use std::{collections::BTreeMap, future::ready, marker::PhantomData, sync::Arc, time::Duration};
 
@@ -32,7 +32,7 @@ pub(super) fn role(_: &Pod) -> ClusterRole {
     ClusterRole::default()
 }
 
-/// What others make.
+/// An object that others make.
 pub(super) fn read(_: &Pod) -> Read<ConfigMap> {
     Read::only()
 }

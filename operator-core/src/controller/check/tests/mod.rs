@@ -1,4 +1,4 @@
-//! Each way in which a declaration can contradict itself, with the lines that are told.
+//! Each way in which a declaration can contradict itself, with the reported lines.
 
 mod functions;
 mod kinds;
@@ -13,7 +13,7 @@ fn pods() -> ControllerBuilder<Pods> {
     Controller::builder(Pods)
 }
 
-/// What is told of it; nothing where it is sound.
+/// The report; empty if the declaration is sound.
 fn told(controller: impl IntoController) -> String {
     controller.into_controller().err().map(|mistakes| mistakes.to_string()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The table: a declaration, and what is told of it.
+//! The table: a declaration, and its report.
 
 use std::{fmt::Write as _, time::Duration};
 

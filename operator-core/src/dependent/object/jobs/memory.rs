@@ -11,14 +11,14 @@ use crate::resource::{AnyObject, ControllerMarks, DoneBy, DoneJobs, ObjectKey, h
 pub(in crate::dependent) struct Jobs {
     pub(super) node: Option<DoneBy>,
     wanted: BTreeMap<ObjectKey, String>,
-    /// The wanted ones that were done, whatever the node's name was then.
+    /// The wanted Jobs that were done, whatever the node's name was then.
     done: Mutex<BTreeSet<String>>,
     /// The content of the node's entry in the annotation.
     written: BTreeSet<String>,
 }
 
 impl Jobs {
-    /// The wanted ones, by their fingerprints, and what the primary remembers about them.
+    /// The wanted Jobs, by their fingerprints, and what the primary remembers about them.
     pub(super) fn new(
         node: DoneBy,
         wanted: BTreeMap<ObjectKey, String>,
@@ -31,7 +31,7 @@ impl Jobs {
         Self { node: Some(node), wanted, done: Mutex::new(done), written }
     }
 
-    /// Those that are wanted and not known to be done.
+    /// The wanted Jobs that aren't known to be done.
     pub(super) fn unknown<'w>(
         wanted: &'w BTreeMap<ObjectKey, String>,
         remembered: &DoneJobs,
@@ -46,18 +46,18 @@ impl Jobs {
         *self.done.lock() != self.written
     }
 
-    /// Brings the entry up to date, whatever else has been remembered there in the meantime.
+    /// Updates the entry, whatever else has been remembered there in the meantime.
     pub(super) fn note_in(&self, remembered: &mut DoneJobs) {
         let Some(node) = &self.node else { return };
         remembered.note(node, &self.done.lock(), |print| self.wanted.values().any(|wanted| wanted == print));
     }
 
-    /// The entry was brought up to date.
+    /// The entry was updated.
     pub(super) fn noted(&mut self) {
         self.written = self.done.lock().clone();
     }
 
-    /// Whether the Job is over, so that it needn't exist.
+    /// Whether the Job is over, and needn't exist.
     pub(in crate::dependent) fn is_over(&self, key: &ObjectKey) -> bool {
         self.wanted.get(key).is_some_and(|print| self.done.lock().contains(print))
     }

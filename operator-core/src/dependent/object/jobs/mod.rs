@@ -1,4 +1,4 @@
-//! Jobs that have succeeded and are gone: they are remembered in an annotation of the primary, so that they aren't
+//! Jobs that have succeeded and are gone: an annotation of the primary remembers them, and they aren't
 //! created again.
 //!
 //! ```text
@@ -29,8 +29,8 @@ use crate::{
 pub(in crate::dependent) use memory::Jobs;
 
 impl OfPrimary<'_> {
-    /// What is remembered about the Jobs that are wanted; nothing is remembered about objects of other kinds. What was
-    /// done for another content is forgotten before anything is created.
+    /// What is remembered about the wanted Jobs; nothing is remembered about objects of other kinds. A Job that was
+    /// done with other content is forgotten before anything is created.
     pub(in crate::dependent) async fn jobs(
         &self,
         desired: impl IntoIterator<Item = AnyObject, IntoIter: Send>,
@@ -73,7 +73,7 @@ impl OfPrimary<'_> {
         self.remember(&nothing).await
     }
 
-    /// Remembers what has succeeded since the last call, and forgets what isn't wanted.
+    /// Remembers the Jobs that have succeeded since the last call, and forgets those that aren't wanted.
     pub(in crate::dependent) async fn remember(&self, jobs: &Jobs) -> Result<(), Error> {
         if !jobs.has_news() {
             return Ok(());
@@ -96,7 +96,7 @@ impl OfPrimary<'_> {
         self.marks.of.done_by(&self.marks.node, self.marks.beside)
     }
 
-    /// The annotation of the primary that is known here, including what this run has written itself.
+    /// The primary's annotation as known here, including what this run has written itself.
     fn remembered(&self) -> DoneJobs {
         let newest = self.asked.context.primary();
         newest.map(|primary| DoneJobs::of(&*primary, self.marks.of)).unwrap_or_default()

@@ -42,13 +42,13 @@ type What = (usize, usize);
 /// The Jobs of a controller that are there, with contents and states.
 type There = BTreeMap<usize, (usize, State)>;
 
-/// What can happen. The first number is always that of the controller.
+/// The possible events. The first number is always that of the controller.
 #[derive(Clone, Debug)]
 enum Step {
     /// The primary changes: these contents are wanted now.
     Want(usize, [Option<usize>; JOBS]),
     End(usize, usize, State),
-    /// Its time is over, or somebody has deleted it.
+    /// Its time is over, or someone has deleted it.
     Remove(usize, usize),
     Rename(usize),
     /// The replica sees the annotations, and the Jobs, as they are by now; with both it was started anew.
@@ -79,9 +79,9 @@ struct Owner {
     node: usize,
     wanted: [Option<usize>; JOBS],
     there: There,
-    /// What must not be made again.
+    /// The Jobs that must not be created again.
     must: BTreeSet<What>,
-    /// What may be left alone though it isn't there.
+    /// The Jobs that may be left alone though they don't exist.
     may: BTreeSet<What>,
 }
 
@@ -90,7 +90,7 @@ fn marks(controller: usize, node: usize) -> ControllerMarks {
     ControllerMarks::new(MarkNames::default(), CONTROLLERS[controller], BTreeSet::new(), nodes)
 }
 
-/// What a replica knows.
+/// The knowledge of a replica.
 #[derive(Clone, Default)]
 struct Known {
     primary: ConfigMap,
@@ -192,7 +192,7 @@ impl World {
         self.replicas[at].primary = self.primary.clone();
     }
 
-    /// What the shell does in a run; none if it has died.
+    /// The work of the shell in a run; none if it has died.
     fn run(&mut self, of: usize, at: usize, mut writes: usize) -> Result<Option<()>, TestCaseError> {
         let mut may_write = || {
             let lives = writes > 0;
@@ -324,7 +324,7 @@ proptest! {
         for step in &steps {
             world.step(step)?;
         }
-        // In the end nothing is in the annotation that nobody wants.
+        // In the end the annotation has nothing unwanted.
         for of in 0..CONTROLLERS.len() {
             world.step(&Step::Want(of, [None; JOBS]))?;
             world.step(&Step::Sync(0, true, true))?;

@@ -17,12 +17,20 @@ use crate::{
 impl<E: External<P>, P: KubeObject> One<'_, E, P> {
     pub(super) async fn note(&mut self) -> Result<(), BoxError> {
         self.of.try_out(self.facts.several, self.context.any()).await?;
-        // In vain if the call isn't made.
+        // The note would be in vain if the call isn't made.
         let checked = self.of.system.check(self.record(), self.context.wall_clock());
         checked.map_err(CallError::boxed)?;
         let now = self.context.wall_clock().now();
+        let unsent = self.known(|known| known.unsent.clone());
         self.change_notes(|notes| {
-            let (begun, after) = (notes.free(now).to_string(), self.written().map(str::to_owned));
+            let noted = notes.get(self.asked.node, self.key).map(|note| note.begun.clone());
+            let begun = match noted {
+                Some(begun) if unsent.as_ref() == Some(&begun) => begun,
+                _ => notes.free(now).to_string(),
+            };
+            // This write may be unanswered; the create is sent only after an answer.
+            self.known(|known| known.unsent = Some(begun.clone()));
+            let after = self.written().map(str::to_owned);
             notes.put(self.asked.node, self.key, Note { begun, after }, &self.start.ids);
         })
         .await?;
@@ -45,7 +53,7 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
         Ok(())
     }
 
-    /// There is no record, and none is wanted: it is known what has become of the attempt. With the primary its notes go.
+    /// There is no record, and none is wanted: the outcome of the attempt is known. Notes are deleted with their primary.
     pub(super) async fn clear_note(&mut self) -> Result<(), BoxError> {
         if self.has_note && !self.facts.ends {
             self.change_notes(|notes| notes.take(self.asked.node, self.key)).await?;
@@ -54,7 +62,7 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
         Ok(())
     }
 
-    /// Nothing was made, so that nothing has to be noted.
+    /// Nothing was created, so no note is needed.
     pub(super) async fn take_note(&self) -> Result<(), BoxError> {
         if self.facts.noted && !self.of.ids.follow() {
             self.change_notes(|notes| notes.take(self.asked.node, self.key)).await?;

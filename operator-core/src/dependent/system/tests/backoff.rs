@@ -8,7 +8,7 @@ use crate::{
     dependent::system::{
         CallKind::{self, Create, Delete, Find, Observe, Update},
         backoff::{Backoff, LONGEST_PAUSE},
-        circuit::Outcome::{self, Answered, Failed, Refused},
+        circuit::CallEnd::{self, Answered, Failed, Refused},
     },
     environment::Now,
 };
@@ -17,7 +17,7 @@ const fn at(seconds: u64) -> Now {
     Now::at(Duration::from_secs(seconds))
 }
 
-fn end(backoff: &mut Backoff, record: &str, kind: CallKind, outcome: Outcome, now: Now) {
+fn end(backoff: &mut Backoff, record: &str, kind: CallKind, outcome: CallEnd, now: Now) {
     backoff.end(record, kind, outcome, &Arc::from("create: no route"), now);
 }
 

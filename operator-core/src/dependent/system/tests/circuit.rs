@@ -6,9 +6,8 @@ use proptest::prelude::*;
 
 use crate::{
     dependent::system::circuit::{
-        Circuit, FAILURES, FIRST_PAUSE, LONGEST_PAUSE,
-        Outcome::{self, Answered, Failed, Refused},
-        TOLD_FOR, Ticket,
+        CallEnd::{self, Answered, Failed, Refused},
+        Circuit, FAILURES, FIRST_PAUSE, LONGEST_PAUSE, TOLD_FOR, Ticket,
     },
     environment::Now,
 };
@@ -22,7 +21,7 @@ fn why() -> Arc<str> {
 }
 
 /// One call from its beginning to its end; whether it was made.
-fn call(circuit: &mut Circuit, record: &str, outcome: Outcome, now: Now) -> bool {
+fn call(circuit: &mut Circuit, record: &str, outcome: CallEnd, now: Now) -> bool {
     let Ok(ticket) = circuit.begin(now) else { return false };
     circuit.end(&ticket, record, outcome, &why(), now);
     true
@@ -141,7 +140,7 @@ fn an_outage_that_no_one_has_asked_about_for_long_is_not_told_and_still_tried() 
 enum Step {
     Begin(u8),
     /// The call at this position of those in progress ends.
-    End(usize, Outcome),
+    End(usize, CallEnd),
     Passes(u64),
 }
 

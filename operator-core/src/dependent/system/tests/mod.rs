@@ -42,7 +42,7 @@ async fn a_deadline_counts_from_the_beginning_of_the_call_and_nothing_is_known_a
     assert!(first.is_ok() && second.is_ok(), "it has waited for nine seconds, and called for nine");
     let error = world.takes("c", seconds(11)).await.expect_err("it takes too long");
     let words =
-        "failed: system `dns` has not answered `create` in 10s; what was asked for may be done all the same";
+        "failed: system `dns` has not answered `create` in 10s; it may carry out the call all the same";
     assert_eq!(text(&error), words);
     let patient = World::of(world.system.clone().deadline(seconds(60)));
     assert!(patient.takes("d", seconds(11)).await.is_ok(), "one node may have more time than others");
@@ -55,7 +55,7 @@ async fn a_dropped_call_gives_its_permit_back_and_counts_as_one_without_an_answe
         assert!(tokio::time::timeout(seconds(5), world.takes(name, seconds(9))).await.is_err());
     }
     let error = world.takes("d", seconds(1)).await.expect_err("it was called just now");
-    let words = "not called: system `dns` is not called for this record before 1970-01-01T00:00:21Z, since a call has failed \
+    let words = "not called: system `dns` is not called for this record before 1970-01-01T00:00:21Z, because a call has failed \
                  (create: it was dropped before an answer came)";
     assert_eq!(text(&error), words);
     assert_eq!(world.health(), SourceHealth::Healthy);
@@ -79,7 +79,7 @@ async fn a_record_whose_call_failed_waits_and_no_other_does() {
         "failed: `create` in system `dns` failed: no route"
     );
     let error = world.fails("a", "no route").await;
-    let words = "not called: system `dns` is not called for this record before 1970-01-01T00:00:01Z, since a call has failed \
+    let words = "not called: system `dns` is not called for this record before 1970-01-01T00:00:01Z, because a call has failed \
                  (create: no route)";
     assert_eq!(text(&error), words);
     assert!(world.takes("b", seconds(0)).await.is_ok());
@@ -113,7 +113,7 @@ async fn while_it_is_down_calls_fail_at_once_and_one_finds_out() {
     tokio::time::sleep(seconds(1)).await;
     let (probe, other) = futures::join!(world.takes("f", seconds(3)), world.takes("g", seconds(0)));
     assert!(probe.is_ok());
-    let words = "not called: system `dns` is down since 1970-01-01T00:00:00Z (create: no route), and a call in progress finds out \
+    let words = "not called: system `dns` is down since 1970-01-01T00:00:00Z (create: no route), and a call in progress probes \
                  whether it is back";
     assert_eq!(text(&other.expect_err("one at a time")), words);
     assert!(world.takes("g", seconds(0)).await.is_ok());
@@ -148,10 +148,10 @@ async fn a_controller_tells_that_it_is_down_and_that_it_is_back() {
     let running = tokio::spawn(source.run());
     world.goes_down().await;
     tokio::time::sleep(seconds(2)).await;
-    let down = "system dns: it is down since 1970-01-01T00:00:00Z: 5 calls have failed, the last one was create: no route";
+    let down = "system dns: it is down since 1970-01-01T00:00:00Z: 5 calls have failed, the last one with create: no route";
     assert_eq!(*reported.0.lock(), [down]);
     let SourceHealth::Unhealthy { advice, .. } = source.health() else { panic!("it is down") };
-    let words = "its records stay as they are, and it is called again at 1970-01-01T00:00:01Z";
+    let words = "its records don't change, and it is called again at 1970-01-01T00:00:01Z";
     assert_eq!(advice.as_deref(), Some(words));
     world.takes("a", seconds(0)).await.expect("it is back");
     tokio::task::yield_now().await;

@@ -117,7 +117,7 @@ impl World {
     }
 }
 
-/// What is reported of sources.
+/// The reports about sources.
 #[derive(Debug, Default)]
 pub(super) struct Reported(pub(super) Mutex<Vec<String>>);
 

@@ -1,4 +1,4 @@
-//! What is kept for each primary, and how it is removed with the primary.
+//! The state of each primary, which is removed with the primary.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -13,11 +13,11 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// The access to one primary's resources. It stands for one life of the primary: a successor of its name has another
-/// one.
+/// The access to one primary's resources. It belongs to one incarnation of the primary: a successor of its name has
+/// another one.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
-    /// Held while a fetch is in progress, so that an older answer can't come after a newer one.
+    /// Held while a fetch is in progress: an older answer can't come after a newer one.
     pub(super) one_at_a_time: tokio::sync::Mutex<()>,
     /// Set when the primary is gone.
     pub(super) gone: SetOnce<()>,
@@ -33,12 +33,12 @@ struct Member {
     last_poll: Option<bool>,
 }
 
-/// All primaries that exist, what is known about their resources, and when these are fetched.
+/// All primaries that exist, with their known resources and the times of the next fetches.
 #[derive(Debug)]
 pub(super) struct Members<R, I> {
     pub(super) cache: ExternalCache<R, I>,
     pub(super) schedule: Schedule,
-    /// All primaries have been seen: one that is not among them doesn't exist.
+    /// All primaries have been seen: any other one doesn't exist.
     pub(super) all_seen: bool,
     members: BTreeMap<ObjectKey, Member>,
     /// The number of primaries whose last polls failed, and of those whose last polls succeeded.
@@ -80,7 +80,7 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
         self.schedule.cancel(key);
         self.cache.remove(key);
         if let Some(member) = self.members.remove(key) {
-            // It can have been set by nobody else.
+            // Nothing else sets it.
             let _ = member.gate.gone.set(());
         }
     }
@@ -120,15 +120,15 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
         polled
     }
 
-    /// A poll has ended. Returns whether its outcome differs from that of the last one, the first being expected to
-    /// succeed.
+    /// A poll has ended. Returns whether its outcome differs from the last one; before the first poll, success is
+    /// expected.
     pub(super) fn polled(&mut self, key: &ObjectKey, succeeded: bool) -> bool {
         let before = self.members.get(key).and_then(|member| member.last_poll).unwrap_or(true);
         self.count(key, Some(succeeded));
         before != succeeded
     }
 
-    /// No poll works: this is the fault of the other system and not of a primary.
+    /// No poll works: the other system is at fault, not a primary.
     pub(super) fn none_works(&self) -> bool {
         self.failing > 0 && self.fine == 0
     }

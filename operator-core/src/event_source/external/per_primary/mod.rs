@@ -1,4 +1,4 @@
-//! Resources that are fetched for each primary separately: what per-resource polling and the inbound sources share.
+//! Resources that are fetched for each primary separately: the common part of per-resource polling and inbound sources.
 //!
 //! ```text
 //! Primaries ──seen, gone──▶ Members: gate, deadline, cache entry of each primary
@@ -48,7 +48,7 @@ use crate::{
 };
 use members::Members;
 
-/// How often a fetch is repeated that was overtaken by a push; after that its answer is accepted.
+/// The attempts at a fetch that is overtaken by pushes; after the last one its answer is accepted.
 const FETCH_ATTEMPTS: usize = 3;
 
 /// The resources of each primary, while the controller runs.
@@ -156,7 +156,7 @@ where
         }
     }
 
-    /// When a primary is polled again whose resources are `set`.
+    /// The delay until a primary with these resources is polled again.
     fn delay_after(&self, set: &Set<R, I>, primary: &P) -> Duration {
         let Some(polls) = &self.polls else { return Duration::MAX };
         let resources: Vec<Arc<R>> = set.values().cloned().collect();
@@ -168,20 +168,20 @@ where
         self.polls.as_ref().map_or(Duration::MAX, |polls| jitter.spread(polls.period, polls.spread))
     }
 
-    /// What was pushed before the start is in place; the first run may start.
+    /// The pushes before the start are in place; the first run may start.
     fn in_place(&self) {
         // A second call changes nothing.
         let _ = self.ready.set(());
     }
 
-    /// Records that only the primaries that have been seen exist: what was pushed for others is dropped. No run waits
-    /// for this, because some namespace of the primaries may not be listed for a long time.
+    /// Records that only the primaries that have been seen exist: pushes for others are dropped. No run waits for this,
+    /// because some namespace of the primaries may not be listed for a long time.
     async fn all_seen(&self) {
         self.primaries.synced().await;
         self.members.lock().all_seen();
     }
 
-    /// Stores what another system has pushed, by `push`, which returns whether an event is due.
+    /// Stores a push of another system by `push`, which returns whether an event is due.
     fn pushed(&self, primary: &ObjectKey, push: impl FnOnce(&mut ExternalCache<R, I>) -> bool) {
         let due = {
             let mut members = self.members.lock();
@@ -193,7 +193,7 @@ where
     }
 
     async fn read(&self, primary: &ObjectKey, need: Need) -> Result<Vec<Arc<R>>, Error> {
-        // What is known is not to wait for a poll that is under way.
+        // Known resources are returned without waiting for a poll in progress.
         let known = need == Need::Known && self.members.lock().cache.is_complete(primary);
         if !known {
             self.fetch(primary, need).await?;
@@ -292,7 +292,7 @@ where
         .boxed()
     }
 
-    /// If another system pushes, what was pushed before the start is in place by then; runs don't wait for polls.
+    /// If another system pushes, its pushes before the start are in place by then; runs don't wait for polls.
     fn synced(&self) -> BoxFuture<'static, ()> {
         let source = Self::clone(self);
         async move {

@@ -68,7 +68,7 @@ where
         let (news, none_works) = {
             let mut members = self.members.lock();
             members.next_poll(primary, self.events.environment().now(), pause);
-            // The end of a primary is no failure; there may be a successor already, whose poll this was not.
+            // The end of a primary isn't a failure; if there is a successor already, this wasn't its poll.
             let counts = error.is_retryable();
             (counts && members.polled(primary, false), members.none_works())
         };
@@ -84,7 +84,7 @@ where
                 source,
                 %primary,
                 reason,
-                "cannot fetch the primary's resources; what was fetched before is kept, and the fetch is retried"
+                "cannot fetch the primary's resources; those fetched before are kept, and the fetch is retried"
             );
         }
     }

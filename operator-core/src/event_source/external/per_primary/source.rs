@@ -1,4 +1,4 @@
-//! What is declared of a source that knows the resources of each primary by itself, polled or pushed.
+//! The declaration of a source that keeps the resources of each primary separately, polled or pushed.
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
 type FetchOne<P, R> = Arc<dyn Fn(Arc<P>) -> BoxFuture<'static, Result<Vec<R>, BoxError>> + Send + Sync>;
 type DelayAfter<P, R> = Arc<dyn Fn(&[Arc<R>], &P) -> Option<Duration> + Send + Sync>;
 
-/// What is fetched, and how.
+/// The fetch function and its options.
 pub(in crate::event_source::external) struct Fetching<P, R, I> {
     pub(in crate::event_source::external) name: Arc<str>,
     pub(in crate::event_source::external) fetch: FetchOne<P, R>,
@@ -41,7 +41,7 @@ impl<P, R, I> Clone for Fetching<P, R, I> {
     }
 }
 
-/// How often it is fetched, and for which primaries.
+/// The period of polls, and the primaries that are polled.
 pub struct Polls<P, R> {
     pub(in crate::event_source::external) period: Duration,
     /// A period is longer by up to this share.
@@ -65,7 +65,7 @@ impl<P, R> fmt::Debug for Polls<P, R> {
 }
 
 impl<P, R, I> Fetching<P, R, I> {
-    /// What is fetched by `fetch`, within the default time.
+    /// A fetch by `fetch`, within the default time.
     pub(in crate::event_source::external) fn new<F, E>(
         name: impl Into<Arc<str>>,
         id: impl Fn(&R) -> I + Send + Sync + 'static,

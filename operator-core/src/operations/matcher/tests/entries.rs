@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::json;
 
-use super::super::{MAX_PATHS, Match, matches_owned_fields, still_owned};
+use super::super::{Match, fields::MAX_PATHS, matches_owned_fields, still_owned};
 use super::{MANAGER, applied, differs, matched};
 
 #[test]

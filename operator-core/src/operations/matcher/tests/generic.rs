@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    super::{Comparison, GenericMatcher, MAX_PATHS, Match},
+    super::{Comparison, GenericMatcher, Match, fields::MAX_PATHS},
     differs,
 };
 

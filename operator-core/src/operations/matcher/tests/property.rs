@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::super::{MAX_PATHS, Match, matches_owned_fields, strip_nulls};
+use super::super::{Match, fields::MAX_PATHS, matches_owned_fields, strip_nulls};
 use super::model::{self, Mutation, Node, actual, any_json, desired, fields, managed, mutate, places};
 use super::{MANAGER, applied, differs, is_owned, matched};
 

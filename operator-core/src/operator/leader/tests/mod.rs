@@ -10,7 +10,7 @@ use k8s_openapi::api::coordination::v1::LeaseSpec;
 use super::{
     LostLeadership,
     configuration::Timing,
-    machine::{Answer, Machine, Request, Step},
+    machine::{Decision, Machine, Reply, Request},
 };
 use crate::environment::Now;
 
@@ -32,16 +32,16 @@ fn machine() -> Machine {
     Machine::new("me".to_owned(), TIMING)
 }
 
-/// A lease that somebody holds, at some moment of its life.
-fn held_by(holder: &str, renewed: i64) -> Answer {
+/// A lease that is held, at some moment of its life.
+fn held_by(holder: &str, renewed: i64) -> Reply {
     let mut other = Machine::new(holder.to_owned(), TIMING);
-    other.answered(Request::Read, at(0), Answer::Absent, at(0));
-    Answer::Lease(other.record(wall(renewed)))
+    other.answered(Request::Read, at(0), Reply::Absent, at(0));
+    Reply::Lease(other.record(wall(renewed)))
 }
 
 fn asks(machine: &mut Machine, now: Now) -> Request {
     match machine.next(now) {
-        Step::Ask(request, _) => request,
+        Decision::Ask(request, _) => request,
         other => panic!("asks nothing at {now:?}: {other:?}"),
     }
 }
@@ -50,7 +50,7 @@ fn asks(machine: &mut Machine, now: Now) -> Request {
 fn writes(machine: &mut Machine, request: Request, now: Now) -> LeaseSpec {
     assert_eq!(asks(machine, now), request);
     let record = machine.record(wall(0));
-    machine.answered(request, now, Answer::Lease(record.clone()), now);
+    machine.answered(request, now, Reply::Lease(record.clone()), now);
     record
 }
 
@@ -58,7 +58,7 @@ fn writes(machine: &mut Machine, request: Request, now: Now) -> LeaseSpec {
 fn leading() -> Machine {
     let mut machine = machine();
     assert_eq!(asks(&mut machine, at(0)), Request::Read);
-    machine.answered(Request::Read, at(0), Answer::Absent, at(0));
+    machine.answered(Request::Read, at(0), Reply::Absent, at(0));
     writes(&mut machine, Request::Create, at(0));
     assert_eq!(machine.term(), Some(at(10)));
     machine
@@ -67,10 +67,10 @@ fn leading() -> Machine {
 #[test]
 fn a_leader_renews_each_retry_period_and_its_term_begins_when_the_request_was_sent() {
     let mut machine = leading();
-    assert_eq!(machine.next(at(1)), Step::Wait(at(2)));
-    assert_eq!(machine.next(at(2)), Step::Ask(Request::Replace, at(7)));
+    assert_eq!(machine.next(at(1)), Decision::Wait(at(2)));
+    assert_eq!(machine.next(at(2)), Decision::Ask(Request::Replace, at(7)));
     let record = machine.record(wall(2));
-    machine.answered(Request::Replace, at(2), Answer::Lease(record), at(6));
+    machine.answered(Request::Replace, at(2), Reply::Lease(record), at(6));
     assert_eq!(machine.term(), Some(at(12)), "not 16: others may have seen it at 2");
 }
 
@@ -78,12 +78,12 @@ fn a_leader_renews_each_retry_period_and_its_term_begins_when_the_request_was_se
 fn each_renewal_is_a_change_whatever_the_wall_clock_says() {
     let mut machine = leading();
     let mut last = machine.record(wall(0));
-    machine.answered(Request::Replace, at(1), Answer::Lease(last.clone()), at(1));
+    machine.answered(Request::Replace, at(1), Reply::Lease(last.clone()), at(1));
     for (moment, seconds) in [(2, 0), (3, -3600), (4, 7), (5, 7)] {
         let record = machine.record(wall(seconds));
         assert!(record.renew_time > last.renew_time, "{record:?} after {last:?}");
         assert_eq!((&record.acquire_time, record.lease_transitions), (&last.acquire_time, Some(0)));
-        machine.answered(Request::Replace, at(moment), Answer::Lease(record.clone()), at(moment));
+        machine.answered(Request::Replace, at(moment), Reply::Lease(record.clone()), at(moment));
         last = record;
     }
 }
@@ -93,11 +93,11 @@ fn a_term_ends_at_its_deadline_even_if_nobody_has_looked_at_the_clock() {
     let mut machine = leading();
     let record = machine.record(wall(0));
     // Sent in time, answered after the process was stopped for a minute.
-    machine.answered(Request::Replace, at(9), Answer::Lease(record), at(70));
-    assert_eq!((machine.term(), machine.next(at(70))), (None, Step::Lost(LostLeadership::NotRenewed)));
+    machine.answered(Request::Replace, at(9), Reply::Lease(record), at(70));
+    assert_eq!((machine.term(), machine.next(at(70))), (None, Decision::Lost(LostLeadership::NotRenewed)));
     let mut machine = leading();
-    assert_eq!(machine.next(at(10)), Step::Lost(LostLeadership::NotRenewed));
-    assert_eq!(machine.next(at(11)), Step::Lost(LostLeadership::NotRenewed), "for good");
+    assert_eq!(machine.next(at(10)), Decision::Lost(LostLeadership::NotRenewed));
+    assert_eq!(machine.next(at(11)), Decision::Lost(LostLeadership::NotRenewed), "for good");
 }
 
 #[test]
@@ -105,17 +105,17 @@ fn a_leader_whose_requests_fail_tries_until_the_deadline() {
     let mut machine = leading();
     let mut attempts = Vec::new();
     for second in 0..10 {
-        if let Step::Ask(request, until) = machine.next(at(second)) {
+        if let Decision::Ask(request, until) = machine.next(at(second)) {
             attempts.push((second, request));
             assert!(until <= at(10), "no attempt outlives the term");
-            machine.answered(request, at(second), Answer::Failed, at(second));
+            machine.answered(request, at(second), Reply::Failed, at(second));
         }
     }
     let reads = |second| (second, Request::Read);
     assert_eq!(attempts, [(2, Request::Replace), reads(4), reads(6), reads(8)]);
     assert_eq!(machine.term(), Some(at(10)));
     // In the last second it works again.
-    machine.answered(Request::Read, at(9), Answer::Lease(machine.record(wall(0))), at(9));
+    machine.answered(Request::Read, at(9), Reply::Lease(machine.record(wall(0))), at(9));
     writes(&mut machine, Request::Replace, at(9));
     assert_eq!(machine.term(), Some(at(19)));
 }
@@ -125,19 +125,19 @@ fn a_leader_whose_lease_is_taken_emptied_or_deleted_stops_at_once() {
     let taken = |by: Option<&str>| LostLeadership::Taken { by: by.map(str::to_owned) };
     for (seen, lost) in [
         (held_by("other", 3), taken(Some("other"))),
-        (Answer::Lease(LeaseSpec::default()), taken(None)),
-        (Answer::Absent, LostLeadership::Deleted),
+        (Reply::Lease(LeaseSpec::default()), taken(None)),
+        (Reply::Absent, LostLeadership::Deleted),
     ] {
         let mut machine = leading();
         assert_eq!(asks(&mut machine, at(2)), Request::Replace);
-        machine.answered(Request::Replace, at(2), Answer::Conflict, at(2));
+        machine.answered(Request::Replace, at(2), Reply::Conflict, at(2));
         assert_eq!(asks(&mut machine, at(2)), Request::Read, "at once");
         machine.answered(Request::Read, at(2), seen, at(2));
-        assert_eq!((machine.term(), machine.next(at(2))), (None, Step::Lost(lost)));
+        assert_eq!((machine.term(), machine.next(at(2))), (None, Decision::Lost(lost)));
     }
     let mut machine = leading();
-    machine.answered(Request::Replace, at(2), Answer::Absent, at(2));
-    assert_eq!(machine.next(at(2)), Step::Lost(LostLeadership::Deleted));
+    machine.answered(Request::Replace, at(2), Reply::Absent, at(2));
+    assert_eq!(machine.next(at(2)), Decision::Lost(LostLeadership::Deleted));
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn a_change_that_leaves_the_holder_alone_costs_a_leader_one_more_request() {
     let mut machine = leading();
     let own = machine.record(wall(0));
     assert_eq!(asks(&mut machine, at(2)), Request::Replace);
-    machine.answered(Request::Replace, at(2), Answer::Conflict, at(2));
-    machine.answered(Request::Read, at(2), Answer::Lease(own), at(2));
+    machine.answered(Request::Replace, at(2), Reply::Conflict, at(2));
+    machine.answered(Request::Read, at(2), Reply::Lease(own), at(2));
     writes(&mut machine, Request::Replace, at(2));
     assert_eq!(machine.term(), Some(at(12)));
 }
@@ -157,17 +157,17 @@ fn conflicts_without_end_are_no_hot_loop() {
     let own = machine.record(wall(0));
     let mut requests = 0;
     for second in 0..10 {
-        while let Step::Ask(request, _) = machine.next(at(second)) {
+        while let Decision::Ask(request, _) = machine.next(at(second)) {
             requests += 1;
             let answer = match request {
-                Request::Read => Answer::Lease(own.clone()),
-                Request::Create | Request::Replace => Answer::Conflict,
+                Request::Read => Reply::Lease(own.clone()),
+                Request::Create | Request::Replace => Reply::Conflict,
             };
             machine.answered(request, at(second), answer, at(second));
             assert!(requests < 30, "no time passes");
         }
     }
-    assert_eq!(machine.next(at(10)), Step::Lost(LostLeadership::NotRenewed));
+    assert_eq!(machine.next(at(10)), Decision::Lost(LostLeadership::NotRenewed));
 }
 
 #[test]
@@ -181,13 +181,13 @@ fn a_candidate_waits_a_lease_duration_after_the_last_change_that_it_has_seen() {
     let (mut now, mut looks) = (at(110), Vec::new());
     loop {
         match machine.next(now) {
-            Step::Wait(until) => now = until,
-            Step::Ask(Request::Read, _) => {
+            Decision::Wait(until) => now = until,
+            Decision::Ask(Request::Read, _) => {
                 looks.push(now);
                 machine.answered(Request::Read, now, held_by("other", -7200), now);
             }
             other => {
-                assert_eq!((now, other), (at(125), Step::Ask(Request::Replace, at(130))));
+                assert_eq!((now, other), (at(125), Decision::Ask(Request::Replace, at(130))));
                 break;
             }
         }
@@ -200,24 +200,24 @@ fn a_candidate_waits_a_lease_duration_after_the_last_change_that_it_has_seen() {
 #[test]
 fn the_time_for_which_a_lease_is_respected_is_the_one_in_it() {
     let mut machine = machine();
-    let Answer::Lease(mut lease) = held_by("other", 0) else { panic!("a lease") };
+    let Reply::Lease(mut lease) = held_by("other", 0) else { panic!("a lease") };
     lease.lease_duration_seconds = Some(60);
-    machine.answered(Request::Read, at(0), Answer::Lease(lease.clone()), at(0));
-    machine.answered(Request::Read, at(59), Answer::Lease(lease.clone()), at(59));
-    assert_eq!(machine.next(at(59)), Step::Wait(at(60)));
-    machine.answered(Request::Read, at(60), Answer::Lease(lease), at(60));
+    machine.answered(Request::Read, at(0), Reply::Lease(lease.clone()), at(0));
+    machine.answered(Request::Read, at(59), Reply::Lease(lease.clone()), at(59));
+    assert_eq!(machine.next(at(59)), Decision::Wait(at(60)));
+    machine.answered(Request::Read, at(60), Reply::Lease(lease), at(60));
     assert_eq!(asks(&mut machine, at(60)), Request::Replace);
 }
 
 #[test]
 fn what_was_given_back_is_free_and_what_was_emptied_by_hand_is_not() {
-    let Answer::Lease(lease) = held_by("other", 0) else { panic!("a lease") };
+    let Reply::Lease(lease) = held_by("other", 0) else { panic!("a lease") };
     let emptied = LeaseSpec { holder_identity: Some(String::new()), ..lease.clone() };
     let released = Machine::release(lease, wall(1));
     for (lease, is_free) in [(LeaseSpec::default(), true), (released, true), (emptied, false)] {
         let mut machine = machine();
-        machine.answered(Request::Read, at(0), Answer::Lease(lease.clone()), at(0));
-        assert_eq!(matches!(machine.next(at(0)), Step::Ask(Request::Replace, _)), is_free, "{lease:?}");
+        machine.answered(Request::Read, at(0), Reply::Lease(lease.clone()), at(0));
+        assert_eq!(matches!(machine.next(at(0)), Decision::Ask(Request::Replace, _)), is_free, "{lease:?}");
         assert_eq!(machine.holder(), None);
     }
 }
@@ -226,14 +226,14 @@ fn what_was_given_back_is_free_and_what_was_emptied_by_hand_is_not() {
 fn a_lease_that_is_gone_counts_as_held_by_all_who_have_seen_it() {
     let mut machine = machine();
     machine.answered(Request::Read, at(0), held_by("other", 0), at(0));
-    machine.answered(Request::Read, at(2), Answer::Absent, at(2));
-    assert_eq!(machine.next(at(2)), Step::Wait(at(4)));
+    machine.answered(Request::Read, at(2), Reply::Absent, at(2));
+    assert_eq!(machine.next(at(2)), Decision::Wait(at(4)));
     for second in [4, 6, 8, 10, 12, 14, 16] {
         assert_eq!(asks(&mut machine, at(second)), Request::Read);
-        machine.answered(Request::Read, at(second), Answer::Absent, at(second));
+        machine.answered(Request::Read, at(second), Reply::Absent, at(second));
     }
-    assert_eq!(machine.next(at(16)), Step::Wait(at(17)), "others may have held it since 0");
-    machine.answered(Request::Read, at(17), Answer::Absent, at(17));
+    assert_eq!(machine.next(at(16)), Decision::Wait(at(17)), "others may have held it since 0");
+    machine.answered(Request::Read, at(17), Reply::Absent, at(17));
     writes(&mut machine, Request::Create, at(17));
     assert_eq!(machine.term(), Some(at(27)));
 }
@@ -242,29 +242,29 @@ fn a_lease_that_is_gone_counts_as_held_by_all_who_have_seen_it() {
 fn a_lease_that_is_gone_again_after_a_while_without_a_look_counts_as_just_gone() {
     let mut machine = machine();
     machine.answered(Request::Read, at(0), held_by("other", 0), at(0));
-    machine.answered(Request::Read, at(2), Answer::Absent, at(2));
-    machine.answered(Request::Read, at(20), Answer::Absent, at(20));
-    assert_eq!(machine.next(at(20)), Step::Wait(at(22)), "it may have been made and deleted meanwhile");
+    machine.answered(Request::Read, at(2), Reply::Absent, at(2));
+    machine.answered(Request::Read, at(20), Reply::Absent, at(20));
+    assert_eq!(machine.next(at(20)), Decision::Wait(at(22)), "it may have been made and deleted meanwhile");
 }
 
 #[test]
 fn the_own_name_is_somebody_else_s_before_this_machine_leads() {
     let mut machine = machine();
     machine.answered(Request::Read, at(0), held_by("me", 0), at(0));
-    assert_eq!(machine.next(at(0)), Step::Wait(at(2)), "another process of this name may still write");
+    assert_eq!(machine.next(at(0)), Decision::Wait(at(2)), "another process of this name may still write");
     assert_eq!(machine.term(), None);
 }
 
 #[test]
 fn a_candidate_whose_takeover_is_answered_too_late_does_not_lead() {
     let mut machine = machine();
-    machine.answered(Request::Read, at(0), Answer::Absent, at(0));
+    machine.answered(Request::Read, at(0), Reply::Absent, at(0));
     let record = machine.record(wall(0));
-    machine.answered(Request::Create, at(0), Answer::Lease(record.clone()), at(10));
-    assert_eq!((machine.term(), machine.next(at(10))), (None, Step::Wait(at(12))));
-    machine.answered(Request::Read, at(24), Answer::Lease(record.clone()), at(24));
-    assert_eq!(machine.next(at(24)), Step::Wait(at(25)));
-    machine.answered(Request::Read, at(25), Answer::Lease(record), at(25));
+    machine.answered(Request::Create, at(0), Reply::Lease(record.clone()), at(10));
+    assert_eq!((machine.term(), machine.next(at(10))), (None, Decision::Wait(at(12))));
+    machine.answered(Request::Read, at(24), Reply::Lease(record.clone()), at(24));
+    assert_eq!(machine.next(at(24)), Decision::Wait(at(25)));
+    machine.answered(Request::Read, at(25), Reply::Lease(record), at(25));
     writes(&mut machine, Request::Replace, at(25));
     assert_eq!(machine.term(), Some(at(35)));
 }
@@ -276,16 +276,16 @@ fn a_candidate_never_gives_up() {
     let mut attempts = 0;
     while now < at(3600) {
         match machine.next(now) {
-            Step::Wait(until) => now = until,
-            Step::Ask(request, _) => {
+            Decision::Wait(until) => now = until,
+            Decision::Ask(request, _) => {
                 attempts += 1;
-                machine.answered(request, now, Answer::Failed, now);
+                machine.answered(request, now, Reply::Failed, now);
             }
-            Step::Lost(lost) => panic!("{lost}"),
+            Decision::Lost(lost) => panic!("{lost}"),
         }
     }
     assert_eq!(attempts, 1800);
-    machine.answered(Request::Read, now, Answer::Absent, now);
+    machine.answered(Request::Read, now, Reply::Absent, now);
     writes(&mut machine, Request::Create, now);
     assert!(machine.term().is_some());
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::{
     super::{
         configuration::Timing,
-        machine::{Answer, Machine, Request, Step},
+        machine::{Decision, Machine, Reply, Request},
     },
     TIMING, wall,
 };
@@ -17,7 +17,7 @@ use crate::environment::Now;
 
 const CANDIDATES: usize = 3;
 
-/// What happens next. Numbers choose among what there is.
+/// The next event. Numbers choose among the possible ones.
 #[derive(Clone, Debug)]
 enum Event {
     /// A candidate does what it wants, and all goes well.
@@ -28,7 +28,7 @@ enum Event {
     Arrive(usize),
     /// A request is refused.
     Refuse(usize),
-    /// An answer comes to whoever still waits for it.
+    /// An answer arrives at the machine that still waits for it.
     Deliver(usize),
     /// A request or an answer is lost.
     Lose(usize),
@@ -48,7 +48,7 @@ enum Event {
 
 fn event(with_deletions: bool) -> impl Strategy<Value = Event> {
     let one = any::<prop::sample::Index>().prop_map(|index| index.index(1 << 16)).boxed();
-    // Whoever has never seen the lease may take it for new when it was deleted: that is an assumption.
+    // A machine that has never seen the lease may take a deleted one for new: that is an assumption.
     let restart = prop_oneof![one.clone().prop_map(Event::Crash), one.clone().prop_map(Event::Release)];
     let either = if with_deletions { Just(Event::Delete).boxed() } else { restart.boxed() };
     prop_oneof![
@@ -83,7 +83,7 @@ struct Message {
     request: Request,
     record: LeaseSpec,
     version: u64,
-    answer: Option<(Answer, u64)>,
+    answer: Option<(Reply, u64)>,
 }
 
 struct World {
@@ -162,11 +162,11 @@ impl World {
                 return None;
             }
             candidate.waits = None;
-            candidate.machine.answered(request, sent, Answer::Failed, now);
+            candidate.machine.answered(request, sent, Reply::Failed, now);
         }
         match candidate.machine.next(now) {
-            Step::Wait(_) => None,
-            Step::Ask(request, deadline) => {
+            Decision::Wait(_) => None,
+            Decision::Ask(request, deadline) => {
                 let (hours, stands_still) = candidate.wall;
                 let seconds = if stands_still { 0 } else { now.since_start().as_secs() };
                 let record = candidate.machine.record(wall(hours * 3600 + seconds as i64));
@@ -174,11 +174,11 @@ impl World {
                 self.candidates[number].waits = Some((id, request, now, deadline));
                 Some(id)
             }
-            Step::Lost(_) if self.restarts => {
+            Decision::Lost(_) if self.restarts => {
                 self.start_anew(number);
                 None
             }
-            Step::Lost(_) => {
+            Decision::Lost(_) => {
                 candidate.is_gone = true;
                 None
             }
@@ -193,17 +193,17 @@ impl World {
         let (record, version) = (message.record.clone(), message.version);
         let answer = match (message.request, &self.lease) {
             (Request::Read, _) => None,
-            (Request::Create, Some(_)) => Some(Answer::Conflict),
-            (Request::Replace, None) => Some(Answer::Absent),
-            (Request::Replace, Some((_, now))) if *now != version => Some(Answer::Conflict),
+            (Request::Create, Some(_)) => Some(Reply::Conflict),
+            (Request::Replace, None) => Some(Reply::Absent),
+            (Request::Replace, Some((_, now))) if *now != version => Some(Reply::Conflict),
             (Request::Create, None) | (Request::Replace, Some(_)) => {
                 self.write(record);
                 None
             }
         };
         let (lease, version) = match &self.lease {
-            Some((lease, version)) => (Answer::Lease(lease.clone()), *version),
-            None => (Answer::Absent, 0),
+            Some((lease, version)) => (Reply::Lease(lease.clone()), *version),
+            None => (Reply::Absent, 0),
         };
         self.network[at].answer = Some((answer.unwrap_or(lease), version));
     }
@@ -217,7 +217,7 @@ impl World {
         let Some((_, request, sent, _)) = candidate.waits.filter(|(waits, ..)| *waits == id) else { return };
         let Some((answer, version)) = answer else { return };
         candidate.waits = None;
-        if matches!(answer, Answer::Lease(_)) {
+        if matches!(answer, Reply::Lease(_)) {
             candidate.version = version;
         }
         candidate.machine.answered(request, sent, answer, self.now);
@@ -249,7 +249,7 @@ impl World {
                 if let Some(at) = among(number, messages)
                     && self.network[at].answer.is_none()
                 {
-                    self.network[at].answer = Some((Answer::Failed, 0));
+                    self.network[at].answer = Some((Reply::Failed, 0));
                 }
             }
             Event::Lose(number) => {
@@ -290,7 +290,7 @@ impl World {
         (0..CANDIDATES).filter(|number| self.leads(*number)).collect()
     }
 
-    /// From now on all goes well. Whoever has lost is started anew.
+    /// From now on everything succeeds. A machine that has lost is started anew.
     fn calm_down(&mut self, seconds: u64) {
         self.network.clear();
         self.restarts = true;
@@ -345,7 +345,7 @@ proptest! {
     }
 }
 
-/// The model finds what it is for: a leader that goes on for longer than others wait.
+/// The model finds the bug that it is for: a leader that continues for longer than others wait.
 #[test]
 fn times_that_do_not_descend_lead_to_two_leaders() {
     let timing = Timing { lease_duration: Duration::from_secs(5), ..TIMING };

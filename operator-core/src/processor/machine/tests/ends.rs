@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whether the run is told that its primary is gone.
+/// Whether the run learns that its primary is gone.
 fn of_end(run: &Run) -> bool {
     run.departed.is_some()
 }
@@ -16,7 +16,7 @@ fn a_run_sees_the_end_and_then_nothing_is_kept() {
     let run = bench.ended("a").run();
     assert!(of_end(&run));
     assert_eq!(run.causes, Causes::from(Cause::Deleted));
-    // What such a run asks for is not done: there is nothing to run for.
+    // The requests of such a run are ignored: there is nothing to run for.
     bench.finished(&run, Outcome::Success { reschedule: Some(millis(1000)) }).idle();
     assert_eq!(bench.effects, [Effect::Forgotten { key: key("a") }]);
     bench.empty();
@@ -112,6 +112,20 @@ fn a_successor_that_nobody_has_seen_goes_unseen() {
     bench.ended_uid("a", 2).idle();
     bench.finished(&run, SUCCESS).idle();
     bench.empty();
+}
+
+/// After a gap a list shows only the last of several objects with one name.
+#[test]
+fn of_several_successors_the_last_one_has_its_turn() {
+    let mut bench = Bench::new();
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, SUCCESS);
+    let run = bench.ended("a").run();
+    bench.changed_uid("a", 2, Cause::Created).idle();
+    bench.changed_uid("a", 3, Cause::Changed).idle();
+    bench.deleted_uid("a", 2).idle();
+    let run = bench.finished(&run, SUCCESS).run();
+    assert_eq!((run.uid, run.causes), (uid_of("a", 3), Causes::from(Cause::Changed)));
 }
 
 #[test]

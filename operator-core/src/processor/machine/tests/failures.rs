@@ -8,7 +8,8 @@ fn info(attempt: u32, last_attempt: bool) -> Option<crate::processor::RetryInfo>
 
 #[test]
 fn failing_runs_are_retried_after_the_specified_delays_until_none_is_left() {
-    let mut bench = Bench::new();
+    let retry = Arc::new(GenericRetry::josdk());
+    let mut bench = Bench::started(MachineConfig { retry, ..MachineConfig::default() });
     let mut run = bench.changed("a", Cause::Created).run();
     for (attempt, delay) in (1..).zip([2000, 2000, 3000, 4500, 6750]) {
         bench.finished(&run, FAILURE).idle();
@@ -22,6 +23,38 @@ fn failing_runs_are_retried_after_the_specified_delays_until_none_is_left() {
     assert_eq!(bench.machine.snapshot().exhausted, 1);
     bench.pass(Duration::from_secs(35_999)).idle();
     assert_eq!(bench.pass(Duration::from_secs(1)).run().causes, Causes::from(Cause::MaxInterval));
+}
+
+/// Lengthened by chance, but never above five minutes.
+#[test]
+fn by_default_a_failing_run_is_retried_forever_after_less_than_five_minutes() {
+    let jitter = Some(Jitter::seeded(7));
+    let mut bench = Bench::started(MachineConfig { jitter, ..MachineConfig::default() });
+    let mut run = bench.changed("a", Cause::Created).run();
+    let mut waits = Vec::new();
+    for attempt in 1..500 {
+        bench.finished(&run, FAILURE).idle();
+        let (of, wait) = bench.retry().expect("a retry");
+        assert_eq!(of, attempt);
+        waits.push(wait);
+        run = bench.pass(wait).run();
+        assert_eq!(run.retry, info(attempt, false));
+    }
+    let [shortest, longest] = [Duration::from_secs(270), Duration::from_secs(297)];
+    assert!(waits[14..].iter().all(|wait| (shortest..=longest).contains(wait)), "{waits:?}");
+    assert!(waits[14..].iter().any(|wait| *wait != waits[14]), "by chance");
+}
+
+#[test]
+fn a_changed_definition_triggers_those_that_failed_and_no_others() {
+    let mut bench = Bench::new();
+    for (name, outcome) in [("a", REFUSAL), ("b", SUCCESS), ("c", OUTSIDE), ("d", FAILURE)] {
+        let run = bench.changed(name, Cause::Created).run();
+        bench.finished(&run, outcome).idle();
+    }
+    let runs = bench.on(Input::Redefined { cause: SOURCE }).runs();
+    assert_eq!(names(&runs), ["a", "c", "d"]);
+    assert!(runs.iter().all(|run| run.causes == Causes::from(SOURCE)));
 }
 
 #[test]
@@ -64,7 +97,7 @@ fn a_server_that_asks_for_patience_gets_it_whatever_the_delay_and_whatever_happe
         bench.pass(millis(due - 1)).idle();
         assert_eq!(bench.pass(millis(1)).run().causes, Causes::from(Cause::Retry));
     }
-    // Neither an event in the meantime nor one during the failed run leads to an earlier run; others go on.
+    // Neither an event in the meantime nor one during the failed run leads to an earlier run; other primaries continue.
     for during in [true, false] {
         let mut bench = Bench::new();
         let run = bench.changed("a", Cause::Created).run();

@@ -160,7 +160,7 @@ fn a_primary_that_was_found_gone_waits_for_its_own_end_change_or_successor() {
     gone().deleted("a").empty();
     assert_eq!(gone().changed_uid("a", 2, Cause::Created).run().uid, uid_of("a", 2));
     gone().changed("a", Cause::Changed).run();
-    // It was told wrong, then: its end is still to come, and the finalizer to be removed.
+    // The run was wrong, then: the object's end is still to come, and the finalizer has to be removed.
     let run = gone().changed("a", Cause::MarkedForDeletion).run();
     assert_eq!(run.causes, Causes::from(Cause::MarkedForDeletion));
 }

@@ -30,6 +30,7 @@ const SUCCESS: Outcome = Outcome::Success { reschedule: None };
 const FAILURE: Outcome = failure(FailureKind::Retryable);
 const REFUSAL: Outcome = failure(FailureKind::Permanent);
 const TROUBLE: Outcome = failure(FailureKind::Server);
+const OUTSIDE: Outcome = failure(FailureKind::Outside);
 
 const START: Input = Input::Start { opening: 0, namespace: None };
 
@@ -168,7 +169,7 @@ impl Bench {
     }
 }
 
-/// What is known of an object that is gone.
+/// The last state of an object that is gone.
 fn departed() -> Arc<Departed> {
     Arc::new(Departed { last: Arc::new(ConfigMap::default()), final_state_unknown: false })
 }

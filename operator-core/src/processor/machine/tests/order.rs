@@ -58,6 +58,35 @@ fn the_queue_is_first_in_first_out() {
     assert_eq!(follow(&mut bench, first), ["d", "b", "c", "a", "first"]);
 }
 
+/// An object that replaces another appears when it is seen, whether a run still has to see the end of the former or not. With
+/// many of them no order of a hash map is the right one by chance.
+#[test]
+fn a_start_serves_all_in_the_order_in_which_they_appeared() {
+    for has_end in [true, false] {
+        let mut bench = Bench::started(MachineConfig { max_concurrent: 100, ..MachineConfig::default() });
+        let old: Vec<_> = (0..20).map(|n| bench.changed(&format!("old{n}"), Cause::Created).run()).collect();
+        let mut ends = Vec::new();
+        if has_end {
+            for run in &old {
+                bench.finished(run, SUCCESS);
+                ends.push(bench.ended(run.key.name()).run());
+            }
+        }
+        bench.on(Input::Stop);
+        let mut expected = Vec::new();
+        for n in 0..20 {
+            let (old, new) = (format!("old{n}"), format!("new{n}"));
+            bench.changed_uid(&old, 2, Cause::Created).idle();
+            bench.changed(&new, Cause::Created).idle();
+            expected.extend([old, new]);
+        }
+        for run in if has_end { &ends } else { &old } {
+            bench.finished(run, SUCCESS).idle();
+        }
+        assert_eq!(names(&bench.on(START).runs()), expected, "{has_end}");
+    }
+}
+
 /// They share a secondary, which the run of each changes.
 #[test]
 fn a_second_run_for_a_secondary_is_made_when_all_first_runs_have_ended() {

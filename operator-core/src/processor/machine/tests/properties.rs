@@ -25,7 +25,7 @@ fn key(name: &str) -> ObjectKey {
 enum Op {
     /// The object is created, or changes.
     Change(usize, Cause),
-    /// The object is replaced, and nobody has seen the deletion.
+    /// The object is replaced, and no source has seen the deletion.
     Recreate(usize),
     /// The object gets a deletion timestamp.
     Mark(usize),
@@ -34,7 +34,7 @@ enum Op {
     DeleteFormer(usize),
     Related(usize),
     Finish(usize, Outcome),
-    /// The end of a run is told once more.
+    /// The end of a run is reported once more.
     FinishAgain(usize),
     Pass(u64),
     /// Runs may start: by the opening that counts, or by the one before it.
@@ -83,6 +83,7 @@ impl Op {
                         Outcome::Failed { kind, not_before }
                     }
                     14 => Outcome::FinalizerRemoved,
+                    15 => OUTSIDE,
                     _ => TROUBLE,
                 };
                 Self::Finish(name, outcome)
@@ -106,7 +107,7 @@ fn config() -> impl Strategy<Value = (MachineConfig, Settings)> {
     const DEFAULT: &[u64] = &[2000, 2000, 3000, 4500, 6750];
     const LONG: &[u64] = &[60_000, 60_000];
     let retries = select(vec![
-        (GenericRetry::default(), DEFAULT),
+        (GenericRetry::josdk(), DEFAULT),
         (GenericRetry::linear(millis(60_000), 2).unwrap(), LONG),
         (GenericRetry::no_retry(), &[][..]),
     ]);
@@ -175,7 +176,7 @@ impl World {
 
     fn change(&mut self, index: usize, replace: bool, cause: Cause) {
         if replace && self.oracle.settings.all_events {
-            // Who tells the last states of objects tells the end of a replaced one first.
+            // A source that reports the last states of objects reports the end of a replaced one first.
             self.delete(index);
         }
         let key = key(NAMES[index]);

@@ -32,7 +32,7 @@ fn the_maximum_interval_ends_at_most_a_tenth_earlier_and_never_later() {
     assert!(delays.iter().all(|delay| (HOUR.mul_f64(0.9)..=HOUR).contains(delay)), "{delays:?}");
     let (least, most) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
     assert!(
-        *least < HOUR.mul_f64(0.92) && *most > HOUR.mul_f64(0.98),
+        *least < HOUR.mul_f64(0.91) && *most > HOUR.mul_f64(0.99),
         "all of the tenth: {least:?}, {most:?}"
     );
 }
@@ -66,6 +66,16 @@ fn after_the_last_retry_both_are_spread_as_well() {
         let delay = bench.machine.next_deadline().expect("a timer") - bench.now;
         assert!(range.contains(&delay) && delay != asked, "{delay:?}");
     }
+}
+
+#[test]
+fn after_the_last_retry_a_reschedule_that_is_as_long_as_the_maximum_interval_does_not_exceed_it() {
+    let mut bench = Bench::started(config(0.1));
+    let run = bench.changed("a", Cause::Created).run();
+    bench.finished(&run, Outcome::Success { reschedule: Some(HOUR) });
+    let run = bench.related("a").run();
+    bench.finished(&run, REFUSAL).idle();
+    assert_eq!(bench.pass(HOUR).run().causes, Causes::from(Cause::MaxInterval));
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use super::*;
 
 #[test]
-fn failures_of_the_server_use_up_no_attempt_and_never_end() {
-    let mut bench = Bench::new();
+fn failures_of_the_server_and_of_others_use_up_no_attempt_and_never_end() {
+    let retry = Arc::new(GenericRetry::josdk());
+    let mut bench = Bench::started(MachineConfig { retry, ..MachineConfig::default() });
     let mut run = bench.changed("a", Cause::Created).run();
-    for delay in [2000, 2000, 3000, 4500, 6750, 6750, 6750, 6750] {
-        bench.finished(&run, TROUBLE).idle();
+    for (number, delay) in [2000, 2000, 3000, 4500, 6750, 10_125, 15_187, 22_780].into_iter().enumerate() {
+        bench.finished(&run, if number % 2 == 0 { TROUBLE } else { OUTSIDE }).idle();
         assert_eq!((bench.retry(), bench.wait()), (None, Some(millis(delay))));
         bench.pass(millis(delay - 1)).idle();
         run = bench.pass(millis(1)).run();
@@ -65,7 +66,7 @@ fn after_the_last_retry_the_last_reschedule_is_waited_for_where_it_is_the_shorte
     }
 }
 
-/// A run that fails and causes an event each time, for example by a write of its own that isn't told from others'.
+/// A run that fails and causes an event each time, for example by a write of its own that isn't distinguished from others'.
 fn runs_within_ten_seconds(config: MachineConfig, outcome: Outcome) -> usize {
     let mut bench = Bench::started(config);
     let mut run = bench.changed("a", Cause::Created).run();

@@ -1,4 +1,4 @@
-//! What is asked of every kind.
+//! The rules for every kind.
 
 use super::*;
 

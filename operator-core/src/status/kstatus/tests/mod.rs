@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What is seen at `second` seconds past twelve.
+/// The result at `second` seconds past twelve.
 fn at(object: &Value, second: u8) -> Result<Kstatus, Error> {
     compute(object, format!("2026-11-21T12:00:{second:02}Z").parse().unwrap())
 }

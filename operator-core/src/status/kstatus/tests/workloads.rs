@@ -1,4 +1,4 @@
-//! What runs in replicas.
+//! Kinds that run replicas.
 
 use super::*;
 
@@ -79,7 +79,7 @@ fn stateful_sets() {
         "apps/v1",
         "StatefulSet",
         &[
-            (row(&on_delete, json!({})), "Current", "pods are updated by whoever deletes them"),
+            (row(&on_delete, json!({})), "Current", "pods are updated when someone deletes them"),
             (row(&spec, counts(2, 0, 0, 0)), "InProgress/LessReplicas", "2/3 replicas created"),
             (row(&spec, counts(4, 1, 0, 0)), "InProgress/LessReady", "1/3 replicas ready"),
             (

@@ -5,7 +5,7 @@ use std::{cell::Cell, rc::Rc, sync::Arc, time::Duration};
 use super::{Kind, LASTS, RESTARTED, Readiness, SOON, Script, time};
 use crate::testing::{
     InProcessServer,
-    simulation::{oracles::same_state, settle::UNDER_BAD_LUCK, state::State, world::World},
+    simulation::{oracles::same_state, settle::UNDER_BAD_LUCK, state::ClusterState, world::World},
 };
 
 /// How long a schedule waits for late steps.
@@ -38,23 +38,27 @@ impl World {
     /// Something happens to the Pods as soon as one thing was ready, and ends after some time.
     pub(super) fn later(&self, kind: Kind) -> Script {
         let soon = time(&self.choices, "cluster soon", &SOON);
-        self.script(kind, Some(soon))
+        self.script(Some((kind, soon)), time(&self.choices, "cluster lasts", &LASTS))
     }
 
     /// Something happens to the Pods from here on, and ends after some time.
     pub(super) fn at_once(&self, kind: Kind) -> Script {
         self.record.tell(begin(kind, &self.server));
-        self.script(kind, None)
+        self.script(None, time(&self.choices, "cluster lasts", &LASTS))
     }
 
-    fn script(&self, kind: Kind, soon: Option<Duration>) -> Script {
-        let lasts = time(&self.choices, "cluster lasts", &LASTS);
+    /// Pods get ready before the bad luck ends if users take very long.
+    pub(super) fn unless_somebody_waits(&self) -> Script {
+        self.script(None, NEVER)
+    }
+
+    fn script(&self, begins: Option<(Kind, Duration)>, lasts: Duration) -> Script {
         let (server, record) = (self.server.clone(), Arc::clone(&self.record));
         let ready = Arc::clone(&self.cluster.became_ready);
-        let has_begun = Rc::new(Cell::new(soon.is_none()));
+        let has_begun = Rc::new(Cell::new(begins.is_none()));
         let begun = Rc::clone(&has_begun);
         let task = tokio::task::spawn_local(async move {
-            if let Some(soon) = soon {
+            if let Some((kind, soon)) = begins {
                 ready.notified().await;
                 begun.set(true);
                 tokio::time::sleep(soon).await;
@@ -65,17 +69,6 @@ impl World {
             server.pods().release("").ok();
         });
         Script { has_begun, task }
-    }
-
-    /// Pods get ready before the bad luck ends if users take very long.
-    pub(super) fn unless_somebody_waits(&self) -> Script {
-        let (server, record) = (self.server.clone(), Arc::clone(&self.record));
-        let task = tokio::task::spawn_local(async move {
-            tokio::time::sleep(NEVER).await;
-            record.tell("cluster: from here on Pods are ready");
-            server.pods().release("").ok();
-        });
-        Script { has_begun: Rc::default(), task }
     }
 
     /// Users are done, and the operator has been quiet: waits until late steps are taken and what happens to Pods has
@@ -158,7 +151,7 @@ impl World {
         }
     }
 
-    fn differs_from_before(&self, state: &State) -> bool {
+    fn differs_from_before(&self, state: &ClusterState) -> bool {
         let before = self.calm.as_ref().and_then(|calm| calm.before.as_ref());
         before.is_some_and(|before| !state.differences(before).is_empty())
     }

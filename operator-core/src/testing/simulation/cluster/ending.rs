@@ -17,10 +17,16 @@ pub(in crate::testing::simulation) enum Readiness {
 impl Readiness {
     /// How it ends in a schedule with these choices, of which nothing is taken yet.
     pub(in crate::testing::simulation) fn wanted(choices: &Choices) -> Self {
-        match drawn(choices) {
-            Some((kind @ Kind::Never, _)) if is_for_good(kind, choices) => Self::NeverComes,
-            Some((kind @ Kind::Goes, _)) if is_for_good(kind, choices) => Self::GoesForGood,
-            _ => Self::Comes,
+        let kind = drawn(choices).filter(|(kind, _)| is_for_good(*kind, choices));
+        kind.map_or(Self::Comes, |(kind, _)| Self::after(kind))
+    }
+
+    /// How it ends if bad luck of this kind doesn't end.
+    pub(super) const fn after(kind: Kind) -> Self {
+        match kind {
+            Kind::Never => Self::NeverComes,
+            Kind::Goes => Self::GoesForGood,
+            Kind::Late | Kind::Crash | Kind::Slow => Self::Comes,
         }
     }
 
@@ -36,7 +42,7 @@ impl Readiness {
 
 /// Whether bad luck of this kind doesn't end.
 pub(super) fn is_for_good(kind: Kind, choices: &Choices) -> bool {
-    matches!(kind, Kind::Never | Kind::Goes) && choices.next("cluster for good", 2) == 1
+    Readiness::after(kind) != Readiness::Comes && choices.next("cluster for good", 2) == 1
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::{sync::Notify, task::JoinHandle};
 
-use super::{Choices, FaultPlan, state::State, world::World};
+use super::{Choices, FaultPlan, state::ClusterState, world::World};
 use test_cluster::{ClusterController, Controllers};
 
 pub(super) use ending::Readiness;
@@ -81,6 +81,7 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 /// The cluster of a schedule.
+#[derive(Default)]
 pub(super) struct Cluster {
     /// How readiness ends in this schedule, and in the calm run with which it is compared.
     pub(super) readiness: Readiness,
@@ -93,7 +94,7 @@ pub(super) struct Cluster {
     /// Readiness is as it stays: it has gone, or none will come.
     is_for_good: Cell<bool>,
     /// The state before readiness went for good, in the calm run in which it does.
-    pub(super) before: RefCell<Option<State>>,
+    pub(super) before: RefCell<Option<ClusterState>>,
     /// This can't be a calm run in which readiness never comes: the test waits for it, or the operator asks for it again
     /// and again.
     pub(super) is_unfit: Cell<bool>,
@@ -120,18 +121,7 @@ struct Script {
 
 impl Cluster {
     pub(super) fn new(readiness: Readiness) -> Self {
-        Self {
-            readiness,
-            luck: RefCell::default(),
-            waits: Arc::default(),
-            became_ready: Arc::default(),
-            storms: Cell::default(),
-            is_for_good: Cell::default(),
-            before: RefCell::default(),
-            is_unfit: Cell::default(),
-            is_farewell: Cell::default(),
-            troubles: RefCell::default(),
-        }
+        Self { readiness, ..Self::default() }
     }
 }
 
@@ -170,7 +160,7 @@ impl World {
             }
         }
         let (kind, name) = match self.cluster.is_farewell.get() {
-            // Nobody waits for readiness any more, but for the end.
+            // No one waits for readiness any more, but for the end.
             true if self.choices.next("cluster at the end", 3) == 2 => KINDS[0],
             true => return,
             false => match drawn(&self.choices) {
@@ -180,7 +170,9 @@ impl World {
         };
         self.record.tell(format_args!("{name}"));
         let late = Arc::new(AtomicBool::new(false));
-        let is_for_good = is_first && ending::is_for_good(kind, &self.choices) && self.can_be_for_good(kind);
+        let is_for_good = is_first
+            && ending::is_for_good(kind, &self.choices)
+            && self.cluster.readiness == Readiness::after(kind);
         let script = match kind {
             Kind::Slow | Kind::Late => {
                 self.take_time(kind == Kind::Late, &late);
@@ -198,13 +190,6 @@ impl World {
             Kind::Crash => Some(self.at_once(kind)),
         };
         *self.cluster.luck.borrow_mut() = Some(Luck { kind, name, late, script });
-    }
-
-    fn can_be_for_good(&self, kind: Kind) -> bool {
-        matches!(
-            (kind, self.cluster.readiness),
-            (Kind::Never, Readiness::NeverComes) | (Kind::Goes, Readiness::GoesForGood)
-        )
     }
 
     /// Sees what becomes ready, and when.

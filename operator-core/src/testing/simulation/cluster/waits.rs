@@ -26,7 +26,7 @@ pub(in crate::testing::simulation) struct Troubles {
     pub(in crate::testing::simulation) waits: bool,
     /// One was ready late.
     pub(in crate::testing::simulation) late: bool,
-    /// One was ready, and then not, although nobody had changed it.
+    /// One was ready, and then not, although no one had changed it.
     pub(in crate::testing::simulation) went: bool,
     /// One was not ready when the bad luck ended.
     pub(in crate::testing::simulation) never: bool,
@@ -38,13 +38,13 @@ impl Troubles {
     }
 }
 
-/// All workloads that nobody but an operator or a user has made, by type, namespace and name.
+/// All workloads that only an operator or a user has made, by type, namespace and name.
 #[derive(Debug, Default)]
 pub(super) struct Waits(BTreeMap<(&'static str, String, String), Wait>);
 
 #[derive(Debug)]
 struct Wait {
-    /// Whose and which state it is.
+    /// The object's uid and generation.
     version: (Value, Value),
     is_ready: bool,
     since: Duration,

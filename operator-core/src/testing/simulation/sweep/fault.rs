@@ -1,6 +1,6 @@
 //! One fault, or two: the second within the run of the first, or its retry.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::testing::{
     faults::{Fault, RequestTarget, Verb},
@@ -35,29 +35,27 @@ pub(super) fn paired(verb: Verb, place: u32) -> Option<usize> {
 }
 
 /// The faults of one schedule.
-#[derive(Debug)]
 pub(super) struct Faulted {
-    first: (u64, u32),
-    second: (u64, u32),
+    first: (u32, u32),
+    second: (u32, u32),
     /// Requests about objects since the first fault.
-    since: AtomicU64,
+    since: AtomicU32,
 }
 
 impl Faulted {
     pub(super) fn new(choices: &Choices) -> Self {
         let given = || choices.given(FAULTS);
-        let (number, kind, later, next) = (given(), given(), given(), given());
-        Self { first: (u64::from(number), kind), second: (u64::from(later), next), since: AtomicU64::new(0) }
+        Self { first: (given(), given()), second: (given(), given()), since: AtomicU32::new(0) }
     }
 
     /// The fault of the request with this number, if it has one.
-    pub(super) fn request(&self, number: u64, target: &RequestTarget) -> Option<(&'static str, Fault)> {
+    pub(super) fn request(&self, number: u32, target: &RequestTarget) -> Option<(&'static str, Fault)> {
         let (first, kind) = self.first;
         if first == 0 || number < first {
             return None;
         }
         if number == first {
-            return storm::fault_of(target.verb, usize::try_from(kind).ok()?.checked_sub(1)?);
+            return fault_of(target.verb, usize::try_from(kind).ok()?.checked_sub(1)?);
         }
         target.name.as_ref()?;
         let since = self.since.fetch_add(1, Ordering::Relaxed) + 1;
@@ -65,6 +63,10 @@ impl Faulted {
         if later == 0 || since != later {
             return None;
         }
-        storm::fault_of(target.verb, paired(target.verb, next.checked_sub(1)?)?)
+        fault_of(target.verb, paired(target.verb, next.checked_sub(1)?)?)
     }
+}
+
+fn fault_of(verb: Verb, kind: usize) -> Option<(&'static str, Fault)> {
+    storm::kinds_of(verb).get(kind).map(|(name, fault)| (*name, fault()))
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A place in the object and another value for it; none if no written value could be edited.
 ///
 /// Metadata and status are not edited, nor are items of lists that are identified by keys.
-pub(super) fn edit(object: &Value, number: u64) -> Option<(String, Value)> {
+pub(super) fn edit(object: &Value, number: u32) -> Option<(String, Value)> {
     let mut written = BTreeMap::new();
     for entry in object["metadata"]["managedFields"].as_array().into_iter().flatten() {
         if entry["subresource"].is_string() {
@@ -19,8 +19,7 @@ pub(super) fn edit(object: &Value, number: u64) -> Option<(String, Value)> {
             collect(object, field, below, "", &mut written);
         }
     }
-    let count = u64::try_from(written.len()).unwrap_or(u64::MAX);
-    let chosen = usize::try_from(number.checked_rem(count)?).ok()?;
+    let chosen = (number as usize).checked_rem(written.len())?;
     let (at, value) = written.into_iter().nth(chosen)?;
     Some((at, other(&value)?))
 }
@@ -28,7 +27,7 @@ pub(super) fn edit(object: &Value, number: u64) -> Option<(String, Value)> {
 /// The values at and below a field that an entry of the managed fields names.
 fn collect(object: &Value, field: &str, below: &Value, path: &str, written: &mut BTreeMap<String, Value>) {
     let Some(name) = field.strip_prefix("f:") else { return };
-    let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+    let path = within(path, name);
     match below.as_object().filter(|fields| !fields.is_empty()) {
         Some(fields) => {
             fields.iter().for_each(|(field, below)| collect(object, field, below, &path, written))
@@ -43,16 +42,19 @@ fn collect(object: &Value, field: &str, below: &Value, path: &str, written: &mut
 
 /// The first text, number or switch in a value.
 fn first(path: String, value: &Value) -> Option<(String, &Value)> {
-    let in_map = |fields: &'_ Map<String, Value>| fields.keys().next().cloned();
     match value {
         Value::Object(fields) => {
-            let name = in_map(fields)?;
-            first(format!("{path}/{}", name.replace('~', "~0").replace('/', "~1")), fields.get(&name)?)
+            fields.iter().next().and_then(|(name, value)| first(within(&path, name), value))
         }
         Value::Array(items) => first(format!("{path}/0"), items.first()?),
         Value::Null => None,
         scalar => Some((path, scalar)),
     }
+}
+
+/// The JSON pointer to a field.
+fn within(path: &str, name: &str) -> String {
+    format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// Another value of the same type.

@@ -4,7 +4,9 @@ use super::{
     Point, SOMEBODY_ACTS,
     fault::{FAULTS, PAIRED, WINDOW, paired},
 };
-use crate::testing::simulation::{CalmRun, Tape, check::CRASH_POINT, outside::CRASH_AT_CALL, storm};
+use crate::testing::simulation::{
+    CalmRun, Tape, check::CRASH_POINT, choice::fnv, outside::CRASH_AT_CALL, storm,
+};
 
 /// The tapes of all sweeps that are wanted: of each, except for the crashes, at most `most`, chosen by the `day`.
 pub(in crate::testing::simulation) fn jobs(calm: &CalmRun, most: u64, day: u64) -> Vec<Tape> {
@@ -32,20 +34,19 @@ fn crashes(calm: &CalmRun) -> Vec<Tape> {
 }
 
 fn acts(points: &[Point]) -> Vec<Tape> {
-    let of = |point: &Point| {
-        let number = u32::try_from(point.number).unwrap_or(u32::MAX);
-        let places = 1..=u32::try_from(point.acts.len()).unwrap_or(0);
-        places.map(move |act| tape(SOMEBODY_ACTS, vec![number, act]))
-    };
-    points.iter().flat_map(of).collect()
+    each(points, SOMEBODY_ACTS, |point| point.acts.len())
 }
 
 /// Each fault of each request.
 fn singles(points: &[Point]) -> Vec<Tape> {
+    each(points, FAULTS, |point| storm::kinds_of(point.verb).len())
+}
+
+/// All that can happen to each request, counted from 1.
+fn each(points: &[Point], lane: &str, count: impl Fn(&Point) -> usize) -> Vec<Tape> {
     let of = |point: &Point| {
-        let number = u32::try_from(point.number).unwrap_or(u32::MAX);
-        let kinds = 1..=u32::try_from(storm::kinds_of(point.verb).len()).unwrap_or(0);
-        kinds.map(move |kind| tape(FAULTS, vec![number, kind]))
+        let (number, count) = (point.number, u32::try_from(count(point)).unwrap_or(0));
+        (1..=count).map(move |place| tape(lane, vec![number, place]))
     };
     points.iter().flat_map(of).collect()
 }
@@ -62,11 +63,10 @@ fn pairs(points: &[Point]) -> Vec<Tape> {
     for point in points.iter().filter(|point| point.is_named) {
         following -= 1;
         let window = WINDOW.min(following + REPEATED);
-        let number = u32::try_from(point.number).unwrap_or(u32::MAX);
         for kind in (0..PAIRED).filter_map(|place| paired(point.verb, place)) {
             let kind = u32::try_from(kind).unwrap_or(0) + 1;
             let next = (1..=window).flat_map(|later| (1..=PAIRED).map(move |next| (later, next)));
-            pairs.extend(next.map(|(later, next)| tape(FAULTS, vec![number, kind, later, next])));
+            pairs.extend(next.map(|(later, next)| tape(FAULTS, vec![point.number, kind, later, next])));
         }
     }
     pairs
@@ -78,13 +78,8 @@ fn todays(mut all: Vec<Tape>, most: u64, day: u64) -> Vec<Tape> {
     if count <= most {
         return all;
     }
-    // Neighbours are much alike, so a day's are picked from everywhere. FNV-1a, as its results never change.
-    let place = |tape: &Tape| {
-        tape.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
-    };
-    all.sort_by_cached_key(place);
+    // Neighbours are much alike, so a day's are picked from everywhere.
+    all.sort_by_cached_key(|tape| fnv(&tape.to_string()));
     let first = usize::try_from(day.wrapping_mul(most) % count).unwrap_or(0);
     all.rotate_left(first);
     all.truncate(usize::try_from(most).unwrap_or(usize::MAX));

@@ -21,16 +21,12 @@ mod jobs;
 mod reference;
 mod requests;
 mod somebody;
-mod spoilt;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
 use parking_lot::Mutex;
@@ -38,8 +34,8 @@ use parking_lot::Mutex;
 use super::{
     CalmRun, Choices, FaultPlan,
     observer::Exclusive,
-    record::{Actor, Record},
-    state::State,
+    record::{Actor, ScheduleRecord},
+    state::ClusterState,
 };
 use crate::testing::{
     InProcessServer,
@@ -63,7 +59,7 @@ const NOT_ACTED_UPON: [&str; 2] = ["events", "leases"];
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     /// Counted from 1.
-    number: u64,
+    number: u32,
     verb: Verb,
     /// Whether it is about one object: those that runs make are.
     is_named: bool,
@@ -78,7 +74,7 @@ pub(super) struct Point {
 /// An act and its moment.
 #[derive(Clone, Debug)]
 pub(super) struct Moment {
-    number: u64,
+    number: u32,
     act: Act,
     /// Not at once, but when the operator has nothing more to do.
     calmly: bool,
@@ -86,12 +82,12 @@ pub(super) struct Moment {
 
 /// The part of a sweep in one schedule; in the calm run it records what could be done.
 pub(super) struct Sweep {
-    record: Arc<Record>,
+    record: Arc<ScheduleRecord>,
     server: InProcessServer,
     exclusive: Arc<Exclusive>,
     pub(super) somebody: Arc<Somebody>,
     is_calm: bool,
-    requests: AtomicU64,
+    requests: AtomicU32,
     /// The simulation checks through its own client whether the operator is quiet.
     is_looking: AtomicBool,
     is_farewell: AtomicBool,
@@ -112,20 +108,20 @@ impl Sweep {
     pub(super) fn new(
         (choices, calm): (&Choices, Option<&CalmRun>),
         calmly: Option<Moment>,
-        record: &Arc<Record>,
+        record: &Arc<ScheduleRecord>,
         server: &InProcessServer,
         exclusive: &Arc<Exclusive>,
         somebody: Arc<Somebody>,
     ) -> Self {
         let (number, act) = (choices.given(SOMEBODY_ACTS), choices.given(SOMEBODY_ACTS));
-        let given = calm.and_then(|calm| moment(&calm.points, number, act));
+        let given = calm.and_then(|calm| moment(&calm.points, number, act)).map(|(_, moment)| moment);
         Self {
             record: Arc::clone(record),
             server: server.clone(),
             exclusive: Arc::clone(exclusive),
             somebody,
             is_calm: calm.is_none(),
-            requests: AtomicU64::new(0),
+            requests: AtomicU32::new(0),
             is_looking: AtomicBool::new(false),
             is_farewell: AtomicBool::new(false),
             points: Mutex::default(),
@@ -146,16 +142,11 @@ impl Sweep {
     }
 
     /// The managers of the fields of an object that was acted on depend on whether the act came before the operator or
-    /// after it, and are not compared.
-    pub(super) fn forgets_managers(&self, state: &mut State) {
+    /// after it, and are not compared. If the marks of an object were changed before it was unwanted, it may be left
+    /// over as long as they are not restored: it can't be distinguished from a copy.
+    pub(super) fn allow_for_the_act(&self, state: &mut ClusterState) {
         let Some(moment) = self.moment.as_ref().filter(|_| self.somebody.has_acted()) else { return };
         state.forget_managers_of(&moment.act.object());
-    }
-
-    /// If the marks of an object were spoilt before it was unwanted, it may be left over, as long as they are not
-    /// restored: it could not be distinguished from a copy.
-    pub(super) fn may_leave(&self, state: &mut State) {
-        let Some(moment) = self.moment.as_ref().filter(|_| self.somebody.has_acted()) else { return };
         state.may_be_left(&moment.act.object(), |object| moment.act.is_unmended(object));
     }
 
@@ -181,7 +172,7 @@ impl Sweep {
                 *self.due.lock() = Some(act.clone());
                 return None;
             }
-            let (kind, told) = (act.kind(), format!("somebody: {act}, just before {target}"));
+            let (kind, told) = (act.kind, format!("somebody: {act}, just before {target}"));
             let (somebody, act) = (Arc::clone(&self.somebody), act.clone());
             let fault = Fault::Meanwhile(Arc::new(move |_| {
                 let (somebody, act) = (Arc::clone(&somebody), act.clone());
@@ -202,7 +193,7 @@ impl Sweep {
         true
     }
 
-    fn point(&self, number: u64, target: &RequestTarget, plan: &FaultPlan) -> Point {
+    fn point(&self, number: u32, target: &RequestTarget, plan: &FaultPlan) -> Point {
         let by_user = |by: Actor| by == Actor::User;
         let written = self.record.with_calls(|calls| {
             calls.iter().filter(|call| by_user(call.by) && call.target.verb.is_write()).count()
@@ -218,7 +209,7 @@ impl Sweep {
     }
 
     /// The possible acts on the object of a request, and on the primaries whose runs are in progress.
-    fn acts(&self, number: u64, target: &RequestTarget) -> Vec<Act> {
+    fn acts(&self, number: u32, target: &RequestTarget) -> Vec<Act> {
         if target.name.is_none() {
             return Vec::new();
         }
@@ -236,12 +227,9 @@ impl Sweep {
         targets.insert(0, target.clone());
         let mut acts: Vec<Act> = Vec::new();
         for target in targets.iter().filter(|target| !NOT_ACTED_UPON.contains(&target.resource.as_str())) {
-            let Some(name) = &target.name else { continue };
-            let namespace = target.namespace.as_deref();
-            let Some(object) = self.server.stored(&target.group, &target.resource, namespace, name) else {
-                continue;
-            };
-            for act in Act::all(target, &object, number) {
+            let (namespace, name) = (target.namespace.as_deref(), target.name.as_deref().unwrap_or_default());
+            let object = self.server.stored(&target.group, &target.resource, namespace, name);
+            for act in object.iter().flat_map(|object| Act::all(target, object, number)) {
                 if !acts.contains(&act) {
                     acts.push(act);
                 }
@@ -251,19 +239,9 @@ impl Sweep {
     }
 }
 
-impl fmt::Debug for Sweep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sweep")
-            .field("moment", &self.moment)
-            .field("faulted", &self.faulted)
-            .finish_non_exhaustive()
-    }
-}
-
 /// The act that a tape selects: for the request with this number, the one at this place, counted from 1.
-fn moment(points: &[Point], number: u32, act: u32) -> Option<Moment> {
-    let number = u64::from(number);
+fn moment(points: &[Point], number: u32, act: u32) -> Option<(&Point, Moment)> {
     let point = points.iter().find(|point| point.number == number)?;
     let act = point.acts.get(usize::try_from(act).ok()?.checked_sub(1)?)?;
-    Some(Moment { number, act: act.clone(), calmly: false })
+    Some((point, Moment { number, act: act.clone(), calmly: false }))
 }

@@ -10,7 +10,7 @@ use tower::Service;
 use crate::testing::{
     InProcessServer,
     faults::RequestTarget,
-    simulation::record::{Actor, Call, Record},
+    simulation::record::{Actor, Call, ScheduleRecord},
 };
 
 /// An answer; without a code if there was none.
@@ -22,7 +22,7 @@ pub(super) struct Reply {
 
 pub(super) struct Requests {
     pub(super) server: InProcessServer,
-    pub(super) record: Arc<Record>,
+    pub(super) record: Arc<ScheduleRecord>,
 }
 
 impl Requests {

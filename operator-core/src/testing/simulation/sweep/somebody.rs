@@ -1,7 +1,6 @@
 //! Someone else, who acts once.
 
 use std::{
-    fmt,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU32, Ordering},
@@ -15,7 +14,7 @@ use super::{
     act::{Act, Deed, Done},
     requests::Requests,
 };
-use crate::testing::{InProcessServer, simulation::record::Record};
+use crate::testing::{InProcessServer, simulation::record::ScheduleRecord};
 
 /// The interval of the checks whether an object that has to be made again is gone: shorter than that of a schedule's
 /// checks whether all is quiet.
@@ -36,12 +35,15 @@ pub(in crate::testing::simulation) struct Somebody {
 }
 
 impl Somebody {
-    pub(in crate::testing::simulation) fn new(server: &InProcessServer, record: &Arc<Record>) -> Arc<Self> {
+    pub(in crate::testing::simulation) fn new(
+        server: &InProcessServer,
+        record: &Arc<ScheduleRecord>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             requests: Requests { server: server.clone(), record: Arc::clone(record) },
-            waiting: AtomicU32::new(0),
-            acted: AtomicBool::new(false),
-            remade: AtomicBool::new(false),
+            waiting: AtomicU32::default(),
+            acted: AtomicBool::default(),
+            remade: AtomicBool::default(),
         })
     }
 
@@ -87,22 +89,16 @@ impl Somebody {
 
     /// What is left to be done: an object, and the uid of the one that has to be gone before.
     fn tells(&self, act: &Act, done: Done) -> Option<(Value, Value)> {
-        match done {
-            Done::All if act.deed == Deed::Replace => self.remade.store(true, Ordering::Relaxed),
-            Done::All => {}
-            Done::WhenItIsGone { object, uid } => return Some((object, uid)),
-            Done::Refused(why) => self.record().tell(format_args!("somebody: that isn't done: {why}")),
+        if done == Ok(None) && act.deed == Deed::Replace {
+            self.remade.store(true, Ordering::Relaxed);
         }
-        None
+        done.unwrap_or_else(|why| {
+            self.record().tell(format_args!("somebody: that isn't done: {why}"));
+            None
+        })
     }
 
-    fn record(&self) -> &Record {
+    fn record(&self) -> &ScheduleRecord {
         &self.requests.record
-    }
-}
-
-impl fmt::Debug for Somebody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Somebody").field("acted", &self.has_acted()).finish_non_exhaustive()
     }
 }

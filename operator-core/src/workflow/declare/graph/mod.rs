@@ -6,7 +6,7 @@
 //!
 //! # Guarantees
 //! - A graph has no cycle, and each name is there once.
-//! - Everything is listed in the order of the declarations, so that the same declarations give the same decisions.
+//! - Everything is listed in the order of the declarations, so the same declarations give the same decisions.
 //!
 //! # Assumptions
 //! - A [`NodeId`] is used with the graph that it comes from; with another graph it identifies another node, or none,
@@ -110,12 +110,12 @@ impl Graph {
         wiring::nearest(self.nodes().map(|node| self.name(node)), wanted)
     }
 
-    /// What the node depends on directly.
+    /// The direct dependencies of the node.
     pub fn dependencies_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
         self.dependencies.neighbors_slice(node.0).iter().copied().map(NodeId)
     }
 
-    /// What depends on the node directly.
+    /// The nodes that depend on the node directly.
     pub fn dependents_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
         self.dependents.neighbors_slice(node.0).iter().copied().map(NodeId)
     }
@@ -130,7 +130,7 @@ impl Graph {
         &self.dependency_counts
     }
 
-    /// What depends on the node, directly or through others.
+    /// The nodes that depend on the node, directly or through others.
     #[must_use]
     pub fn transitive_dependents_of(&self, node: NodeId) -> Vec<NodeId> {
         let mut found = vec![false; self.len()];

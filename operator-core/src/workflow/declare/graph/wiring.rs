@@ -64,7 +64,7 @@ where
 fn neighbours(nodes: usize, mut edges: Vec<(u32, u32)>) -> Csr<(), ()> {
     edges.sort_unstable();
     let mut neighbours = Csr::from_sorted_edges(&edges).expect("they were sorted just now");
-    // Those without edges behind the last one that has some.
+    // Nodes without edges after the last one that has some.
     while neighbours.node_count() < nodes {
         neighbours.add_node(());
     }

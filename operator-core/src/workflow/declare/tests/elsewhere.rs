@@ -14,7 +14,8 @@ fn several_nodes_of_one_type_are_told_apart_by_their_names() {
     let (first, second) = (node(html).named("first"), node(html).named("second"));
     let [mistake] = &mistakes(workflow().nodes((web.after(html), first, second)))[..] else { panic!("one") };
     assert!(
-        mistake.ends_with("which is several nodes: first, second; say which by a reference, `.after(&node)`")
+        mistake
+            .ends_with("which is several nodes: first, second; select one by a reference, `.after(&node)`")
     );
     // One that is named is found by its function all the same.
     assert_eq!(

@@ -38,7 +38,7 @@ struct OwnError;
 
 struct Quota(usize);
 
-// What a function may return.
+// The types that a function may return.
 fn html(_: &Pod) -> ConfigMap {
     ConfigMap::default()
 }
@@ -70,7 +70,7 @@ fn held_pods(_: &Pod) -> Result<Want<Vec<Pod>>> {
     Ok(Want::none("none"))
 }
 
-// What it may take.
+// The arguments that it may take.
 fn with_context(_: &Pod, context: &Context<Pod>) -> Option<ConfigMap> {
     context.primary().map(|_| ConfigMap::default())
 }

@@ -1,4 +1,4 @@
-//! What should come out, naively: sets that grow until nothing more can be added.
+//! The expected outcome, computed naively: sets that grow until nothing more can be added.
 //!
 //! It knows only the answers that were given so far, so it also says what has to be open in the middle of a run.
 
@@ -135,7 +135,7 @@ impl Model {
         checks.chain(judges).chain(reconciles).chain(deletes).collect()
     }
 
-    /// What has become of each node; only for the end of a run.
+    /// The fate of each node; only for the end of a run.
     pub(super) fn fates(&self, scenario: &Scenario) -> Vec<Fate> {
         (0..scenario.depends.len())
             .map(|node| self.own[node].unwrap_or_else(|| self.blocked(scenario, node)))

@@ -1,4 +1,4 @@
-//! What is true of both kinds of runs: what comes after what, that runs end, and that they are deterministic.
+//! Properties of both kinds of runs: the order of steps, the end of runs, and their determinism.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ proptest! {
                     answered.insert(*step);
                 }
             }
-            // A plan may have asked for several steps at once; they are compared when all are told.
+            // A plan may have requested several steps at once; they are compared when all have been listed.
             if !matches!(trace.events.get(position + 1), Some(Event::Asked(_))) {
                 let model = Model::of(kind, &scenario, |step| answered.contains(&step));
                 prop_assert_eq!(&asked, &model.asked(&scenario));

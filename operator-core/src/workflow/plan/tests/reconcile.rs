@@ -1,4 +1,4 @@
-//! What each answer does to the nodes behind it.
+//! The effect of each answer on the nodes behind it.
 
 use proptest::prelude::*;
 

@@ -6,7 +6,7 @@ use proptest::{collection::vec, prelude::*};
 
 use super::*;
 
-/// What a node answers when it is asked.
+/// The answers of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answers {
     pub(super) checked: Checked,
@@ -18,7 +18,7 @@ impl Answers {
     pub(super) const FINE: Self =
         Self { checked: Checked::Run, reconciled: Reconciled::Ready, removed: Removed::Gone };
 
-    /// Reads the answers off a number; most nodes go on, so that something happens behind them.
+    /// Reads the answers off a number; most nodes continue, so something happens behind them.
     fn of(number: u32) -> Self {
         let mut rest = number as usize;
         let mut choose = |count: usize| {
@@ -58,7 +58,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Scenario {
     pub(super) graph: Graph,
-    /// The same edges, not told by the graph.
+    /// The same edges, computed without the graph.
     pub(super) depends: Vec<BTreeSet<usize>>,
     pub(super) answers: Vec<Answers>,
 }
@@ -164,12 +164,12 @@ impl Scenario {
         }
     }
 
-    /// What depends on a node, directly or not.
+    /// The nodes that depend on a node, directly or not.
     pub(super) fn behind(&self, node: usize) -> BTreeSet<usize> {
         self.reached(node, |node, other| self.depends[other].contains(&node))
     }
 
-    /// What a node depends on, directly or not.
+    /// The dependencies of a node, direct or not.
     pub(super) fn before(&self, node: usize) -> BTreeSet<usize> {
         self.reached(node, |node, other| self.depends[node].contains(&other))
     }

@@ -235,7 +235,7 @@ async fn a_clean_up_asks_nothing_about_what_it_leaves_and_needs_no_source_for_it
     let primary = primary("one");
     let result = all.cleanup(&primary, &world.offline.context(&primary)).await;
     sleep(ROUND_TRIP).await;
-    assert_eq!(lines(&result), ["route: left as it is: it is not deleted by its dependent"]);
+    assert_eq!(lines(&result), ["route: left as it is: its dependent doesn't delete it"]);
     assert_eq!((active.asked(), world.source.running()), (1, 0), "its source isn't waited for, nor kept");
 }
 

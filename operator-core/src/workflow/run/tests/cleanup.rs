@@ -20,7 +20,7 @@ async fn what_depends_on_others_goes_first_and_conditions_of_running_dont_count(
         fake("d").node().after(Called("b")).needs(Says::no("no such kind")),
     ]);
     let result = cleaned_up(&all).await;
-    let left = "c: left as it is: it is not deleted by its dependent";
+    let left = "c: left as it is: its dependent doesn't delete it";
     assert_eq!(lines(&result), ["a: deleted", "b: deleted", left, "d: inactive: no such kind"]);
     assert_eq!(log.take(), ["delete b", "delete a"]);
     assert!(result.all_deleted());
@@ -67,7 +67,7 @@ async fn a_deletion_outside_the_cluster_that_takes_its_time_keeps_what_it_depend
     let exists = Arc::clone(&slow.exists);
     let all = workflow([Fake::named("below", &log).existing().node(), slow.node().after(Called("below"))]);
     let result = cleaned_up(&all).await;
-    let asked = "the deletion was asked for, and takes its time";
+    let asked = "the deletion was requested, and takes its time";
     assert_eq!(
         lines(&result),
         [format!("below: waiting for slow to be gone: {asked}"), format!("slow: deleting: {asked}")]
@@ -85,7 +85,7 @@ async fn about_a_node_that_nobody_deletes_nothing_is_asked_unless_its_end_is_wai
         Fake::named("others", &log).existing().kept().gone(gone.clone().met()),
     ]);
     let result = cleaned_up(&all).await;
-    let left = "kept: left as it is: it is not deleted by its dependent";
+    let left = "kept: left as it is: its dependent doesn't delete it";
     assert_eq!(lines(&result), [left, "others: deleting: somebody else has it"]);
     assert_eq!((active.asked(), gone.asked(), log.take()), (0, 1, Vec::new()));
 }

@@ -6,7 +6,7 @@ use cpu_time::ThreadTime;
 use proptest::prelude::*;
 
 use super::super::{
-    Answer,
+    Reply,
     part::{merged, outside, with_all_before},
 };
 use crate::{
@@ -82,17 +82,17 @@ impl Scenario {
             let Says(checked, reconciled) = self.says[node.index()];
             let answer = match step {
                 _ if !part[node.index()] => outside(step, gone[node.index()]).expect("it is not reconciled"),
-                Step::Check(_) => Answer::Checked(checked),
-                Step::Judge(_) => Answer::Judged(checked),
+                Step::Check(_) => Reply::Checked(checked),
+                Step::Judge(_) => Reply::Judged(checked),
                 Step::Reconcile(_) => {
                     touched.push(node);
                     there[node.index()] = true;
-                    Answer::Reconciled(reconciled)
+                    Reply::Reconciled(reconciled)
                 }
                 Step::Delete(_) => {
                     touched.push(node);
                     there[node.index()] = false;
-                    Answer::Removed(Removed::Gone)
+                    Reply::Removed(Removed::Gone)
                 }
             };
             answer.give(&mut plan, node, &mut steps);

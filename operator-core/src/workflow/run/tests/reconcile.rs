@@ -77,7 +77,7 @@ async fn every_node_says_what_became_of_it_and_why() {
         "ingress: deleted",
         "db: failed: the server is in a bad mood",
         "app: waiting for db to succeed",
-        "read: left as it is: it is not deleted by its dependent",
+        "read: left as it is: its dependent doesn't delete it",
     ];
     assert_eq!(lines(&result), expected);
     assert_eq!(log.take(), ["create web", "delete ingress", "delete behind-route"]);

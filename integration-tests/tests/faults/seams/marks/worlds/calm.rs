@@ -1,4 +1,4 @@
-//! What is asked when nobody acts any more: everything that is wanted is there and marked, and nothing is left that could go.
+//! The checks when nobody acts any more: every wanted object exists and is marked, and no superfluous one is left.
 
 use integration_tests::prelude::*;
 

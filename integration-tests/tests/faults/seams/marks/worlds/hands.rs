@@ -1,4 +1,4 @@
-//! How others do to objects what they do; each of it is taken down.
+//! The actions of others on objects; each of them is recorded.
 
 use http::Method;
 use integration_tests::prelude::*;

@@ -1,5 +1,5 @@
-//! Whether an operator may do what it has done. By the rules of ownership, and by what the world knows of each object: who has made
-//! it, for whom, and with which marks. The library isn't asked.
+//! Whether an operator's writes were allowed. By the rules of ownership, and by the world's knowledge of each object:
+//! who has made it, for whom, and with which marks. The library isn't asked.
 
 use http::Method;
 use integration_tests::prelude::*;

@@ -1,4 +1,4 @@
-//! What the server has been asked for, by whom, and what came of it: taken down at its door, with the object as it was before and
+//! All requests to the server, with their senders and results: recorded at its entrance, with the object before and
 //! after.
 
 use http::Method;

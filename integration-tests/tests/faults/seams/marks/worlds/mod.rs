@@ -1,5 +1,5 @@
-//! Random worlds: users, backups and other operators do what they like to what an operator has made, while it and its versions
-//! go on. Judged by what the server was asked for, and by what the world knows; never by the library's own words.
+//! Random worlds: users, backups and other operators change an operator's objects, while the operator and its versions
+//! continue. Judged by the requests to the server, and by the world's knowledge; never by the library's own statements.
 //!
 //! ```text
 //!  seed ─▶ version ─▶ acts of others ─▶ newer version ─▶ acts ─▶ calm ─▶ the end
@@ -8,8 +8,7 @@
 //!                           └─────────────────────▶ calm: is all there that is wanted, and nothing else that could go?
 //! ```
 //!
-//! `WORLDS` says how many there are, `WORLDS_SEED` with which one they begin: `WORLDS=1` and the seed that a failure names tell it
-//! again.
+//! `WORLDS` is the number of worlds, `WORLDS_SEED` the first one: `WORLDS=1` and the seed that a failure names repeat it.
 
 mod calm;
 mod hands;

@@ -1,4 +1,4 @@
-//! What others do: users, other operators, backups. Whoever they are, they aren't ours.
+//! The actions of others: users, other operators, backups. They aren't ours.
 
 use integration_tests::prelude::*;
 

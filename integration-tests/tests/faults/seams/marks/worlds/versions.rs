@@ -1,4 +1,4 @@
-//! Versions of an operator: which nodes it has, what they want of a primary, and how a newer one differs from an older one.
+//! Versions of an operator: their nodes, what these want of a primary, and how a newer version differs from an older one.
 
 use integration_tests::prelude::*;
 use kube::{

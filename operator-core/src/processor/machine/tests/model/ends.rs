@@ -34,7 +34,7 @@ impl Name {
         seen
     }
 
-    /// Nothing leads to a run that sees the end, or somebody waits for its place.
+    /// Nothing leads to a run that sees the end, or a new object waits for its place.
     pub(super) fn gives_up(&self) -> bool {
         self.ended
             && self.exhausted

@@ -1,4 +1,4 @@
-//! What follows a failure.
+//! The consequences of a failure.
 
 use super::*;
 
@@ -19,7 +19,7 @@ impl Oracle {
         let taken = match kind {
             FailureKind::Permanent => &mut none,
             FailureKind::Retryable => name.retry.get_or_insert_default(),
-            FailureKind::Server => name.trouble.get_or_insert_default(),
+            FailureKind::Server | FailureKind::Outside => name.trouble.get_or_insert_default(),
         };
         if !nothing_owed && !name.hurried {
             name.hurried = true;
@@ -27,11 +27,17 @@ impl Oracle {
         }
         name.hurried = false;
         let rest = taken.deadline.map_or(Duration::ZERO, |deadline| deadline.since(now));
-        let last = || delays.last().copied().unwrap_or(2000);
+        // Beyond the last one they grow by half.
+        let grown = |taken| {
+            let last = delays.last().copied().unwrap_or(2000);
+            (delays.len()..=taken).fold(last, |delay, _| (delay * 3 / 2).min(300_000))
+        };
         let next = match kind {
             FailureKind::Permanent => None,
             FailureKind::Retryable => delays.get(taken.taken).copied(),
-            FailureKind::Server => Some(delays.get(taken.taken).copied().unwrap_or_else(last)),
+            FailureKind::Server | FailureKind::Outside => {
+                Some(delays.get(taken.taken).copied().unwrap_or_else(|| grown(taken.taken)))
+            }
         };
         let delay = if rest > millis(5000) {
             Some(rest)

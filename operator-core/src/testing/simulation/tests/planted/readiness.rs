@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use serde_json::json;
 
 use super::{
-    super::{Objects, User, cluster::Readiness, tests::ShelfStatus, trace},
+    super::{Objects, User, cluster::Readiness, trace},
     *,
 };
 use crate::{

@@ -19,8 +19,7 @@ use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::ConfigMap;
 
 use super::{
-    Failure, FaultPlan, Oracle, Settings, Sim, Tape, explore,
-    tests::{Shelf, child, put_status, shelf},
+    Failure, FaultPlan, Oracle, Settings, Shelf, ShelfStatus, Sim, Tape, child, explore, put_status, shelf,
 };
 use crate::{
     controller::{Controller, ControllerBuilder},

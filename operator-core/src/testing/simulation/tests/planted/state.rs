@@ -6,7 +6,7 @@ use kube::{
     api::{DeleteParams, ObjectMeta, PostParams},
 };
 
-use super::{super::tests::ShelfStatus, *};
+use super::*;
 
 #[test]
 fn a_status_that_falls_behind_its_generation_is_found() {

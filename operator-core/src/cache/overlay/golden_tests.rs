@@ -58,9 +58,10 @@ fn short(change: &ChangeKind<TextObject>) -> String {
 fn golden_cases() {
     let updates = |versions: &[u64]| versions.iter().copied().map(update).collect::<Vec<_>>();
     // The state at the check, the change that is handed over, and whether the window is gone.
-    let cases: [(&str, Window, Option<&str>, bool); 10] = [
+    let cases: [(&str, Window, Option<&str>, bool); 11] = [
         ("E{5} O{5} A0", window(updates(&[5]), &[5], 0), None, true),
         ("E{4,5} O{5} A0", window(updates(&[4, 5]), &[5], 0), Some("3>5"), true),
+        ("E{4,5} O{4} A0", window(updates(&[4, 5]), &[4], 0), Some("3>5"), true),
         ("E{4} O{5} A0", window(updates(&[4]), &[5], 0), None, false),
         ("E{4} O{} A1", window(updates(&[4]), &[], 1), None, false),
         ("E{4} O{} A0", window(updates(&[4]), &[], 0), Some("3>4"), true),
@@ -91,6 +92,16 @@ fn what_stays_after_a_partial_flush_is_decided_later() {
     window.active = 0;
     assert!(window.check().is_none());
     assert!(window.is_over());
+}
+
+/// A list may stand for several changes, even if the watch has already shown the last of them.
+#[test]
+fn what_a_list_shows_again_is_no_echo() {
+    for (first, second) in [(update(5), listed(5)), (listed(5), update(5))] {
+        let mut window = window([first, second], &[5], 0);
+        assert_eq!(window.check().as_ref().map(short).as_deref(), Some("4>5"));
+        assert!(window.is_over());
+    }
 }
 
 fn overlay() -> Overlay {
@@ -153,6 +164,18 @@ fn a_mark_for_deletion_is_handed_over_even_if_it_is_ours() {
     assert_eq!(watched(&mut overlay, event), ["5>6"]);
 }
 
+/// A write that takes long doesn't keep anything back that has been seen.
+#[test]
+fn events_wait_for_a_write_and_a_write_alone_is_no_event() {
+    let mut overlay = overlay();
+    overlay.begin(&key());
+    assert!(!overlay.has_waiting_events(SCOPE));
+    assert!(watched(&mut overlay, update(5)).is_empty());
+    assert!(overlay.has_waiting_events(SCOPE));
+    assert_eq!(overlay.finish(&key()).map(|change| short(&change.kind)).as_deref(), Some("4>5"));
+    assert!(!overlay.has_waiting_events(SCOPE));
+}
+
 #[test]
 fn a_write_that_changed_nothing_swallows_no_foreign_event() {
     let mut overlay = overlay();
@@ -189,6 +212,73 @@ fn what_the_collection_has_passed_is_dropped() {
         ["3>4"]
     );
     assert_eq!((overlay.windows(), overlay.recent.len()), (0, 0));
+}
+
+/// A follower of own writes would otherwise be told that an object is gone which it has just seen.
+#[test]
+fn only_what_was_not_shown_is_reported_as_not_shown() {
+    for (shown, expected) in [(true, vec![]), (false, vec![key()])] {
+        let mut overlay = overlay();
+        overlay.put(&key(), &object(5), None);
+        if shown {
+            watched(&mut overlay, update(5));
+        }
+        assert_eq!(overlay.advance(SCOPE, ResourceVersion::new(9)).not_shown, expected);
+        assert_eq!(overlay.recent.len(), 0);
+    }
+}
+
+/// Otherwise it would be awaited forever.
+#[test]
+fn what_is_awaited_of_an_object_goes_with_it_to_its_new_collection() {
+    use crate::{cache::WatchScope, resource::ResourceType};
+    let scopes = Scopes::new(&WatchScope::All, &ResourceType::of::<ConfigMap>());
+    let mut overlay = Overlay::new(scopes.clone(), &Indexers::default());
+    overlay.begin(&key());
+    assert!(overlay.wrote(&key(), version(4), &object(5), Some(&object(4))).is_empty());
+    assert!(overlay.finish(&key()).is_none());
+    let changed = scopes.change(&WatchScope::from(["shop"]));
+    overlay.rescoped(&changed);
+    assert_eq!((overlay.windows(), overlay.awaited(), overlay.recent.len()), (1, 1, 1));
+    assert_eq!(overlay.advance(changed.new[0], ResourceVersion::new(9)).not_shown, [key()]);
+    assert_eq!((overlay.windows(), overlay.awaited(), overlay.recent.len()), (0, 0, 0));
+}
+
+#[test]
+fn nothing_is_kept_about_objects_that_are_not_followed_any_more() {
+    use crate::{cache::WatchScope, resource::ResourceType};
+    let scopes = Scopes::new(&WatchScope::All, &ResourceType::of::<ConfigMap>());
+    let mut overlay = Overlay::new(scopes.clone(), &Indexers::default());
+    let names = ["is-read", "is-awaited", "is-written"];
+    let [read, awaited, written] = names.map(|name| ObjectKey::namespaced("shop", name));
+    overlay.put(&read, &object(5), None);
+    overlay.begin(&awaited);
+    assert!(overlay.wrote(&awaited, version(4), &object(5), None).is_empty());
+    assert!(overlay.finish(&awaited).is_none());
+    overlay.begin(&written);
+    assert_eq!(overlay.not_followed(), []);
+    overlay.rescoped(&scopes.change(&WatchScope::from(["bank"])));
+    let left: BTreeSet<_> = overlay.not_followed().into_iter().collect();
+    assert_eq!(left, BTreeSet::from([read, awaited, written.clone()]));
+    for key in &left {
+        overlay.left(key);
+    }
+    assert_eq!((overlay.windows(), overlay.recent.len()), (1, 0), "a write in progress still ends");
+    assert!(overlay.finish(&written).is_none());
+    assert_eq!(overlay.windows(), 0);
+}
+
+#[test]
+fn at_most_ten_thousand_own_versions_are_awaited() {
+    let mut overlay = overlay();
+    let answer = object(5);
+    for number in 1..=10_002 {
+        let key = ObjectKey::namespaced("shop", &number.to_string());
+        overlay.begin(&key);
+        assert!(overlay.wrote(&key, version(4), &answer, None).is_empty());
+        assert!(overlay.finish(&key).is_none());
+        assert_eq!(overlay.awaited(), number.min(10_000));
+    }
 }
 
 #[test]

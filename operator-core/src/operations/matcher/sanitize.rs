@@ -1,13 +1,67 @@
-//! What is known about the kinds that come with Kubernetes.
+//! Converts a desired object to the API server's notation, where both notations mean the same.
+//!
+//! JOSDK's sanitizers change a copy of the actual object, on each match. These change a copy of the desired one, and
+//! only once the plain comparison has failed. What is known about the kinds that come with Kubernetes is in a table of
+//! rules: `spec/containers|initContainers/[name]/resources/limits/*` is a place in an object. A segment is a field or
+//! several to choose from, `[]` for the items of lists by position, or `[name]` for items by the fields named. `*` at
+//! the end is any field.
 
-use serde_json::Value;
+use k8s_openapi::ByteString;
+use serde_json::{Map, Value};
 
-use super::{
-    Kind,
-    pattern::{Fields, each},
-    quantity::same_quantity,
-};
-use crate::operations::matcher::value::present;
+use super::{quantity::same_quantity, values::present};
+
+/// `desired` in the server's notation, or `None` if it already is.
+///
+/// JOSDK: `PodTemplateSpecSanitizer`, `ResourceRequirementsSanitizer`, and the part about claim templates of
+/// `SSABasedGenericKubernetesResourceMatcher`.
+pub(super) fn sanitized(desired: &Value, actual: &Value) -> Option<Value> {
+    let kind = kind_of(desired).or_else(|| kind_of(actual))?;
+    let mut adapted = desired.clone();
+    let mut changed = apply_rules(kind, &mut adapted, actual);
+    changed |= kind == ("", "Secret") && encode(&mut adapted, actual);
+    changed.then_some(adapted)
+}
+
+/// Group and kind of an object.
+type Kind<'a> = (&'a str, &'a str);
+
+fn kind_of(object: &Value) -> Option<Kind<'_>> {
+    let api_version = object.get("apiVersion")?.as_str()?;
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    Some((group, object.get("kind")?.as_str()?))
+}
+
+/// Removes those texts from `stringData` that are in the actual `data` already. The server never shows `stringData`, so
+/// it would differ forever.
+///
+/// A text that is no longer desired is not detected, and can't be: applying doesn't remove it either, because only
+/// writing it is owned. To remove keys, write `data`.
+fn encode(desired: &mut Value, actual: &Value) -> bool {
+    let Some(texts) = desired.get_mut("stringData").and_then(Value::as_object_mut) else { return false };
+    let before = texts.len();
+    texts.retain(|key, text| {
+        let stored = actual.get("data").and_then(|data| data.get(key)).and_then(Value::as_str);
+        let is_stored = match (text.as_str(), stored) {
+            (Some(text), Some(stored)) => is_encoded(text, stored),
+            _ => false,
+        };
+        !is_stored
+    });
+    let changed = texts.len() != before;
+    if texts.is_empty()
+        && let Some(fields) = desired.as_object_mut()
+    {
+        fields.remove("stringData");
+    }
+    changed
+}
+
+/// Whether `stored` is the base64 of `text`.
+fn is_encoded(text: &str, stored: &str) -> bool {
+    let encoded = serde_json::to_value(ByteString(text.as_bytes().to_vec()));
+    encoded.is_ok_and(|encoded| encoded == stored)
+}
 
 /// Differences at a place that have no meaning.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +176,7 @@ const KINDS: &[(Kind<'static>, &Rules)] = &[
 ];
 
 /// Applies the rules of a kind to `desired`. Returns whether anything has been changed.
-pub(super) fn apply(kind: Kind<'_>, desired: &mut Value, actual: &Value) -> bool {
+fn apply_rules(kind: Kind<'_>, desired: &mut Value, actual: &Value) -> bool {
     let mut changed = false;
     for (_, rules) in KINDS.iter().filter(|(of, _)| *of == kind) {
         changed |= apply_all(rules, desired, actual);
@@ -173,4 +227,68 @@ fn is_zero(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Null | Value::Array(_) | Value::Object(_) => false,
     }
+}
+
+type Fields = Map<String, Value>;
+
+/// What is done at a place: with the desired and the actual object that hold a field, and the field's name. Returns
+/// whether it has changed something.
+type Visit<'v> = dyn FnMut(&mut Fields, &Fields, &str) -> bool + 'v;
+
+/// Visits all places of a pattern that exist in both objects, except for the last segment's field, which may be
+/// missing. Returns whether anything has been changed.
+fn each(desired: &mut Value, actual: &Value, pattern: &str, visit: &mut Visit<'_>) -> bool {
+    let (segment, rest) = match pattern.split_once('/') {
+        Some((segment, rest)) => (segment, Some(rest)),
+        None => (pattern, None),
+    };
+    let mut changed = false;
+    match (desired, actual, rest) {
+        (Value::Array(desired), Value::Array(actual), Some(rest)) => {
+            let keys = segment.trim_matches(['[', ']']);
+            for (position, item) in desired.iter_mut().enumerate() {
+                if let Some(other) = counterpart(item, position, actual, keys) {
+                    changed |= each(item, other, rest, visit);
+                }
+            }
+        }
+        (Value::Object(desired), Value::Object(actual), Some(rest)) => {
+            for name in segment.split('|') {
+                if let (Some(desired), Some(actual)) = (desired.get_mut(name), actual.get(name)) {
+                    changed |= each(desired, actual, rest, visit);
+                }
+            }
+        }
+        (Value::Object(desired), Value::Object(actual), None) if segment == "*" => {
+            for name in actual.keys() {
+                changed |= visit(desired, actual, name);
+            }
+        }
+        (Value::Object(desired), Value::Object(actual), None) => {
+            for name in segment.split('|') {
+                changed |= visit(desired, actual, name);
+            }
+        }
+        _ => {}
+    }
+    changed
+}
+
+/// The item of `actual` that corresponds to a desired one: the only one with the same keys.
+fn counterpart<'a>(item: &Value, position: usize, actual: &'a [Value], keys: &str) -> Option<&'a Value> {
+    if keys.is_empty() {
+        return actual.get(position);
+    }
+    let is_same = |other: &&Value| {
+        let mut keys = keys.split(',');
+        keys.all(|key| item.get(key).is_none_or(|wanted| other.get(key) == Some(wanted)))
+    };
+    // One key is unique, and most often nobody has changed the order.
+    if !keys.contains(',')
+        && let Some(other) = actual.get(position).filter(is_same)
+    {
+        return Some(other);
+    }
+    let mut found = actual.iter().filter(is_same);
+    found.next().filter(|_| found.next().is_none())
 }

@@ -2,7 +2,7 @@
 
 use kube::{Api, ResourceExt, api::PostParams};
 
-use super::{super::tests::ShelfStatus, *};
+use super::*;
 use crate::resource::ObjectKey;
 
 #[test]
