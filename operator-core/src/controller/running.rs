@@ -43,11 +43,11 @@ pub(crate) const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
 /// How long a stop waits for the last Events. No work depends on them.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
 
-/// Tasks that end when this is dropped, conditional sources that start and stop their own, and the opening.
+/// Tasks that end when this is dropped, conditional sources that start and stop their own tasks, and the opening.
 #[derive(Debug, Default)]
 struct Tasks(Vec<Task>, Arc<ConditionalSources>, Option<Starting>);
 
-/// The task that lets runs start, which ends by itself. There is none once a stop has begun.
+/// The task that lets runs start, which ends by itself. After the beginning of a stop there isn't one.
 #[derive(Debug)]
 struct Starting {
     /// The number of its opening.
@@ -180,7 +180,7 @@ impl RunningController {
         if before == *scope {
             return true;
         }
-        // What was synced in the former namespaces says nothing about these.
+        // The sources may be synced in the former namespaces, but not in these.
         tasks.2 = None;
         let own = |scope| Divisions::of_controller(scope, &self.parts.primary_type);
         let of = |scope| Some(own(scope)).filter(|own| !own.is_empty());

@@ -118,7 +118,7 @@ impl Dispatcher {
                 late.unwrap_or_else(|| "a further source".to_owned())
             }
         });
-        // Before any wait: from here on, a run that is dropped says so.
+        // Before any wait: from now on, a run that is dropped reports that.
         let report = Report::start(&self.shared.writer, &run, &because);
         let held = context.hold_primary().await;
         let primary = newest::known(&self.shared.primary, &run);

@@ -88,7 +88,7 @@ impl fmt::Debug for SecondaryToPrimary {
         match self {
             Self::Marks => f.write_str("Marks"),
             Self::Annotations(keys) => f.debug_tuple("Annotations").field(keys).finish(),
-            // Of the same code, whatever it has captured.
+            // Functions with the same code are equal; captured values don't count.
             Self::Function(_, of) => f.debug_tuple("Function").field(of).finish(),
         }
     }

@@ -26,7 +26,7 @@ use super::{SecondaryToPrimary, Wiring};
 /// `InformerEventSourceConfiguration`.
 ///
 /// All sources with clones of one value share a client. Two different values of one name in the declaration of an operator
-/// are a mistake: make one, and clone it. The rights that they need, `list` and `watch`, are granted in
+/// are a mistake: make one, and clone it. The rights that the sources need, `list` and `watch`, are granted in
 /// that cluster: [`Controller::access`](crate::Controller::access) lists those in the operator's own.
 ///
 /// ```
@@ -47,7 +47,7 @@ use super::{SecondaryToPrimary, Wiring};
 pub struct RemoteCluster(Arc<Remote>);
 
 struct Remote {
-    /// Another one for each.
+    /// Different for each value.
     number: u64,
     cluster: Cluster,
     config: Config,
@@ -125,7 +125,7 @@ impl RemoteCluster {
     }
 }
 
-/// Stands for an operator that has clients for other clusters.
+/// Distinguishes operators, which have separate clients for other clusters.
 #[derive(Default)]
 struct OneOperator;
 

@@ -275,7 +275,7 @@ mod tests {
             Observation::EventReceived { controller, source: "Pod", key, action: Action::Added },
             seen(Some(3)),
             Observation::SourceRemoved { controller, source: "Pod" },
-            // Nothing is left to tell the age of.
+            // No value is left that could have an age.
             seen(None),
         ] {
             observer.observe(&observation);

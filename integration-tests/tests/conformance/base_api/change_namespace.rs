@@ -49,7 +49,7 @@ impl Two {
         Self::of(Scene::new(name).await?, Scene::new(&format!("{name}-too")).await?).await
     }
 
-    /// In a cluster inside the process, for a test that isn't one of both servers.
+    /// In a cluster inside the process, for a test that doesn't run on both servers.
     async fn on(name: &str) -> Result<Self> {
         let cluster = TestCluster::in_process();
         let first: Scene = Scene::on(cluster.clone(), name).await?;
@@ -352,7 +352,7 @@ async fn who_joins_a_list_watch_that_is_behind_is_told_nothing_that_is_not_so() 
     late.iter().for_each(Held::hold);
     two.create(first, "young").await?;
     two.map(first, "young", "a").await?;
-    // Deleted for the one, while the others still know it.
+    // The one controller sees the deletion, while the others still know the object.
     first.resources.delete("one", &DeleteParams::default()).await?;
     let heard = |what: &str| told.lock().iter().any(|told| told == what);
     eventually("what the narrow watches show", async || {
@@ -362,7 +362,7 @@ async fn who_joins_a_list_watch_that_is_behind_is_told_nothing_that_is_not_so() 
     told.lock().clear();
 
     operator.operator().change_namespaces("web", WatchScope::All).await?;
-    // What the other one knows is told: a primary that is new to this one.
+    // The controller gets the primary that only the other one knew.
     eventually("the run of `two`", async || Ok(heard("two has 0").then_some(()))).await?;
     operator.operator().change_namespaces("web", only([first, second])).await?;
     operator.operator().change_namespaces("web", WatchScope::All).await?;
@@ -416,7 +416,7 @@ async fn no_run_starts_in_a_new_namespace_before_it_is_listed() -> Result<()> {
                 Box::pin(async { Ok(UpdateControl::no_update()) })
             }
         });
-        // The first namespace is never listed: there is no right to.
+        // The first namespace is never listed: the right is missing.
         let refused = format!("/api/v1/namespaces/{}/configmaps", first.namespace);
         let refuses = TransportHook::around(move |request, inner| {
             let is_refused = request.uri().path() == refused;

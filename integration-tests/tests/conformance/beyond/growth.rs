@@ -1,10 +1,10 @@
-//! What comes and goes leaves nothing: sources that runs add and remove, and namespaces that a controller follows and leaves,
-//! a hundred times beside a controller that shares their list-watches.
+//! Sources that runs add and remove, and namespaces that a controller follows and leaves, leave nothing behind: a hundred
+//! times beside a controller that shares their list-watches.
 
 use integration_tests::prelude::*;
 use operator_core::{RemoteCluster, WatchScope, client::TransportHook};
 
-/// On a real server time passes.
+/// A real server takes real time.
 fn rounds(scene: &Scene) -> usize {
     if scene.cluster.is_in_process() { 100 } else { 5 }
 }
@@ -25,7 +25,7 @@ fn script(late: impl Fn(&str) -> InformerEventSource<ConfigMap> + Send + Sync + 
     })
 }
 
-/// How many series there are, and how many objects the source is said to hold.
+/// The number of series, and the number of objects of the source by its gauge.
 fn measured(numbers: &Numbers) -> (usize, f64) {
     let text = numbers.text();
     let series = text.lines().filter(|line| !line.starts_with('#') && !line.contains("api_request"));
@@ -75,7 +75,7 @@ async fn the_clients_of_clusters_that_come_and_go_go_with_them() -> Result<()> {
     let server = edge.server_hook().context("it is inside the process")?;
     let alive = Arc::new(());
     let token = Arc::clone(&alive);
-    // With new credentials for each value: another cluster of the same name.
+    // New credentials each time: another cluster of the same name.
     let current: Arc<Mutex<Option<(String, RemoteCluster)>>> = Arc::default();
     let rotated = Arc::clone(&current);
     let script = script(move |value| {

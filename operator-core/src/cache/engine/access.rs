@@ -180,7 +180,7 @@ impl Engine {
 
     /// See [`ItemStore::pin`](crate::cache::store::ItemStore::pin).
     pub(in crate::cache) fn pin(&self, key: &ObjectKey) {
-        // What is held now must not be replaced before it is pinned.
+        // The object must not be replaced before it is pinned.
         let _in_order = self.lock();
         self.store.pin(key);
     }

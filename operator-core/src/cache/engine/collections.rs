@@ -36,19 +36,11 @@ impl Engine {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get_mut(&scope) else { return };
         let listing = collection.listing.get_or_insert_default();
-        match item {
-            Decoded::Object { key, kept } => {
-                listing.keys.insert(key.clone());
-                self.applied(state, scope, &key, kept, true);
-            }
-            Decoded::Undecodable(undecodable) => {
-                match &undecodable.key {
-                    Some(key) => listing.keys.insert(key.clone()),
-                    None => mem::replace(&mut listing.blind, true),
-                };
-                self.not_decoded(state, scope, undecodable, true);
-            }
-        }
+        match item.key() {
+            Some(key) => listing.keys.insert(key),
+            None => mem::replace(&mut listing.blind, true),
+        };
+        self.appeared(state, scope, item, true);
     }
 
     /// A streamed list showed an event. An object may come more than once, and may be gone again before the list's end.
@@ -77,11 +69,11 @@ impl Engine {
         self.complete(state, scope, ResourceVersion::parse(version), &is_there, Overlay::relisted);
     }
 
-    /// A list-watch that this informer has joined has shown an event. The list-watch may be behind the informer.
-    pub(in crate::cache) fn joined(&self, scope: ScopeIndex, event: WatchEvent) {
+    /// A list-watch that this informer has joined has shown an item. The list-watch may be behind the informer.
+    pub(in crate::cache) fn joined(&self, scope: ScopeIndex, item: Decoded) {
         let state = &mut *self.lock();
-        if state.collections.contains_key(&scope) && !self.is_past(state, scope, event.item()) {
-            self.happened(state, scope, event, true);
+        if state.collections.contains_key(&scope) && !self.is_past(state, scope, &item) {
+            self.appeared(state, scope, item, true);
         }
     }
 

@@ -249,7 +249,10 @@ impl Engine {
         }
         let version = event.item().resource_version();
         if !(state.overlay.is_behind(scope) && self.is_past(state, scope, event.item())) {
-            self.happened(state, scope, event, false);
+            match event {
+                WatchEvent::Applied(item) => self.appeared(state, scope, item, false),
+                WatchEvent::Deleted(item) => self.vanished(state, scope, item),
+            }
         }
         if let Some(version) = version {
             let advanced = state.overlay.advance(scope, version);
@@ -257,19 +260,14 @@ impl Engine {
         }
     }
 
-    fn happened(&self, state: &mut EngineState, scope: ScopeIndex, event: WatchEvent, listed: bool) {
-        match event {
-            WatchEvent::Applied(Decoded::Object { key, kept }) => {
-                self.applied(state, scope, &key, kept, listed);
-            }
-            WatchEvent::Applied(Decoded::Undecodable(undecodable)) => {
-                self.not_decoded(state, scope, undecodable, listed);
-            }
-            WatchEvent::Deleted(item) => self.vanished(state, scope, item),
+    fn appeared(&self, state: &mut EngineState, scope: ScopeIndex, item: Decoded, listed: bool) {
+        match item {
+            Decoded::Object { key, kept } => self.applied(state, scope, &key, kept, listed),
+            Decoded::Undecodable(undecodable) => self.not_decoded(state, scope, undecodable, listed),
         }
     }
 
-    /// Whether something newer is known of the object: a list-watch that this informer has joined may be behind.
+    /// Whether a newer state of the object is known: a list-watch that this informer has joined may be behind.
     fn is_past(&self, state: &EngineState, scope: ScopeIndex, item: &Decoded) -> bool {
         let (Some(key), Some(version)) = (item.key(), item.resource_version()) else { return false };
         match self.store.version(&key).as_deref().and_then(ResourceVersion::parse) {

@@ -126,7 +126,7 @@ const GOOD_WATCH: Duration = Duration::from_secs(1);
 /// know it.
 pub(super) const FAILURES_UNTIL_RELIST: u32 = 5;
 
-/// From this number of expired versions in a row on, a watch that can't be kept up is trouble.
+/// After this number of expired versions in a row the source is unhealthy.
 pub(super) const EXPIRED_UNTIL_TROUBLE: u32 = 3;
 
 /// Whether lists are streamed.
@@ -252,7 +252,7 @@ impl Fsm {
         if self.streams == Streams::Paused {
             self.streams = Streams::Ready;
         }
-        // No success if what follows it fails again and again.
+        // Not a success if the watch after it fails again and again.
         if self.expired < EXPIRED_UNTIL_TROUBLE {
             self.health.listed();
         }

@@ -103,12 +103,12 @@ impl Overlay {
         self.collections.get(&scope)?.last_sync
     }
 
-    /// The version up to which everything has been seen that may concern an object.
+    /// The version up to which all events of an object have been seen.
     pub(super) fn seen(&self, scope: ScopeIndex, key: &ObjectKey) -> Option<ResourceVersion> {
         self.collections.get(&scope)?.seen(key.namespace())
     }
 
-    /// Whether more was seen before than its list-watch has shown.
+    /// Whether former collections had seen more than its list-watch has shown.
     pub(super) fn is_behind(&self, scope: ScopeIndex) -> bool {
         self.collections.get(&scope).is_some_and(|collection| !collection.seen_before.is_empty())
     }

@@ -323,7 +323,7 @@ impl TextObject {
         })
     }
 
-    /// The informer with the view `of` is gone: nothing of its stays with objects that others share.
+    /// The informer with the view `of` is dropped: its values are removed from the objects that others share.
     pub(super) fn forget_indexed(&self, of: u64) {
         if let Some(all) = self.indexed.get() {
             all.lock().retain(|(view, _)| *view != of);

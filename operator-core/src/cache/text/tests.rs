@@ -29,7 +29,7 @@ impl Memo {
 }
 
 impl TextObject {
-    /// The number of informers whose indexes have left values here.
+    /// The number of informers with values of indexes in this object.
     pub(in crate::cache) fn indexed_for(&self) -> usize {
         self.indexed.get().map_or(0, |all| all.lock().len())
     }

@@ -45,7 +45,7 @@ pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
         self.take(item)
     }
 
-    /// The informer of these is gone. It had these objects, which others may share.
+    /// The informer is dropped. It had these objects, which others may share.
     fn forget(&self, objects: &[(ObjectKey, Arc<TextObject>)]) {
         let _ = objects;
     }

@@ -103,11 +103,11 @@ async fn an_observer_that_panics_does_not_keep_runs_from_starting() {
     assert!(controller.ended_tasks().is_empty());
 }
 
-/// Is synced when it follows other namespaces than at first, as a collection is that isn't followed any more; and takes
-/// its time to do so.
+/// A source that is synced when it follows other namespaces than at first, as a collection is that isn't followed any more.
+/// Changing the namespaces takes some time.
 struct Leaving {
     is_changed: watch::Sender<bool>,
-    /// How long a change takes.
+    /// The duration of a change.
     takes: Duration,
 }
 
@@ -122,7 +122,7 @@ impl EventSource for Leaving {
 
     fn synced(&self) -> BoxFuture<'static, ()> {
         let mut is_changed = self.is_changed.subscribe();
-        // Of the new namespaces, nothing is ever seen.
+        // The source never sees anything of the new namespaces.
         let began = *is_changed.borrow();
         async move {
             if began {
@@ -147,7 +147,7 @@ impl EventSource for Leaving {
     }
 }
 
-/// Whatever becomes synced because it is left lets nothing start: on several threads, and with something that takes its time.
+/// A collection that is synced only because it was left doesn't start runs: on several threads, and with a slow source.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_was_synced_before_the_namespaces_changed_opens_nothing_in_the_new_ones() {
     for attempt in 0..20 {
@@ -171,7 +171,7 @@ async fn once_a_stop_has_begun_nothing_starts_and_no_namespace_changes() {
     let stopping = Arc::clone(&controller);
     let stopping = tokio::spawn(async move { stopping.stop(Duration::from_secs(25)).await });
     tokio::task::yield_now().await;
-    // It is synced while the stop waits.
+    // The source is synced while the stop waits.
     is_changed.send_replace(true);
     assert!(!controller.change_namespaces(&["bank"].into()));
     assert!(stopping.await.expect("it doesn't panic"));

@@ -31,7 +31,7 @@ impl EventSources<'_> {
     ///
     /// # Errors
     /// If the controller's declaration has a source of this name, or an earlier run has added one for another kind, or one
-    /// that differs in what it selects, maps or keeps. Such a one is removed first, or the new one gets another name.
+    /// that selects, maps or keeps something else. Remove that source first, or give the new one another name.
     pub fn add(&self, source: impl SourceDeclaration + 'static) -> Result<bool, Error> {
         let taken = |by: &str| Error::NameTaken { event_source: source.name(), by: by.to_owned() };
         let conditional = self.sources.conditional();
@@ -103,7 +103,7 @@ mod tests {
         !are_alike(&one.contents(), &other.contents()) || one.identity() != other.identity()
     }
 
-    /// Everything by which sources of one name are told apart. What a function has captured is not among it.
+    /// All settings that distinguish sources of one name. Values that a function has captured don't count.
     #[test]
     fn no_source_stands_for_one_that_differs_from_it() {
         let remote = |name: &str| {

@@ -171,7 +171,7 @@ impl Slot {
         let Some(sources) = state.running.as_ref().map(|running| Arc::clone(&running.sources)) else {
             return;
         };
-        // First of all: what becomes synced because it is left must not count for what is new.
+        // First of all: a source that is synced because it leaves its namespaces must not count as synced in the new ones.
         let own = |scope| Divisions::of_controller(scope, &self.wiring.primary_type);
         let (before, now, is_all) = (own(&before), own(scope), *scope == WatchScope::All);
         let start = state.claims.rescoped(|seen| match (seen, before.is_empty()) {

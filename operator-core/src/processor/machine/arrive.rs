@@ -92,7 +92,7 @@ impl Machine {
         self.forget(key, effects);
     }
 
-    /// The primaries are followed in these namespaces from now on. What is left of the others is a run in progress.
+    /// The primaries are followed in these namespaces from now on. Of others, only runs in progress are kept.
     pub(super) fn rescoped(
         &mut self,
         opening: u64,
@@ -110,7 +110,7 @@ impl Machine {
         }
     }
 
-    /// Nothing is kept about a primary any more.
+    /// Drops all data about a primary, except for a run in progress.
     fn forget(&mut self, key: ObjectKey, effects: &mut Vec<Effect>) {
         let Some(record) = self.records.get_mut(&key) else { return };
         if record.is_running() {
@@ -139,7 +139,7 @@ impl Machine {
         }
     }
 
-    /// The primaries for which this is true, in the order in which they appeared and not in that of the hash map.
+    /// The primaries for which `which` is true, in the order in which they appeared and not in that of the hash map.
     fn in_order(&self, which: impl Fn(&ObjectKey, &Record) -> bool) -> Vec<ObjectKey> {
         let found = self.records.iter().filter(|(key, record)| which(key, record));
         let mut found: Vec<_> = found.map(|(key, record)| (record.arrival, key.clone())).collect();
@@ -147,7 +147,7 @@ impl Machine {
         found.into_iter().map(|(_, key)| key).collect()
     }
 
-    /// Starts the runs of what has arrived before, for the primaries in `namespace`, or for all.
+    /// Starts the runs for earlier events, of the primaries in `namespace`, or of all.
     pub(super) fn start(
         &mut self,
         opening: u64,

@@ -91,7 +91,7 @@ mod tests {
         for (mut gate, before, now, expected) in cases {
             gate.rescope(before.as_ref(), now.clone());
             assert_eq!(lets(&gate), expected, "{before:?} {now:?}");
-            // What was left stays closed, whatever is opened.
+            // Namespaces that were left stay closed, whatever is opened.
             gate.open(None);
             let followed = now.map_or("abc".to_owned(), |now| now.into_iter().collect());
             assert_eq!(lets(&gate), followed, "{before:?}");

@@ -58,17 +58,16 @@ pub enum Input {
         /// How it ended.
         outcome: Outcome,
     },
-    /// Runs may start from now on, in addition to those that were started before. What was pending is served now, in the
+    /// Runs may start from now on, in addition to those that were started before. Pending events are served now, in the
     /// order in which primaries appeared. Ignored if another opening has begun since, or after a stop.
     Start {
         /// The number of the opening; 0 for the first one.
         opening: u64,
-        /// Only those of primaries in this namespace; `None` for all.
+        /// The namespace of the primaries; `None` for all primaries.
         namespace: Option<Arc<str>>,
     },
-    /// The primaries are followed in other namespaces; `None` for all. What is kept about those in other namespaces is
-    /// dropped, and runs in namespaces that were not followed before start only with an
-    /// [`Input::Start`] of the new opening.
+    /// The primaries are followed in other namespaces; `None` for all. The data about primaries in namespaces that are left
+    /// is dropped. Runs in namespaces that were not followed before start only with an [`Input::Start`] of the new opening.
     Rescoped {
         /// The number of the opening that begins, and ends the one before.
         opening: u64,

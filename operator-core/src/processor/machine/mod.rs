@@ -85,7 +85,7 @@ pub(crate) use input::FailureKind;
 pub use input::{Input, Outcome, RunId};
 pub(crate) use snapshot::Snapshot;
 
-/// Decides which primary runs when. Starts nothing before its first [`Input::Start`], and after an [`Input::Stop`].
+/// Decides which primary runs when. Starts nothing before its first [`Input::Start`] or after an [`Input::Stop`].
 #[derive(Debug)]
 pub struct Machine {
     records: HashMap<ObjectKey, Record>,

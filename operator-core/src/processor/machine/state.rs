@@ -154,7 +154,8 @@ pub(super) enum RetryStatus {
     Settled,
     /// With an error, and a retry follows.
     Retrying,
-    /// With an error, and no retry is left. Waits for an event, the last reschedule or the maximum interval. Only a success leads back to `Settled`.
+    /// With an error, and no retry is left. Waits for an event, the last reschedule or the maximum interval. Only a success
+    /// leads back to `Settled`.
     Exhausted,
     /// With an error that a retry can't help. Waits for an event, the last reschedule or the maximum interval.
     Refused,

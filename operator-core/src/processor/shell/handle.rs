@@ -57,7 +57,7 @@ impl Processor {
         self.tell(Message::Input(input));
     }
 
-    /// Lets runs of the primaries in `namespace`, or of all, start, unless another opening has begun.
+    /// Lets runs of the primaries in `namespace`, or of all, start, unless another opening has begun since.
     pub(crate) fn open(&self, opening: u64, namespace: Option<&str>) {
         self.send(Input::Start { opening, namespace: namespace.map(Arc::from) });
     }

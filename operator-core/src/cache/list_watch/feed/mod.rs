@@ -16,7 +16,8 @@
 //!   it has left.
 //! - An informer that joins later gets all objects, without a request, and learns of the feed's trouble. If it knows
 //!   more than the feed, it gets nothing older, and no end of an object that the feed hasn't shown yet.
-//! - It is synced once it knows what the others know. While the watch isn't open, it is synced with its next event or list.
+//! - It is synced, and gets deletions, once it knows what the others know. While the watch isn't open, that is with the
+//!   watch's next event or with a list.
 //! - For an informer that selects less than its feed, an object that it no longer selects counts as deleted, and one that
 //!   it never selected isn't shown.
 //!
@@ -89,7 +90,7 @@ impl Feed {
         self.state.lock()
     }
 
-    /// A list is asked for, from its beginning.
+    /// A list is requested, from its beginning.
     pub(in crate::cache) fn list_asked(&self) {
         self.lock().list_asked();
     }

@@ -52,7 +52,7 @@ pub(in crate::cache) struct Key {
     /// The type that objects are decoded to, and the function that transforms them.
     form: (TypeId, usize),
     managers: Vec<String>,
-    /// The size of pages, whether they are streamed, and how long a watch lasts.
+    /// The size of pages, whether lists are streamed, and the duration of a watch.
     requests: (u32, bool, Duration),
 }
 

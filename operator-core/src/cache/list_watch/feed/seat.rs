@@ -78,10 +78,10 @@ impl Seat {
         }
     }
 
-    /// The others have seen this event, or see it now, while the informer doesn't know everything yet.
-    pub(super) fn joined(&self, event: &WatchEvent) {
-        if let Some(event) = self.as_selected(event) {
-            self.engine.joined(self.scope, event);
+    /// The others have seen this item, or see it now, while the informer doesn't know everything yet.
+    pub(super) fn joined(&self, item: &Decoded) {
+        if self.is_selected(item) {
+            self.engine.joined(self.scope, item.clone());
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{
     resource::ObjectKey,
 };
 
-/// A joiner is told of this number of objects before other tasks on the same thread may go on.
+/// A joining informer gets this number of objects before other tasks on the same thread may continue.
 const TOLD_AT_A_TIME: usize = if cfg!(test) { 1 } else { 32 };
 
 /// Everything under a feed's lock.
@@ -35,7 +35,7 @@ pub(super) struct FeedState {
     version: Option<String>,
     /// The last list showed an item whose name couldn't be read.
     blind: bool,
-    /// The watch is open, or a list has just been completed: as far as is known, nothing has happened since `version`.
+    /// The watch is open, or a list has just been completed: no change since `version` is known.
     is_open: bool,
     health: SourceHealth,
     generation: u64,
@@ -88,10 +88,15 @@ impl FeedState {
         self.seats.iter().filter(|(id, _)| !self.joining.contains_key(id)).map(|(_, seat)| seat)
     }
 
-    /// Tells each of an event, by `told` if it knows everything that came before.
+    /// Shows each informer an event, by `told` if it knows everything before. Joining informers get deletions once they
+    /// know as much as the others: before, an older state of the object that another feed shows couldn't be recognized.
     fn tell_all(&self, event: &WatchEvent, told: impl Fn(&Seat)) {
         for (id, seat) in &self.seats {
-            if self.joining.contains_key(id) { seat.joined(event) } else { told(seat) }
+            match (self.joining.contains_key(id), event) {
+                (false, _) => told(seat),
+                (true, WatchEvent::Applied(item)) => seat.joined(item),
+                (true, WatchEvent::Deleted(_)) => {}
+            }
         }
     }
 
@@ -106,7 +111,7 @@ impl FeedState {
         id
     }
 
-    /// Tells a joiner of the next objects that exist. Returns whether there are more.
+    /// Shows a joining informer the next objects. Returns whether there are more.
     pub(super) fn tell(&mut self, id: u64) -> bool {
         let (Some(seat), Some(Some(from))) = (self.seats.get(&id), self.joining.get(&id)) else {
             return false;
@@ -114,7 +119,7 @@ impl FeedState {
         let objects = self.objects.iter().flat_map(|all| all.range((from.as_ref(), Bound::Unbounded)));
         let next: Vec<_> = objects.take(TOLD_AT_A_TIME).collect();
         for (key, object) in &next {
-            seat.joined(&WatchEvent::Applied(object.decoded(key)));
+            seat.joined(&object.decoded(key));
         }
         let is_full = next.len() == TOLD_AT_A_TIME;
         let from = next.last().filter(|_| is_full).map(|(key, _)| Bound::Excluded((*key).clone()));
@@ -128,7 +133,7 @@ impl FeedState {
         false
     }
 
-    /// Those that were told everything know as much as the others from now on.
+    /// The joining informers that were shown everything know as much as the others from now on.
     fn seat_joiners(&mut self) {
         let Some(version) = &self.version else { return };
         for (id, _) in self.joining.extract_if(.., |_, from| from.is_none()) {
@@ -185,7 +190,7 @@ impl FeedState {
         }
     }
 
-    /// A list is asked for: those that are here get all of it. It will show whatever they know.
+    /// A list is requested: it will show all objects to the informers that have joined before.
     pub(super) fn list_asked(&mut self) {
         self.joining.clear();
         self.is_open = false;

@@ -1,5 +1,5 @@
-//! Several informers on one pool, each feed at its own pace, against the history of the server: they come, go, and change
-//! their namespaces while feeds are behind, cut, in trouble, or in the middle of a list.
+//! Several informers on one pool, each feed at its own pace, against the history of the server: informers start, stop, and
+//! change their namespaces while feeds are behind, cut, in trouble, or in the middle of a list.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -31,7 +31,7 @@ use crate::{
 };
 
 const OBJECTS: [(&str, &str); 3] = [("bank", "a"), ("shop", "b"), ("shop", "c")];
-/// The collections that there are feeds of.
+/// The collections, each with a feed.
 const FEEDS: [Option<&str>; 3] = [None, Some("bank"), Some("shop")];
 const INFORMERS: usize = 3;
 const HALF: &str = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
@@ -41,17 +41,17 @@ enum Step {
     /// Others create or change an object, or delete it.
     Change(usize),
     Delete(usize),
-    /// An informer writes an object, and gets the answer.
+    /// An informer writes an object and gets the answer.
     Write(usize, usize),
-    /// It starts with these feeds, or goes on with them.
+    /// An informer starts with these feeds, or changes to them.
     Follow(usize, u8),
     Stop(usize),
-    /// It joins the feeds that are new to it, or is told of the next objects.
+    /// An informer joins the feeds that are new to it, or gets the next objects.
     Join(usize),
-    /// The next thing that happens to a feed: its list is asked for, or goes on, its watch is opened, or shows an event.
+    /// The next step of a feed: its list is requested or continues, its watch is opened or shows an event.
     Advance(usize),
     Bookmark(usize),
-    /// Its watch ends; its version has expired.
+    /// The watch of a feed ends; its version has expired.
     Cut(usize),
     Expire(usize),
     Trouble(usize),
@@ -95,7 +95,7 @@ struct Event {
     deleted: bool,
 }
 
-/// A list on its way.
+/// A list in progress.
 struct List {
     version: u64,
     position: usize,
@@ -111,14 +111,14 @@ enum Phase {
     Watching,
 }
 
-/// A feed, and what drives it.
+/// A feed with the state of its list-watch.
 struct Driven {
     feed: FeedState,
     phase: Phase,
-    /// How much of the history it has shown, and up to which version.
+    /// The part of the history that it has shown, and the version up to which it has.
     position: usize,
     version: Option<u64>,
-    /// Nothing was missed since, as far as is known.
+    /// As far as the feed knows, it has missed nothing since.
     is_current: bool,
     health: SourceHealth,
 }
@@ -159,7 +159,7 @@ struct Follower {
     words: Arc<Words>,
     /// Its seats, each with the feed.
     seats: BTreeMap<ScopeIndex, (usize, u64)>,
-    /// What it was told last of each object: a version, of its end or of a state.
+    /// The version that it got last of each object: of its end or of a state.
     told: [u64; OBJECTS.len()],
     own: [u64; OBJECTS.len()],
     synced: BTreeSet<ScopeIndex>,
@@ -248,7 +248,7 @@ impl World {
         }
     }
 
-    /// Returns whether anything is left to be told.
+    /// Returns whether there are more objects to show.
     fn join(&mut self, informer: usize) -> bool {
         let Some(follower) = &mut self.informers[informer] else { return false };
         let scopes: Vec<ScopeIndex> = follower.engine.scopes.indexes().collect();
@@ -344,7 +344,7 @@ impl World {
                     return;
                 }
                 let mut write = follower.engine.begin(&key(object));
-                // Refused if it starts from another state than the server's.
+                // The server refuses a write that starts from another state than its own.
                 if write.base().map(|base| version(&base)) == self.objects.get(&object).map(version) {
                     let answer = self.change(object);
                     let follower = self.informers[informer].as_mut().expect("it was there");
@@ -389,7 +389,7 @@ impl World {
         }
     }
 
-    /// The version of an object's end after one of its states; `None` if it lives.
+    /// The version of the end of the object with this uid; `None` if the object exists.
     fn end_of(&self, object: usize, uid: Option<&str>) -> Option<u64> {
         let is_end = |event: &&Event| {
             event.deleted && event.object == object && event.state.metadata.uid.as_deref() == uid
@@ -414,7 +414,7 @@ impl World {
         Ok(())
     }
 
-    /// No end and no older state is told that the history hasn't.
+    /// No informer gets an end that the history doesn't have, or an older state.
     fn check_words(&self, follower: &mut Follower) -> Result<(), TestCaseError> {
         for word in std::mem::take(&mut *follower.words.0.lock()) {
             let of = |key: &ObjectKey| OBJECTS.iter().position(|(_, name)| *name == key.name()).unwrap();
@@ -469,7 +469,7 @@ impl World {
                 }
             }
         }
-        // What was written is read until it is gone.
+        // An own write is read until the object is gone or changed.
         for object in (0..OBJECTS.len()).filter(|object| follower.own[*object] > 0) {
             let read = follower.engine.base(&key(object)).map(|state| version(&state));
             let is_gone = self.objects.get(&object).is_none_or(|state| version(state) > follower.own[object]);
@@ -478,7 +478,7 @@ impl World {
         Ok(())
     }
 
-    /// When everything has been shown, everybody knows everything.
+    /// When everything has been shown, each informer knows everything.
     fn check_end(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..2 {
             for informer in 0..INFORMERS {
@@ -513,7 +513,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..crate::properties::daily() })]
 
     #[test]
-    fn whoever_joins_knows_what_the_feed_knows_and_is_told_nothing_that_never_was(
+    fn an_informer_that_joins_knows_all_that_its_feed_knows_and_gets_no_false_change(
         settled in any::<bool>(),
         steps in steps(),
     ) {
@@ -526,7 +526,7 @@ proptest! {
     }
 }
 
-/// An informer's settings, the form of its objects, the collection, and the selector for all that share.
+/// An informer's settings, the form of its objects, the collection, and the selector of all informers that share it.
 struct Settings {
     settings: InformerSettings,
     kind: AnyKind,
@@ -534,9 +534,9 @@ struct Settings {
     wider: Option<&'static str>,
 }
 
-/// Everything by which list-watches are told apart.
+/// All settings that distinguish list-watches.
 #[test]
-fn whoever_differs_in_anything_has_a_list_of_its_own() {
+fn informers_that_differ_in_any_setting_have_separate_lists() {
     let key = |change: &dyn Fn(&mut Settings)| {
         let settings = InformerSettings::new("test", ResourceType::of::<ConfigMap>());
         let mut of =

@@ -61,30 +61,41 @@ fn the_queue_is_first_in_first_out() {
 /// An object that replaces another appears when it is seen, whether a run still has to see the end of the former or not. With
 /// many of them no order of a hash map is the right one by chance.
 #[test]
-fn a_start_serves_all_in_the_order_in_which_they_appeared() {
+fn all_are_served_in_the_order_in_which_they_appeared() {
+    let config = || MachineConfig { max_concurrent: 100, ..MachineConfig::default() };
+    let expected: Vec<_> = (0..20).flat_map(|n| [format!("old{n}"), format!("new{n}")]).collect();
     for has_end in [true, false] {
-        let mut bench = Bench::started(MachineConfig { max_concurrent: 100, ..MachineConfig::default() });
-        let old: Vec<_> = (0..20).map(|n| bench.changed(&format!("old{n}"), Cause::Created).run()).collect();
-        let mut ends = Vec::new();
+        let mut bench = Bench::started(config());
+        let mut old: Vec<_> =
+            (0..20).map(|n| bench.changed(&format!("old{n}"), Cause::Created).run()).collect();
         if has_end {
-            for run in &old {
+            for run in &mut old {
                 bench.finished(run, SUCCESS);
-                ends.push(bench.ended(run.key.name()).run());
+                *run = bench.ended(run.key.name()).run();
             }
         }
-        bench.on(Input::Stop);
-        let mut expected = Vec::new();
+        let mut runs = Vec::new();
         for n in 0..20 {
-            let (old, new) = (format!("old{n}"), format!("new{n}"));
-            bench.changed_uid(&old, 2, Cause::Created).idle();
-            bench.changed(&new, Cause::Created).idle();
-            expected.extend([old, new]);
+            bench.changed_uid(&format!("old{n}"), 2, Cause::Created).idle();
+            runs.push(bench.changed(&format!("new{n}"), Cause::Created).run());
         }
-        for run in if has_end { &ends } else { &old } {
-            bench.finished(run, SUCCESS).idle();
+        runs.extend(old.iter().map(|run| bench.finished(run, SUCCESS).run()));
+        for run in &runs {
+            bench.finished(run, REFUSAL).idle();
         }
-        assert_eq!(names(&bench.on(START).runs()), expected, "{has_end}");
+        let runs = bench.on(Input::Redefined { cause: SOURCE }).runs();
+        assert_eq!(names(&runs), expected, "{has_end}");
     }
+
+    let mut bench = Bench::stopped(config());
+    for n in 0..20 {
+        bench.changed(&format!("old{n}"), Cause::Created).idle();
+    }
+    for n in 0..20 {
+        bench.changed_uid(&format!("old{n}"), 2, Cause::Created).idle();
+        bench.changed(&format!("new{n}"), Cause::Created).idle();
+    }
+    assert_eq!(names(&bench.on(START).runs()), expected);
 }
 
 /// They share a secondary, which the run of each changes.

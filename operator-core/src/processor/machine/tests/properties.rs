@@ -39,7 +39,7 @@ enum Op {
     Pass(u64),
     /// Runs may start: by the opening that counts, or by the one before it.
     Start(bool),
-    /// The same in the namespace of that object.
+    /// Runs may start in the namespace of that object.
     StartIn(usize, bool),
     /// These namespaces are followed from now on.
     Rescope(usize),
@@ -303,7 +303,7 @@ proptest! {
             // The oracle has seen that nothing has started since the stop.
             return Ok(());
         }
-        // What nobody follows is of no concern.
+        // Primaries in other namespaces don't matter.
         world.step(Op::Rescope(0));
         world.drain();
         world.oracle.check_drained();

@@ -90,7 +90,7 @@ pub(super) struct Oracle {
     pub(super) opening: Option<u64>,
     /// The namespaces that were started; `None` for all.
     open: Option<BTreeSet<String>>,
-    /// Those that are followed.
+    /// The namespaces that are followed.
     pub(super) followed: Option<BTreeSet<String>>,
     step: u64,
     now: Now,
@@ -164,7 +164,7 @@ impl Oracle {
             Input::Start { opening, namespace } => self.follow_start(*opening, namespace.as_ref()),
             Input::Stop => (self.started, self.opening) = (false, None),
             Input::Rescoped { opening, before, now } => self.follow_rescoping(*opening, before, now),
-            // None of the steps: it has tests of its own.
+            // Not among the steps: it has separate tests.
             Input::Redefined { .. } => {}
         }
     }
