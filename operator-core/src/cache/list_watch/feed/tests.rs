@@ -162,6 +162,8 @@ struct Follower {
     /// The version that it got last of each object: of its end or of a state.
     told: [u64; OBJECTS.len()],
     own: [u64; OBJECTS.len()],
+    /// The version up to which its feeds have shown each object, while the object is followed.
+    seen: [u64; OBJECTS.len()],
     synced: BTreeSet<ScopeIndex>,
 }
 
@@ -234,9 +236,9 @@ impl World {
         config.scope = scope_of(feeds);
         let words = Arc::new(Words::default());
         let engine = TestEngine::new(&config, Arc::clone(&words) as _);
-        let (told, own) = ([0; OBJECTS.len()], [0; OBJECTS.len()]);
+        let [told, own, seen] = [[0; OBJECTS.len()]; 3];
         let (seats, synced) = (BTreeMap::new(), BTreeSet::new());
-        self.informers[informer] = Some(Follower { engine, words, seats, told, own, synced });
+        self.informers[informer] = Some(Follower { engine, words, seats, told, own, seen, synced });
     }
 
     fn leave(&mut self, feed: usize, seat: u64) {
@@ -440,6 +442,12 @@ impl World {
     }
 
     fn check_joined(&self, follower: &mut Follower) -> Result<(), TestCaseError> {
+        for object in 0..OBJECTS.len() {
+            if follower.engine.scopes.of(&key(object)).is_none() {
+                // All data about the namespace is dropped, and another feed may be behind.
+                (follower.told[object], follower.own[object], follower.seen[object]) = (0, 0, 0);
+            }
+        }
         for (scope, (feed, _)) in follower.seats.clone() {
             if follower.engine.scopes.indexes().all(|followed| followed != scope) {
                 continue;
@@ -456,9 +464,12 @@ impl World {
             for object in (0..OBJECTS.len()).filter(|object| shows(feed, *object)) {
                 let read = follower.engine.base(&key(object)).map(|state| version(&state));
                 let end = follower.told[object];
+                follower.seen[object] = follower.seen[object].max(at);
+                // Perhaps a former feed has shown more, and no word of an object that the informer never knew.
+                let is_gone = self.as_of(object, follower.seen[object]).is_none();
                 match (self.as_of(object, at), read) {
                     (Some(exists), read) => prop_assert!(
-                        read >= Some(exists) || end > exists,
+                        read >= Some(exists) || end > exists || is_gone,
                         "{:?}: the feed knows {exists}, the informer {read:?}",
                         OBJECTS[object]
                     ),
