@@ -33,7 +33,7 @@ impl Scene {
         let config = MachineConfig { max_concurrent: keys, ..MachineConfig::default() };
         let mut scene =
             Self { machine: Machine::new(config), effects: Vec::new(), runs: Vec::new(), now: Now::START };
-        scene.tell(Input::Start);
+        scene.tell(Input::Start { opening: 0, namespace: None });
         for number in 0..keys {
             let (key, uid) =
                 (ObjectKey::namespaced("shop", &format!("primary-{number}")), number.to_string());

@@ -33,6 +33,8 @@ pub struct InformerSettings {
     pub name: String,
     /// The cluster that the objects live in.
     pub(crate) cluster: Cluster,
+    /// Distinguishes other clusters of one name; 0 for the operator's own.
+    pub(crate) cluster_number: u64,
     /// The type of object to follow.
     pub resource_type: ResourceType,
     /// The namespaces to follow; all by default.
@@ -74,6 +76,7 @@ impl InformerSettings {
         Self {
             name: name.into(),
             cluster: Cluster::local(),
+            cluster_number: 0,
             resource_type,
             scope: WatchScope::All,
             follows_controller: false,

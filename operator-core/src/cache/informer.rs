@@ -154,11 +154,8 @@ impl Informer {
     async fn follow(&self, scope: ScopeIndex) {
         let inner = &*self.0;
         let feed = inner.feed(scope);
-        let _seated = feed.join(Seat {
-            engine: Arc::clone(&inner.engine),
-            scope,
-            selects: inner.share.as_ref().and_then(Share::selects),
-        });
+        let selects = inner.share.as_ref().and_then(Share::selects);
+        let _seated = feed.join(Seat { engine: Arc::clone(&inner.engine), scope, selects }).await;
         follow(&feed, &inner.environment).await;
     }
 

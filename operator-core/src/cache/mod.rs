@@ -81,7 +81,7 @@ pub(crate) use list_watch::feed::{InformerPool, Selects, Share};
 pub(crate) use list_watch::fetch::{Unread, WhyUnread, read_live};
 pub(crate) use list_watch::{LONGEST_RETRY_AFTER, knows_shards};
 pub use resource_cache::ResourceCache;
-pub(crate) use scopes::WatchScope;
+pub(crate) use scopes::{WatchScope, wrong_namespace};
 pub(crate) use secondary_index::SecondaryIndex;
 pub(crate) use shard::Shard;
 pub(crate) use text::{Answer, AnyKind, TextObject, Verdict, View, kind_of, range_within, transformed_kind};

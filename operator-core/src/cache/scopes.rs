@@ -37,6 +37,19 @@ impl<N: Into<String>, I: IntoIterator<Item = N>> From<I> for WatchScope {
     }
 }
 
+/// Names that stand for all namespaces in other tools.
+const WORDS_FOR_ALL: [&str; 3] = ["", "*", "JOSDK_ALL_NAMESPACES"];
+
+/// Why this can't be the name of a namespace. A server answers with an empty list, so the mistake would stay unnoticed.
+pub(crate) fn wrong_namespace(name: &str) -> Option<&'static str> {
+    if WORDS_FOR_ALL.contains(&name) {
+        return Some("it stands for all namespaces, and no namespace can have this name");
+    }
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let valid = name.len() <= 63 && name.chars().all(allowed) && name.trim_matches('-') == name;
+    (!valid).then_some("the name of a namespace has lower-case letters, digits and `-`, 63 at most")
+}
+
 impl WatchScope {
     /// The same for an operator that runs in this namespace.
     pub(crate) fn in_place(&self, namespace: &str) -> Self {

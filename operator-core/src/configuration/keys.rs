@@ -105,7 +105,7 @@ pub(super) const OF_OPERATOR: &[Key<OperatorSettings>] = &[
     key!("leader-election.retry-period", election.retry_period, time),
     // Not in JOSDK: the options of the command line.
     key!("http-address", http_address, address),
-    key!("namespaces", namespaces, names),
+    key!("namespaces", namespaces, namespaces),
     refused::CLOSE_CLIENT,
     refused::CLONE_SECONDARIES,
 ];

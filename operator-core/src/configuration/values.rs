@@ -4,6 +4,8 @@ use std::{net::SocketAddr, time::Duration};
 
 use jiff::{Span, SpanRelativeTo};
 
+use crate::cache::wrong_namespace;
+
 /// Why a value is invalid, and what could be written instead.
 #[derive(Debug)]
 pub(super) struct Wrong {
@@ -88,13 +90,19 @@ pub(super) fn text(text: &str) -> Result<String, Wrong> {
     }
 }
 
-/// Names with a comma between them.
-pub(super) fn names(list: &str) -> Result<Vec<String>, Wrong> {
+/// Names of namespaces with a comma between them.
+pub(super) fn namespaces(list: &str) -> Result<Vec<String>, Wrong> {
     let names: Vec<String> = list.split(',').map(|name| name.trim().to_owned()).collect();
     if names.iter().any(String::is_empty) {
         return Err(wrong(
             "one of its names is empty",
             "names with a comma between them, or leave the key out for all",
+        ));
+    }
+    if let Some((name, why)) = names.iter().find_map(|name| Some((name, wrong_namespace(name)?))) {
+        return Err(wrong(
+            format!("`{name}` is among them: {why}"),
+            "the names of namespaces with a comma between them, or leave the key out for all",
         ));
     }
     Ok(names)

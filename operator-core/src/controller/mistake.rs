@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{processor, workflow};
+use crate::{event_source::Contradiction, processor, workflow};
 
 /// A mistake in a declaration. Displayed as three lines: what, why, and what to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,11 @@ impl Mistake {
     pub(crate) fn new(what: impl Into<String>, why: impl Into<String>, write: impl Into<String>) -> Self {
         let line = |text: String| text.replace('\n', " ");
         Self { controller: None, what: line(what.into()), why: line(why.into()), write: line(write.into()) }
+    }
+
+    /// A contradiction in a part of the declaration.
+    pub(crate) fn of(Contradiction([what, why, write]): &Contradiction) -> Self {
+        Self::new(what, why, write)
     }
 
     /// The controller whose declaration it is; `None` for the operator's own declaration.

@@ -43,10 +43,23 @@ pub(crate) const SHORTEST_SYNC_TIMEOUT: Duration = Duration::from_millis(10);
 /// How long a stop waits for the last Events. No work depends on them.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
 
-/// Tasks that end when this is dropped, conditional sources that start and stop their own, and the task that lets runs
-/// start, which ends by itself.
+/// Tasks that end when this is dropped, conditional sources that start and stop their own tasks, and the opening.
 #[derive(Debug, Default)]
-struct Tasks(Vec<Task>, Arc<ConditionalSources>, Option<JoinHandle<()>>);
+struct Tasks(Vec<Task>, Arc<ConditionalSources>, Option<Starting>);
+
+/// The task that lets runs start, which ends by itself. After the beginning of a stop there isn't one.
+#[derive(Debug)]
+struct Starting {
+    /// The number of its opening.
+    opening: u64,
+    handle: JoinHandle<()>,
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        self.handle.abort();
+    }
+}
 
 #[derive(Debug)]
 struct Task {
@@ -59,9 +72,6 @@ impl Drop for Tasks {
     fn drop(&mut self) {
         for task in &self.0 {
             task.handle.abort();
-        }
-        if let Some(starting) = &self.2 {
-            starting.abort();
         }
         self.1.close();
     }
@@ -141,22 +151,20 @@ impl RunningController {
             divisions: Mutex::new(Divisions::new(BTreeSet::new(), [])),
             tasks: Mutex::new(tasks),
         };
-        running.let_start(&mut running.tasks.lock(), own);
+        running.let_start(&mut running.tasks.lock(), own, 0);
         running
     }
 
     /// Lets runs start as soon as everything that concerns them has been seen, also in the namespaces that are new.
-    fn let_start(&self, tasks: &mut Tasks, own: BTreeSet<String>) {
+    fn let_start(&self, tasks: &mut Tasks, own: BTreeSet<String>, number: u64) {
         let sources = &self.parts.sources;
         let opening = match self.parts.as_a_whole {
             true => Opening::new(own, sources),
             false => Opening::of_first_runs(own, sources),
         };
         *self.divisions.lock() = opening.divisions().clone();
-        let starting = self.parts.environment.spawn(Arc::clone(&self.parts).open_as_seen(opening));
-        if let Some(before) = tasks.2.replace(starting) {
-            before.abort();
-        }
+        let handle = self.parts.environment.spawn(Arc::clone(&self.parts).open_as_seen(number, opening));
+        tasks.2 = Some(Starting { opening: number, handle });
     }
 
     /// Works in these namespaces from now on, and makes the sources without their own namespaces follow. Returns false
@@ -167,24 +175,22 @@ impl RunningController {
     pub(crate) fn change_namespaces(&self, scope: &WatchScope) -> bool {
         // Held to the end, so neither another change nor a stop comes in between.
         let mut tasks = self.tasks.lock();
-        if tasks.0.is_empty() {
-            return false;
-        }
+        let Some(number) = tasks.2.as_ref().map(|starting| starting.opening + 1) else { return false };
         let before = mem::replace(&mut *self.scope.lock(), scope.clone());
         if before == *scope {
             return true;
         }
+        // The sources may be synced in the former namespaces, but not in these.
+        tasks.2 = None;
         let own = |scope| Divisions::of_controller(scope, &self.parts.primary_type);
-        if self.parts.primary_type.is_namespaced() {
-            let of = |scope| Some(own(scope)).filter(|own| !own.is_empty());
-            self.parts.processor.send(Input::Rescoped { before: of(&before), now: of(scope) });
-        }
+        let of = |scope| Some(own(scope)).filter(|own| !own.is_empty());
+        self.parts.processor.send(Input::Rescoped { opening: number, before: of(&before), now: of(scope) });
         // The primaries come first: their data is dropped with them, before their secondaries are.
         for source in &self.parts.sources {
             source.change_namespaces(scope);
         }
         self.parts.conditional.change_namespaces(scope);
-        self.let_start(&mut tasks, own(scope));
+        self.let_start(&mut tasks, own(scope), number);
         true
     }
 
@@ -284,6 +290,7 @@ impl RunningController {
     /// time, and stops everything. Returns whether all of them ended by themselves.
     pub(crate) async fn stop(&self, timeout: Duration) -> bool {
         let began = tokio::time::Instant::now();
+        self.tasks.lock().2 = None;
         let drained = self.parts.processor.drain(timeout).await;
         if let Some(events) = &self.parts.events {
             let left = timeout.saturating_sub(began.elapsed());
@@ -296,7 +303,7 @@ impl RunningController {
 
 impl Parts {
     /// Lets primaries run as soon as everything that concerns them has been seen.
-    async fn open_as_seen(self: Arc<Self>, mut opening: Opening) {
+    async fn open_as_seen(self: Arc<Self>, number: u64, mut opening: Opening) {
         let (term, timeout) = (self.term.clone(), self.cache_sync_timeout);
         let timeout = timeout.map(|timeout| timeout.max(SHORTEST_SYNC_TIMEOUT));
         let mut leads = term.is_none();
@@ -312,7 +319,7 @@ impl Parts {
         loop {
             if leads {
                 for opens in mem::take(&mut due) {
-                    self.open(&opens);
+                    self.open(number, &opens);
                     if opens == Opens::Everything {
                         return;
                     }
@@ -331,7 +338,7 @@ impl Parts {
         }
     }
 
-    fn open(&self, opens: &Opens) {
+    fn open(&self, number: u64, opens: &Opens) {
         let controller = &*self.name;
         let after = self.environment.now() - Now::START;
         let some = !matches!(opens, Opens::Namespaces(namespaces) if namespaces.is_empty());
@@ -342,7 +349,7 @@ impl Parts {
         match opens {
             Opens::Everything => {
                 tracing::info!(controller, after_ms, "all caches are synced, runs may start");
-                self.processor.open(None);
+                self.processor.open(number, None);
             }
             Opens::Namespaces(namespaces) => {
                 for namespace in namespaces {
@@ -352,7 +359,7 @@ impl Parts {
                         after_ms,
                         "runs may start in this namespace; runs in others wait for their event sources"
                     );
-                    self.processor.open(Some(namespace));
+                    self.processor.open(number, Some(namespace));
                 }
             }
         }

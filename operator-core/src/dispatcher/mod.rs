@@ -118,13 +118,16 @@ impl Dispatcher {
                 late.unwrap_or_else(|| "a further source".to_owned())
             }
         });
+        // Before any wait: from now on, a run that is dropped reports that.
+        let report = Report::start(&self.shared.writer, &run, &because);
         let held = context.hold_primary().await;
         let primary = newest::known(&self.shared.primary, &run);
         let kind = self.shared.primary.resource_type();
         let meta = primary.as_deref().map(Object::meta);
         let span = report::span(&self.shared.writer, kind, &run, meta, &because);
         async {
-            let mut report = Report::start(&self.shared.writer, &run, &because);
+            let mut report = report;
+            tracing::debug!("run starts");
             let primary = match held {
                 Ok(()) => newest::live_if_in_doubt(&self.shared, &run, primary).await,
                 Err(error) => Err(error),

@@ -61,7 +61,6 @@ impl<'r> Report<'r> {
         let attempt = run.retry.as_ref().map_or(0, |retry| retry.attempt);
         let (controller, key) = (&*writer.controller, &run.key);
         writer.observers.observe(&Observation::RunStarted { controller, key, because, attempt });
-        tracing::debug!("run starts");
         let started = writer.environment.now();
         Self { kind: RunKind::Nothing, writer, run, started, end: Finish::Abandoned }
     }

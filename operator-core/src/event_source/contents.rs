@@ -2,6 +2,7 @@
 
 use std::any::{TypeId, type_name};
 
+use super::remote::RemoteCluster;
 use crate::resource::{KubeObject, ResourceType};
 
 /// What runs can read from a declared source.
@@ -127,6 +128,8 @@ pub struct Needs {
     pub(crate) current_namespace: bool,
     /// A server that can show only this part of the objects.
     pub(crate) shard: Option<NeededShard>,
+    /// Another cluster.
+    pub(crate) remote: Option<RemoteCluster>,
 }
 
 /// A part of the objects of a kind.

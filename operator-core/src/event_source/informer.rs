@@ -126,7 +126,8 @@ impl<K: KubeObject> InformerEventSource<K> {
     /// reason. With [`stop_on_source_error_at_start`](crate::OperatorBuilder::stop_on_source_error_at_start) the
     /// operator doesn't start without it.
     pub fn on(mut self, cluster: &RemoteCluster) -> Self {
-        self.declared.secondaries.settings.cluster = cluster.cluster().clone();
+        let settings = &mut self.declared.secondaries.settings;
+        (settings.cluster, settings.cluster_number) = (cluster.cluster().clone(), cluster.number());
         self.declared.remote = Some(cluster.clone());
         self
     }
@@ -242,6 +243,10 @@ impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
         self.declared.needs()
     }
 
+    fn identity(&self) -> String {
+        self.declared.identity()
+    }
+
     fn contradictions(&self) -> Vec<Contradiction> {
         self.declared.contradictions()
     }
@@ -306,7 +311,12 @@ impl SourceDeclaration for Declared {
     }
 
     fn needs(&self) -> Needs {
-        self.secondaries.needs()
+        Needs { remote: self.remote.clone(), ..self.secondaries.needs() }
+    }
+
+    fn identity(&self) -> String {
+        let (kind, marked) = (self.secondaries.resource_type(), self.marked);
+        format!("{self:?} {} {} {marked}", kind.plural(), kind.is_namespaced())
     }
 
     fn contradictions(&self) -> Vec<Contradiction> {

@@ -6,7 +6,7 @@ use super::{NeededShard, Needs, References, RustType, WatchScope, Wiring};
 use crate::{
     cache::{
         AnyBounds, AnyIndexer, AnyKind, Bounds, InformerPlan, InformerSettings, InitialList, Shard,
-        Transform, View, kind_of, transformed_kind,
+        Transform, View, kind_of, transformed_kind, wrong_namespace,
     },
     resource::{KubeObject, ResourceType},
 };
@@ -19,6 +19,19 @@ pub struct Contradiction(pub(crate) [String; 3]);
 impl Contradiction {
     pub(crate) fn new(what: impl Into<String>, why: impl Into<String>, write: impl Into<String>) -> Self {
         Self([what.into(), why.into(), write.into()])
+    }
+
+    /// The mistake in a choice of namespaces.
+    pub(crate) fn of_scope(scope: &WatchScope) -> Option<Self> {
+        let WatchScope::Namespaces(names) = scope else { return None };
+        let (what, why) = match names.iter().find_map(|name| Some((name, wrong_namespace(name)?))) {
+            Some((name, why)) => (format!("`{name}` is in the list of namespaces"), why),
+            None if names.is_empty() => {
+                ("the list of namespaces is empty".to_owned(), "nothing would ever run")
+            }
+            None => return None,
+        };
+        Some(Self::new(what, why, "`WatchScope::All` alone, or only the names of namespaces"))
     }
 }
 
@@ -106,7 +119,7 @@ impl InformerConfiguration {
         // Another cluster's server isn't asked before the start.
         let shard = self.shard().filter(|_| self.settings.cluster.name().is_none());
         let shard = shard.map(|_| NeededShard { kind: self.resource_type().clone(), namespace });
-        Needs { current_namespace: self.scope == Some(WatchScope::Current), shard }
+        Needs { current_namespace: self.scope == Some(WatchScope::Current), shard, remote: None }
     }
 
     /// What its informer is made of, if it has these `settings`. `marked`: it follows what the controller's dependents
@@ -142,6 +155,7 @@ impl InformerConfiguration {
             None => format!("the index `{index}`"),
         });
         let contradictions = [
+            self.scope.as_ref().and_then(Contradiction::of_scope),
             index.map(|index| {
                 Contradiction::new(
                     format!("it is bounded, and has {index}"),
@@ -202,6 +216,10 @@ impl fmt::Debug for InformerConfiguration {
             .field("settings", &self.settings)
             .field("scope", &self.scope)
             .field("indexes", &self.indexers.keys())
+            .field("transforms", &self.decodes.transforms())
+            .field("bounds", &self.bounds)
+            .field("shard", &self.shard)
+            .field("unshared", &self.unshared)
             .finish_non_exhaustive()
     }
 }
@@ -310,5 +328,27 @@ mod tests {
         assert!(told.contains("missing field `spec`") && told.contains("with_template"), "{told}");
         let template = Page::new("any", PageSpec::default());
         assert_eq!(contradictions(&Bounds::new(1).with_template(template)), []);
+    }
+
+    #[test]
+    fn only_names_that_a_namespace_can_have_are_taken() {
+        fn of_names<const N: usize>(names: [&str; N]) -> Option<Contradiction> {
+            Contradiction::of_scope(&WatchScope::from(names))
+        }
+        for name in ["shop", "a", "0", "kube-system", &"a".repeat(63)] {
+            assert_eq!(of_names([name]), None, "{name}");
+        }
+        for name in
+            ["", "*", "JOSDK_ALL_NAMESPACES", "Not_A_Namespace", "-a", "a-", "a.b", "a/b", &"a".repeat(64)]
+        {
+            let wrong = of_names(["shop", name]);
+            let what = wrong.map(|Contradiction([what, ..])| what);
+            assert_eq!(what, Some(format!("`{name}` is in the list of namespaces")));
+        }
+        assert!(of_names([]).is_some_and(|Contradiction([what, ..])| what.contains("is empty")));
+        assert_eq!(
+            [WatchScope::All, WatchScope::Current].map(|scope| Contradiction::of_scope(&scope)),
+            [None, None]
+        );
     }
 }

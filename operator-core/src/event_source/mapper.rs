@@ -1,6 +1,11 @@
 //! Which primaries a secondary belongs to.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{
+    any::{Any, TypeId},
+    collections::BTreeSet,
+    fmt,
+    sync::Arc,
+};
 
 use super::{Primaries, filter::fenced_or};
 use crate::{
@@ -19,7 +24,7 @@ pub(crate) enum SecondaryToPrimary {
     /// By mapping annotations with custom keys.
     Annotations(MappingAnnotations),
     /// By a function of the secondary and of the known primaries.
-    Function(MapFn),
+    Function(MapFn, TypeId),
 }
 
 impl SecondaryToPrimary {
@@ -28,14 +33,16 @@ impl SecondaryToPrimary {
     pub(crate) fn function<K: KubeObject>(
         map: impl Fn(&K, &dyn Primaries) -> Vec<ObjectKey> + Send + Sync + 'static,
     ) -> Self {
-        Self::Function(Arc::new(move |object, primaries| {
+        let of = map.type_id();
+        let map = move |object: &dyn Object, primaries: &dyn Primaries| {
             object.typed_ref().map_or_else(Vec::new, |object| map(object, primaries))
-        }))
+        };
+        Self::Function(Arc::new(map), of)
     }
 
     /// Whether it is a function, which needs the object itself.
     pub(super) const fn is_function(&self) -> bool {
-        matches!(self, Self::Function(_))
+        matches!(self, Self::Function(..))
     }
 
     /// Only the user's functions need the object itself.
@@ -48,7 +55,7 @@ impl SecondaryToPrimary {
         primaries: &dyn Primaries,
     ) -> BTreeSet<ObjectKey> {
         match self {
-            Self::Function(map) => {
+            Self::Function(map, _) => {
                 let object = view.open(secondary);
                 let mapped = object.map(|object| fenced_or(|| map(&*object, primaries), Vec::new()));
                 mapped.unwrap_or_default().into_iter().collect()
@@ -78,11 +85,12 @@ fn annotated(
 
 impl fmt::Debug for SecondaryToPrimary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Marks => "Marks",
-            Self::Annotations(_) => "Annotations",
-            Self::Function(_) => "Function",
-        })
+        match self {
+            Self::Marks => f.write_str("Marks"),
+            Self::Annotations(keys) => f.debug_tuple("Annotations").field(keys).finish(),
+            // Functions with the same code are equal; captured values don't count.
+            Self::Function(_, of) => f.debug_tuple("Function").field(of).finish(),
+        }
     }
 }
 

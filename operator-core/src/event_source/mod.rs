@@ -394,6 +394,12 @@ pub trait SourceDeclaration: fmt::Debug + Send + Sync {
         Needs::default()
     }
 
+    /// Everything that distinguishes it from another source of its name, besides its contents.
+    #[doc(hidden)]
+    fn identity(&self) -> String {
+        String::new()
+    }
+
     /// The mistakes in the declaration.
     #[doc(hidden)]
     fn contradictions(&self) -> Vec<Contradiction> {

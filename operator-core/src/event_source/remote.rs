@@ -1,6 +1,12 @@
 //! Another cluster, whose objects an informer follows.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use kube::{Client, Config};
 use parking_lot::Mutex;
@@ -19,7 +25,8 @@ use super::{SecondaryToPrimary, Wiring};
 /// [`InformerEventSource::on`](crate::InformerEventSource::on). JOSDK: `withKubernetesClient` of an
 /// `InformerEventSourceConfiguration`.
 ///
-/// All sources with clones of one value share a client. The rights that they need, `list` and `watch`, are granted in
+/// All sources with clones of one value share a client. Two different values of one name in the declaration of an operator
+/// are a mistake: make one, and clone it. The rights that the sources need, `list` and `watch`, are granted in
 /// that cluster: [`Controller::access`](crate::Controller::access) lists those in the operator's own.
 ///
 /// ```
@@ -40,9 +47,20 @@ use super::{SecondaryToPrimary, Wiring};
 pub struct RemoteCluster(Arc<Remote>);
 
 struct Remote {
+    /// Different for each value.
+    number: u64,
     cluster: Cluster,
     config: Config,
     hooks: Vec<TransportHook>,
+    clients: Mutex<Vec<(Weak<OneOperator>, Client)>>,
+}
+
+impl Remote {
+    fn new(cluster: Cluster, config: Config, hooks: Vec<TransportHook>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { number, cluster, config, hooks, clients: Mutex::default() }
+    }
 }
 
 impl RemoteCluster {
@@ -51,15 +69,15 @@ impl RemoteCluster {
     /// about it.
     #[must_use]
     pub fn new(name: &str, config: Config) -> Self {
-        Self(Arc::new(Remote { cluster: Cluster::named(name), config, hooks: Vec::new() }))
+        Self(Arc::new(Remote::new(Cluster::named(name), config, Vec::new())))
     }
 
     /// Wraps the transport of its client; a later hook wraps an earlier one. The operator's hooks aren't used here.
     #[must_use]
     pub fn transport(self, hook: TransportHook) -> Self {
-        let Remote { cluster, config, hooks } = &*self.0;
+        let Remote { cluster, config, hooks, .. } = &*self.0;
         let hooks = hooks.iter().cloned().chain([hook]).collect();
-        Self(Arc::new(Remote { cluster: cluster.clone(), config: config.clone(), hooks }))
+        Self(Arc::new(Remote::new(cluster.clone(), config.clone(), hooks)))
     }
 
     /// Its name.
@@ -70,6 +88,11 @@ impl RemoteCluster {
 
     pub(super) fn cluster(&self) -> &Cluster {
         &self.0.cluster
+    }
+
+    /// Distinguishes it from others of its name.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.number
     }
 
     /// The default mapping of its objects: their owners are in that cluster, too.
@@ -85,24 +108,26 @@ impl RemoteCluster {
         }
     }
 
-    /// The operator's client for it. If the client can't be built, each request fails with the reason, and only the
-    /// sources that need the cluster report that.
+    /// The operator's client for it, which is dropped with the last clone of this value. If the client can't be built,
+    /// each request fails with the reason, and only the sources that need the cluster report that.
     fn client(&self, clients: &Clients, environment: &Environment) -> Client {
-        let known = environment.shared::<RemoteClients>();
-        let mut known = known.0.lock();
-        if let Some((_, client)) = known.iter().find(|(remote, _)| Arc::ptr_eq(remote, &self.0)) {
+        let operator = environment.shared::<OneOperator>();
+        let mut known = self.0.clients.lock();
+        known.retain(|(operator, _)| operator.strong_count() > 0);
+        let is_its = |of: &Weak<OneOperator>| of.as_ptr() == Arc::as_ptr(&operator);
+        if let Some((_, client)) = known.iter().find(|(of, _)| is_its(of)) {
             return client.clone();
         }
         let client = clients.elsewhere(&self.0.config, &self.0.hooks);
         let client = client.unwrap_or_else(|error| without(&error));
-        known.push((Arc::clone(&self.0), client.clone()));
+        known.push((Arc::downgrade(&operator), client.clone()));
         client
     }
 }
 
-/// The clients of one operator for other clusters.
+/// Distinguishes operators, which have separate clients for other clusters.
 #[derive(Default)]
-struct RemoteClients(Mutex<Vec<(Arc<Remote>, Client)>>);
+struct OneOperator;
 
 /// A client that sends nothing.
 fn without(error: &client::Error) -> Client {

@@ -87,7 +87,10 @@ impl Observer for MetricsObserver {
             | Observation::RetryScheduled { .. } => {}
             Observation::SourceRemoved { controller, source } => {
                 let labels = [("controller_name", controller), ("event", source)];
-                metrics.record(&table::UNDECODABLE_OBJECTS, &labels, 0.0);
+                self.last_events.0.lock().get_mut(controller).and_then(|of| of.remove(source));
+                for gauge in [&table::UNDECODABLE_OBJECTS, &table::OBJECTS_HELD, &table::LAST_EVENT_AGE] {
+                    metrics.record(gauge, &labels, 0.0);
+                }
             }
             Observation::UndecodableObjects { controller, source, objects } => {
                 let labels = [("controller_name", controller), ("event", source)];
@@ -258,5 +261,29 @@ mod tests {
             .map(|metric| (metric.name, metric.labels.iter().map(|label| (*label).to_owned()).collect()))
             .collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_source_that_has_stopped_holds_nothing() {
+        let (controller, key) = ("web", &ObjectKey::namespaced("shop", "one"));
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        let observer = MetricsObserver::new(Recorders { given: Some(Arc::new(recorder)), served: None });
+        let seen = |objects| Observation::SourceSeen { controller, source: "Pod", objects };
+        for observation in [
+            Observation::UndecodableObjects { controller, source: "Pod", objects: 2 },
+            Observation::EventReceived { controller, source: "Pod", key, action: Action::Added },
+            seen(Some(3)),
+            Observation::SourceRemoved { controller, source: "Pod" },
+            // No value is left that could have an age.
+            seen(None),
+        ] {
+            observer.observe(&observation);
+        }
+        let text = handle.render();
+        for gauge in ["undecodable_objects", "objects_held", "last_event_age_seconds"] {
+            let line = format!(r#"{gauge}{{controller_name="web",event="Pod"}} 0"#);
+            assert!(text.lines().any(|of| of == line), "{line} is not in\n{text}");
+        }
     }
 }

@@ -87,7 +87,8 @@ pub enum Observation<'a> {
         /// The reason, in the server's words if the server refused, and what can be done about it.
         error: &'a str,
     },
-    /// A run has removed an event source that a run had added: its observations no longer matter.
+    /// An event source has stopped, because a run has removed it or no node needs it any more: its observations no longer
+    /// matter until it starts again.
     SourceRemoved {
         /// The controller's name.
         controller: &'a str,

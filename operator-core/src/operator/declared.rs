@@ -3,14 +3,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::{LeaderElectionError, OperatorBuilder};
 use crate::{
     controller::{IntoController, Mistake, Mistakes},
-    event_source::WatchScope,
+    event_source::Contradiction,
     resource::MarkNames,
 };
 
@@ -73,13 +73,19 @@ impl OperatorBuilder {
                 "`.max_concurrent_reconciles(1)` or more, or leave it out for no common limit",
             ));
         }
-        let nowhere = |scope: &WatchScope| *scope == WatchScope::from([""; 0]);
-        if self.settings.default_namespaces.as_ref().is_some_and(nowhere) {
-            mistakes.push(Mistake::new(
-                "the operator watches no namespace",
-                "the list of its namespaces is empty, so controllers without namespaces of their own would never run",
-                "`.namespaces([\"default\"])`, or leave it out to watch all",
-            ));
+        let namespaces = self.settings.default_namespaces.as_ref();
+        mistakes.extend(namespaces.and_then(Contradiction::of_scope).map(|wrong| Mistake::of(&wrong)));
+        let mut clusters = BTreeMap::new();
+        let needs = self.settings.controllers.iter().flat_map(|controller| controller.needs(false));
+        for remote in needs.filter_map(|needs| needs.remote) {
+            let number = *clusters.entry(remote.name().to_owned()).or_insert_with(|| remote.number());
+            if number != remote.number() {
+                mistakes.push(Mistake::new(
+                    format!("two other clusters are called `{}`", remote.name()),
+                    "the keys of their objects contain the name, so objects of one would be taken for objects of the other",
+                    "one `RemoteCluster`, cloned for each source, or another name for one of them",
+                ));
+            }
         }
         let prefix = &self.settings.mark_prefix;
         if !MarkNames::is_prefix(prefix) {

@@ -3,11 +3,8 @@
 use super::{Error, Operator, OperatorBuilder};
 use crate::{
     controller::{Mistake, Mistakes},
-    event_source::WatchScope,
+    event_source::{Contradiction, WatchScope},
 };
-
-/// Names that stand for all namespaces in other tools.
-const WORDS_FOR_ALL: [&str; 3] = ["", "*", "JOSDK_ALL_NAMESPACES"];
 
 impl OperatorBuilder {
     /// The namespaces of all controllers that don't name their own by
@@ -88,30 +85,14 @@ fn unknown<'n>(controller: &str, mut known: impl Iterator<Item = &'n str> + Clon
 
 /// The mistakes in these namespaces.
 fn wrong(scope: &WatchScope) -> Option<Mistake> {
-    let names = match scope {
-        WatchScope::All => return None,
-        WatchScope::Current => {
-            return Some(Mistake::new(
-                "the current namespace can't be set while the operator runs",
-                "it is determined when the operator starts, and doesn't change",
-                "its name, in `WatchScope::Namespaces(…)`; or `WatchScope::Current` in the declaration",
-            ));
-        }
-        WatchScope::Namespaces(names) => names,
-    };
-    if names.is_empty() {
+    if *scope == WatchScope::Current {
         return Some(Mistake::new(
-            "the list of namespaces is empty",
-            "nothing would ever run",
-            "`WatchScope::All`, or the names of namespaces",
+            "the current namespace can't be set while the operator runs",
+            "it is determined when the operator starts, and doesn't change",
+            "its name, in `WatchScope::Namespaces(…)`; or `WatchScope::Current` in the declaration",
         ));
     }
-    let all = names.iter().find(|name| WORDS_FOR_ALL.contains(&name.as_str()))?;
-    Some(Mistake::new(
-        format!("`{all}` is in the list of namespaces"),
-        "it stands for all namespaces, and no namespace can have this name",
-        "`WatchScope::All` alone, or only the names of namespaces",
-    ))
+    Contradiction::of_scope(scope).map(|wrong| Mistake::of(&wrong))
 }
 
 #[cfg(test)]

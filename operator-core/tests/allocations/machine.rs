@@ -12,7 +12,7 @@ const KEYS: usize = 10_000;
 /// A machine that knows its keys by `cause`, of which fifty are running and all others queued.
 fn machine(keys: &[ObjectKey], cause: Cause, effects: &mut Vec<Effect>) -> Machine {
     let mut machine = Machine::new(MachineConfig { max_concurrent: 50, ..MachineConfig::default() });
-    machine.on(Input::Start, Now::START, effects);
+    machine.on(Input::Start { opening: 0, namespace: None }, Now::START, effects);
     for (number, key) in keys.iter().enumerate() {
         let uid = Uid::new(&number.to_string());
         machine.on(
@@ -61,7 +61,7 @@ fn the_strings_of_a_key_are_those_that_came_with_the_first_event() {
     let key = ObjectKey::namespaced("shop", "one");
     let mut effects = Vec::new();
     let mut machine = Machine::new(MachineConfig::default());
-    machine.on(Input::Start, Now::START, &mut effects);
+    machine.on(Input::Start { opening: 0, namespace: None }, Now::START, &mut effects);
     let (uid, cause) = (Uid::new("1"), Cause::Created);
     machine.on(
         Input::PrimaryChanged { key: key.clone(), uid, cause, deleting: false },

@@ -46,7 +46,18 @@ impl Lists {
 
 impl Two {
     async fn new(name: &str) -> Result<Self> {
-        let (first, second) = (Scene::new(name).await?, Scene::new(&format!("{name}-too")).await?);
+        Self::of(Scene::new(name).await?, Scene::new(&format!("{name}-too")).await?).await
+    }
+
+    /// In a cluster inside the process, for a test that doesn't run on both servers.
+    async fn on(name: &str) -> Result<Self> {
+        let cluster = TestCluster::in_process();
+        let first: Scene = Scene::on(cluster.clone(), name).await?;
+        first.install_crd().await?;
+        Self::of(first, Scene::on(cluster, &format!("{name}-too")).await?).await
+    }
+
+    async fn of(first: Scene, second: Scene) -> Result<Self> {
         let label = first.namespace.clone();
         let two = Self { first, second, label, lists: Lists::default() };
         two.create(&two.first, "one").await?;
@@ -308,5 +319,116 @@ async fn what_can_not_be_is_refused() -> Result<()> {
     operator.stop().await;
     let stopped = operator.operator().change_namespaces("web", WatchScope::All).await;
     assert!(matches!(stopped, Err(Error::NotRunning)), "{stopped:?}");
+    Ok(())
+}
+
+/// A controller that works in all namespaces, whose list-watches others join.
+fn everywhere(two: &Two) -> ControllerBuilder<Script> {
+    let wide = Script::<TestResource>::idle().controller().name("wide");
+    wide.label_selector(two.selector()).watches(two.maps())
+}
+
+/// The watches of all namespaces are late, as after a cut, or while their server is slow.
+#[operator_test]
+async fn who_joins_a_list_watch_that_is_behind_is_told_nothing_that_is_not_so() -> Result<()> {
+    let two = Two::new("namespaces-behind").await?;
+    let (first, second) = (&two.first, &two.second);
+    let late = ["v1/testresources", "v1/configmaps"].map(Held::watches_of);
+    late.iter().for_each(Held::release);
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let script = Script::new({
+        let told = Arc::clone(&told);
+        move |_, primary: Arc<TestResource>, context| {
+            let map = context.secondaries::<ConfigMap>().map_or(0, |maps| maps.len());
+            let what = if context.primary_is_deleted() { "is gone".to_owned() } else { format!("has {map}") };
+            told.lock().push(format!("{} {what}", primary.name_any()));
+            Box::pin(async { Ok(UpdateControl::no_update()) })
+        }
+    });
+    let narrow = two.controller(&script).watches(two.maps()).trigger_on_all_events(true);
+    let builder = first.operator().transport(late[0].hook()).transport(late[1].hook());
+    let operator = TestOperator::start(builder.register(everywhere(&two)).register(narrow)).await?;
+    operator.settled().await?;
+    late.iter().for_each(Held::hold);
+    two.create(first, "young").await?;
+    two.map(first, "young", "a").await?;
+    // The one controller sees the deletion, while the others still know the object.
+    first.resources.delete("one", &DeleteParams::default()).await?;
+    let heard = |what: &str| told.lock().iter().any(|told| told == what);
+    eventually("what the narrow watches show", async || {
+        Ok((heard("young has 1") && heard("one is gone")).then_some(()))
+    })
+    .await?;
+    told.lock().clear();
+
+    operator.operator().change_namespaces("web", WatchScope::All).await?;
+    // The controller gets the primary that only the other one knew.
+    eventually("the run of `two`", async || Ok(heard("two has 0").then_some(()))).await?;
+    operator.operator().change_namespaces("web", only([first, second])).await?;
+    operator.operator().change_namespaces("web", WatchScope::All).await?;
+    late.iter().for_each(Held::release);
+    first.patch("young", json!({ "spec": { "value": "seen" } })).await?;
+    operator.settled().await?;
+    let told = told.lock().clone();
+    assert!(told.iter().all(|told| ["two has 0", "young has 1"].contains(&told.as_str())), "{told:?}");
+    Ok(())
+}
+
+#[operator_test]
+async fn what_is_kept_of_an_end_goes_with_its_namespace() -> Result<()> {
+    let two = Two::new("namespaces-ends").await?;
+    let (first, second) = (&two.first, &two.second);
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        let fails = context.primary_is_deleted();
+        let name = primary.name_any();
+        Box::pin(async move {
+            anyhow::ensure!(!fails, "the other system of {name} is down");
+            Ok(UpdateControl::no_update())
+        })
+    });
+    first.failures.expect("the other system of one is down");
+    let controller = two.controller(&script).trigger_on_all_events(true);
+    let operator = two.start(controller).await?;
+    operator.settled().await?;
+    first.resources.delete("one", &DeleteParams::default()).await?;
+    eventually("the failed run", async || Ok((script.runs.of("one").len() > 1).then_some(()))).await?;
+    operator.operator().change_namespaces("web", only([second])).await?;
+    assert_eq!(operator.settled().await?.runs_of(&second.key("two")), 1);
+    let footprint = operator.operator().footprint().await;
+    assert_eq!((footprint.primaries, footprint.leftovers), (1, Vec::new()), "nothing is left of `one`");
+    Ok(())
+}
+
+/// On several threads, with real time: the former openings end while the sources follow other namespaces.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_run_starts_in_a_new_namespace_before_it_is_listed() -> Result<()> {
+    for _ in 0..10 {
+        let two = Two::on("namespaces-early").await?;
+        let (first, second) = (&two.first, &two.second);
+        two.map(second, "two", "a").await?;
+        let found: Arc<Mutex<Vec<usize>>> = Arc::default();
+        let script = Script::new({
+            let found = Arc::clone(&found);
+            move |_, primary: Arc<TestResource>, context| {
+                if primary.name_any() == "two" {
+                    found.lock().push(context.secondaries::<ConfigMap>().map_or(0, |maps| maps.len()));
+                }
+                Box::pin(async { Ok(UpdateControl::no_update()) })
+            }
+        });
+        // The first namespace is never listed: the right is missing.
+        let refused = format!("/api/v1/namespaces/{}/configmaps", first.namespace);
+        let refuses = TransportHook::around(move |request, inner| {
+            let is_refused = request.uri().path() == refused;
+            async move { if is_refused { Err("refused".into()) } else { inner.send(request).await } }
+        });
+        let controller = two.controller(&script).watches(two.maps());
+        let operator = first.operator().transport(refuses).register(controller);
+        let operator = TestOperator::start_unsynced(operator).await?;
+        operator.operator().change_namespaces("web", only([second])).await?;
+        eventually("the run of `two`", async || Ok((!found.lock().is_empty()).then_some(()))).await?;
+        assert!(found.lock().iter().all(|found| *found == 1), "{:?}", found.lock());
+        operator.stop().await;
+    }
     Ok(())
 }

@@ -184,3 +184,28 @@ async fn a_name_that_is_taken_is_refused() -> Result<()> {
     assert!(message.contains("`maps` of an event source is taken for another kind"), "{message}");
     Ok(())
 }
+
+#[operator_test]
+async fn a_source_of_that_name_with_another_selection_is_refused() -> Result<()> {
+    let scene = Scene::new("dynamic-alike").await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, context| {
+        Box::pin(async move {
+            let team = format!("team={}", primary.value());
+            let maps = InformerEventSource::<ConfigMap>::new().name("maps").label_selector(team);
+            let message = match context.event_sources().add(maps) {
+                Ok(_) => "added".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            Ok(Said::status(TestStatus { message: Some(message), ..TestStatus::default() }))
+        })
+    });
+    let operator = scene.start(scene.controller(&script)).await?;
+    scene.create("one", "a").await?;
+    operator.settled().await?;
+    scene.create("two", "b").await?;
+    operator.settled().await?;
+    assert_eq!(message(&scene, "one").await?, "added");
+    let said = message(&scene, "two").await?;
+    assert!(said.contains("selects, maps or keeps something else"), "{said}");
+    Ok(())
+}

@@ -219,3 +219,45 @@ async fn an_operator_that_needs_all_its_sources_does_not_start_without_the_other
     assert_eq!(script.runs.count(), 0);
     Ok(())
 }
+
+#[operator_test]
+async fn two_clusters_of_one_name_are_a_mistake() -> Result<()> {
+    let (scene, one, other) = (Scene::new("remote-names").await?, script(), script());
+    let (first, second) = (Edge::new(&scene).await?, Edge::new(&scene).await?);
+    let controller = |script, edge: &Edge| anyhow::Ok(scene.controller(script).watches(source(edge)?));
+    let (one, other) = (controller(&one, &first)?.name("one"), controller(&other, &second)?.name("other"));
+    let said = scene.operator().register(one).register(other).validate();
+    let said = said.err().context("it is refused")?.to_string();
+    assert!(said.contains("two other clusters are called `edge`"), "{said}");
+    // Clones of one value are one cluster.
+    let edge = first.remote()?;
+    let maps = |name: &str| InformerEventSource::<ConfigMap>::new().name(name).on(&edge);
+    let controller = scene.controller(&script()).watches(maps("a")).watches(maps("b"));
+    assert!(scene.operator().register(controller).validate().is_ok());
+    Ok(())
+}
+
+/// Credentials rotate: a run adds its source again, on a new value of the same name, while another source is still on the
+/// old one.
+#[operator_test]
+async fn a_rotated_cluster_is_another_one() -> Result<()> {
+    let scene = Scene::new("remote-rotated").await?;
+    let (before, after) = (Edge::new(&scene).await?, Edge::new(&scene).await?);
+    let rotated = after.remote()?;
+    let script = Script::new(move |_, _: Arc<TestResource>, context| {
+        let late = InformerEventSource::<ConfigMap>::new().name("late").on(&rotated);
+        let added = context.event_sources().add(late).map(drop);
+        Box::pin(async move {
+            added?;
+            Ok(UpdateControl::no_update())
+        })
+    });
+    let operator = scene.start(scene.controller(&script).watches(source(&before)?)).await?;
+    scene.create("one", "value").await?;
+    operator.settled().await?;
+    let maps = format!("/api/v1/namespaces/{}/configmaps", scene.namespace);
+    let (list, watch) = (format!("GET {maps}"), format!("WATCH {maps}"));
+    let asked = after.asked.lock().clone();
+    assert_eq!(asked[..2], [list, watch], "it has a list-watch of its own");
+    Ok(())
+}

@@ -13,6 +13,7 @@ mod external_sources;
 mod external_state_in_status;
 mod fixed_point;
 mod forbidden_secondary;
+mod growth;
 mod http;
 mod informer_pool;
 mod observability;

@@ -64,7 +64,8 @@ async fn written_without(applies: bool) -> Result<()> {
         Ok(())
     };
     define(&old).await?;
-    let writes = Rule::writes().resource("testresources").subresource("status").fault(Fault::Delay(Duration::ZERO));
+    let writes =
+        Rule::writes().resource("testresources").subresource("status").fault(Fault::Delay(Duration::ZERO));
     let faults = Faults::new([writes.clone()]);
     let controller = telling(&scene, &workflow_of_one(wanted_map("a"))?).use_ssa_to_patch_primary(applies);
     let _operator = under(&scene, &faults, controller).await?;

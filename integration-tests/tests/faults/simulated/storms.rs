@@ -44,7 +44,7 @@ fn drain(machine: &mut Machine, effects: &mut Vec<Effect>) -> usize {
 fn f22_a_hundred_thousand_events_of_ten_primaries_are_two_runs_each() {
     let mut machine = Machine::new(MachineConfig::default());
     let mut effects = Vec::new();
-    machine.on(Input::Start, Now::START, &mut effects);
+    machine.on(Input::Start { opening: 0, namespace: None }, Now::START, &mut effects);
     for event in 0..100_000 {
         machine.on(changed(event % 10, Cause::Changed), Now::START, &mut effects);
     }
@@ -60,7 +60,7 @@ fn f22_among_a_hundred_thousand_primaries_a_user_s_change_goes_first() {
     for number in 0..100_000 {
         machine.on(changed(number, Cause::InitialList), Now::START, &mut effects);
     }
-    machine.on(Input::Start, Now::START, &mut effects);
+    machine.on(Input::Start { opening: 0, namespace: None }, Now::START, &mut effects);
     let first = run_of(&effects);
     assert_eq!(first.len(), 50, "as many as there are workers");
     effects.clear();

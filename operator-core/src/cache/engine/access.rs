@@ -180,6 +180,8 @@ impl Engine {
 
     /// See [`ItemStore::pin`](crate::cache::store::ItemStore::pin).
     pub(in crate::cache) fn pin(&self, key: &ObjectKey) {
+        // The object must not be replaced before it is pinned.
+        let _in_order = self.lock();
         self.store.pin(key);
     }
 

@@ -14,7 +14,11 @@ use tokio::sync::SetOnce;
 
 use super::{Change, ChangeKind, Decoded, Engine, EngineState, Listing, ScopeIndex, WatchEvent, WatchState};
 use crate::{
-    cache::{indexers::Values, scopes::WatchScope},
+    cache::{
+        indexers::Values,
+        overlay::{Advanced, Overlay},
+        scopes::WatchScope,
+    },
     observe::SourceHealth,
     resource::{ObjectKey, ResourceVersion},
 };
@@ -32,19 +36,11 @@ impl Engine {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get_mut(&scope) else { return };
         let listing = collection.listing.get_or_insert_default();
-        match item {
-            Decoded::Object { key, kept } => {
-                listing.keys.insert(key.clone());
-                self.applied(state, scope, &key, kept, true);
-            }
-            Decoded::Undecodable(undecodable) => {
-                match &undecodable.key {
-                    Some(key) => listing.keys.insert(key.clone()),
-                    None => mem::replace(&mut listing.blind, true),
-                };
-                self.not_decoded(state, scope, undecodable, true);
-            }
-        }
+        match item.key() {
+            Some(key) => listing.keys.insert(key),
+            None => mem::replace(&mut listing.blind, true),
+        };
+        self.appeared(state, scope, item, true);
     }
 
     /// A streamed list showed an event. An object may come more than once, and may be gone again before the list's end.
@@ -68,30 +64,65 @@ impl Engine {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get_mut(&scope) else { return };
         let listing = collection.listing.take().unwrap_or_default();
-        let version = ResourceVersion::parse(version);
         // If the name of an item is unknown, it could be any object that seems to be missing. The next list will show that.
-        if !listing.blind {
-            state
-                .undecodable
-                .retain(|key, _| self.scopes.of(key) != Some(scope) || listing.keys.contains(key));
-            for key in self.stored_keys(state, scope) {
-                if !listing.keys.contains(&key)
-                    && let Some(last) = self.store.shown(&key)
-                {
-                    self.removed(state, &key, version, last, true);
-                }
-            }
-            if let Some(version) = version {
-                let ghosts = state.overlay.take_ghosts(scope, version, |key| listing.keys.contains(key));
-                for (key, last) in ghosts {
-                    self.tell_followers(|follower| follower.gone(&key));
-                    let kind = ChangeKind::Deleted { last, final_state_unknown: true };
-                    self.hand_over(Change { key, kind });
-                }
+        let is_there = |key: &ObjectKey, _: Option<&str>| listing.blind || listing.keys.contains(key);
+        self.complete(state, scope, ResourceVersion::parse(version), &is_there, Overlay::relisted);
+    }
+
+    /// A list-watch that this informer has joined has shown an item. The list-watch may be behind the informer.
+    pub(in crate::cache) fn joined(&self, scope: ScopeIndex, item: Decoded) {
+        let state = &mut *self.lock();
+        if state.collections.contains_key(&scope) && !self.is_past(state, scope, &item) {
+            self.appeared(state, scope, item, true);
+        }
+    }
+
+    /// A list-watch that this informer has joined has shown everything up to `version`: an object that it doesn't show,
+    /// and that isn't newer, is gone.
+    pub(in crate::cache) fn join_finished(
+        &self,
+        scope: ScopeIndex,
+        version: &str,
+        shows: &dyn Fn(&ObjectKey) -> bool,
+    ) {
+        let state = &mut *self.lock();
+        if state.collections.contains_key(&scope) {
+            let version = ResourceVersion::parse(version);
+            let is_newer =
+                |known: Option<&str>| version.is_some() && known.and_then(ResourceVersion::parse) > version;
+            let is_there = |key: &ObjectKey, known: Option<&str>| shows(key) || is_newer(known);
+            self.complete(state, scope, version, &is_there, Overlay::advance);
+        }
+    }
+
+    /// The collection has been shown completely up to `version`. An object is gone unless `is_there` says otherwise, by
+    /// its key and its known version.
+    fn complete(
+        &self,
+        state: &mut EngineState,
+        scope: ScopeIndex,
+        version: Option<ResourceVersion>,
+        is_there: &dyn Fn(&ObjectKey, Option<&str>) -> bool,
+        advance: fn(&mut Overlay, ScopeIndex, ResourceVersion) -> Advanced,
+    ) {
+        state.undecodable.retain(|key, known| {
+            self.scopes.of(key) != Some(scope) || is_there(key, known.version.as_deref())
+        });
+        for key in self.stored_keys(state, scope) {
+            if !is_there(&key, self.store.version(&key).as_deref())
+                && let Some(last) = self.store.shown(&key)
+            {
+                self.removed(state, &key, version, last, true);
             }
         }
         if let Some(version) = version {
-            let advanced = state.overlay.relisted(scope, version);
+            let is_shown = |key: &ObjectKey| is_there(key, self.store.version(key).as_deref());
+            for (key, last) in state.overlay.take_ghosts(scope, version, is_shown) {
+                self.tell_followers(|follower| follower.gone(&key));
+                let kind = ChangeKind::Deleted { last, final_state_unknown: true };
+                self.hand_over(Change { key, kind });
+            }
+            let advanced = advance(&mut state.overlay, scope, version);
             self.take_in(state, advanced);
         }
         self.count_undecodable(state);

@@ -133,6 +133,13 @@ impl Decoded {
         }
     }
 
+    fn resource_version(&self) -> Option<ResourceVersion> {
+        match self {
+            Self::Object { kept, .. } => kept.resource_version(),
+            Self::Undecodable(undecodable) => undecodable.version(),
+        }
+    }
+
     /// The object's key, if it could be read.
     pub(super) fn key(&self) -> Option<ObjectKey> {
         match self {
@@ -240,27 +247,37 @@ impl Engine {
         if !state.collections.contains_key(&scope) {
             return;
         }
-        let version = match event {
-            WatchEvent::Applied(Decoded::Object { key, kept }) => {
-                let version = kept.resource_version();
-                self.applied(state, scope, &key, kept, false);
-                version
+        let version = event.item().resource_version();
+        if !(state.overlay.is_behind(scope) && self.is_past(state, scope, event.item())) {
+            match event {
+                WatchEvent::Applied(item) => self.appeared(state, scope, item, false),
+                WatchEvent::Deleted(item) => self.vanished(state, scope, item),
             }
-            WatchEvent::Applied(Decoded::Undecodable(undecodable)) => {
-                let version = undecodable.version();
-                self.not_decoded(state, scope, undecodable, false);
-                version
-            }
-            WatchEvent::Deleted(item) => self.vanished(state, scope, item),
-        };
+        }
         if let Some(version) = version {
             let advanced = state.overlay.advance(scope, version);
             self.take_in(state, advanced);
         }
     }
 
-    /// A watch reported that an object is gone. Returns the version of that event.
-    fn vanished(&self, state: &mut EngineState, scope: ScopeIndex, item: Decoded) -> Option<ResourceVersion> {
+    fn appeared(&self, state: &mut EngineState, scope: ScopeIndex, item: Decoded, listed: bool) {
+        match item {
+            Decoded::Object { key, kept } => self.applied(state, scope, &key, kept, listed),
+            Decoded::Undecodable(undecodable) => self.not_decoded(state, scope, undecodable, listed),
+        }
+    }
+
+    /// Whether a newer state of the object is known: a list-watch that this informer has joined may be behind.
+    fn is_past(&self, state: &EngineState, scope: ScopeIndex, item: &Decoded) -> bool {
+        let (Some(key), Some(version)) = (item.key(), item.resource_version()) else { return false };
+        match self.store.version(&key).as_deref().and_then(ResourceVersion::parse) {
+            Some(stored) => stored > version,
+            None => state.overlay.seen(scope, &key) >= Some(version),
+        }
+    }
+
+    /// A watch reported that an object is gone.
+    fn vanished(&self, state: &mut EngineState, scope: ScopeIndex, item: Decoded) {
         match item {
             Decoded::Object { key, kept: object } => {
                 let version = object.resource_version();
@@ -272,7 +289,6 @@ impl Engine {
                 if !stale {
                     self.removed(state, &key, version, object, false);
                 }
-                version
             }
             Decoded::Undecodable(undecodable) => {
                 let version = undecodable.version();
@@ -284,7 +300,6 @@ impl Engine {
                     }
                     None => self.not_decoded(state, scope, undecodable, false),
                 }
-                version
             }
         }
     }
@@ -562,6 +577,12 @@ impl Engine {
     pub(super) fn watch_was_silent(&self) {
         let _in_order = self.lock();
         self.tell(|handler| handler.on_silent_watch());
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.face.forget(&self.store.entries());
     }
 }
 

@@ -126,6 +126,9 @@ const GOOD_WATCH: Duration = Duration::from_secs(1);
 /// know it.
 pub(super) const FAILURES_UNTIL_RELIST: u32 = 5;
 
+/// After this number of expired versions in a row the source is unhealthy.
+pub(super) const EXPIRED_UNTIL_TROUBLE: u32 = 3;
+
 /// Whether lists are streamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Streams {
@@ -187,7 +190,7 @@ impl Fsm {
             Input::Bookmark { version, initial_end } => self.bookmark(version, initial_end, now),
             Input::Ended => (Publish::Nothing, self.ended(now)),
             Input::Broken(failure) => (Publish::Nothing, self.failed(&failure, now)),
-            Input::Failed(failure) if failure.is_expired() => (Publish::Nothing, self.too_old()),
+            Input::Failed(failure) if failure.is_expired() => (Publish::Nothing, self.too_old(&failure, now)),
             Input::Failed(failure) => (Publish::Nothing, self.failed(&failure, now)),
             Input::Waited => (Publish::Nothing, self.request()),
         };
@@ -249,14 +252,19 @@ impl Fsm {
         if self.streams == Streams::Paused {
             self.streams = Streams::Ready;
         }
-        self.health.listed();
+        // Not a success if the watch after it fails again and again.
+        if self.expired < EXPIRED_UNTIL_TROUBLE {
+            self.health.listed();
+        }
     }
 
     fn opened(&mut self, now: Now) -> (Publish, Command) {
         let publish = match &self.state {
             FsmState::Listed { version } => {
                 self.state = FsmState::Watching { version: version.clone(), since: now };
-                self.health.opened();
+                if self.expired < EXPIRED_UNTIL_TROUBLE {
+                    self.health.opened();
+                }
                 Publish::Nothing
             }
             FsmState::Empty => {
@@ -304,9 +312,7 @@ impl Fsm {
         if let (FsmState::Watching { version, .. }, Some(seen)) = (&mut self.state, seen) {
             *version = seen;
         }
-        self.failures = 0;
-        self.expired = 0;
-        self.health.heard();
+        self.good_watch();
         (Publish::Line, self.request())
     }
 
@@ -332,23 +338,39 @@ impl Fsm {
         }
     }
 
-    /// A watch was open long enough to count as a success.
-    const fn good_watch(&mut self) {
+    /// A watch has shown something, or was open long enough to count as a success.
+    fn good_watch(&mut self) {
         self.failures = 0;
-        self.expired = 0;
+        if mem::take(&mut self.expired) >= EXPIRED_UNTIL_TROUBLE {
+            self.health.opened();
+        }
         self.health.heard();
     }
 
     /// 410: the version, or the page's token, is too old. Not a failure, unless it happens again and again.
-    fn too_old(&mut self) -> Command {
+    fn too_old(&mut self, failure: &Failure, now: Now) -> Command {
+        if let FsmState::Watching { since, .. } = &self.state
+            && now.since(*since) >= GOOD_WATCH
+        {
+            self.good_watch();
+        }
         self.paged = !matches!(self.state, FsmState::Listing { .. });
         self.pause_streams();
         self.state = FsmState::Empty;
         self.expired = self.expired.saturating_add(1);
-        match self.expired {
-            1 => self.request(),
-            times => Command::Wait(wait(times - 1)),
+        if self.expired == 1 {
+            return self.request();
         }
+        let wait = wait(self.expired - 1);
+        if self.expired >= EXPIRED_UNTIL_TROUBLE {
+            self.health.failed(self.asked, now + wait, self.trouble(failure));
+        }
+        Command::Wait(wait)
+    }
+
+    fn trouble(&self, failure: &Failure) -> SourceHealth {
+        let advice = self.subject.advice(failure);
+        SourceHealth::Unhealthy { reason: self.subject.reason(failure), advice }
     }
 
     /// If a stream was requested or open, the next list is not streamed.
@@ -381,9 +403,7 @@ impl Fsm {
         };
         self.failures = self.failures.saturating_add(1);
         let wait = wait_after(failure, self.failures);
-        let advice = self.subject.advice(failure);
-        let unhealthy = SourceHealth::Unhealthy { reason: self.subject.reason(failure), advice };
-        self.health.failed(since, now + wait, unhealthy);
+        self.health.failed(since, now + wait, self.trouble(failure));
         self.state = match (mem::replace(&mut self.state, FsmState::Empty), failure.status) {
             // The type is gone; one that comes back under its name is a new type. The objects stay in the store: a
             // server that has just started also answers 404 until it knows its types.

@@ -253,3 +253,28 @@ fn a_stream_is_asked_for_again_only_after_a_complete_list() {
     assert_eq!((decision.publish, decision.next), (Publish::Complete("30".to_owned()), Command::Read));
     assert_eq!(after(&mut fsm, Input::Broken(Failure::new("not JSON"))), watch("30"));
 }
+
+#[test]
+fn a_server_that_refuses_each_watch_as_too_old_is_reported_until_a_watch_shows_something() {
+    let mut fsm = fsm();
+    fsm.start(NOW);
+    let mut now = NOW;
+    let mut told = Vec::new();
+    for _ in 0..20 {
+        for input in [page("10", None), refused(410, "too old"), Input::Waited] {
+            let decision = fsm.on(input, now);
+            told.extend(decision.health);
+            if let Command::Wait(wait) = decision.next {
+                now = now + wait;
+            }
+        }
+    }
+    let unhealthy = SourceHealth::Unhealthy { reason: "too old".to_owned(), advice: None };
+    assert_eq!(told, [SourceHealth::Healthy, unhealthy], "once, and not with each list");
+    fsm.on(page("10", None), now);
+    assert_eq!(fsm.on(Input::Opened, now).health, None, "open, and 410 as its first event");
+    assert_eq!(
+        fsm.on(Input::Event { version: Some("11".to_owned()) }, now).health,
+        Some(SourceHealth::Healthy)
+    );
+}

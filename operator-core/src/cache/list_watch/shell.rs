@@ -67,6 +67,10 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
     loop {
         let command = progress.command.clone();
         tracing::trace!(informer = feed.name, ?command, "list-watch");
+        if matches!(command, Command::List { continue_token: None, .. } | Command::Stream) {
+            feed.list_asked();
+        }
+        let is_watch = matches!(command, Command::Watch { .. });
         let (input, received) = match command {
             Command::List { continue_token, paged } => list(collection, continue_token, paged).await,
             Command::Stream => (open(&mut watch, collection, None, environment).await, Received::Nothing),
@@ -86,6 +90,11 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
         };
         if let Input::Failed(failure) | Input::Broken(failure) = &input {
             tracing::debug!(informer = feed.name, ?failure, "list-watch");
+        }
+        if matches!(input, Input::Ended | Input::Broken(_) | Input::Failed(_)) {
+            feed.watch_is_open(false);
+        } else if is_watch {
+            feed.watch_is_open(true);
         }
         let decision = progress.fsm.on(input, environment.now());
         progress.command = decision.next;

@@ -60,6 +60,10 @@ pub(super) struct Overlay {
 /// The progress of one list-watch.
 #[derive(Debug, Default)]
 struct WatchProgress {
+    /// `None` for all namespaces.
+    namespace: Option<String>,
+    /// The version up to which former collections had seen a namespace, if that is more than `last_sync`.
+    seen_before: BTreeMap<String, ResourceVersion>,
     /// Everything up to this version has been seen; `None` before the first list is complete.
     last_sync: Option<ResourceVersion>,
     /// The versions of the recent entries, which the collection has not passed yet.
@@ -85,7 +89,7 @@ pub(super) struct Advanced {
 impl Overlay {
     /// `indexers` are those of the store; written objects are found by them, too.
     pub(super) fn new(scopes: Scopes, indexers: &Indexers) -> Self {
-        let collections = scopes.indexes().map(|scope| (scope, WatchProgress::default())).collect();
+        let collections = scopes.indexes().map(|scope| (scope, WatchProgress::of(&scopes, scope))).collect();
         Self { scopes, recent: Arc::new(Recent::new(indexers.anew())), windows: BTreeMap::new(), collections }
     }
 
@@ -97,6 +101,16 @@ impl Overlay {
     /// The version up to which a collection has been seen.
     pub(super) fn last_sync(&self, scope: ScopeIndex) -> Option<ResourceVersion> {
         self.collections.get(&scope)?.last_sync
+    }
+
+    /// The version up to which all events of an object have been seen.
+    pub(super) fn seen(&self, scope: ScopeIndex, key: &ObjectKey) -> Option<ResourceVersion> {
+        self.collections.get(&scope)?.seen(key.namespace())
+    }
+
+    /// Whether former collections had seen more than its list-watch has shown.
+    pub(super) fn is_behind(&self, scope: ScopeIndex) -> bool {
+        self.collections.get(&scope).is_some_and(|collection| !collection.seen_before.is_empty())
     }
 
     /// Whether an event of this collection waits for an own write to end.
@@ -141,7 +155,7 @@ impl Overlay {
         {
             window.own(version, answer.uid().map(Box::from));
             let mut given_up = None;
-            if collection.last_sync.is_some_and(|last| last >= version) {
+            if collection.seen(key.namespace()) >= Some(version) {
                 window.passed(version);
             } else {
                 collection.own.insert((version, key.clone()));
@@ -164,7 +178,7 @@ impl Overlay {
         };
         let Some(collection) = self.collections.get_mut(&scope) else { return };
         let entry = self.recent.get(key).and_then(|entry| entry.resource_version());
-        let known = [collection.last_sync, stored.and_then(TextObject::resource_version), entry];
+        let known = [collection.seen(key.namespace()), stored.and_then(TextObject::resource_version), entry];
         if known.into_iter().flatten().all(|known| known < version) {
             if let Some(entry) = entry {
                 collection.recent.remove(&(entry, key.clone()));
@@ -213,6 +227,7 @@ impl Overlay {
         let mut advanced = Advanced { changes: Vec::new(), not_shown: Vec::new() };
         let Some(collection) = self.collections.get_mut(&scope) else { return advanced };
         collection.last_sync = collection.last_sync.max(Some(version));
+        collection.seen_before.retain(|_, seen| *seen > version);
         for (_, key) in take_passed(&mut collection.recent, version) {
             self.recent.remove(&key);
             advanced.not_shown.push(key);
@@ -228,6 +243,7 @@ impl Overlay {
     pub(super) fn relisted(&mut self, scope: ScopeIndex, version: ResourceVersion) -> Advanced {
         if let Some(collection) = self.collections.get_mut(&scope) {
             collection.last_sync = None;
+            collection.seen_before.clear();
         }
         self.advance(scope, version)
     }
@@ -274,9 +290,21 @@ impl Overlay {
 
     /// The collections have changed. The awaited versions of an object move with it to its new collection.
     pub(super) fn rescoped(&mut self, changed: &Changed) {
-        self.collections.extend(changed.new.iter().map(|new| (*new, WatchProgress::default())));
-        for left in &changed.left {
-            let WatchProgress { recent, own, .. } = self.collections.remove(left).unwrap_or_default();
+        let left: Vec<WatchProgress> =
+            changed.left.iter().filter_map(|left| self.collections.remove(left)).collect();
+        for new in &changed.new {
+            let mut collection = WatchProgress::of(&self.scopes, *new);
+            for left in &left {
+                if let (Some(namespace), None) | (None, Some(namespace)) =
+                    (&left.namespace, &collection.namespace)
+                    && let Some(seen) = left.seen(Some(namespace))
+                {
+                    collection.seen_before.insert(namespace.clone(), seen);
+                }
+            }
+            self.collections.insert(*new, collection);
+        }
+        for WatchProgress { recent, own, .. } in left {
             for (version, key) in recent {
                 if let Some(collection) = self.collection_of(&key) {
                     collection.recent.insert((version, key));
@@ -321,6 +349,18 @@ impl Overlay {
             self.windows.remove(key);
         }
         change
+    }
+}
+
+impl WatchProgress {
+    fn of(scopes: &Scopes, scope: ScopeIndex) -> Self {
+        Self { namespace: scopes.namespace(scope), ..Self::default() }
+    }
+
+    /// The version up to which a namespace was seen.
+    fn seen(&self, namespace: Option<&str>) -> Option<ResourceVersion> {
+        let before = namespace.and_then(|namespace| self.seen_before.get(namespace).copied());
+        self.last_sync.max(before)
     }
 }
 

@@ -10,10 +10,11 @@ use tokio::{task::JoinHandle, time::sleep};
 
 use crate::{
     cache::{
-        Change, ChangeHandler, ChangeKind, Informer, InformerPlan, InformerPool, InformerSettings, Selects,
-        Share, TextObject, View, kind_of,
+        AnyIndexer, Change, ChangeHandler, ChangeKind, Informer, InformerPlan, InformerPool,
+        InformerSettings, Selects, Share, TextObject, View, kind_of,
     },
     environment::Environment,
+    observe::SourceHealth,
     resource::ResourceType,
 };
 
@@ -66,8 +67,13 @@ impl Scene {
 
     /// One that selects only some of what all follow.
     fn start_of(&self, selects: Option<Selects>) -> Running {
+        self.start_with(selects, BTreeMap::new())
+    }
+
+    fn start_with(&self, selects: Option<Selects>, indexers: BTreeMap<String, AnyIndexer>) -> Running {
         let settings = InformerSettings::new("test", ResourceType::of::<ConfigMap>());
-        let view = View::new(&settings, kind_of::<ConfigMap>(), &self.environment);
+        let view = Arc::new(View::new(&settings, kind_of::<ConfigMap>(), &self.environment));
+        let indexers = view.opens(indexers);
         let told = Arc::new(Told::default());
         let wider = selects.map(|selects| ("by in (a,b)".to_owned(), selects));
         let share = Some(Share { pool: self.pool.clone(), wider });
@@ -75,11 +81,11 @@ impl Scene {
             settings,
             bounds: None,
             share,
-            view: Arc::new(view),
+            view,
             client: self.client.clone(),
             environment: self.environment.clone(),
         };
-        let informer = Informer::new(plan, Arc::clone(&told) as _, BTreeMap::new());
+        let informer = Informer::new(plan, Arc::clone(&told) as _, indexers);
         let runner = informer.clone();
         let task = self.environment.spawn(async move { runner.run(pending()).await });
         Running { informer, told, task }
@@ -148,20 +154,18 @@ async fn who_comes_later_is_told_what_is_there_and_nothing_is_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_comes_in_the_middle_of_a_list_is_told_all_of_it_at_its_end() {
+async fn who_comes_in_the_middle_of_a_list_is_told_what_is_there_and_synced_at_its_end() {
     let mut scene = Scene::new();
     let one = scene.start();
     scene.server.next().await.page(10, &[item("a", 5)], "more");
     let second_page = scene.server.next().await;
     assert_eq!(one.take().await, ["+a@5"]);
     let late = scene.start();
-    assert_eq!(late.take().await, [""; 0]);
+    assert_eq!(late.take().await, ["+a@5"]);
+    assert!(!late.informer.is_synced());
     second_page.page(10, &[item("b", 6)], "");
     let _watch = scene.server.open_watch(10).await;
-    assert_eq!(
-        (one.take().await, late.take().await),
-        (vec!["+b@6".to_owned()], vec!["+a@5".into(), "+b@6".into()])
-    );
+    assert_eq!((one.take().await, late.take().await), (vec!["+b@6".to_owned()], vec!["+b@6".to_owned()]));
     assert!(late.informer.is_synced());
 }
 
@@ -204,4 +208,61 @@ async fn each_sees_what_it_selects() {
     assert_eq!((one_told, two_told), (vec!["-x@12".into()], vec!["+x@12".into(), "-y@13".into()]));
     // What is the other's shows how far the collection has come.
     assert_eq!(one.informer.last_syncs()[0].1.map(|version| version.to_string()), Some("13".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_indexes_have_left_with_shared_objects_goes_with_their_informer() {
+    let mut scene = Scene::new();
+    let one = scene.start();
+    scene.server.answer_list(10, &[item("a", 5), item("b", 6)]).await;
+    let _watch = scene.server.open_watch(10).await;
+    assert_eq!(one.take().await.len(), 2);
+    let values: AnyIndexer = Arc::new(|object| object.meta().name.clone().into_iter().collect());
+    for round in 0..100 {
+        let late = scene.start_with(None, [("name".to_owned(), Arc::clone(&values))].into());
+        assert_eq!(late.take().await.len(), 2);
+        assert_eq!(late.informer.by_index("name", "a").len(), 1);
+        let Running { informer, task, .. } = late;
+        task.abort();
+        let _ = task.await;
+        drop(informer);
+        let kept = one.informer.kept(&key("a")).expect("it exists");
+        assert_eq!(kept.indexed_for(), 0, "after {} informers", round + 1);
+    }
+}
+
+/// Whether it is synced, whether what it was told is complete, and its health.
+fn state(of: &Running) -> (bool, SourceHealth) {
+    (of.informer.is_synced(), of.informer.health())
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_while_the_watch_is_not_open_waits_for_its_next_word_and_hears_of_its_trouble() {
+    let mut scene = Scene::new();
+    let one = scene.start();
+    scene.server.answer_list(10, &[item("a", 5)]).await;
+    drop(scene.server.open_watch(10).await);
+    // The next watch is refused, again and again.
+    let late = scene.start();
+    assert_eq!(late.take().await, ["+a@5"], "what the others know");
+    assert!(!late.informer.is_synced(), "nobody knows what has happened since");
+    for _ in 0..7 {
+        scene.server.next().await.status(503, "ServiceUnavailable", "overloaded");
+    }
+    assert!(matches!(one.informer.health(), SourceHealth::Unhealthy { .. }), "{:?}", one.informer.health());
+    assert_eq!(state(&late), (false, one.informer.health()));
+    let later = scene.start();
+    assert_eq!(later.take().await, ["+a@5"]);
+    assert_eq!(
+        state(&later),
+        (false, one.informer.health()),
+        "who comes in the middle of trouble is told of it"
+    );
+
+    let watch = scene.server.open_watch(10).await;
+    assert_eq!(late.take().await, [""; 0]);
+    assert!(!late.informer.is_synced(), "what has happened is on its way");
+    watch.event("ADDED", &item("b", 12));
+    assert_eq!((late.take().await, later.take().await), (vec!["+b@12".to_owned()], vec!["+b@12".to_owned()]));
+    assert_eq!([state(&late), state(&later)], [(true, SourceHealth::Healthy), (true, SourceHealth::Healthy)]);
 }

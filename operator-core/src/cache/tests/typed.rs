@@ -132,7 +132,7 @@ impl<K: KubeObject> OwnWrite<K> {
 
     /// The newest state that was known when the write began, or when it was rebased, or the last answer. From a bounded
     /// informer it may be a minimal object, which is all that an optimistic lock needs.
-    pub(super) fn base(&self) -> Option<Arc<K>> {
+    pub(in crate::cache) fn base(&self) -> Option<Arc<K>> {
         self.view.open(self.write.base()?)?.typed()
     }
 
@@ -143,7 +143,7 @@ impl<K: KubeObject> OwnWrite<K> {
     }
 
     /// The write was answered with `answer`.
-    pub(super) fn wrote(&mut self, answer: K) {
+    pub(in crate::cache) fn wrote(&mut self, answer: K) {
         self.write.answered(self.view.answer_of(Arc::new(answer)));
     }
 }

@@ -323,6 +323,13 @@ impl TextObject {
         })
     }
 
+    /// The informer with the view `of` is dropped: its values are removed from the objects that others share.
+    pub(super) fn forget_indexed(&self, of: u64) {
+        if let Some(all) = self.indexed.get() {
+            all.lock().retain(|(view, _)| *view != of);
+        }
+    }
+
     /// The decoded object: by `decode`, unless it is already in use.
     fn open(
         self: &Arc<Self>,

@@ -28,6 +28,13 @@ impl Memo {
     }
 }
 
+impl TextObject {
+    /// The number of informers with values of indexes in this object.
+    pub(in crate::cache) fn indexed_for(&self) -> usize {
+        self.indexed.get().map_or(0, |all| all.lock().len())
+    }
+}
+
 fn keeping(managers: &[&str]) -> Keeping {
     let managers: Vec<String> = managers.iter().map(|&name| name.to_owned()).collect();
     Keeping::new(&ResourceType::of::<ConfigMap>(), &managers)

@@ -45,6 +45,11 @@ pub(in crate::cache) trait Face: fmt::Debug + Send + Sync {
         self.take(item)
     }
 
+    /// The informer is dropped. It had these objects, which others may share.
+    fn forget(&self, objects: &[(ObjectKey, Arc<TextObject>)]) {
+        let _ = objects;
+    }
+
     /// The same object with the metadata of another one, which can't be decoded as a whole; `None` if the result can't
     /// be read either.
     fn with_metadata(&self, kept: &TextObject, of: &TextObject) -> Option<TextObject>;
@@ -297,6 +302,10 @@ impl Face for View {
 
     fn take_changed(&self, item: &Item<'_>, known: Answered<'_>) -> Decoded {
         self.understand(item, true, known)
+    }
+
+    fn forget(&self, objects: &[(ObjectKey, Arc<TextObject>)]) {
+        objects.iter().for_each(|(_, kept)| kept.forget_indexed(self.id));
     }
 
     fn with_metadata(&self, kept: &TextObject, of: &TextObject) -> Option<TextObject> {

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     dependent,
-    event_source::{Contradiction, SourceContents, WatchScope},
+    event_source::{Contradiction, SourceContents},
     resource::ResourceType,
 };
 
@@ -71,13 +71,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
     mistakes.extend(facts.draft.finalizer.as_deref().and_then(check_finalizer));
     mistakes.extend(numbers(settings));
     mistakes.extend(all_events(facts));
-    mistakes.extend(
-        settings
-            .primaries
-            .contradictions()
-            .iter()
-            .map(|Contradiction([what, why, write])| Mistake::new(what, why, write)),
-    );
+    mistakes.extend(settings.primaries.contradictions().iter().map(Mistake::of));
     mistakes.extend(sources::check(facts));
     mistakes.extend(nodes::check(facts));
     mistakes
@@ -89,7 +83,6 @@ fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
     let at_once = settings.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
     let for_ever = settings.machine.max_reconciliation_interval.is_some_and(|interval| interval.is_zero());
     let too_wide = settings.spread.filter(|spread| !(0.0..=0.5).contains(spread));
-    let nowhere = matches!(&settings.primaries.scope, Some(WatchScope::Namespaces(namespaces)) if namespaces.is_empty());
     let mistakes = [
         none.then(|| {
             Mistake::new(
@@ -117,13 +110,6 @@ fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
                 format!("its jitter is {spread}"),
                 "it is a share of the delay: 0.1 lets a maximum interval of ten hours end up to an hour early",
                 "`.jitter(0.1)`, or any other share from 0 to 0.5",
-            )
-        }),
-        nowhere.then(|| {
-            Mistake::new(
-                "it watches no namespace",
-                "the list of its namespaces is empty, so nothing would ever run",
-                "`.namespaces([\"default\"])`, or leave it out to watch all",
             )
         }),
     ];

@@ -1,5 +1,7 @@
 //! A controller that runs, without a cluster.
 
+use tokio::sync::watch;
+
 use super::*;
 use crate::{
     event_source::NoPrimaries,
@@ -99,4 +101,79 @@ async fn an_observer_that_panics_does_not_keep_runs_from_starting() {
     assert!(controller.snapshot().await.is_running);
     assert!(controller.stop(Duration::from_secs(1)).await);
     assert!(controller.ended_tasks().is_empty());
+}
+
+/// A source that is synced when it follows other namespaces than at first, as a collection is that isn't followed any more.
+/// Changing the namespaces takes some time.
+struct Leaving {
+    is_changed: watch::Sender<bool>,
+    /// The duration of a change.
+    takes: Duration,
+}
+
+impl EventSource for Leaving {
+    fn name(&self) -> &str {
+        "ConfigMap"
+    }
+
+    fn run(&self) -> BoxFuture<'static, ()> {
+        pending().boxed()
+    }
+
+    fn synced(&self) -> BoxFuture<'static, ()> {
+        let mut is_changed = self.is_changed.subscribe();
+        // The source never sees anything of the new namespaces.
+        let began = *is_changed.borrow();
+        async move {
+            if began {
+                pending::<()>().await;
+            }
+            drop(is_changed.wait_for(|is_changed| *is_changed).await);
+        }
+        .boxed()
+    }
+
+    fn change_namespaces(&self, _: &WatchScope) {
+        self.is_changed.send_replace(true);
+        std::thread::sleep(self.takes);
+    }
+
+    fn health(&self) -> SourceHealth {
+        SourceHealth::Healthy
+    }
+
+    fn caught_up(&self) -> BoxFuture<'static, Result<bool, cache::Error>> {
+        std::future::ready(Ok(true)).boxed()
+    }
+}
+
+/// A collection that is synced only because it was left doesn't start runs: on several threads, and with a slow source.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_was_synced_before_the_namespaces_changed_opens_nothing_in_the_new_ones() {
+    for attempt in 0..20 {
+        let takes = Duration::from_millis(5 * (attempt % 3));
+        let source = Leaving { is_changed: watch::Sender::new(false), takes };
+        let controller = start(vec![Arc::new(source)], Observers::default());
+        tokio::task::yield_now().await;
+        assert!(controller.change_namespaces(&["bank"].into()));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        assert!(!controller.snapshot().await.is_running, "runs start, and nothing of the namespace was seen");
+        assert!(controller.stop(Duration::from_secs(1)).await);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn once_a_stop_has_begun_nothing_starts_and_no_namespace_changes() {
+    let is_changed = watch::Sender::new(false);
+    let source = Leaving { is_changed: is_changed.clone(), takes: Duration::ZERO };
+    let controller = Arc::new(start(vec![Arc::new(source)], Observers::default()));
+    tokio::task::yield_now().await;
+    let stopping = Arc::clone(&controller);
+    let stopping = tokio::spawn(async move { stopping.stop(Duration::from_secs(25)).await });
+    tokio::task::yield_now().await;
+    // The source is synced while the stop waits.
+    is_changed.send_replace(true);
+    assert!(!controller.change_namespaces(&["bank"].into()));
+    assert!(stopping.await.expect("it doesn't panic"));
+    assert!(!controller.snapshot().await.is_running);
 }

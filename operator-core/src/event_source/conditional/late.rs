@@ -7,10 +7,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{
-    event_source::{Error, PrimaryScope, SourceContents, SourceDeclaration, Sources},
-    observe::Observation,
-};
+use crate::event_source::{Error, PrimaryScope, SourceContents, SourceDeclaration, Sources};
 
 /// Event sources that are added and removed while the controller runs, for kinds that are known only then. JOSDK:
 /// `EventSourceRetriever.dynamicallyRegisterEventSource` and `dynamicallyDeRegisterEventSource`.
@@ -33,17 +30,23 @@ impl EventSources<'_> {
     /// run has to leave the work with these objects to that later run.
     ///
     /// # Errors
-    /// If the controller's declaration has a source of this name, or an earlier run has added one for another kind.
+    /// If the controller's declaration has a source of this name, or an earlier run has added one for another kind, or one
+    /// that selects, maps or keeps something else. Remove that source first, or give the new one another name.
     pub fn add(&self, source: impl SourceDeclaration + 'static) -> Result<bool, Error> {
         let taken = |by: &str| Error::NameTaken { event_source: source.name(), by: by.to_owned() };
         let conditional = self.sources.conditional();
         if self.sources.declares(&source.name()) {
             return Err(taken("by a source of the controller's declaration"));
         }
-        if let Some(slot) = conditional.slot(&source.name())
-            && !are_alike(&slot.contents(), &source.contents())
-        {
-            return Err(taken("for another kind"));
+        if let Some(slot) = conditional.slot(&source.name()) {
+            if !are_alike(&slot.declaration().contents(), &source.contents()) {
+                return Err(taken("for another kind"));
+            }
+            if slot.declaration().identity() != source.identity() {
+                return Err(taken(
+                    "by a source that selects, maps or keeps something else, and would have to be removed first",
+                ));
+            }
         }
         // A run that outlives its primary must not have anything wait for it.
         if !self.scope.exists() {
@@ -58,10 +61,8 @@ impl EventSources<'_> {
     pub fn remove(&self, name: &str) -> bool {
         let Some(slot) = self.sources.conditional().take(name) else { return false };
         slot.close();
-        let wiring = slot.wiring();
-        let (controller, source) = (&*wiring.controller, name);
-        wiring.observers.observe(&Observation::SourceRemoved { controller, source });
-        tracing::debug!(controller, source, "event source stops: a run has removed it");
+        let controller = &*slot.wiring().controller;
+        tracing::debug!(controller, source = name, "event source stops: a run has removed it");
         true
     }
 }
@@ -81,5 +82,66 @@ fn are_alike(one: &SourceContents, other: &SourceContents) -> bool {
             SourceContents::Objects { of: other, kind: other_kind, .. },
         ) => of == other && kind == other_kind,
         (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    use kube::Config;
+
+    use super::*;
+    use crate::{
+        cache::{Bounds, InitialList},
+        event_source::{InformerEventSource, remote::RemoteCluster},
+        resource::{MappingAnnotations, ObjectKey},
+    };
+
+    type Source = InformerEventSource<ConfigMap>;
+
+    fn differ(one: &dyn SourceDeclaration, other: &dyn SourceDeclaration) -> bool {
+        !are_alike(&one.contents(), &other.contents()) || one.identity() != other.identity()
+    }
+
+    /// All settings that distinguish sources of one name. Values that a function has captured don't count.
+    #[test]
+    fn no_source_stands_for_one_that_differs_from_it() {
+        let remote = |name: &str| {
+            RemoteCluster::new(name, Config::new("https://edge.example".parse().expect("an address")))
+        };
+        let (edge, rotated) = (remote("edge"), remote("edge"));
+        type Change<'c> = (&'c str, &'c dyn Fn(Source) -> Source);
+        let changes: &[Change<'_>] = &[
+            ("nothing", &|source| source),
+            ("cluster", &|source| source.on(&edge)),
+            ("another one of that name", &|source| source.on(&rotated)),
+            ("no namespaces", &|source| source.cluster_scoped()),
+            ("namespaces", &|source| source.namespaces(["shop"])),
+            ("other namespaces", &|source| source.namespaces(["bank"])),
+            ("its own namespaces", &|source| source.follow_namespace_changes(false)),
+            ("labels", &|source| source.label_selector("team=a")),
+            ("other labels", &|source| source.label_selector("team=b")),
+            ("labels and fields", &|source| source.label_selector("team=a").field_selector("a=b")),
+            ("fields", &|source| source.field_selector("a=b")),
+            ("marked", &|source| source.marked()),
+            ("mapper", &|source| source.map_to_primary(|_| Vec::new())),
+            ("another mapper", &|source| source.map_to_primary(|map| vec![ObjectKey::of(map)])),
+            ("annotations", &|source| source.map_by_annotations(MappingAnnotations::default())),
+            ("index", &|source| source.index("a", |_| Vec::new())),
+            ("filter", &|source| source.on_add(|_| true)),
+            ("bounds", &|source| source.bounded(Bounds::new(1))),
+            ("transform", &|source| source.transform(|map| map)),
+            ("metadata", &|source| source.metadata_only()),
+            ("streams", &|source| source.initial_list(InitialList::Streaming)),
+            ("pages", &|source| source.page_size(7)),
+            ("unshared", &|source| source.unshared()),
+        ];
+        for (one, change) in changes {
+            assert!(!differ(&change(Source::new()), &change(Source::new())), "{one}: each run adds the same");
+            for (other, other_change) in changes.iter().filter(|(other, _)| other != one) {
+                assert!(differ(&change(Source::new()), &other_change(Source::new())), "{one}, {other}");
+            }
+        }
+        assert!(differ(&Source::new(), &InformerEventSource::<Secret>::new()));
     }
 }

@@ -136,7 +136,7 @@ impl ConditionalSources {
 
     /// Whether the declaration of one of them is true for its contents.
     pub(super) fn declare(&self, says: impl Fn(&SourceContents) -> bool) -> bool {
-        self.each().any(|slot| says(&slot.contents()))
+        self.each().any(|slot| says(&slot.declaration().contents()))
     }
 
     /// A node is active for a primary: its source runs from now on. Returns what the run has to wait for, if anything;

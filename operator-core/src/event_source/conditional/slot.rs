@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{
     event_source::{
-        Divisions, EventSink, Opening, Opens, PrimaryChange, PrimaryScope, ScopeSlot, SourceContents,
-        SourceDeclaration, Sources, WatchScope, Wiring, run_and_tell,
+        Divisions, EventSink, Opening, Opens, PrimaryChange, PrimaryScope, ScopeSlot, SourceDeclaration,
+        Sources, WatchScope, Wiring, run_and_tell,
     },
-    observe::{Cause, SourceIndex},
+    observe::{Cause, Observation, SourceIndex},
     resource::{Departed, ObjectKey},
 };
 
@@ -90,8 +90,8 @@ impl Slot {
         &self.name
     }
 
-    pub(super) fn contents(&self) -> SourceContents {
-        self.declaration.contents()
+    pub(super) fn declaration(&self) -> &dyn SourceDeclaration {
+        &*self.declaration
     }
 
     pub(super) fn index(&self) -> SourceIndex {
@@ -171,6 +171,16 @@ impl Slot {
         let Some(sources) = state.running.as_ref().map(|running| Arc::clone(&running.sources)) else {
             return;
         };
+        // First of all: a source that is synced because it leaves its namespaces must not count as synced in the new ones.
+        let own = |scope| Divisions::of_controller(scope, &self.wiring.primary_type);
+        let (before, now, is_all) = (own(&before), own(scope), *scope == WatchScope::All);
+        let start = state.claims.rescoped(|seen| match (seen, before.is_empty()) {
+            (None, true) => now.clone(),
+            (seen, _) => {
+                let seen = seen.unwrap_or(&before).iter();
+                seen.filter(|namespace| is_all || now.contains(*namespace)).cloned().collect()
+            }
+        });
         drop(state);
         // Not under the lock: a source reports the objects that it leaves under its own lock.
         for source in sources.all() {
@@ -181,15 +191,6 @@ impl Slot {
         if !state.running.as_ref().is_some_and(|running| Arc::ptr_eq(&running.sources, &sources)) {
             return;
         }
-        let own = |scope| Divisions::of_controller(scope, &self.wiring.primary_type);
-        let (before, now, is_all) = (own(&before), own(scope), *scope == WatchScope::All);
-        let start = state.claims.rescoped(|seen| match (seen, before.is_empty()) {
-            (None, true) => now.clone(),
-            (seen, _) => {
-                let seen = seen.unwrap_or(&before).iter();
-                seen.filter(|namespace| is_all || now.contains(*namespace)).cloned().collect()
-            }
-        });
         let telling = self.tell(opening, start);
         if let Some(running) = &mut state.running {
             std::mem::replace(&mut running.telling, telling).abort();
@@ -243,6 +244,15 @@ impl Slot {
         }
         // Its objects are dropped without the lock.
         drop(state);
+        self.dropped(unneeded);
+    }
+
+    fn dropped(&self, running: Option<RunningSource>) {
+        if running.is_some() {
+            drop(running);
+            let (controller, source) = (&*self.wiring.controller, &*self.name);
+            self.wiring.observers.observe(&Observation::SourceRemoved { controller, source });
+        }
     }
 
     pub(super) fn readable(&self, primary: &ObjectKey) -> Option<Arc<Sources>> {
@@ -272,7 +282,7 @@ impl Slot {
         state.claims = Claims::default();
         let running = state.running.take();
         drop(state);
-        drop(running);
+        self.dropped(running);
         // A primary may outlive many sources that runs add and remove.
         self.wiring.scopes.clear(self.claimed);
     }

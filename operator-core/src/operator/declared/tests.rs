@@ -86,5 +86,5 @@ fn a_test_can_ask_whether_an_operator_is_sound() {
     Operator::builder().register(pods()).register(pods().name("others")).assert_sound();
     let asked = std::panic::catch_unwind(|| Operator::builder().register(nowhere()).assert_sound());
     let said = asked.expect_err("it is not").downcast::<String>().expect("a text");
-    assert!(said.contains("controller `pods`: it watches no namespace\n  why   "), "{said}");
+    assert!(said.contains("controller `pods`: the list of namespaces is empty\n  why   "), "{said}");
 }

@@ -1,6 +1,6 @@
 //! Transitions caused by events: JOSDK's `handleEvent`, and its start.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Effect, Machine,
@@ -89,6 +89,30 @@ impl Machine {
             self.core.note(&key, record, Cause::Deleted, now, effects);
             return;
         }
+        self.forget(key, effects);
+    }
+
+    /// The primaries are followed in these namespaces from now on. Of others, only runs in progress are kept.
+    pub(super) fn rescoped(
+        &mut self,
+        opening: u64,
+        before: Option<&BTreeSet<String>>,
+        now: Option<BTreeSet<String>>,
+        effects: &mut Vec<Effect>,
+    ) {
+        if self.core.opening.is_none() {
+            return;
+        }
+        self.core.opening = Some(opening);
+        self.core.gate.rescope(before, now);
+        for key in self.in_order(|key, _| !self.core.gate.follows(key.namespace())) {
+            self.forget(key, effects);
+        }
+    }
+
+    /// Drops all data about a primary, except for a run in progress.
+    fn forget(&mut self, key: ObjectKey, effects: &mut Vec<Effect>) {
+        let Some(record) = self.records.get_mut(&key) else { return };
         if record.is_running() {
             // The record stays, because it says that a run is in flight: an object created anew must not get a second
             // one beside it. Nothing else is kept.
@@ -110,37 +134,40 @@ impl Machine {
 
     /// The definition of the primaries has changed, which may end a failure.
     pub(super) fn redefined(&mut self, cause: Cause, now: Now, effects: &mut Vec<Effect>) {
-        let failed = self.records.iter().filter(|(_, record)| record.retry_status != RetryStatus::Settled);
-        let mut failed: Vec<_> = failed.map(|(key, record)| (record.arrival, key.clone())).collect();
-        failed.sort_unstable_by_key(|(arrival, _)| *arrival);
-        for (_, key) in failed {
+        for key in self.in_order(|_, record| record.retry_status != RetryStatus::Settled) {
             self.related(&key, cause, now, effects);
         }
     }
 
-    /// Starts the runs of what has arrived before, for the primaries in `namespace`, or for all, in the order in which
-    /// they appeared and not in that of the hash map.
-    pub(super) fn start(&mut self, namespace: Option<Arc<str>>, now: Now, effects: &mut Vec<Effect>) {
-        let anew = !self.core.started;
-        if anew {
-            self.core.started = true;
-            self.core.first_run_since_start = self.core.next_run;
+    /// The primaries for which `which` is true, in the order in which they appeared and not in that of the hash map.
+    fn in_order(&self, which: impl Fn(&ObjectKey, &Record) -> bool) -> Vec<ObjectKey> {
+        let found = self.records.iter().filter(|(key, record)| which(key, record));
+        let mut found: Vec<_> = found.map(|(key, record)| (record.arrival, key.clone())).collect();
+        found.sort_unstable_by_key(|(arrival, _)| *arrival);
+        found.into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// Starts the runs for earlier events, of the primaries in `namespace`, or of all.
+    pub(super) fn start(
+        &mut self,
+        opening: u64,
+        namespace: Option<Arc<str>>,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
+        if self.core.opening != Some(opening) {
+            return;
         }
+        self.core.started = true;
         // Of the primaries that were started before, those that wait have a reason.
-        let marked = self.records.iter().filter(|(key, record)| {
-            let let_in_now = namespace.as_deref().is_none_or(|namespace| key.namespace() == Some(namespace));
-            let let_in_before = self.core.gate.lets(key);
-            record.is_marked() && if let_in_before { anew } else { let_in_now }
-        });
-        let mut marked: Vec<_> = marked.map(|(key, record)| (record.arrival, key.clone())).collect();
-        marked.sort_unstable_by_key(|(arrival, _)| *arrival);
+        let is_new = |key: &ObjectKey| {
+            let is_meant = namespace.as_deref().is_none_or(|namespace| key.namespace() == Some(namespace));
+            is_meant && !self.core.gate.lets(key)
+        };
+        let marked = self.in_order(|key, record| record.is_marked() && is_new(key));
         self.core.gate.open(namespace);
-        for (_, key) in marked {
+        for key in marked {
             if let Some(record) = self.records.get_mut(&key) {
-                if record.pending.is_empty() {
-                    // Only a failure marks it: the rest of its delay isn't waited for.
-                    record.pending.insert(Cause::Retry);
-                }
                 self.core.submit(&key, record, now, effects);
             }
         }

@@ -28,14 +28,14 @@ pub(super) struct Core {
     pub(super) timers: Timers,
     /// Whether runs may start.
     pub(super) started: bool,
+    /// The number of the opening that may let runs start; `None` after a stop.
+    pub(super) opening: Option<u64>,
     /// The primaries whose runs may start.
     pub(super) gate: Gate,
     /// Runs in flight.
     pub(super) running: usize,
     /// The id of the next run.
     pub(super) next_run: u64,
-    /// The id that the next run had at the last start: earlier runs have been through a stop.
-    pub(super) first_run_since_start: u64,
 }
 
 impl Core {

@@ -63,10 +63,7 @@ impl Machine {
                 core.wait_for_max_interval(&key, record, now);
             }
             Outcome::Failed { kind, .. } => core.failed(&key, record, kind, now, effects),
-            Outcome::Abandoned if !core.started || run.0 < core.first_run_since_start => {
-                record.pending.extend(flight.causes);
-                core.submit(&key, record, now, effects);
-            }
+            Outcome::Abandoned if core.opening.is_none() => record.pending.extend(flight.causes),
             Outcome::Abandoned => core.failed(&key, record, FailureKind::Retryable, now, effects),
         }
         if record.gives_up() {

@@ -10,57 +10,50 @@ use crate::resource::ObjectKey;
 /// Lets through the primaries whose event sources have seen everything. It only ever opens, unless the namespaces
 /// themselves change: what was seen once is followed from then on, and a source that loses its right later keeps no
 /// primary from running.
-#[derive(Debug)]
-pub(super) enum Gate {
-    /// The primaries in these namespaces.
-    Namespaces(HashSet<Arc<str>>),
-    /// All primaries.
-    Open,
-}
-
-impl Default for Gate {
-    fn default() -> Self {
-        Self::Namespaces(HashSet::new())
-    }
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    /// All followed primaries are let through, and not only those in `open`.
+    everywhere: bool,
+    /// The namespaces whose primaries are let through.
+    open: HashSet<Arc<str>>,
+    /// The namespaces that are followed since the last change; `None` for all, or if there was no change.
+    followed: Option<BTreeSet<String>>,
 }
 
 impl Gate {
     /// Whether runs of the primary may start. Called at every event: one lookup in a set, and none once all are let
-    /// through.
+    /// through, unless the namespaces have changed.
     pub(super) fn lets(&self, key: &ObjectKey) -> bool {
-        match self {
-            Self::Open => true,
-            Self::Namespaces(open) => key.namespace().is_some_and(|namespace| open.contains(namespace)),
+        match self.everywhere {
+            true => self.follows(key.namespace()),
+            false => key.namespace().is_some_and(|namespace| self.open.contains(namespace)),
         }
+    }
+
+    /// Whether primaries in this namespace are followed.
+    pub(super) fn follows(&self, namespace: Option<&str>) -> bool {
+        let Some(followed) = &self.followed else { return true };
+        namespace.is_some_and(|namespace| followed.contains(namespace))
     }
 
     /// The primaries are followed in the namespaces `now`, and were in those `before`; `None` for all. Those in a
     /// namespace that wasn't followed are not let through before it is opened.
-    pub(super) fn rescope(&mut self, before: Option<&BTreeSet<String>>, now: Option<&BTreeSet<String>>) {
-        let is_followed = |namespace: &str| now.is_none_or(|now| now.contains(namespace));
-        let open = match (&*self, before, now) {
-            (Self::Open, None, None) => return,
-            // All of them were let through, so the primaries that are left are.
-            (Self::Open, None, Some(now)) => now.iter().map(|namespace| Arc::from(&**namespace)).collect(),
-            (Self::Open, Some(before), _) => {
-                let left = before.iter().filter(|namespace| is_followed(namespace));
-                left.map(|namespace| Arc::from(&**namespace)).collect()
-            }
-            (Self::Namespaces(open), _, _) => {
-                open.iter().filter(|namespace| is_followed(namespace)).cloned().collect()
-            }
-        };
-        *self = Self::Namespaces(open);
+    pub(super) fn rescope(&mut self, before: Option<&BTreeSet<String>>, now: Option<BTreeSet<String>>) {
+        if self.everywhere {
+            let Some(open) = before.or(now.as_ref()) else { return };
+            self.open = open.iter().map(|namespace| Arc::from(&**namespace)).collect();
+        }
+        self.everywhere = false;
+        self.open.retain(|namespace| now.as_ref().is_none_or(|now| now.contains(&**namespace)));
+        self.followed = now;
     }
 
-    /// Also lets the primaries in a namespace, or all, through.
+    /// Also lets the primaries in a namespace, or all, through, as far as they are followed.
     pub(super) fn open(&mut self, namespace: Option<Arc<str>>) {
-        match (self, namespace) {
-            (Self::Open, _) => {}
-            (Self::Namespaces(open), Some(namespace)) => {
-                open.insert(namespace);
-            }
-            (gate @ Self::Namespaces(_), None) => *gate = Self::Open,
+        match namespace {
+            None => self.everywhere = true,
+            Some(namespace) if self.follows(Some(&namespace)) => drop(self.open.insert(namespace)),
+            Some(_) => {}
         }
     }
 }
@@ -80,18 +73,28 @@ mod tests {
 
     #[test]
     fn only_what_was_let_through_and_is_still_followed_is() {
+        let gate = |everywhere, open: &[&str]| Gate {
+            everywhere,
+            open: open.iter().map(|namespace| Arc::from(*namespace)).collect(),
+            followed: None,
+        };
+        let (open, only_a) = (|| gate(true, &[]), || gate(false, &["a"]));
         let cases = [
-            (Gate::Open, set(["a", "b"]), set(["b", "c"]), "b"),
-            (Gate::Open, set(["a", "b"]), None, "ab"),
-            (Gate::Open, None, set(["a", "c"]), "ac"),
-            (Gate::Open, None, None, "abc"),
-            (Gate::Namespaces([Arc::from("a")].into()), set(["a", "b"]), set(["a", "b", "c"]), "a"),
-            (Gate::Namespaces([Arc::from("a")].into()), set(["a", "b"]), set(["b"]), ""),
+            (open(), set(["a", "b"]), set(["b", "c"]), "b"),
+            (open(), set(["a", "b"]), None, "ab"),
+            (open(), None, set(["a", "c"]), "ac"),
+            (open(), None, None, "abc"),
+            (only_a(), set(["a", "b"]), set(["a", "b", "c"]), "a"),
+            (only_a(), set(["a", "b"]), set(["b"]), ""),
             (Gate::default(), None, set(["a"]), ""),
         ];
         for (mut gate, before, now, expected) in cases {
-            gate.rescope(before.as_ref(), now.as_ref());
+            gate.rescope(before.as_ref(), now.clone());
             assert_eq!(lets(&gate), expected, "{before:?} {now:?}");
+            // Namespaces that were left stay closed, whatever is opened.
+            gate.open(None);
+            let followed = now.map_or("abc".to_owned(), |now| now.into_iter().collect());
+            assert_eq!(lets(&gate), followed, "{before:?}");
         }
     }
 }

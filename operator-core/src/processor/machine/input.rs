@@ -58,17 +58,19 @@ pub enum Input {
         /// How it ended.
         outcome: Outcome,
     },
-    /// Runs of all primaries may start from now on. What was pending is served now, in the order in which primaries
-    /// appeared.
-    Start,
-    /// The same for the primaries in one namespace, in addition to those that were started before.
-    StartIn {
-        /// The namespace.
-        namespace: Arc<str>,
+    /// Runs may start from now on, in addition to those that were started before. Pending events are served now, in the
+    /// order in which primaries appeared. Ignored if another opening has begun since, or after a stop.
+    Start {
+        /// The number of the opening; 0 for the first one.
+        opening: u64,
+        /// The namespace of the primaries; `None` for all primaries.
+        namespace: Option<Arc<str>>,
     },
-    /// The primaries are followed in other namespaces; `None` for all. Runs in those that were not followed before start
-    /// only with an [`Input::StartIn`] or an [`Input::Start`] that comes after this.
+    /// The primaries are followed in other namespaces; `None` for all. The data about primaries in namespaces that are left
+    /// is dropped. Runs in namespaces that were not followed before start only with an [`Input::Start`] of the new opening.
     Rescoped {
+        /// The number of the opening that begins, and ends the one before.
+        opening: u64,
         /// The namespaces before.
         before: Option<BTreeSet<String>>,
         /// The namespaces from now on.
@@ -79,7 +81,7 @@ pub enum Input {
         /// Why this causes a run.
         cause: Cause,
     },
-    /// No run starts from now on; those in progress may finish. Inputs are kept for the next [`Input::Start`].
+    /// No run starts from now on, whatever happens; those in progress may finish.
     Stop,
 }
 
@@ -106,8 +108,7 @@ pub enum Outcome {
     /// change of its own is seen, or the maximum interval is over: what belongs to an object that is gone is deleted as
     /// well, and each such deletion would cause a run that creates it again.
     Gone,
-    /// The run was dropped before its end. While the machine is stopped (or if it was stopped since the run started)
-    /// the run is due again as if it had not started; otherwise this is a retryable failure.
+    /// The run was dropped before its end: a retryable failure, unless the machine is stopped.
     Abandoned,
 }
 

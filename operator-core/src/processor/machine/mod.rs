@@ -29,8 +29,10 @@
 //! ```
 //!
 //! # Guarantees
-//! - At most one run of a primary, at most `max_concurrent` runs in all, and none starts while the machine is stopped,
-//!   or in a namespace that isn't started: events in the meantime are kept, as one run for each primary.
+//! - At most one run of a primary, at most `max_concurrent` runs in all, and none starts before the machine is started,
+//!   or its namespace: events in the meantime are kept, as one run for each primary. After a stop no run starts at all.
+//! - In a namespace that was left no run starts and no timer is set, and the only data about its primaries is that of
+//!   runs in progress. An opening that began before the namespaces were changed starts nothing.
 //! - Each change is followed by the start of a run, unless the primary is gone, is awaiting its end, or the machine is
 //!   stopped. Any number of events during a run cause exactly one more; events of a primary that is queued join its run.
 //! - A primary has one timer, or a place in the queue, or a run in progress: never two of them. A run therefore
@@ -83,7 +85,7 @@ pub(crate) use input::FailureKind;
 pub use input::{Input, Outcome, RunId};
 pub(crate) use snapshot::Snapshot;
 
-/// Decides which primary runs when. Stopped until its first [`Input::Start`].
+/// Decides which primary runs when. Starts nothing before its first [`Input::Start`] or after an [`Input::Stop`].
 #[derive(Debug)]
 pub struct Machine {
     records: HashMap<ObjectKey, Record>,
@@ -101,10 +103,10 @@ impl Machine {
             ready: Ready::default(),
             timers: Timers::default(),
             started: false,
+            opening: Some(0),
             gate: Gate::default(),
             running: 0,
             next_run: 0,
-            first_run_since_start: 0,
         };
         Self { records: HashMap::new(), core, next_arrival: 0, inputs: 0 }
     }
@@ -121,11 +123,12 @@ impl Machine {
             }
             Input::Related { key, cause } => self.related(&key, cause, now, effects),
             Input::Finished { run, key, outcome } => self.finished(run, key, outcome, now, effects),
-            Input::Start => self.start(None, now, effects),
-            Input::StartIn { namespace } => self.start(Some(namespace), now, effects),
-            Input::Rescoped { before, now } => self.core.gate.rescope(before.as_ref(), now.as_ref()),
+            Input::Start { opening, namespace } => self.start(opening, namespace, now, effects),
+            Input::Rescoped { opening, before, now } => {
+                self.rescoped(opening, before.as_ref(), now, effects);
+            }
             Input::Redefined { cause } => self.redefined(cause, now, effects),
-            Input::Stop => self.core.started = false,
+            Input::Stop => (self.core.started, self.core.opening) = (false, None),
         }
         self.core.hand_out(&mut self.records, effects);
     }

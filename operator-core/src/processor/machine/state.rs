@@ -152,10 +152,10 @@ pub(super) struct InFlight {
 pub(super) enum RetryStatus {
     /// Successfully, or there was none.
     Settled,
-    /// With an error, and a retry follows. A start serves it at once.
+    /// With an error, and a retry follows.
     Retrying,
-    /// With an error, and no retry is left. A start serves it at once; otherwise it waits for an event, the last reschedule or
-    /// the maximum interval. Only a success leads back to `Settled`.
+    /// With an error, and no retry is left. Waits for an event, the last reschedule or the maximum interval. Only a success
+    /// leads back to `Settled`.
     Exhausted,
     /// With an error that a retry can't help. Waits for an event, the last reschedule or the maximum interval.
     Refused,
@@ -211,12 +211,11 @@ impl Record {
 
     /// Whether a start causes a run.
     pub(super) fn is_marked(&self) -> bool {
-        let failed = matches!(self.retry_status, RetryStatus::Retrying | RetryStatus::Exhausted);
         let free = match self.state {
             RunState::Idle => true,
             RunState::Waiting(timer) => timer.kind != TimerKind::RateLimit,
             RunState::Queued(_) | RunState::Running(_) => false,
         };
-        self.may_run() && free && (failed || !self.pending.is_empty())
+        self.may_run() && free && !self.pending.is_empty()
     }
 }

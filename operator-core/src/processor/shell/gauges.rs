@@ -61,6 +61,7 @@ struct Bench {
     started: mpsc::UnboundedReceiver<(ObjectKey, oneshot::Sender<Outcome>)>,
     running: BTreeMap<ObjectKey, oneshot::Sender<Outcome>>,
     recorded: PrometheusHandle,
+    opening: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +80,8 @@ enum Event {
         how: u8,
     },
     Stop,
+    /// The primaries' namespace is left, or followed again.
+    Rescoped(bool),
     Start,
     TimePasses,
     /// The processor takes in what was sent, and the runs that it hands out are not polled yet.
@@ -93,15 +96,16 @@ fn key(primary: u8) -> ObjectKey {
 
 fn step() -> impl Strategy<Value = Event> {
     prop_oneof![
-        4 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Event::Changed { primary, uid }),
-        2 => (0u8..6).prop_map(Event::Related),
-        2 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Event::Deleted { primary, uid }),
-        3 => (0usize..3, 0u8..5).prop_map(|(nth, how)| Event::Ends { nth, how }),
+        16 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Event::Changed { primary, uid }),
+        8 => (0u8..6).prop_map(Event::Related),
+        8 => (0u8..6, 0u8..2).prop_map(|(primary, uid)| Event::Deleted { primary, uid }),
+        12 => (0usize..3, 0u8..5).prop_map(|(nth, how)| Event::Ends { nth, how }),
         1 => Just(Event::Stop),
-        2 => Just(Event::Start),
-        1 => Just(Event::TimePasses),
-        2 => Just(Event::TakesIn),
-        3 => Just(Event::Settle),
+        2 => any::<bool>().prop_map(Event::Rescoped),
+        6 => Just(Event::Start),
+        4 => Just(Event::TimePasses),
+        8 => Just(Event::TakesIn),
+        12 => Just(Event::Settle),
     ]
 }
 
@@ -116,7 +120,8 @@ impl Bench {
         let executor = Arc::new(Reporting { observers: observers.clone(), started: sender });
         let config = MachineConfig { max_concurrent: 2, ..MachineConfig::default() };
         let (processor, task) = Processor::new(config, environment, observers, Arc::from("web"));
-        Self { processor, task: task.run(executor).boxed(), started, running: BTreeMap::new(), recorded }
+        let task = task.run(executor).boxed();
+        Self { processor, task, started, running: BTreeMap::new(), recorded, opening: 0 }
     }
 
     async fn step(&mut self, step: Event) {
@@ -140,7 +145,13 @@ impl Bench {
             }
             Event::Ends { nth, how } => self.end(nth, how),
             Event::Stop => self.processor.send(Input::Stop),
-            Event::Start => self.processor.send(Input::Start),
+            Event::Rescoped(leaves) => {
+                let [shop, other] = ["shop", "other"].map(|name| Some([name.to_owned()].into()));
+                let (before, now) = if leaves { (shop, other) } else { (other, shop) };
+                self.opening += 1;
+                self.processor.send(Input::Rescoped { opening: self.opening, before, now });
+            }
+            Event::Start => self.processor.send(Input::Start { opening: self.opening, namespace: None }),
             Event::TimePasses => self.beside(tokio::time::sleep(Duration::from_secs(3))).await,
             Event::TakesIn => assert!(futures::poll!(&mut self.task).is_pending()),
             Event::Settle => self.settle().await,
@@ -202,7 +213,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.expect("a runtime").block_on(async {
             let mut bench = Bench::new();
-            bench.processor.send(Input::Start);
+            bench.processor.send(Input::Start { opening: 0, namespace: None });
             for step in steps {
                 let settles = matches!(step, Event::Settle);
                 bench.step(step).await;

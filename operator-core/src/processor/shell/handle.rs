@@ -57,12 +57,9 @@ impl Processor {
         self.tell(Message::Input(input));
     }
 
-    /// Lets runs of the primaries in `namespace`, or of all, start.
-    pub(crate) fn open(&self, namespace: Option<&str>) {
-        self.send(match namespace {
-            Some(namespace) => Input::StartIn { namespace: Arc::from(namespace) },
-            None => Input::Start,
-        });
+    /// Lets runs of the primaries in `namespace`, or of all, start, unless another opening has begun since.
+    pub(crate) fn open(&self, opening: u64, namespace: Option<&str>) {
+        self.send(Input::Start { opening, namespace: namespace.map(Arc::from) });
     }
 
     /// Lets no more runs start and waits for those in progress, for at most `deadline` (a time from now). True if all

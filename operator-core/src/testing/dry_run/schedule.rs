@@ -25,7 +25,7 @@ impl Schedule {
         departed: Option<Departed>,
     ) -> Self {
         let mut schedule = Self { machine: Machine::new(config), now: Now::START, effects: Vec::new() };
-        schedule.take(Input::Start);
+        schedule.take(Input::Start { opening: 0, namespace: None });
         let cause = if deleting { Cause::MarkedForDeletion } else { Cause::Changed };
         schedule.take(Input::PrimaryChanged { key: key.clone(), uid: uid.clone(), cause, deleting });
         if let Some(departed) = departed {

@@ -4,7 +4,7 @@
 //! ```text
 //!                           ┌─▶ engine of controller a: its store, indexes, own writes, handler
 //! list_watch ──▶ Feed ──────┼─▶ engine of controller b: the same bytes, everything else of its own
-//!                  │        └─▶ one that joins later: first a list of what exists, then the same as the others
+//!                  │        └─▶ one that joins later: first the existing objects, then the same as the others
 //!                  └ the objects, kept once if others may join
 //! ```
 //!
@@ -14,7 +14,10 @@
 //! # Guarantees
 //! - Each informer gets everything in the order in which the server has shown it, as if it were alone, and nothing after
 //!   it has left.
-//! - An informer that joins later gets all objects, as from a list, without a request.
+//! - An informer that joins later gets all objects, without a request, and learns of the feed's trouble. If it knows
+//!   more than the feed, it gets nothing older, and no end of an object that the feed hasn't shown yet.
+//! - It is synced, and gets deletions, once it knows what the others know. While the watch isn't open, that is with the
+//!   watch's next event or with a list.
 //! - For an informer that selects less than its feed, an object that it no longer selects counts as deleted, and one that
 //!   it never selected isn't shown.
 //!
@@ -24,6 +27,8 @@
 mod pool;
 mod seat;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::{fmt, sync::Arc};
 
@@ -83,6 +88,16 @@ impl Feed {
 
     fn lock(&self) -> MutexGuard<'_, FeedState> {
         self.state.lock()
+    }
+
+    /// A list is requested, from its beginning.
+    pub(in crate::cache) fn list_asked(&self) {
+        self.lock().list_asked();
+    }
+
+    /// A watch was opened, or has ended.
+    pub(in crate::cache) fn watch_is_open(&self, is_open: bool) {
+        self.lock().watch_is_open(is_open);
     }
 
     /// A list starts.

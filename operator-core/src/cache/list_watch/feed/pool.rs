@@ -5,13 +5,14 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{Arc, Weak},
+    time::Duration,
 };
 
 use parking_lot::Mutex;
 
 use super::{Feed, Selects};
 use crate::{
-    cache::{config::InformerSettings, text::View},
+    cache::{InitialList, config::InformerSettings, text::View},
     resource::Cluster,
 };
 
@@ -42,15 +43,17 @@ impl Share {
 /// Distinguishes one list-watch from another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::cache) struct Key {
-    cluster: Cluster,
-    /// Group, version and kind.
-    kind: [String; 3],
+    cluster: (Cluster, u64),
+    /// Group, version, kind and plural.
+    kind: [String; 4],
     namespace: Option<String>,
     selectors: [Option<String>; 3],
     metadata_only: bool,
     /// The type that objects are decoded to, and the function that transforms them.
     form: (TypeId, usize),
     managers: Vec<String>,
+    /// The size of pages, whether lists are streamed, and the duration of a watch.
+    requests: (u32, bool, Duration),
 }
 
 impl Key {
@@ -65,13 +68,18 @@ impl Key {
         let shard = settings.shard.as_ref().map(ToString::to_string);
         let labels = labels.or_else(|| settings.label_selector.clone());
         Self {
-            cluster: settings.cluster.clone(),
-            kind: [kind.group(), kind.version(), kind.kind()].map(str::to_owned),
+            cluster: (settings.cluster.clone(), settings.cluster_number),
+            kind: [kind.group(), kind.version(), kind.kind(), kind.plural()].map(str::to_owned),
             namespace: namespace.map(str::to_owned),
             selectors: [labels, settings.field_selector.clone(), shard],
             metadata_only: settings.metadata_only,
             form: view.form(),
             managers: view.managers().to_vec(),
+            requests: (
+                settings.page_size,
+                settings.initial_list == InitialList::Streaming,
+                settings.watch_timeout,
+            ),
         }
     }
 }

@@ -31,9 +31,13 @@ pub(in crate::cache) struct Seated<'f> {
 
 impl Feed {
     /// From now on the informer is shown everything; and, before this returns, the existing objects, if they are known.
-    pub(in crate::cache) fn join(&self, seat: Seat) -> Seated<'_> {
+    pub(in crate::cache) async fn join(&self, seat: Seat) -> Seated<'_> {
         let id = self.lock().join(seat);
-        Seated { feed: self, id }
+        let seated = Seated { feed: self, id };
+        while self.lock().tell(id) {
+            tokio::task::yield_now().await;
+        }
+        seated
     }
 }
 
@@ -45,7 +49,7 @@ impl Drop for Seated<'_> {
 
 impl Seat {
     /// An object whose metadata can't be read may be any object.
-    fn is_selected(&self, item: &Decoded) -> bool {
+    pub(super) fn is_selected(&self, item: &Decoded) -> bool {
         let Some(selects) = &self.selects else { return true };
         item.kept().is_none_or(|kept| selects(kept))
     }
@@ -71,6 +75,13 @@ impl Seat {
                     self.engine.bookmark(self.scope, version);
                 }
             }
+        }
+    }
+
+    /// The others have seen this item, or see it now, while the informer doesn't know everything yet.
+    pub(super) fn joined(&self, item: &Decoded) {
+        if self.is_selected(item) {
+            self.engine.joined(self.scope, item.clone());
         }
     }
 

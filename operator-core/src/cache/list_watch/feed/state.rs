@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Bound,
     sync::Arc,
 };
 
@@ -15,19 +16,27 @@ use crate::{
     resource::ObjectKey,
 };
 
+/// A joining informer gets this number of objects before other tasks on the same thread may continue.
+const TOLD_AT_A_TIME: usize = if cfg!(test) { 1 } else { 32 };
+
 /// Everything under a feed's lock.
 pub(super) struct FeedState {
     /// In the order in which they joined.
     seats: BTreeMap<u64, Seat>,
     next: u64,
-    /// Informers that joined in the middle of a list: they get everything at its end.
-    waiting: BTreeSet<u64>,
+    /// Informers that joined after the last list was requested, and don't know yet what the others know: the key after
+    /// which they still have to be shown the objects; `None` if they were shown all of them.
+    joining: BTreeMap<u64, Option<Bound<ObjectKey>>>,
     /// The objects that exist, if others may join.
     objects: Option<BTreeMap<ObjectKey, Last>>,
     /// What a list has shown so far; `None` between lists.
     listing: Option<Listing>,
     /// The version up to which everything was shown; `None` before the first list is complete.
     version: Option<String>,
+    /// The last list showed an item whose name couldn't be read.
+    blind: bool,
+    /// The watch is open, or a list has just been completed: no change since `version` is known.
+    is_open: bool,
     health: SourceHealth,
     generation: u64,
 }
@@ -45,15 +54,26 @@ enum Last {
     Undecodable(Box<Undecodable>),
 }
 
+impl Last {
+    fn decoded(&self, key: &ObjectKey) -> Decoded {
+        match self {
+            Self::Object(kept) => Decoded::Object { key: key.clone(), kept: Arc::clone(kept) },
+            Self::Undecodable(undecodable) => Decoded::Undecodable(Undecodable::clone(undecodable)),
+        }
+    }
+}
+
 impl FeedState {
     pub(super) fn new(is_shared: bool) -> Self {
         Self {
             seats: BTreeMap::new(),
             next: 0,
-            waiting: BTreeSet::new(),
+            joining: BTreeMap::new(),
             objects: is_shared.then(BTreeMap::new),
             listing: None,
             version: None,
+            blind: false,
+            is_open: false,
             health: SourceHealth::Syncing,
             generation: 0,
         }
@@ -63,46 +83,75 @@ impl FeedState {
         self.generation
     }
 
-    /// The informers that get the next event.
+    /// The informers that know everything that was shown.
     fn seated(&self) -> impl Iterator<Item = &Seat> {
-        self.seats.iter().filter(|(id, _)| !self.waiting.contains(id)).map(|(_, seat)| seat)
+        self.seats.iter().filter(|(id, _)| !self.joining.contains_key(id)).map(|(_, seat)| seat)
+    }
+
+    /// Shows each informer an event, by `told` if it knows everything before. Joining informers get deletions once they
+    /// know as much as the others: before, an older state of the object that another feed shows couldn't be recognized.
+    fn tell_all(&self, event: &WatchEvent, told: impl Fn(&Seat)) {
+        for (id, seat) in &self.seats {
+            match (self.joining.contains_key(id), event) {
+                (false, _) => told(seat),
+                (true, WatchEvent::Applied(item)) => seat.joined(item),
+                (true, WatchEvent::Deleted(_)) => {}
+            }
+        }
     }
 
     pub(super) fn join(&mut self, seat: Seat) -> u64 {
         let id = self.next;
         self.next += 1;
-        match (&self.version, &self.listing) {
-            (Some(version), None) => self.tell_all(&seat, version),
-            // Nothing was shown yet.
-            (None, None) => seat.health_changed(&self.health),
-            (_, Some(_)) => {
-                self.waiting.insert(id);
-            }
+        if matches!(self.health, SourceHealth::Unhealthy { .. }) {
+            seat.health_changed(&self.health);
         }
         self.seats.insert(id, seat);
+        self.joining.insert(id, Some(Bound::Unbounded));
         id
+    }
+
+    /// Shows a joining informer the next objects. Returns whether there are more.
+    pub(super) fn tell(&mut self, id: u64) -> bool {
+        let (Some(seat), Some(Some(from))) = (self.seats.get(&id), self.joining.get(&id)) else {
+            return false;
+        };
+        let objects = self.objects.iter().flat_map(|all| all.range((from.as_ref(), Bound::Unbounded)));
+        let next: Vec<_> = objects.take(TOLD_AT_A_TIME).collect();
+        for (key, object) in &next {
+            seat.joined(&object.decoded(key));
+        }
+        let is_full = next.len() == TOLD_AT_A_TIME;
+        let from = next.last().filter(|_| is_full).map(|(key, _)| Bound::Excluded((*key).clone()));
+        self.joining.insert(id, from);
+        if is_full {
+            return true;
+        }
+        if self.is_open {
+            self.seat_joiners();
+        }
+        false
+    }
+
+    /// The joining informers that were shown everything know as much as the others from now on.
+    fn seat_joiners(&mut self) {
+        let Some(version) = &self.version else { return };
+        for (id, _) in self.joining.extract_if(.., |_, from| from.is_none()) {
+            let Some(seat) = self.seats.get(&id) else { continue };
+            let known = |key: &ObjectKey| self.objects.as_ref().and_then(|objects| objects.get(key));
+            let shows = |key: &ObjectKey| known(key).is_some_and(|last| seat.is_selected(&last.decoded(key)));
+            seat.health_changed(&self.health);
+            seat.engine.join_finished(seat.scope, version, &|key| self.blind || shows(key));
+        }
     }
 
     pub(super) fn leave(&mut self, id: u64) {
         self.seats.remove(&id);
-        self.waiting.remove(&id);
+        self.joining.remove(&id);
         if self.seats.is_empty() {
             let (is_shared, generation) = (self.objects.is_some(), self.generation + 1);
             *self = Self { next: self.next, generation, ..Self::new(is_shared) };
         }
-    }
-
-    /// Shows what a list would show now.
-    fn tell_all(&self, seat: &Seat, version: &str) {
-        seat.list_started();
-        for (key, last) in self.objects.iter().flatten() {
-            seat.listed(&match last {
-                Last::Object(kept) => Decoded::Object { key: key.clone(), kept: Arc::clone(kept) },
-                Last::Undecodable(undecodable) => Decoded::Undecodable(Undecodable::clone(undecodable)),
-            });
-        }
-        seat.health_changed(&self.health);
-        seat.list_finished(version);
     }
 
     fn exists(&mut self, item: &Decoded) {
@@ -141,6 +190,17 @@ impl FeedState {
         }
     }
 
+    /// A list is requested: it will show all objects to the informers that have joined before.
+    pub(super) fn list_asked(&mut self) {
+        self.joining.clear();
+        self.is_open = false;
+    }
+
+    /// A watch was opened, or has ended.
+    pub(super) fn watch_is_open(&mut self, is_open: bool) {
+        self.is_open = is_open;
+    }
+
     pub(super) fn list_started(&mut self) {
         self.listing = Some(Listing::default());
         self.seated().for_each(Seat::list_started);
@@ -148,12 +208,12 @@ impl FeedState {
 
     pub(super) fn listed(&mut self, item: &Decoded) {
         self.exists(item);
-        self.seated().for_each(|seat| seat.listed(item));
+        self.tell_all(&WatchEvent::Applied(item.clone()), |seat| seat.listed(item));
     }
 
     pub(super) fn streamed(&mut self, event: &WatchEvent) {
         self.happened(event);
-        self.seated().for_each(|seat| seat.streamed(event));
+        self.tell_all(event, |seat| seat.streamed(event));
     }
 
     pub(super) fn list_finished(&mut self, version: &str) {
@@ -161,30 +221,34 @@ impl FeedState {
         if let Some(objects) = self.objects.as_mut().filter(|_| !listing.blind) {
             objects.retain(|key, _| listing.keys.contains(key));
         }
-        self.version = Some(version.to_owned());
+        self.blind = listing.blind;
         self.seated().for_each(|seat| seat.list_finished(version));
-        let waiting = std::mem::take(&mut self.waiting);
-        for seat in waiting.iter().filter_map(|id| self.seats.get(id)) {
-            self.tell_all(seat, version);
-        }
+        self.reached(version);
     }
 
     pub(super) fn watched(&mut self, event: &WatchEvent) {
         self.happened(event);
+        self.tell_all(event, |seat| seat.watched(event));
         if let Some(version) = event.item().kept().and_then(TextObject::version) {
-            self.version = Some(version.to_owned());
+            self.reached(version);
         }
-        self.seated().for_each(|seat| seat.watched(event));
     }
 
     pub(super) fn bookmark(&mut self, version: &str) {
-        self.version = Some(version.to_owned());
         self.seated().for_each(|seat| seat.bookmark(version));
+        self.reached(version);
+    }
+
+    /// Everything up to this version was shown.
+    fn reached(&mut self, version: &str) {
+        self.version = Some(version.to_owned());
+        self.is_open = true;
+        self.seat_joiners();
     }
 
     pub(super) fn health_changed(&mut self, health: &SourceHealth) {
         self.health = health.clone();
-        // Waiting informers as well: the trouble that keeps the list from ending concerns them most.
+        // Joining informers as well: the trouble that keeps the list from ending concerns them most.
         self.seats.values().for_each(|seat| seat.health_changed(health));
     }
 

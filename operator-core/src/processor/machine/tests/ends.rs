@@ -137,7 +137,7 @@ fn an_end_that_comes_while_nothing_is_started_is_nobodys() {
 
     // It may be another replica that works in the meantime.
     let mut bench = Bench::stopped(MachineConfig::default());
-    bench.on(Input::StartIn { namespace: "other".into() });
+    bench.on(Input::Start { opening: 0, namespace: Some("other".into()) });
     bench.changed("a", Cause::InitialList);
     bench.ended("a");
     bench.empty();

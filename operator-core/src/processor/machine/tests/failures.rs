@@ -108,7 +108,6 @@ fn a_server_that_asks_for_patience_gets_it_whatever_the_delay_and_whatever_happe
         bench.finished(&run, outcome).idle();
         bench.pass(millis(10_000)).idle();
         bench.related("a").idle();
-        bench.on(Input::Stop).on(Input::Start).idle();
         assert_eq!(names(&bench.changed("b", Cause::Created).runs()), ["b"]);
         bench.pass(millis(19_999)).idle();
         assert_eq!(bench.pass(millis(1)).run().causes, Causes::from(SOURCE));
@@ -212,7 +211,6 @@ fn a_failure_that_a_retry_cannot_help_waits_for_an_event_or_the_maximum_interval
     let run = bench.changed("a", Cause::Created).run();
     bench.finished(&run, REFUSAL).idle();
     assert_eq!((bench.retry(), bench.machine.snapshot().exhausted), (None, 1));
-    bench.on(Input::Stop).on(Input::Start).idle();
     bench.pass(Duration::from_secs(35_999)).idle();
     assert_eq!(bench.pass(Duration::from_secs(1)).run().causes, Causes::from(Cause::MaxInterval));
 
@@ -237,17 +235,4 @@ fn a_failure_that_a_retry_cannot_help_ends_a_row_of_retries_but_does_not_reset_i
     assert_eq!(run.retry, info(1, false));
     bench.finished(&run, FAILURE);
     assert_eq!(bench.retry(), Some((2, millis(2000))));
-}
-
-#[test]
-fn a_start_serves_failed_primaries_at_once() {
-    for attempts in [1, 0] {
-        let mut bench = Bench::started(linear(60_000, attempts));
-        let run = bench.changed("a", Cause::Created).run();
-        bench.finished(&run, FAILURE).idle();
-        bench.on(Input::Stop).idle();
-        let run = bench.on(Input::Start).run();
-        assert_eq!((run.causes, run.retry), (Causes::from(Cause::Retry), info(attempts, true)));
-        assert_eq!(bench.machine.next_deadline(), None);
-    }
 }

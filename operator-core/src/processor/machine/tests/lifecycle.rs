@@ -120,7 +120,6 @@ fn after_the_finalizer_is_removed_events_of_the_same_object_are_ignored() {
     assert_eq!(bench.machine.next_deadline(), bench.machine.snapshot().due.max_interval);
     bench.related("a").idle();
     bench.changed("a", Cause::MarkedForDeletion).idle();
-    bench.on(Input::Stop).on(Input::Start).idle();
     assert!(!bench.machine.next_reconciliation_imminent(&key("a")));
     bench.deleted("a").empty();
 }
@@ -155,7 +154,6 @@ fn a_primary_that_was_found_gone_waits_for_its_own_end_change_or_successor() {
         bench.related("a");
         bench.finished(&run, Outcome::Gone).idle();
         bench.related("a").idle();
-        bench.on(Input::Stop).on(Input::Start).idle();
         assert!(!bench.machine.next_reconciliation_imminent(&key("a")));
         bench
     };

@@ -61,18 +61,3 @@ fn a_recreated_object_has_a_fresh_limit() {
     bench.changed_uid("a", 2, Cause::Changed).run();
     assert_eq!(bench.machine.next_deadline(), None);
 }
-
-#[test]
-fn what_the_limit_holds_back_survives_a_stop() {
-    for passed_while_stopped in [0, 5_000] {
-        let mut bench = Bench::started(one_run_per(millis(1000)));
-        let run = bench.changed("a", Cause::Created).run();
-        bench.finished(&run, SUCCESS);
-        bench.related("a").idle();
-        bench.on(Input::Stop).pass(millis(passed_while_stopped)).idle();
-        bench.on(Input::Start);
-        let started = bench.runs().len();
-        bench.pass(millis(1050));
-        assert_eq!(started + bench.runs().len(), 1);
-    }
-}

@@ -32,6 +32,8 @@ const REFUSAL: Outcome = failure(FailureKind::Permanent);
 const TROUBLE: Outcome = failure(FailureKind::Server);
 const OUTSIDE: Outcome = failure(FailureKind::Outside);
 
+const START: Input = Input::Start { opening: 0, namespace: None };
+
 const fn failure(kind: FailureKind) -> Outcome {
     Outcome::Failed { kind, not_before: None }
 }
@@ -58,7 +60,7 @@ impl Bench {
 
     fn started(config: MachineConfig) -> Self {
         let mut bench = Self::stopped(config);
-        bench.on(Input::Start);
+        bench.on(START);
         bench
     }
 

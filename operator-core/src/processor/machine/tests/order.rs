@@ -61,30 +61,41 @@ fn the_queue_is_first_in_first_out() {
 /// An object that replaces another appears when it is seen, whether a run still has to see the end of the former or not. With
 /// many of them no order of a hash map is the right one by chance.
 #[test]
-fn a_start_serves_all_in_the_order_in_which_they_appeared() {
+fn all_are_served_in_the_order_in_which_they_appeared() {
+    let config = || MachineConfig { max_concurrent: 100, ..MachineConfig::default() };
+    let expected: Vec<_> = (0..20).flat_map(|n| [format!("old{n}"), format!("new{n}")]).collect();
     for has_end in [true, false] {
-        let mut bench = Bench::started(MachineConfig { max_concurrent: 100, ..MachineConfig::default() });
-        let old: Vec<_> = (0..20).map(|n| bench.changed(&format!("old{n}"), Cause::Created).run()).collect();
-        let mut ends = Vec::new();
+        let mut bench = Bench::started(config());
+        let mut old: Vec<_> =
+            (0..20).map(|n| bench.changed(&format!("old{n}"), Cause::Created).run()).collect();
         if has_end {
-            for run in &old {
+            for run in &mut old {
                 bench.finished(run, SUCCESS);
-                ends.push(bench.ended(run.key.name()).run());
+                *run = bench.ended(run.key.name()).run();
             }
         }
-        bench.on(Input::Stop);
-        let mut expected = Vec::new();
+        let mut runs = Vec::new();
         for n in 0..20 {
-            let (old, new) = (format!("old{n}"), format!("new{n}"));
-            bench.changed_uid(&old, 2, Cause::Created).idle();
-            bench.changed(&new, Cause::Created).idle();
-            expected.extend([old, new]);
+            bench.changed_uid(&format!("old{n}"), 2, Cause::Created).idle();
+            runs.push(bench.changed(&format!("new{n}"), Cause::Created).run());
         }
-        for run in if has_end { &ends } else { &old } {
-            bench.finished(run, SUCCESS).idle();
+        runs.extend(old.iter().map(|run| bench.finished(run, SUCCESS).run()));
+        for run in &runs {
+            bench.finished(run, REFUSAL).idle();
         }
-        assert_eq!(names(&bench.on(Input::Start).runs()), expected, "{has_end}");
+        let runs = bench.on(Input::Redefined { cause: SOURCE }).runs();
+        assert_eq!(names(&runs), expected, "{has_end}");
     }
+
+    let mut bench = Bench::stopped(config());
+    for n in 0..20 {
+        bench.changed(&format!("old{n}"), Cause::Created).idle();
+    }
+    for n in 0..20 {
+        bench.changed_uid(&format!("old{n}"), 2, Cause::Created).idle();
+        bench.changed(&format!("new{n}"), Cause::Created).idle();
+    }
+    assert_eq!(names(&bench.on(START).runs()), expected);
 }
 
 /// They share a secondary, which the run of each changes.
@@ -95,7 +106,7 @@ fn a_second_run_for_a_secondary_is_made_when_all_first_runs_have_ended() {
     for name in names {
         bench.changed(name, Cause::InitialList);
     }
-    let mut run = bench.on(Input::Start).run();
+    let mut run = bench.on(START).run();
     let mut order = vec![run.key.name().to_owned()];
     loop {
         if order.len() <= names.len() {
@@ -118,7 +129,7 @@ fn a_users_change_goes_before_the_initial_list() {
         bench.changed(name, Cause::InitialList);
         bench.related(name);
     }
-    let first = bench.on(Input::Start).run();
+    let first = bench.on(START).run();
     assert_eq!(first.key, key("a"));
     bench.changed("new", Cause::Created);
     assert_eq!(follow(&mut bench, first), ["new", "b", "c"]);
@@ -131,7 +142,7 @@ fn a_change_promotes_an_object_of_the_initial_list_and_a_secondary_does_not() {
         for name in ["a", "b", "c", "d"] {
             bench.changed(name, Cause::InitialList);
         }
-        let first = bench.on(Input::Start).run();
+        let first = bench.on(START).run();
         bench.related("c");
         bench.changed("d", cause);
         assert_eq!(follow(&mut bench, first), ["d", "b", "c"]);
@@ -144,7 +155,7 @@ fn the_initial_list_gets_every_fifth_place() {
     for n in 0..3 {
         bench.changed(&format!("old{n}"), Cause::InitialList);
     }
-    let first = bench.on(Input::Start).run();
+    let first = bench.on(START).run();
     for n in 0..10 {
         bench.changed(&format!("new{n}"), Cause::Created);
     }

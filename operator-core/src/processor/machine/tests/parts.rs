@@ -3,7 +3,7 @@
 use super::*;
 
 fn start_in(namespace: &str) -> Input {
-    Input::StartIn { namespace: namespace.into() }
+    Input::Start { opening: 0, namespace: Some(namespace.into()) }
 }
 
 fn created(bench: &mut Bench, namespace: &str, name: &str) {
@@ -30,7 +30,7 @@ fn only_primaries_in_namespaces_that_were_started_run() {
     bench.idle();
     assert_eq!(bench.machine.snapshot().pending, 3, "nothing is forgotten");
     assert_eq!(names(&bench.on(start_in("bank")).runs()), ["b", "d"], "in the order in which they appeared");
-    assert_eq!(names(&bench.on(Input::Start).runs()), ["e"]);
+    assert_eq!(names(&bench.on(START).runs()), ["e"]);
     bench.on(start_in("bank")).idle();
 }
 
@@ -65,16 +65,48 @@ fn a_namespace_that_is_started_hurries_nobody_elsewhere() {
     let run = bench.on(start_in("shop")).run();
     bench.finished(&run, FAILURE).idle();
     bench.on(start_in("bank")).idle();
-    bench.on(Input::Start).idle();
+    bench.on(START).idle();
     assert_eq!(bench.pass(millis(60_000)).run().key.name(), "a", "its retry comes when it is due");
 }
 
+fn rescoped<const N: usize>(opening: u64, before: [&str; N], now: &str) -> Input {
+    let of = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+    Input::Rescoped { opening, before: of(&before), now: of(&[now]) }
+}
+
 #[test]
-fn what_was_started_stays_so_over_a_stop() {
+fn what_is_kept_of_an_end_goes_with_its_namespace() {
+    for is_running in [false, true] {
+        let mut bench = Bench::new();
+        created(&mut bench, "shop", "a");
+        let run = bench.run();
+        bench.finished(&run, SUCCESS);
+        let key = ObjectKey::namespaced("shop", "a");
+        let end = Input::PrimaryDeleted { key, uid: uid_of("a", 1), last: Some(departed()) };
+        let run = bench.on(end).run();
+        if !is_running {
+            bench.finished(&run, FAILURE).idle();
+        }
+        bench.on(rescoped(1, ["shop"], "bank")).idle();
+        if is_running {
+            bench.finished(&run, FAILURE).idle();
+        }
+        assert_eq!(bench.effects, [Effect::Forgotten { key: run.key }]);
+        bench.empty();
+    }
+}
+
+#[test]
+fn an_opening_that_began_before_the_namespaces_were_changed_lets_nothing_start() {
     let mut bench = Bench::stopped(MachineConfig::default());
-    bench.on(start_in("shop")).on(Input::Stop);
-    created(&mut bench, "shop", "a");
+    bench.on(rescoped(1, ["shop"], "bank"));
     created(&mut bench, "bank", "b");
-    bench.on(Input::Stop).idle();
-    assert_eq!(names(&bench.on(start_in("bank")).runs()), ["a", "b"]);
+    bench.on(START).idle();
+    bench.on(start_in("bank")).idle();
+    created(&mut bench, "shop", "late");
+    assert_eq!(
+        names(&bench.on(Input::Start { opening: 1, namespace: None }).runs()),
+        ["b"],
+        "what was left stays closed"
+    );
 }

@@ -9,6 +9,8 @@ use super::{
 use crate::processor::LinearRateLimiter;
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+/// The namespaces that may be followed; the first stands for all.
+const SCOPES: [&[&str]; 4] = [&[], &["test"], &["other"], &["other", "test"]];
 
 fn namespace_of(name: &str) -> &'static str {
     if name < "c" { "test" } else { "other" }
@@ -35,9 +37,12 @@ enum Op {
     /// The end of a run is reported once more.
     FinishAgain(usize),
     Pass(u64),
-    Start,
-    /// The namespace of that object is started.
-    StartIn(usize),
+    /// Runs may start: by the opening that counts, or by the one before it.
+    Start(bool),
+    /// Runs may start in the namespace of that object.
+    StartIn(usize, bool),
+    /// These namespaces are followed from now on.
+    Rescope(usize),
     Stop,
 }
 
@@ -53,7 +58,7 @@ impl Op {
             rest /= count;
             choice
         };
-        let kind = choose(41);
+        let kind = choose(42);
         let name = choose(NAMES.len());
         match kind {
             0..6 => Self::Change(name, CAUSES[choose(3)]),
@@ -85,9 +90,11 @@ impl Op {
             }
             29 => Self::FinishAgain(choose(16)),
             30..36 => Self::Pass(DELAYS[choose(8)]),
-            36 => Self::Start,
-            37..40 => Self::StartIn(name),
-            _ => Self::Stop,
+            36 => Self::Start(choose(3) > 0),
+            37..40 => Self::StartIn(name, choose(3) > 0),
+            40 => Self::Rescope(choose(4)),
+            _ if choose(4) == 0 => Self::Stop,
+            _ => Self::Related(name),
         }
     }
 }
@@ -128,13 +135,14 @@ struct World {
     machine: Machine,
     oracle: Oracle,
     now: Now,
+    openings: u64,
     ended: Vec<Run>,
 }
 
 impl World {
     fn new(config: MachineConfig, settings: Settings) -> Self {
         let oracle = Oracle::new(settings, NAMES.into_iter().map(key));
-        Self { machine: Machine::new(config), oracle, now: Now::START, ended: Vec::new() }
+        Self { machine: Machine::new(config), oracle, now: Now::START, openings: 0, ended: Vec::new() }
     }
 
     fn on(&mut self, input: Input) -> Vec<Effect> {
@@ -235,17 +243,32 @@ impl World {
                 }
             }
             Op::Pass(time) => self.pass(millis(time)),
-            Op::Start => drop(self.on(Input::Start)),
-            Op::StartIn(index) => {
-                drop(self.on(Input::StartIn { namespace: namespace_of(NAMES[index]).into() }));
+            Op::Start(counts) => {
+                drop(self.on(Input::Start { opening: self.opening(counts), namespace: None }))
+            }
+            Op::StartIn(index, counts) => {
+                let namespace = namespace_of(NAMES[index]).into();
+                drop(self.on(Input::Start { opening: self.opening(counts), namespace: Some(namespace) }));
+            }
+            Op::Rescope(which) => {
+                let (before, now) = (self.oracle.followed.clone(), SCOPES[which]);
+                let now = (which > 0).then(|| now.iter().map(|name| (*name).to_owned()).collect());
+                if before != now {
+                    self.openings += 1;
+                    drop(self.on(Input::Rescoped { opening: self.openings, before, now }));
+                }
             }
             Op::Stop => drop(self.on(Input::Stop)),
         }
     }
 
+    fn opening(&self, counts: bool) -> u64 {
+        if counts { self.openings } else { self.openings.saturating_sub(1) }
+    }
+
     /// Lets all runs succeed until nothing is pending.
     fn drain(&mut self) {
-        self.on(Input::Start);
+        self.on(Input::Start { opening: self.openings, namespace: None });
         for _ in 0..100 {
             for run in self.oracle.in_flight() {
                 self.finish(run, SUCCESS);
@@ -276,6 +299,12 @@ proptest! {
         for op in schedule {
             world.step(op);
         }
+        if world.oracle.opening.is_none() {
+            // The oracle has seen that nothing has started since the stop.
+            return Ok(());
+        }
+        // Primaries in other namespaces don't matter.
+        world.step(Op::Rescope(0));
         world.drain();
         world.oracle.check_drained();
         for index in 0..NAMES.len() {

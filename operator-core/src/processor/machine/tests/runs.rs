@@ -145,9 +145,9 @@ fn nothing_runs_before_the_start_and_then_in_the_order_of_arrival() {
         bench.changed(name, Cause::InitialList).idle();
     }
     assert_eq!(bench.machine.snapshot().pending, 100);
-    let runs = bench.on(Input::Start).runs();
+    let runs = bench.on(START).runs();
     assert_eq!(names(&runs), order);
-    bench.on(Input::Start).idle();
+    bench.on(START).idle();
 }
 
 #[test]
@@ -156,71 +156,37 @@ fn a_primary_that_comes_and_goes_before_the_start_leaves_nothing() {
     bench.changed("a", Cause::Created).idle();
     bench.deleted("a");
     assert_eq!(bench.effects, [Effect::Forgotten { key: key("a") }]);
-    bench.on(Input::Start).idle().empty();
+    bench.on(START).idle().empty();
 }
 
 #[test]
-fn a_run_that_ends_while_stopped_leaves_no_key_stuck() {
-    for outcome in [SUCCESS, FAILURE, REFUSAL, Outcome::Abandoned] {
-        let mut bench = Bench::new();
+fn after_a_stop_nothing_starts_whatever_comes() {
+    for outcome in [SUCCESS, FAILURE, TROUBLE, REFUSAL, Outcome::Gone, Outcome::Abandoned] {
+        let mut bench = Bench::started(MachineConfig { max_concurrent: 1, ..MachineConfig::default() });
+        let run = bench.changed("waits", Cause::Created).run();
+        bench.finished(&run, Outcome::Success { reschedule: Some(millis(10)) });
         let run = bench.changed("a", Cause::Created).run();
-        bench.related("a");
-        bench.on(Input::Stop).finished(&run, outcome).idle();
+        bench.changed("queued", Cause::Created).idle();
+        bench.related("a").on(Input::Stop).idle();
+        bench.on(START).idle();
+        let namespaces = Some(["test".to_owned()].into());
+        bench.on(Input::Rescoped { opening: 1, before: None, now: namespaces }).idle();
+        bench.on(Input::Start { opening: 1, namespace: None }).idle();
+        bench.on(Input::Start { opening: 1, namespace: Some("test".into()) }).idle();
+        bench.finished(&run, outcome).idle();
         assert_eq!(bench.machine.running(), 0);
-        bench.related("a").idle();
-        let run = bench.on(Input::Start).run();
-        assert!(run.causes.contains(SOURCE), "{outcome:?}: a mark made while stopped runs at the start");
-        assert_eq!(bench.machine.running(), 1);
+        bench.related("a").changed("new", Cause::Created).idle();
+        bench.pass(Duration::from_secs(100_000)).idle();
+        bench.on(START).idle();
     }
 }
 
 #[test]
-fn a_run_that_ends_after_a_restart_still_holds_its_primary() {
+fn a_run_that_a_stop_has_cut_off_is_no_failure() {
     let mut bench = Bench::new();
     let run = bench.changed("a", Cause::Created).run();
-    bench.on(Input::Stop).related("a").idle();
-    bench.on(Input::Start).idle();
-    bench.finished(&run, SUCCESS).run();
-}
-
-#[test]
-fn queued_primaries_keep_their_places_over_a_stop() {
-    let mut bench = Bench::started(MachineConfig { max_concurrent: 1, ..MachineConfig::default() });
-    let first = bench.changed("a", Cause::Created).run();
-    bench.changed("b", Cause::Created);
-    bench.changed("c", Cause::Created);
-    bench.on(Input::Stop).finished(&first, SUCCESS).idle();
-    assert_eq!(bench.machine.snapshot().queued, 2);
-    let run = bench.on(Input::Start).run();
-    assert_eq!(run.key, key("b"));
-    assert_eq!(bench.effects.len(), 1, "it is not submitted twice");
-    assert_eq!(bench.finished(&run, SUCCESS).run().key, key("c"));
-}
-
-#[test]
-fn a_timer_that_is_due_while_stopped_runs_at_the_start() {
-    let mut bench = Bench::new();
-    let run = bench.changed("a", Cause::Created).run();
-    bench.finished(&run, Outcome::Success { reschedule: Some(millis(10)) });
-    bench.on(Input::Stop).pass(millis(50)).idle();
-    assert_eq!(bench.on(Input::Start).run().causes, Causes::from(Cause::Reschedule));
-}
-
-#[test]
-fn an_abandoned_run_is_owed_again_after_a_restart_and_is_no_attempt() {
-    for ends_while_stopped in [true, false] {
-        let mut bench = Bench::new();
-        let run = bench.changed("a", Cause::Created).run();
-        bench.on(Input::Stop);
-        let again = if ends_while_stopped {
-            bench.finished(&run, Outcome::Abandoned).idle();
-            bench.on(Input::Start).run()
-        } else {
-            bench.on(Input::Start).idle();
-            bench.finished(&run, Outcome::Abandoned).run()
-        };
-        assert_eq!((again.causes, again.retry), (run.causes, None));
-    }
+    bench.on(Input::Stop).finished(&run, Outcome::Abandoned);
+    assert_eq!(bench.effects, []);
 }
 
 #[test]

@@ -62,7 +62,6 @@ pub(super) struct Name {
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) run: Run,
-    starts: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,9 +86,12 @@ pub(super) struct Oracle {
     pub(super) settings: Settings,
     pub(super) names: BTreeMap<ObjectKey, Name>,
     started: bool,
+    /// The number of the opening that counts; `None` after a stop.
+    pub(super) opening: Option<u64>,
     /// The namespaces that were started; `None` for all.
-    open: Option<BTreeSet<Arc<str>>>,
-    starts: u64,
+    open: Option<BTreeSet<String>>,
+    /// The namespaces that are followed.
+    pub(super) followed: Option<BTreeSet<String>>,
     step: u64,
     now: Now,
     last_run_id: Option<RunId>,
@@ -104,8 +106,9 @@ impl Oracle {
             settings,
             names,
             started: false,
+            opening: Some(0),
             open: Some(BTreeSet::new()),
-            starts: 0,
+            followed: None,
             step: 0,
             now: Now::START,
             last_run_id: None,
@@ -158,42 +161,60 @@ impl Oracle {
                 }
             }
             Input::Finished { run, key, outcome } => self.follow_end(*run, key, *outcome, now),
-            Input::Start => self.follow_start(None),
-            Input::StartIn { namespace } => self.follow_start(Some(namespace)),
-            Input::Stop => self.started = false,
-            // None of the steps: the gate has tests of its own.
-            Input::Rescoped { .. } | Input::Redefined { .. } => {}
+            Input::Start { opening, namespace } => self.follow_start(*opening, namespace.as_ref()),
+            Input::Stop => (self.started, self.opening) = (false, None),
+            Input::Rescoped { opening, before, now } => self.follow_rescoping(*opening, before, now),
+            // Not among the steps: it has separate tests.
+            Input::Redefined { .. } => {}
         }
     }
 
     /// Whether runs of it may be handed out.
     fn runs(&self, key: &ObjectKey) -> bool {
-        let lets = |open: &BTreeSet<Arc<str>>| open.iter().any(|open| Some(&**open) == key.namespace());
-        self.started && self.open.as_ref().is_none_or(lets)
+        self.started && self.is_among(&self.open, key) && self.is_among(&self.followed, key)
     }
 
-    fn follow_start(&mut self, namespace: Option<&Arc<str>>) {
-        let ran: Vec<ObjectKey> = self.names.keys().filter(|key| self.runs(key)).cloned().collect();
-        if !std::mem::replace(&mut self.started, true) {
-            self.starts += 1;
+    fn is_among(&self, namespaces: &Option<BTreeSet<String>>, key: &ObjectKey) -> bool {
+        namespaces.as_ref().is_none_or(|names| key.namespace().is_some_and(|name| names.contains(name)))
+    }
+
+    fn follow_rescoping(
+        &mut self,
+        opening: u64,
+        before: &Option<BTreeSet<String>>,
+        now: &Option<BTreeSet<String>>,
+    ) {
+        if self.opening.is_none() {
+            return;
         }
+        self.opening = Some(opening);
+        if self.open.is_some() || before.is_some() || now.is_some() {
+            let keys: Vec<ObjectKey> = self.names.keys().cloned().collect();
+            let stays = |key: &&ObjectKey| {
+                self.is_among(&self.open, key) && self.is_among(before, key) && self.is_among(now, key)
+            };
+            let open = keys.iter().filter(stays).filter_map(|key| key.namespace().map(str::to_owned));
+            self.open = Some(open.collect());
+        }
+        self.followed.clone_from(now);
+        let left = |key: &ObjectKey| !self.is_among(now, key);
+        let left: Vec<ObjectKey> = self.names.keys().filter(|key| left(key)).cloned().collect();
+        for key in left {
+            let name = self.names.get_mut(&key).unwrap();
+            let Name { last_object, flight, known, submitted, .. } = std::mem::take(name);
+            *name = Name { last_object, flight, known, submitted, ..Name::default() };
+        }
+    }
+
+    fn follow_start(&mut self, opening: u64, namespace: Option<&Arc<str>>) {
+        if self.opening != Some(opening) {
+            return;
+        }
+        self.started = true;
         match (&mut self.open, namespace) {
-            (Some(open), Some(namespace)) => {
-                open.insert(Arc::clone(namespace));
-            }
+            (Some(open), Some(namespace)) => drop(open.insert(namespace.to_string())),
             (open, None) => *open = None,
             (None, Some(_)) => {}
-        }
-        let starting: Vec<ObjectKey> =
-            self.names.keys().filter(|key| self.runs(key) && !ran.contains(key)).cloned().collect();
-        for key in starting {
-            let name = self.names.get_mut(&key).unwrap();
-            if name.brake == Brake::Retry {
-                name.brake = Brake::Off;
-            }
-            if name.failed && name.flight.is_none() && name.owed.is_empty() && !name.submitted {
-                name.owed.insert(Cause::Retry);
-            }
         }
     }
 
@@ -241,9 +262,7 @@ impl Oracle {
                 name.exhausted = false;
                 name.timer = max_interval;
             }
-            Outcome::Abandoned if !self.started || flight.starts < self.starts => {
-                name.owed.extend(flight.run.causes);
-            }
+            Outcome::Abandoned if self.opening.is_none() => name.owed.extend(flight.run.causes),
             Outcome::Failed { kind, .. } => self.follow_failure(key, kind, nothing_owed, patience, now),
             Outcome::Abandoned => {
                 self.follow_failure(key, FailureKind::Retryable, nothing_owed, patience, now)
@@ -362,7 +381,7 @@ impl Oracle {
         assert_eq!(run.retry, expected, "what a run of {} knows of its retry", run.key);
         name.timer = None;
         name.last_run = self.step;
-        name.flight = Some(Flight { run: run.clone(), starts: self.starts });
+        name.flight = Some(Flight { run: run.clone() });
         let running = self.names.values().filter(|name| name.flight.is_some()).count();
         assert!(running <= self.settings.max_concurrent, "too many runs");
     }
