@@ -133,6 +133,7 @@ impl EventSource for Leaving {
         .boxed()
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a slow source blocks its caller")]
     fn change_namespaces(&self, _: &WatchScope) {
         self.is_changed.send_replace(true);
         std::thread::sleep(self.takes);

@@ -136,13 +136,14 @@ impl FeedState {
     /// The joining informers that were shown everything know as much as the others from now on.
     fn seat_joiners(&mut self) {
         let Some(version) = &self.version else { return };
-        for (id, _) in self.joining.extract_if(.., |_, from| from.is_none()) {
-            let Some(seat) = self.seats.get(&id) else { continue };
+        let is_told = |id: &u64| self.joining.get(id).is_some_and(Option::is_none);
+        for (_, seat) in self.seats.iter().filter(|(id, _)| is_told(id)) {
             let known = |key: &ObjectKey| self.objects.as_ref().and_then(|objects| objects.get(key));
             let shows = |key: &ObjectKey| known(key).is_some_and(|last| seat.is_selected(&last.decoded(key)));
             seat.health_changed(&self.health);
             seat.engine.join_finished(seat.scope, version, &|key| self.blind || shows(key));
         }
+        self.joining.retain(|_, from| from.is_some());
     }
 
     pub(super) fn leave(&mut self, id: u64) {

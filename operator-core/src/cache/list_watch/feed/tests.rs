@@ -267,7 +267,10 @@ impl World {
             let seat = self.feeds[feed].feed.join(Seat { engine, scope: *scope, selects: None });
             follower.seats.insert(*scope, (feed, seat));
         }
-        let left: Vec<_> = follower.seats.extract_if(.., |scope, _| !scopes.contains(scope)).collect();
+        let seats = std::mem::take(&mut follower.seats).into_iter();
+        let (followed, left): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            seats.partition(|(scope, _)| scopes.contains(scope));
+        follower.seats = followed;
         for (_, (feed, seat)) in left {
             self.leave(feed, seat);
         }
