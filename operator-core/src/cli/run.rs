@@ -130,10 +130,9 @@ impl std::fmt::Display for Target {
     }
 }
 
+#[cfg(feature = "testing")]
 #[cfg(test)]
 mod tests {
-    #![cfg(feature = "testing")]
-
     use std::time::Duration;
 
     use k8s_openapi::api::core::v1::ConfigMap;

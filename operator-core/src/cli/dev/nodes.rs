@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::{cli::output::Mark, resource::ObjectKey, workflow::NodeState};
 
+/// The word and the reason that were printed last, by the node's name.
+type Printed = BTreeMap<String, (&'static str, String)>;
+
 /// What was printed last about the nodes of each primary.
 #[derive(Debug, Default)]
-pub(super) struct Nodes(BTreeMap<(String, ObjectKey), BTreeMap<String, (&'static str, String)>>);
+pub(super) struct Nodes(BTreeMap<(String, ObjectKey), Printed>);
 
 impl Nodes {
     /// The line about a node that has reached this state, if there is something to report: a node that is unchanged, or

@@ -20,6 +20,6 @@ pub fn status(page: &WebPage, run: &Run<WebPage>) -> WebPageStatus {
 
 /// The controller, which is registered as it is.
 #[derive(ControllerConfiguration, Clone, Copy, Debug)]
-#[controller(primary = WebPage, name = "webpage-operator", status = status, retry(max_attempts = 5))]
+#[controller(primary = WebPage, name = "webpage-operator", status = status, retry(max_interval = "1m"))]
 #[workflow(html, web(after(html)), service(after(html)), ingress(after(service)))]
 pub struct WebPages;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Origin, Schema, canonical, recorded::at};
+use super::{Origin, Schema, recorded::at};
 
 /// A field, by its path of names.
 type Path = &'static [&'static str];
@@ -51,9 +51,7 @@ pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> b
         fn rest<'a>(object: &'a Value, parts: &[&str]) -> impl Iterator<Item = (&'a String, &'a Value)> {
             entries(object).filter(move |(name, _)| !parts.contains(&name.as_str()))
         }
-        // A whole number may be written with a point, and is the same.
-        let differs = |new: &Value| rest(old, parts).ne(rest(new, parts));
-        differs(new) && differs(&canonical::normal(new.clone()))
+        rest(old, parts).ne(rest(new, parts))
     };
     match &schema.0.origin {
         Origin::Custom(definition) if definition.has_status => differs_but_in(&["metadata", "status"]),

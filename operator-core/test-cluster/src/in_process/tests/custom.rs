@@ -215,3 +215,34 @@ async fn an_object_that_does_not_fit_its_changed_definition_has_no_managed_field
     let (code, applied) = scene.patch(&apply, APPLY, applied(json!({ "n": 1 }))).await;
     assert_eq!((code, managed(&applied)), (409, 0), "{applied}");
 }
+
+/// A number that is written with a point is another one for a generation, but not where an apply merges it, and not where
+/// the definition says that it is an integer.
+#[tokio::test]
+async fn a_whole_number_with_a_point_counts_as_a_change_unless_it_is_applied_or_an_integer() {
+    let scene = Scene::with_pages().await;
+    let mut spec = pages()["spec"].take();
+    spec["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["ratio"] =
+        json!({ "type": "number" });
+    assert_eq!(scene.patch(&format!("{CRDS}/pages.ex.com"), MERGE, json!({ "spec": spec })).await.0, 200);
+    let path = format!("{PAGES}/a");
+    let applied = |spec| json!({ "apiVersion": "ex.com/v1", "kind": "Page", "metadata": { "name": "a", "namespace": "default" }, "spec": spec });
+    assert_eq!(scene.post(PAGES, applied(json!({ "a": "x", "n": 2, "ratio": 1 }))).await.0, 201);
+
+    let apply = format!("{path}?fieldManager=one&force=true");
+    let add = json!([{ "op": "add", "path": "/spec/ratio", "value": 1.0 }]);
+    let steps = [
+        ("an integer", scene.patch(&path, MERGE, json!({ "spec": { "n": 2.0 } })).await, 1),
+        ("an apply", scene.patch(&apply, APPLY, applied(json!({ "a": "x", "ratio": 1.0 }))).await, 1),
+        ("a merge", scene.patch(&path, MERGE, json!({ "spec": { "ratio": 1.0 } })).await, 2),
+        ("a patch", scene.patch(&path, "application/json-patch+json", add).await, 3),
+        ("a merge without a point", scene.patch(&path, MERGE, json!({ "spec": { "ratio": 1 } })).await, 3),
+    ];
+    for (what, (code, object), generation) in steps {
+        assert_eq!(
+            (code, object["metadata"]["generation"].as_i64()),
+            (200, Some(generation)),
+            "{what}: {object}"
+        );
+    }
+}

@@ -98,6 +98,7 @@ fn apply(api: &mut ApiServer, request: &Request, kind: &Arc<Kind>, path: &Path) 
             let version = meta(&applied, "resourceVersion").to_owned();
             let mut accepted = fields::apply(&write, Some(&live), &applied, force).map_err(refused)?;
             let object = &mut accepted.object;
+            *object = kind.schema()?.merged(object.take());
             metadata::check_name(object, path.name())?;
             metadata::place(object, path.namespace())?;
             // Of a status, the rest of the body is forgotten; not so the version that it builds upon.

@@ -1,8 +1,11 @@
 //! What happens to a custom object when it is read: unknown fields and nulls are dropped, defaults filled in.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{super::canonical::canonical_metadata, flag};
+use super::{
+    super::canonical::{canonical_metadata, normal},
+    flag,
+};
 
 const META_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
@@ -98,13 +101,16 @@ fn field<'a>(schema: Option<&'a Value>, name: &str) -> Option<&'a Value> {
     property.or_else(|| schema.get("additionalProperties").filter(|other| other.is_object()))
 }
 
-/// Drops fields that are null if the schema allows no null and has no default.
+/// Drops fields that are null if the schema allows no null and has no default, and writes integers without a point.
 pub(super) fn drop_nulls(value: &mut Value, schema: &Value) {
     nulls(value, Some(schema));
 }
 
 fn nulls(value: &mut Value, schema: Option<&Value>) {
     match value {
+        Value::Number(_) if schema.is_some_and(|schema| schema.get("type") == Some(&json!("integer"))) => {
+            *value = normal(value.take());
+        }
         Value::Object(object) => {
             object.retain(|name, value| !is_dropped_null(value, field(schema, name)));
             for (name, value) in object {
