@@ -63,22 +63,28 @@ async fn a_controller_with_a_long_queue_holds_up_no_other_one() -> Result<()> {
     Ok(())
 }
 
-/// How many runs have been withdrawn before they started.
+/// How many runs were submitted, and how many of them were withdrawn before they started.
 #[derive(Debug, Default)]
-struct Withdrawn(AtomicUsize);
+struct Submissions {
+    made: AtomicUsize,
+    withdrawn: AtomicUsize,
+}
 
-impl Observer for Withdrawn {
+impl Observer for Submissions {
     fn observe(&self, observation: &Observation<'_>) {
-        if matches!(observation, Observation::RunWithdrawn { .. }) {
-            self.0.fetch_add(1, Ordering::SeqCst);
-        }
+        let count = match observation {
+            Observation::RunSubmitted { .. } => &self.made,
+            Observation::RunWithdrawn { .. } => &self.withdrawn,
+            _ => return,
+        };
+        count.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 #[operator_test]
 async fn a_run_that_waits_for_a_place_does_not_start_after_a_stop() -> Result<()> {
     let scene = Scene::new("defaults-stop").await?;
-    let (gate, withdrawn) = (Gate::new(), Arc::new(Withdrawn::default()));
+    let (gate, submissions) = (Gate::new(), Arc::new(Submissions::default()));
     let at_gate = gate.clone();
     let script = Script::new(move |_, _: Arc<TestResource>, _| {
         let gate = at_gate.clone();
@@ -92,12 +98,15 @@ async fn a_run_that_waits_for_a_place_does_not_start_after_a_stop() -> Result<()
         .operator()
         .register(scene.controller(&script).name("first"))
         .register(scene.controller(&script).name("second"))
-        .observer(Arc::clone(&withdrawn) as Arc<dyn Observer>)
+        .observer(Arc::clone(&submissions) as Arc<dyn Observer>)
         .max_concurrent_reconciles(1);
     let operator = TestOperator::start(operator).await?;
     gate.arrived().await?;
+    // The other controller may see its primary later.
+    let both = async || Ok((submissions.made.load(Ordering::SeqCst) == 2).then_some(()));
+    eventually("the run that waits for a place", both).await?;
     let let_go = async {
-        let taken_back = async || Ok((withdrawn.0.load(Ordering::SeqCst) == 1).then_some(()));
+        let taken_back = async || Ok((submissions.withdrawn.load(Ordering::SeqCst) == 1).then_some(()));
         eventually("the run that waits to be taken back", taken_back).await?;
         gate.let_through(1);
         anyhow::Ok(())

@@ -24,6 +24,8 @@
 //! # Assumptions
 //! - An engine takes no lock of a feed while it processes what the feed shows.
 
+#[cfg(test)]
+mod key_tests;
 mod pool;
 mod seat;
 mod state;

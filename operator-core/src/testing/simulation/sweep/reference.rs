@@ -47,7 +47,7 @@ impl<'t> References<'t> {
         };
         let what = format!("at a calm time somebody does this: {}", moment.act);
         let act = Some(Moment { calmly: true, ..moment });
-        self.other(point.written, what, &Apart { act, ..Apart::default() })
+        self.other(point.written, &what, &Apart { act, ..Apart::default() })
     }
 
     /// The calm run in which readiness ends in this way. If the operator waits for nothing, or asks for it again and again,
@@ -63,11 +63,11 @@ impl<'t> References<'t> {
         if readiness == Readiness::Comes || !self.calm.storms || !writes_workloads(&self.calm.calls) {
             return Ok(Arc::clone(&self.calm));
         }
-        self.other(0, readiness.words().to_owned(), &Apart { readiness, ..Apart::default() })
+        self.other(0, readiness.words(), &Apart { readiness, ..Apart::default() })
     }
 
-    fn other(&self, written: usize, what: String, apart: &Apart) -> Result<Arc<CalmRun>, Box<Failure>> {
-        let reference = Arc::clone(self.others.lock().entry((written, what.clone())).or_default());
+    fn other(&self, written: usize, what: &str, apart: &Apart) -> Result<Arc<CalmRun>, Box<Failure>> {
+        let reference = Arc::clone(self.others.lock().entry((written, what.to_owned())).or_default());
         let made = reference.get_or_init(|| {
             let outcome = run(self.test, &Choices::replayed(Tape::calm()), None, apart);
             if outcome.is_unfit && apart.act.is_none() {
