@@ -16,12 +16,11 @@ use operator_core::{Run, dependent::Records, environment::Environment, testing::
 
 use crate::{
     replica::{declared, election},
-    simulated::scene,
+    simulated::{pass, scene},
 };
 
-/// Lets virtual time pass.
 async fn minutes(number: u64) {
-    tokio::time::sleep(Duration::from_secs(60 * number)).await;
+    pass(60 * number).await;
 }
 
 /// An operator that makes each kind of write: two children, a record with its id and the note before it, the finalizer, a
@@ -95,16 +94,6 @@ fn telling(scene: &Scene, workflow: &Workflow<TestResource>) -> ControllerBuilde
         ..TestStatus::default()
     };
     scene.managed(&Script::idle(), workflow).name("keeper").status(status)
-}
-
-/// Starts an operator whose waits are spread by the same chance each time.
-async fn under(
-    scene: &Scene,
-    faults: &Faults,
-    controller: ControllerBuilder<Script>,
-) -> Result<TestOperator> {
-    let builder = scene.operator().environment(|| Environment::real().with_seed(1)).transport(faults.hook());
-    Ok(TestOperator::start_unsynced(builder.register(controller)).await?)
 }
 
 /// The conditions of `one`, by type: status and message.

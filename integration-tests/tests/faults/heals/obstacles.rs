@@ -7,8 +7,8 @@ use k8s_openapi::{
 };
 use operator_core::{WatchScope, dependent::Records, testing::OtherSystem};
 
-use super::{assert_stalled, conditions, minutes, telling, under};
-use crate::simulated::scene;
+use super::{assert_stalled, conditions, minutes, telling};
+use crate::simulated::{pass, scene, under};
 
 const DENIED: &str = "admission webhook \"maps.example.com\" denied the request: not now";
 
@@ -37,7 +37,7 @@ async fn an_object_in_the_way_that_is_deleted_as_the_error_says() -> Result<()> 
         let scene = scene().await?;
         of_somebody(&scene, "one-a").await?;
         let controller = telling(&scene, &workflow_of_one(wanted_map("a"))?).retry(retry);
-        let _operator = under(&scene, &Faults::none(), controller).await?;
+        let _operator = under(&Faults::none(), &scene, controller).await?;
         scene.create("one", "first").await?;
         minutes(10).await;
         assert_stalled(&scene, "exists already").await?;
@@ -61,7 +61,7 @@ async fn an_object_in_the_way_of_that_with_the_ids() -> Result<()> {
         let record = Records::new(Word::unsearchable(&system)).id_in_config_map().named("word");
         let workflow = Workflow::builder().nodes((record,)).build()?;
         let controller = telling(&scene, &workflow).retry(retry);
-        let _operator = under(&scene, &Faults::none(), controller).await?;
+        let _operator = under(&Faults::none(), &scene, controller).await?;
         scene.create("one", "first").await?;
         minutes(10).await;
         assert_stalled(&scene, "exists already").await?;
@@ -81,12 +81,12 @@ async fn a_record_with_a_key_that_no_config_map_takes() -> Result<()> {
         let system: Words = OtherSystem::new();
         let records = Records::new(EachWord(Word::unsearchable(&system))).id_in_config_map().named("words");
         let workflow = Workflow::builder().nodes((records,)).build()?;
-        let operator = under(&scene, &Faults::none(), telling(&scene, &workflow)).await?;
+        let operator = under(&Faults::none(), &scene, telling(&scene, &workflow)).await?;
         scene.create("one", &format!("{key}=first")).await?;
         minutes(10).await;
         assert_well(&scene).await?;
         operator.stop().await;
-        let _operator = under(&scene, &Faults::none(), telling(&scene, &workflow)).await?;
+        let _operator = under(&Faults::none(), &scene, telling(&scene, &workflow)).await?;
         minutes(10).await;
         assert_well(&scene).await?;
         ensure!(words_in(&system) == ["first"], "{:?}", words_in(&system));
@@ -103,7 +103,7 @@ async fn denied(answer: StatusAnswer) -> Result<()> {
         let scene = scene().await?;
         let faults = Faults::new([Rule::writes().resource("configmaps").status(answer.clone())]);
         let controller = telling(&scene, &workflow_of_one(wanted_map("a"))?).retry(retry);
-        let _operator = under(&scene, &faults, controller).await?;
+        let _operator = under(&faults, &scene, controller).await?;
         scene.create("one", "first").await?;
         minutes(10).await;
         assert_stalled(&scene, "denied").await?;
@@ -135,7 +135,7 @@ async fn a_webhook_that_denies_a_deletion_for_a_while() -> Result<()> {
         let denial = StatusAnswer::new(400, "BadRequest", DENIED);
         let faults = Faults::new([Rule::on(Verb::Delete).resource("configmaps").status(denial)]);
         let controller = telling(&scene, &workflow_of_one(wanted_map("a").without_owner())?).retry(retry);
-        let _operator = under(&scene, &faults, controller).await?;
+        let _operator = under(&faults, &scene, controller).await?;
         scene.create("one", "first").await?;
         minutes(1).await;
         assert_well(&scene).await?;
@@ -172,7 +172,7 @@ fn elsewhere(scene: &Scene, retry: GenericRetry) -> Result<ControllerBuilder<Scr
 async fn a_namespace_that_is_made_later() -> Result<()> {
     for retry in retries() {
         let scene = scene().await?;
-        let _operator = under(&scene, &Faults::none(), elsewhere(&scene, retry)?).await?;
+        let _operator = under(&Faults::none(), &scene, elsewhere(&scene, retry)?).await?;
         scene.create("one", "first").await?;
         minutes(10).await;
         assert_stalled(&scene, "namespaces \"later\" not found").await?;
@@ -201,7 +201,7 @@ async fn a_namespace_that_goes_and_comes_back() -> Result<()> {
         maps.create(&PostParams::default(), &keeps).await?;
         let namespaces = Api::<Namespace>::all(scene.client.clone());
         namespaces.delete("later", &DeleteParams::default()).await?;
-        let _operator = under(&scene, &Faults::none(), elsewhere(&scene, retry)?).await?;
+        let _operator = under(&Faults::none(), &scene, elsewhere(&scene, retry)?).await?;
         scene.create("one", "first").await?;
         minutes(10).await;
         assert_stalled(&scene, "being terminated").await?;
@@ -225,7 +225,7 @@ async fn a_child_that_was_made_immutable() -> Result<()> {
     for retry in retries() {
         let scene = scene().await?;
         let controller = telling(&scene, &workflow_of_one(wanted_map("a"))?).retry(retry);
-        let _operator = under(&scene, &Faults::none(), controller).await?;
+        let _operator = under(&Faults::none(), &scene, controller).await?;
         scene.create("one", "first").await?;
         minutes(1).await;
         let maps = scene.api::<ConfigMap>();
@@ -273,7 +273,7 @@ async fn a_definition_that_comes_after_its_operator() -> Result<()> {
         let scene = scene().await?;
         let definitions = Definitions::old(&scene).await?;
         let controller = telling(&scene, &workflow_of_one(wanted_map("a"))?).retry(retry);
-        let _operator = under(&scene, &Faults::none(), controller).await?;
+        let _operator = under(&Faults::none(), &scene, controller).await?;
         scene.create("one", "first").await?;
         minutes(10).await;
         ensure!(conditions(&scene).await?.is_empty(), "the old definition takes no status");
@@ -292,12 +292,12 @@ async fn a_definition_that_comes_triggers_those_that_failed_where_definitions_ar
         let definitions = Definitions::old(&scene).await?;
         let workflow = workflow_of_one(wanted_map("a").when_served())?;
         let controller = telling(&scene, &workflow).retry(retry);
-        let _operator = under(&scene, &Faults::none(), controller).await?;
+        let _operator = under(&Faults::none(), &scene, controller).await?;
         scene.create("one", "first").await?;
         minutes(30).await;
         ensure!(conditions(&scene).await?.is_empty(), "the old definition takes no status");
         definitions.define(&definitions.new).await?;
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        pass(5).await;
         assert_well(&scene).await.context("five seconds after the definition has come")?;
     }
     Ok(())

@@ -8,8 +8,8 @@ use operator_core::{
     testing::{OtherSystem, faults::Fault, seed_of_the_day},
 };
 
-use super::{minutes, under};
-use crate::simulated::scene;
+use super::minutes;
+use crate::simulated::{pass, scene, under};
 
 /// The longest that a cause lasts, in seconds.
 const LONGEST: usize = 3 * 60 * 60;
@@ -113,9 +113,9 @@ async fn ends_after(cause: Cause, seconds: u64) -> Result<()> {
     };
     let controller = scene.managed(&script, &workflow).name("keeper").status(status);
     let controller = controller.reconcile_timeout(Duration::from_secs(20));
-    let _operator = under(&scene, &faults, controller).await?;
+    let _operator = under(&faults, &scene, controller).await?;
     scene.create("one", "first").await?;
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    pass(seconds).await;
     let ready = async || -> Result<bool> {
         let status = scene.resources.get("one").await?.status.unwrap_or_default();
         let is_ready = status.conditions.iter().any(|told| told.type_ == "Ready" && told.status == "True");

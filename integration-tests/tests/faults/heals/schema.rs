@@ -4,8 +4,8 @@ use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::DynamicObject;
 
-use super::{assert_stalled, conditions, minutes, telling, under};
-use crate::simulated::scene;
+use super::{assert_stalled, conditions, minutes, telling};
+use crate::simulated::{scene, under};
 
 /// A variable that is there twice: the commonest mistake of a desired object.
 #[tokio::test(start_paused = true)]
@@ -25,7 +25,7 @@ async fn an_apply_that_the_schema_refuses_is_told_as_a_mistake_of_the_code() -> 
     let applies = Rule::writes().resource("deployments").fault(Fault::Delay(Duration::ZERO));
     let faults = Faults::new([applies.clone()]);
     let _operator =
-        under(&scene, &faults, telling(&scene, &workflow).retry(GenericRetry::no_retry())).await?;
+        under(&faults, &scene, telling(&scene, &workflow).retry(GenericRetry::no_retry())).await?;
     scene.create("one", "first").await?;
     minutes(60).await;
     assert_stalled(&scene, "doesn't fit the schema").await?;
@@ -68,7 +68,7 @@ async fn written_without(applies: bool) -> Result<()> {
         Rule::writes().resource("testresources").subresource("status").fault(Fault::Delay(Duration::ZERO));
     let faults = Faults::new([writes.clone()]);
     let controller = telling(&scene, &workflow_of_one(wanted_map("a"))?).use_ssa_to_patch_primary(applies);
-    let _operator = under(&scene, &faults, controller).await?;
+    let _operator = under(&faults, &scene, controller).await?;
     scene.create("one", "first").await?;
     minutes(1).await;
     let told = conditions(&scene).await?;

@@ -32,11 +32,7 @@ mod verdicts;
 
 use integration_tests::prelude::*;
 
-use super::simulated::{saying, scene, two_maps, under};
-
-async fn pass(seconds: u64) {
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
-}
+use super::simulated::{pass, saying, scene, two_maps, under};
 
 /// What the status says.
 async fn message(scene: &Scene, name: &str) -> Result<Option<String>> {

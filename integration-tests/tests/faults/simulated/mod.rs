@@ -31,6 +31,11 @@ use operator_core::{
     testing::Settled, workflow::WorkflowBuilder,
 };
 
+/// Lets virtual time pass.
+pub(super) async fn pass(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
 /// A server of the test's own, with the custom resource.
 pub(super) async fn scene() -> Result<Scene> {
     let scene = Scene::on(TestCluster::in_process(), "faults").await?;
