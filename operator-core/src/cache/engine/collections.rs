@@ -14,11 +14,7 @@ use tokio::sync::SetOnce;
 
 use super::{Change, ChangeKind, Decoded, Engine, EngineState, Listing, ScopeIndex, WatchEvent, WatchState};
 use crate::{
-    cache::{
-        indexers::Values,
-        overlay::{Advanced, Overlay},
-        scopes::WatchScope,
-    },
+    cache::{indexers::Values, scopes::WatchScope},
     observe::SourceHealth,
     resource::{ObjectKey, ResourceVersion},
 };
@@ -65,8 +61,8 @@ impl Engine {
         let Some(collection) = state.collections.get_mut(&scope) else { return };
         let listing = collection.listing.take().unwrap_or_default();
         // If the name of an item is unknown, it could be any object that seems to be missing. The next list will show that.
-        let is_there = |key: &ObjectKey, _: Option<&str>| listing.blind || listing.keys.contains(key);
-        self.complete(state, scope, ResourceVersion::parse(version), &is_there, Overlay::relisted);
+        let shows = |key: &ObjectKey| listing.blind || listing.keys.contains(key);
+        self.complete(state, scope, ResourceVersion::parse(version), &shows, false);
     }
 
     /// A list-watch that this informer has joined has shown an item. The list-watch may be behind the informer.
@@ -87,42 +83,43 @@ impl Engine {
     ) {
         let state = &mut *self.lock();
         if state.collections.contains_key(&scope) {
-            let version = ResourceVersion::parse(version);
-            let is_newer =
-                |known: Option<&str>| version.is_some() && known.and_then(ResourceVersion::parse) > version;
-            let is_there = |key: &ObjectKey, known: Option<&str>| shows(key) || is_newer(known);
-            self.complete(state, scope, version, &is_there, Overlay::advance);
+            self.complete(state, scope, ResourceVersion::parse(version), shows, true);
         }
     }
 
-    /// The collection has been shown completely up to `version`. An object is gone unless `is_there` says otherwise, by
-    /// its key and its known version.
+    /// The collection has been shown completely up to `version`. An object that it doesn't show is gone, unless it is newer
+    /// and the list-watch was `joined`, because this informer may know more.
     fn complete(
         &self,
         state: &mut EngineState,
         scope: ScopeIndex,
         version: Option<ResourceVersion>,
-        is_there: &dyn Fn(&ObjectKey, Option<&str>) -> bool,
-        advance: fn(&mut Overlay, ScopeIndex, ResourceVersion) -> Advanced,
+        shows: &dyn Fn(&ObjectKey) -> bool,
+        joined: bool,
     ) {
+        let is_newer =
+            |known: Option<&str>| version.is_some() && known.and_then(ResourceVersion::parse) > version;
+        let is_there = |key: &ObjectKey| shows(key) || joined && is_newer(self.store.version(key).as_deref());
         state.undecodable.retain(|key, known| {
-            self.scopes.of(key) != Some(scope) || is_there(key, known.version.as_deref())
+            self.scopes.of(key) != Some(scope) || shows(key) || joined && is_newer(known.version.as_deref())
         });
         for key in self.stored_keys(state, scope) {
-            if !is_there(&key, self.store.version(&key).as_deref())
+            if !is_there(&key)
                 && let Some(last) = self.store.shown(&key)
             {
                 self.removed(state, &key, version, last, true);
             }
         }
         if let Some(version) = version {
-            let is_shown = |key: &ObjectKey| is_there(key, self.store.version(key).as_deref());
-            for (key, last) in state.overlay.take_ghosts(scope, version, is_shown) {
+            for (key, last) in state.overlay.take_ghosts(scope, version, is_there) {
                 self.tell_followers(|follower| follower.gone(&key));
                 let kind = ChangeKind::Deleted { last, final_state_unknown: true };
                 self.hand_over(Change { key, kind });
             }
-            let advanced = advance(&mut state.overlay, scope, version);
+            let advanced = match joined {
+                true => state.overlay.advance(scope, version),
+                false => state.overlay.relisted(scope, version),
+            };
             self.take_in(state, advanced);
         }
         self.count_undecodable(state);

@@ -63,6 +63,14 @@ impl Last {
     }
 }
 
+/// The state that an event shows, unless the object is gone.
+const fn applied(event: &WatchEvent) -> Option<&Decoded> {
+    match event {
+        WatchEvent::Applied(item) => Some(item),
+        WatchEvent::Deleted(_) => None,
+    }
+}
+
 impl FeedState {
     pub(super) fn new(is_shared: bool) -> Self {
         Self {
@@ -88,14 +96,15 @@ impl FeedState {
         self.seats.iter().filter(|(id, _)| !self.joining.contains_key(id)).map(|(_, seat)| seat)
     }
 
-    /// Shows each informer an event, by `told` if it knows everything before. Joining informers get deletions once they
-    /// know as much as the others: before, an older state of the object that another feed shows couldn't be recognized.
-    fn tell_all(&self, event: &WatchEvent, told: impl Fn(&Seat)) {
+    /// Shows each informer an event, by `told` if it knows everything before. Joining informers get only what is `applied`,
+    /// and deletions once they know as much as the others: before, an older state of the object that another feed shows
+    /// couldn't be recognized.
+    fn tell_all(&self, applied: Option<&Decoded>, told: impl Fn(&Seat)) {
         for (id, seat) in &self.seats {
-            match (self.joining.contains_key(id), event) {
+            match (self.joining.contains_key(id), applied) {
                 (false, _) => told(seat),
-                (true, WatchEvent::Applied(item)) => seat.joined(item),
-                (true, WatchEvent::Deleted(_)) => {}
+                (true, Some(item)) => seat.joined(item),
+                (true, None) => {}
             }
         }
     }
@@ -209,12 +218,12 @@ impl FeedState {
 
     pub(super) fn listed(&mut self, item: &Decoded) {
         self.exists(item);
-        self.tell_all(&WatchEvent::Applied(item.clone()), |seat| seat.listed(item));
+        self.tell_all(Some(item), |seat| seat.listed(item));
     }
 
     pub(super) fn streamed(&mut self, event: &WatchEvent) {
         self.happened(event);
-        self.tell_all(event, |seat| seat.streamed(event));
+        self.tell_all(applied(event), |seat| seat.streamed(event));
     }
 
     pub(super) fn list_finished(&mut self, version: &str) {
@@ -229,7 +238,7 @@ impl FeedState {
 
     pub(super) fn watched(&mut self, event: &WatchEvent) {
         self.happened(event);
-        self.tell_all(event, |seat| seat.watched(event));
+        self.tell_all(applied(event), |seat| seat.watched(event));
         if let Some(version) = event.item().kept().and_then(TextObject::version) {
             self.reached(version);
         }
