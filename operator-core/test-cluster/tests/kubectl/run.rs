@@ -63,7 +63,9 @@ impl Servers {
         let output = child.wait_with_output()?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let errors = text(&output.stderr);
-        let errors: Vec<String> = errors.lines().map(|line| format!("! {line}\n")).collect();
+        // kubectl logs that its own watch has ended if it happened to be reading at that moment.
+        let said = errors.lines().filter(|line| !line.contains("] \"Warning: watch ended with error\""));
+        let errors: Vec<String> = said.map(|line| format!("! {line}\n")).collect();
         Ok(format!("{}{}= {}", text(&output.stdout), errors.concat(), output.status.code().unwrap_or(-1)))
     }
 
