@@ -243,7 +243,7 @@ impl<'c> ResourceOperations<'c> {
         let is_met = known.as_ref().and_then(|known| known.is_met_by_text(&body));
         let unmet = match &known {
             Some(known) if is_met == Some(true) => {
-                known.note(false);
+                known.note(true);
                 return self.found_as_desired(&target, &known.kept, &key);
             }
             Some(known) if is_met == Some(false) => {

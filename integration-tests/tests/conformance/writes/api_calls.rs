@@ -112,6 +112,26 @@ async fn a_run_that_changes_nothing_makes_no_call() -> Result<()> {
     nothing_follows(&operator, &mut audit).await
 }
 
+/// What was compared with one desired state and outlives the labels of others says nothing once another one was applied.
+#[operator_test]
+async fn what_is_desired_again_is_applied_again() -> Result<()> {
+    let scene = Scene::new("api-calls").await?;
+    let script = script();
+    let (operator, _) = start(&scene, &script).await?;
+    scene.create("one", "first").await?;
+    for (round, value) in ["first", "second", "first", "second", "first"].into_iter().enumerate() {
+        scene.patch("one", json!({ "spec": { "value": value } })).await?;
+        let has_value = |map: &ConfigMap| value_of(map) == Some(value);
+        scene.until_other("the value", "one", has_value).await?;
+        if value == "first" {
+            let label = Patch::Merge(json!({ "metadata": { "labels": { "round": round.to_string() } } }));
+            scene.api::<ConfigMap>().patch("one", &PatchParams::default(), &label).await?;
+        }
+        operator.settled().await?;
+    }
+    Ok(())
+}
+
 #[operator_test]
 async fn after_a_restart_a_run_that_changes_nothing_makes_no_call() -> Result<()> {
     let scene = Scene::new("api-calls").await?;

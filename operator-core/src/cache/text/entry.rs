@@ -57,6 +57,8 @@ pub(super) struct Read<'a> {
     #[serde(borrow)]
     subresource: Option<Word<'a>>,
     #[serde(borrow)]
+    time: Option<Word<'a>>,
+    #[serde(borrow)]
     fields_v1: Option<&'a RawValue>,
 }
 
@@ -78,6 +80,7 @@ impl Read<'static> {
             manager: word(entry.manager),
             operation: word(entry.operation),
             subresource: word(entry.subresource),
+            time: word(entry.time.map(|time| time.0.to_string())),
             fields_v1: None,
         };
         (read, fields)
@@ -87,6 +90,11 @@ impl Read<'static> {
 impl<'a> Read<'a> {
     pub(super) fn is_of(&self, managers: &[String]) -> bool {
         self.manager.as_ref().is_some_and(|manager| managers.iter().any(|known| *known == manager.0))
+    }
+
+    /// When the manager last changed something.
+    pub(super) fn time(&self) -> Option<&str> {
+        self.time.as_ref().map(|Word(time)| &**time)
     }
 
     pub(super) fn taken_apart(self) -> NewEntry<'a> {

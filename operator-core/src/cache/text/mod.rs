@@ -96,6 +96,11 @@ impl Verdict {
         Some(self.0.load(Ordering::Relaxed)).filter(|word| word & LASTING != 0)
     }
 
+    /// The next state isn't the one that was compared: the operator writes the object.
+    pub(crate) fn forget(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// The same verdict as for an earlier state, unless there is already one for this state.
     fn inherit(&self, lasting: u64) {
         let _ = self.0.compare_exchange(0, lasting, Ordering::Relaxed, Ordering::Relaxed);

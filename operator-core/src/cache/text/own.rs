@@ -4,7 +4,7 @@
 //! references contain the owner's uid. That place is cut out and kept with the object; the rest is stored only once.
 //!
 //! # Guarantees
-//! - The reassembled entry equals the original, except for the time of the entry, on which nothing depends.
+//! - The reassembled entry equals the original, except for the time of the entry, of which only a change is noticed.
 //! - An entry to which no object refers any more is dropped.
 
 use std::{
@@ -25,6 +25,8 @@ pub(in crate::cache) struct Own {
     entries: Arc<[ManagerEntry]>,
     /// The parts that were cut out of them, in order.
     owners: Box<[Box<str>]>,
+    /// A hash of their times.
+    written: u64,
 }
 
 impl Own {
@@ -54,9 +56,12 @@ impl Own {
         entries.collect()
     }
 
-    /// Whether the other one has the same owned fields, in the same form.
+    /// Whether the other one has the same owned fields, in the same form, and none of our managers has changed a value
+    /// in between. Times are whole seconds.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.entries, &other.entries) && self.owners == other.owners
+        Arc::ptr_eq(&self.entries, &other.entries)
+            && self.owners == other.owners
+            && self.written == other.written
     }
 }
 
@@ -81,8 +86,10 @@ impl Sharing {
         if managers.is_empty() {
             return None;
         }
-        let own = read(managed_fields).into_iter().filter(|entry| entry.is_of(managers));
-        self.of(&own.map(Read::taken_apart).collect::<Vec<_>>())
+        let mut own = read(managed_fields);
+        own.retain(|entry| entry.is_of(managers));
+        let written = self.hash_times(own.iter());
+        self.of(&own.into_iter().map(Read::taken_apart).collect::<Vec<_>>(), written)
     }
 
     /// The same for entries that were already decoded.
@@ -94,10 +101,15 @@ impl Sharing {
         let read = entries?.into_iter().map(Read::of);
         let own: Vec<_> = read.filter(|(entry, _)| entry.is_of(managers)).collect();
         let parts = own.iter().map(|(entry, fields)| entry.with(fields.as_deref()));
-        self.of(&parts.collect::<Vec<_>>())
+        let written = self.hash_times(own.iter().map(|(entry, _)| entry));
+        self.of(&parts.collect::<Vec<_>>(), written)
     }
 
-    fn of(&self, parts: &[NewEntry<'_>]) -> Option<Own> {
+    fn hash_times<'r>(&self, entries: impl Iterator<Item = &'r Read<'r>>) -> u64 {
+        self.hasher.hash_one(entries.map(Read::time).collect::<Vec<_>>())
+    }
+
+    fn of(&self, parts: &[NewEntry<'_>], written: u64) -> Option<Own> {
         if parts.is_empty() {
             return None;
         }
@@ -114,7 +126,7 @@ impl Sharing {
             known.add(hash, &entries);
             entries
         });
-        Some(Own { entries, owners })
+        Some(Own { entries, owners, written })
     }
 }
 

@@ -269,15 +269,16 @@ fn the_error_of_an_answer_repeats_none_of_its_values_whatever_its_kind() {
 /// Whatever else others change, the operator's managers would own less if it mattered.
 #[test]
 fn what_lasts_holds_while_our_managers_own_the_same() {
-    let state = |owned: &Value, label: &str| {
+    let state_of = |owned: &Value, label: &str, time: u32| {
         let mut object = map("a", "first");
         object["metadata"]["labels"] = json!({ "of-others": label });
         object["metadata"]["managedFields"] = json!([
-            { "manager": "me", "operation": "Apply", "fieldsV1": owned },
+            { "manager": "me", "operation": "Apply", "time": format!("2026-11-21T12:00:0{time}Z"), "fieldsV1": owned },
             { "manager": "kubectl", "operation": "Update", "fieldsV1": { "f:metadata": { "f:labels": { "f:of-others": {} } } } },
         ]);
         object.to_string()
     };
+    let state = |owned: &Value, label: &str| state_of(owned, label, 0);
     let keeping = keeping(&["me"]);
     let keep = |text: &str| keeping.keep(&Item::of(text)).unwrap().1;
     let (all, less) = (json!({ "f:data": { "f:a": {}, "f:b": {} } }), json!({ "f:data": { "f:a": {} } }));
@@ -295,6 +296,14 @@ fn what_lasts_holds_while_our_managers_own_the_same() {
     older.verdict().note(verdict.unwrap(), true);
     unowned.take_over_verdict(&older);
     assert_eq!(unowned.verdict().get(), None);
+    let (older, applied) = (keep(&state(&all, "one")), keep(&state_of(&all, "one", 1)));
+    older.verdict().note(verdict.unwrap(), true);
+    applied.take_over_verdict(&older);
+    assert_eq!(applied.verdict().get(), None, "another process of this name has applied other values");
+    older.verdict().forget();
+    let next = keep(&state(&all, "other"));
+    next.take_over_verdict(&older);
+    assert_eq!(next.verdict().get(), None, "we have applied other values");
 }
 
 proptest! {

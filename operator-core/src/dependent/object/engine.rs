@@ -410,7 +410,7 @@ impl OfPrimary<'_> {
         match &found {
             Match::Equal => {
                 if let Some(seen) = &seen {
-                    seen.note(is_noted && !self.managed.kind.is_sensitive());
+                    seen.note(is_noted);
                 }
             }
             Match::Differs(paths) => {

@@ -152,6 +152,10 @@ impl<'c> Target<'c> {
 
     /// Announces a write whose echo must not trigger the primary of the run that makes it.
     pub(in crate::operations) fn begin(&self, key: &ObjectKey) -> Window<'_> {
+        // Our managers may own the same fields afterwards, with other values.
+        if let Some(known) = self.informer().kept(key) {
+            known.verdict().forget();
+        }
         match &self.source {
             WriteSource::Primary(source) if self.is_own_primary => {
                 Window::Primary(source.informer().begin_write(key))

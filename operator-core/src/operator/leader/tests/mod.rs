@@ -60,7 +60,7 @@ fn leading() -> Machine {
     assert_eq!(asks(&mut machine, at(0)), Request::Read);
     machine.answered(Request::Read, at(0), Reply::Absent, at(0));
     writes(&mut machine, Request::Create, at(0));
-    assert_eq!(machine.term(), Some(at(10)));
+    assert_eq!((machine.term(), machine.holder()), (Some(at(10)), Some("me")));
     machine
 }
 
@@ -214,6 +214,7 @@ fn what_was_given_back_is_free_and_what_was_emptied_by_hand_is_not() {
     let Reply::Lease(lease) = held_by("other", 0) else { panic!("a lease") };
     let emptied = LeaseSpec { holder_identity: Some(String::new()), ..lease.clone() };
     let released = Machine::release(lease, wall(1));
+    assert_eq!(released.renew_time.as_ref().map(|time| time.0), Some(wall(1)), "when it was given back");
     for (lease, is_free) in [(LeaseSpec::default(), true), (released, true), (emptied, false)] {
         let mut machine = machine();
         machine.answered(Request::Read, at(0), Reply::Lease(lease.clone()), at(0));
@@ -245,6 +246,26 @@ fn a_lease_that_is_gone_again_after_a_while_without_a_look_counts_as_just_gone()
     machine.answered(Request::Read, at(2), Reply::Absent, at(2));
     machine.answered(Request::Read, at(20), Reply::Absent, at(20));
     assert_eq!(machine.next(at(20)), Decision::Wait(at(22)), "it may have been made and deleted meanwhile");
+}
+
+#[test]
+fn a_look_each_two_retry_periods_is_often_enough() {
+    let mut machine = machine();
+    machine.answered(Request::Read, at(0), held_by("other", 0), at(0));
+    for second in [2, 6, 10, 14, 17] {
+        machine.answered(Request::Read, at(second), Reply::Absent, at(second));
+    }
+    assert_eq!(asks(&mut machine, at(17)), Request::Create);
+}
+
+#[test]
+fn a_candidate_whose_lease_is_deleted_while_it_takes_it_goes_on() {
+    let mut machine = machine();
+    machine.answered(Request::Read, at(0), Reply::Lease(LeaseSpec::default()), at(0));
+    assert_eq!(asks(&mut machine, at(0)), Request::Replace);
+    machine.answered(Request::Replace, at(0), Reply::Absent, at(0));
+    assert_eq!(machine.next(at(0)), Decision::Wait(at(2)), "nothing was held that could be lost");
+    assert_eq!(asks(&mut machine, at(2)), Request::Read);
 }
 
 #[test]
