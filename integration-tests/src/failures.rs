@@ -20,7 +20,10 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc, thread};
 
-use operator_core::observe::{Observation, Observer, RunEnd};
+use operator_core::{
+    observe::{Observation, Observer, RunEnd},
+    testing::ObservedGenerations,
+};
 use parking_lot::Mutex;
 
 /// The number of different failures that are reported.
@@ -37,6 +40,8 @@ struct Inner {
     others: BTreeMap<String, usize>,
     /// The errors of all failed runs.
     said: Vec<String>,
+    /// What each operator has said about generations.
+    generations: Vec<ObservedGenerations>,
 }
 
 /// Failures whose errors contain these words.
@@ -81,7 +86,12 @@ impl Failures {
         }
     }
 
-    /// The failures that weren't announced, a line each.
+    /// Judges the statuses of an operator, too.
+    pub(crate) fn also(&self, generations: ObservedGenerations) {
+        self.0.lock().generations.push(generations);
+    }
+
+    /// The failures that weren't announced, and statuses that can't be right, a line each.
     fn surprises(&self) -> Vec<String> {
         let inner = self.0.lock();
         let mut lines: Vec<_> =
@@ -89,6 +99,7 @@ impl Failures {
         if let Some(further) = inner.others.len().checked_sub(MOST).filter(|further| *further > 0) {
             lines.push(format!("and {further} more"));
         }
+        lines.extend(inner.generations.iter().flat_map(ObservedGenerations::violations));
         lines
     }
 

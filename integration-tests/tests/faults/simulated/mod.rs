@@ -16,6 +16,7 @@ mod memory;
 mod others;
 mod panics;
 mod roles;
+mod shapes;
 mod spread;
 mod stale;
 mod stories;

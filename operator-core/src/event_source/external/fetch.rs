@@ -23,6 +23,8 @@ pub(super) enum Need {
     Known,
     /// No.
     Fresh,
+    /// No. A poll asks, and only for primaries that should be polled.
+    Polled,
 }
 
 /// Runs a fetch: a panic and a timeout are errors like any other.
