@@ -15,9 +15,9 @@
 //! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; if a write took effect
 //!   and was answered with 504, the repetition is a second write.
 //! - Every request but a watch or a followed log ends within `REQUEST_DEADLINE`, 30 seconds, with an answer or an
-//!   error, and so does each attempt of a read, of which none begins after a minute; a list ends after a minute of silence. If there is a budget, the
-//!   time begins when the budget lets the request go: a write that was never sent doesn't end like one whose outcome is
-//!   unknown, and a read doesn't end before its turn.
+//!   error, and so does each attempt of a read, of which none begins after a minute; a list ends after a minute of
+//!   silence. If there is a budget, the time begins when the budget lets the request go: a write that was never sent
+//!   doesn't end like one whose outcome is unknown, and a read doesn't end before its turn.
 //! - All clients share one budget, those for other clusters too, and each attempt of a read counts. A watch neither
 //!   counts nor waits.
 //! - The transport hook sees each attempt of a request, below any retry.
@@ -141,7 +141,7 @@ pub struct Clients {
     fence: Fence,
     budget: Option<BudgetLayer>,
     /// The last hook for other clusters.
-    measures: Option<TransportHook>,
+    pub(crate) measures: Option<TransportHook>,
 }
 
 impl fmt::Debug for Clients {
@@ -189,11 +189,6 @@ impl Clients {
             .with_layer(&RetryLayer::new(RetryReads::new(environment.jitter())))
             .build();
         Ok(Self { reads, direct, fence, budget, measures: None })
-    }
-
-    /// The same clients. Those for other clusters have this as their last hook.
-    pub(crate) fn measured(self, hook: TransportHook) -> Self {
-        Self { measures: Some(hook), ..self }
     }
 
     /// A client for lists and watches in another cluster, which stops with these and shares their budget.

@@ -246,7 +246,8 @@ async fn requests_to_other_clusters_are_measured_and_share_the_budget() {
         }))
     });
     let config = Config::new("http://there.invalid".parse().expect("a valid address"));
-    let client = server.clients.clone().measured(measures).elsewhere(&config, &[there]);
+    let clients = Clients { measures: Some(measures), ..server.clients.clone() };
+    let client = clients.elsewhere(&config, &[there]);
     let maps = Api::<ConfigMap>::namespaced(client.expect("a client"), "default");
     server.direct().get("here").await.expect("an answer");
     maps.get("there").await.expect("an answer");

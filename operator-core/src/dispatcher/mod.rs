@@ -125,10 +125,8 @@ impl Dispatcher {
         let hold = async { context.hold_primary().await.map_err(RunFailure::of_write) };
         let held = self.in_time(began, hold).await;
         let primary = newest::known(&self.shared.primary, &run);
-        if let Some(primary) = &primary {
-            // A run that ends before it has looked says so about this state.
-            context.work_on(primary);
-        }
+        // A run that ends before it has looked says so about this state.
+        primary.iter().for_each(|primary| context.work_on(primary));
         let kind = self.shared.primary.resource_type();
         let meta = primary.as_deref().map(Object::meta);
         let span = report::span(&self.shared.writer, kind, &run, meta, &because);

@@ -251,8 +251,7 @@ macro_rules! informer_methods {
         /// [`Context::fetch_secondaries`](crate::Context::fetch_secondaries). Other reads can't wait for the server: they
         /// fail with [`NotHeld`](crate::operations::Error::NotHeld) for an object that exists. Indexes are not possible.
         /// In a filter, and in the old half of an update, an object may have nothing but that metadata. The primaries of a
-        /// controller that is triggered on all events are all held in full: nobody else has the last state of one that is
-        /// gone.
+        /// controller that is triggered on all events are always held in full, because their ends have to be shown.
         pub fn bounded(mut self, bounds: $crate::cache::Bounds<$object>) -> Self {
             self.$($informer).+.bound(&bounds);
             self

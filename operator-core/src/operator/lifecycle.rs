@@ -168,8 +168,9 @@ impl Operator {
             None => None,
         };
         let term = candidate.as_ref().map(|candidate| candidate.term().clone());
-        let clients = Clients::in_term(&config, &hooks, self.settings.request_budget, &environment, term)?;
-        let clients = clients.measured(measures);
+        let mut clients =
+            Clients::in_term(&config, &hooks, self.settings.request_budget, &environment, term)?;
+        clients.measures = Some(measures);
         Box::pin(self.check_shards(&clients)).await?;
         if self.settings.check_definitions_at_start {
             // Rarely requested, and large.

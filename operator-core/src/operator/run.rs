@@ -51,7 +51,6 @@ impl Operator {
     pub async fn run(&self) -> Result<Exit, Error> {
         let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
-        // The requests of a start may take a minute.
         tokio::select! {
             biased;
             launched = Box::pin(self.launch()) => launched?,

@@ -45,11 +45,8 @@ impl MappingAnnotations {
 
     /// The keys.
     pub(crate) fn keys(&self) -> Vec<String> {
-        [&self.name, &self.namespace]
-            .into_iter()
-            .chain(&self.primary_type)
-            .map(|key| key.to_string())
-            .collect()
+        let keys = [&self.name, &self.namespace].into_iter().chain(&self.primary_type);
+        keys.map(ToString::to_string).collect()
     }
 
     /// The annotations of objects that belong to `primary`.

@@ -69,7 +69,6 @@ pub(in crate::cache) async fn object(
 ) -> Result<Option<Arc<TextObject>>, Error> {
     let kind = &collection.resource_type;
     let refused = |reason| Error::Get { object: path(kind, key), reason, status: None };
-    // The client has a deadline, which begins with the request's turn in a budget.
     let read = read_live(&collection.client, kind, key, collection.accept()).await;
     let Some(item) = read? else { return Ok(None) };
     match face.take(&Item::of(item.get())) {

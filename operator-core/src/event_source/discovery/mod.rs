@@ -15,8 +15,8 @@
 //! - As long as the definitions aren't known, or can no longer be watched, there is no answer, rather than a wrong one.
 //!   No caller waits for an answer that can't come; callers without an answer are notified when there are answers
 //!   again.
-//! - A group whose API server is down holds up no run for longer than [`PATIENCE`], counted from the question and not
-//!   from the run; after a failure, and until there is an answer, no run waits at all.
+//! - A group whose API server is down holds up no run for longer than [`PATIENCE`], counted from the question. After a
+//!   failure no run waits at all.
 //! - Its health is reported like that of an event source, for each controller that has queried it.
 //!
 //! # Assumptions
@@ -57,10 +57,8 @@ use subscribers::Subscribers;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an answer of the server's discovery is valid.
 const FRESH: Duration = Duration::from_secs(60);
-/// The pauses before a question is repeated: the first, doubled up to the longest, each longer by a random share.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-const SPREAD: f64 = 0.2;
+/// The pauses before a question is repeated: the first, which is doubled, and the longest.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
 /// The reason why the served kinds are unknown. A retry may help.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +93,6 @@ struct DiscoveryState {
     questions: Mutex<BTreeMap<String, Question>>,
 }
 
-/// A question for the kinds of a group.
 struct Question {
     asked: Now,
     answer: watch::Receiver<Answer>,
@@ -264,7 +261,7 @@ async fn ask_until_answered(
     kind: ResourceType,
     answer: watch::Sender<Answer>,
 ) {
-    let (first, mut pause) = (environment.now(), FIRST_PAUSE);
+    let (first, [mut pause, longest]) = (environment.now(), PAUSES);
     loop {
         let asked = environment.now();
         let kinds = ask(&client, &kind).await;
@@ -276,9 +273,9 @@ async fn ask_until_answered(
             }
             return;
         }
-        let until = environment.now() + environment.jitter().spread(pause, SPREAD);
+        let until = environment.now() + environment.jitter().spread(pause, 0.2);
         environment.clock().sleep_until(Some(until)).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(longest);
     }
 }
 

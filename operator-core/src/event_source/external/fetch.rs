@@ -23,7 +23,7 @@ pub(super) enum Need {
     Known,
     /// No.
     Fresh,
-    /// No. A poll asks, and only for primaries that should be polled.
+    /// No, and only for a primary that should be polled.
     Polled,
 }
 

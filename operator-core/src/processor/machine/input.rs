@@ -124,12 +124,10 @@ pub enum Reschedule {
 impl Reschedule {
     /// The earlier one of what is requested so far and what the library requests.
     pub(crate) fn earlier(so_far: Option<Self>, again: Option<Duration>) -> Option<Self> {
-        let Some(again) = again else { return so_far };
-        Some(match so_far {
-            Some(Self::After(delay)) => Self::After(delay.min(again)),
-            Some(Self::Within(delay)) => Self::Within(delay.min(again)),
-            None => Self::Within(again),
-        })
+        match so_far {
+            Some(Self::After(delay)) => Some(Self::After(again.map_or(delay, |again| delay.min(again)))),
+            within => within.map(Self::delay).into_iter().chain(again).min().map(Self::Within),
+        }
     }
 
     pub(super) fn delay(self) -> Duration {
