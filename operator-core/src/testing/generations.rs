@@ -54,7 +54,7 @@ struct Shown {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct WatchLine {
     object: Item,
 }
 
@@ -134,7 +134,7 @@ impl ObservedGenerations {
     }
 
     fn line(&self, watch: &RequestTarget, line: &[u8]) {
-        if let Some(Line { object }) = parsed(line) {
+        if let Some(WatchLine { object }) = parsed(line) {
             self.note(watch, object, false);
         }
     }

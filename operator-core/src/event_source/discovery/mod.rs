@@ -32,11 +32,10 @@ use std::{
     time::Duration,
 };
 
-use futures::FutureExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::Client;
 use parking_lot::Mutex;
-use tokio::{sync::watch, task::JoinHandle};
+use tokio::{sync::Notify, task::JoinHandle};
 
 use super::EventSource;
 #[cfg(feature = "testing")]
@@ -95,12 +94,16 @@ struct DiscoveryState {
 
 struct Question {
     asked: Now,
-    answer: watch::Receiver<Answer>,
+    answer: Arc<Answer>,
     task: JoinHandle<()>,
 }
 
-/// The last answer, and when it was requested.
-type Answer = Option<(Now, Result<BTreeSet<String>, kube::Error>)>;
+#[derive(Default)]
+struct Answer {
+    /// The last one, and when it was requested.
+    last: Mutex<Option<(Now, Result<BTreeSet<String>, kube::Error>)>>,
+    changed: Notify,
+}
 
 impl Discovery {
     /// Knows nothing yet, and queries nothing.
@@ -184,13 +187,16 @@ impl Discovery {
         if !of_group.is_empty() {
             return Ok(of_group.iter().any(|found| found.serves(kind)));
         }
-        let (asked, mut answer) = self.question(kind);
-        tokio::select! {
-            biased;
-            () = answer.wait_for(Option::is_some).map(drop) => {}
-            () = self.0.environment.clock().sleep_until(Some(asked + PATIENCE)) => {}
+        let (asked, answer) = self.question(kind);
+        let changed = answer.changed.notified();
+        if answer.last.lock().is_none() {
+            tokio::select! {
+                biased;
+                () = changed => {}
+                () = self.0.environment.clock().sleep_until(Some(asked + PATIENCE)) => {}
+            }
         }
-        let source = match &*answer.borrow() {
+        let source = match &*answer.last.lock() {
             Some((_, Ok(served))) => return Ok(served.contains(kind.kind())),
             Some((_, Err(kube::Error::Api(status)))) => kube::Error::Api(status.clone()),
             Some((_, Err(error))) => kube::Error::Service(error_chain(error).into()),
@@ -200,19 +206,20 @@ impl Discovery {
     }
 
     /// When the current question for a kind's group was asked, and its answer. A valid answer isn't requested again.
-    fn question(&self, kind: &ResourceType) -> (Now, watch::Receiver<Answer>) {
+    fn question(&self, kind: &ResourceType) -> (Now, Arc<Answer>) {
         let DiscoveryState { clients, environment, subscribers, .. } = &*self.0;
         let now = environment.now();
-        let is_old = |question: &Question| matches!(&*question.answer.borrow(), Some((asked, Ok(_))) if now - *asked >= FRESH);
+        let is_old = |question: &Question| matches!(&*question.answer.last.lock(), Some((asked, Ok(_))) if now - *asked >= FRESH);
         let mut questions = self.0.questions.lock();
         let known = questions.get(&kind.api_version()).filter(|question| !is_old(question));
         if let Some(Question { asked, answer, .. }) = known {
-            return (*asked, answer.clone());
+            return (*asked, Arc::clone(answer));
         }
-        let (sender, answer) = watch::channel(None);
+        let answer = Arc::<Answer>::default();
         let (client, subscribers) = (clients.direct.clone(), Arc::clone(subscribers));
-        let asking = ask_until_answered(client, environment.clone(), subscribers, kind.clone(), sender);
-        let question = Question { asked: now, answer: answer.clone(), task: environment.spawn(asking) };
+        let asking =
+            ask_until_answered(client, environment.clone(), subscribers, kind.clone(), Arc::clone(&answer));
+        let question = Question { asked: now, answer: Arc::clone(&answer), task: environment.spawn(asking) };
         questions.insert(kind.api_version(), question);
         (now, answer)
     }
@@ -259,14 +266,15 @@ async fn ask_until_answered(
     environment: Environment,
     subscribers: Arc<Subscribers>,
     kind: ResourceType,
-    answer: watch::Sender<Answer>,
+    answer: Arc<Answer>,
 ) {
     let (first, [mut pause, longest]) = (environment.now(), PAUSES);
     loop {
         let asked = environment.now();
         let kinds = ask(&client, &kind).await;
         let is_answered = kinds.is_ok();
-        let has_failed = answer.send_replace(Some((asked, kinds))).is_some();
+        let has_failed = answer.last.lock().replace((asked, kinds)).is_some();
+        answer.changed.notify_waiters();
         if is_answered {
             if has_failed || environment.now() - first >= PATIENCE {
                 subscribers.wake(kind.group());
