@@ -1,7 +1,5 @@
-//! The one task of the listener: it accepts connections, answers them, and keeps the metrics in order.
-//!
-//! A client that is silent, slow or greedy can't keep the others out: a new connection waits for [`GRACE`] at most, unless
-//! more than [`MOST_CONNECTIONS`] come in that time.
+//! The one task of the listener: it accepts connections, answers them, and keeps the metrics in order. A client that is
+//! silent, slow or greedy can't keep the others out.
 
 use std::{
     io,
