@@ -20,7 +20,10 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc, thread};
 
-use operator_core::observe::{Observation, Observer, RunEnd};
+use operator_core::{
+    observe::{Observation, Observer, RunEnd},
+    testing::ObservedGenerations,
+};
 use parking_lot::Mutex;
 
 /// The number of different failures that are reported.
@@ -37,6 +40,9 @@ struct Inner {
     others: BTreeMap<String, usize>,
     /// The errors of all failed runs.
     said: Vec<String>,
+    /// What each operator has said about generations.
+    generations: Vec<ObservedGenerations>,
+    ignores_generations: bool,
 }
 
 /// Failures whose errors contain these words.
@@ -56,6 +62,11 @@ impl Failures {
     /// Runs may fail with an error that contains `words`: chance decides whether any does.
     pub fn allow(&self, words: impl Into<String>) {
         self.announce(words.into(), false);
+    }
+
+    /// The test counts something else in `observedGeneration`: no status is judged by it.
+    pub fn ignore_generations(&self) {
+        self.0.lock().ignores_generations = true;
     }
 
     /// How many runs have failed with an error that contains `words`.
@@ -81,13 +92,21 @@ impl Failures {
         }
     }
 
-    /// The failures that weren't announced, a line each.
+    /// Judges the statuses of an operator, too.
+    pub(crate) fn also(&self, generations: ObservedGenerations) {
+        self.0.lock().generations.push(generations);
+    }
+
+    /// The failures that weren't announced, and statuses that can't be right, a line each.
     fn surprises(&self) -> Vec<String> {
         let inner = self.0.lock();
         let mut lines: Vec<_> =
             inner.others.iter().take(MOST).map(|(run, times)| format!("{times} × {run}")).collect();
         if let Some(further) = inner.others.len().checked_sub(MOST).filter(|further| *further > 0) {
             lines.push(format!("and {further} more"));
+        }
+        if !inner.ignores_generations {
+            lines.extend(inner.generations.iter().flat_map(ObservedGenerations::violations));
         }
         lines
     }

@@ -19,7 +19,7 @@ use operator_core::{
     ControllerBuilder, ObjectKey, Operator, OperatorBuilder, Workflow,
     controller::IntoController,
     resource::KubeObject,
-    testing::{Profile, TestCluster, TestOperator},
+    testing::{ObservedGenerations, Profile, TestCluster, TestOperator},
 };
 use serde_json::Value;
 
@@ -183,9 +183,14 @@ impl<K: TestObject> Scene<K> {
         ObjectKey::namespaced(&self.namespace, name)
     }
 
-    /// An operator without controllers yet, for this cluster. A failed run of it has to be announced.
+    /// An operator without controllers yet, for this cluster. A failed run of it has to be announced, and each status that
+    /// it writes has to be about a generation that its run was given.
     pub fn operator(&self) -> OperatorBuilder {
-        self.cluster.connect(Operator::builder()).observer(Arc::new(self.failures.clone()))
+        let generations = ObservedGenerations::default();
+        let builder = self.cluster.connect(Operator::builder()).transport(generations.hook());
+        let builder = builder.observer(Arc::new(generations.clone()));
+        self.failures.also(generations);
+        builder.observer(Arc::new(self.failures.clone()))
     }
 
     /// Starts an operator with one controller.

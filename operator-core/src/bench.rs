@@ -17,7 +17,7 @@ use crate::{
 pub use crate::{
     cache::{config::InformerSettings, informer::Sizes},
     operations::matcher::{matches_owned_fields, merged, still_owned},
-    processor::machine::{Effect, Input, Machine, MachineConfig, Outcome, Run, RunId},
+    processor::machine::{Effect, Input, Machine, MachineConfig, Outcome, Reschedule, Run, RunId},
     resource::uid::Uid,
     workflow::{
         declare::graph::Graph,

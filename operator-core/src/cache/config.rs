@@ -59,6 +59,8 @@ pub struct InformerSettings {
     /// Entries of `managedFields` are kept for these field managers only; by default for none. Their `fieldsV1` is kept
     /// as the server sent it: as JSON text, because a tree would take many times the memory of the object itself.
     pub own_managers: Vec<String>,
+    /// The keys of the annotations on which the library's decisions rest: a transform doesn't drop them.
+    pub(crate) annotations: Vec<String>,
     /// If an object that is known can no longer be decoded, take over its metadata: its deletion timestamp, finalizers
     /// and version. The rest stays as it was decoded last. By default the whole older state stays.
     pub take_over_metadata: bool,
@@ -88,6 +90,7 @@ impl InformerSettings {
             initial_list: InitialList::default(),
             watch_timeout: Duration::from_secs(90),
             own_managers: Vec::new(),
+            annotations: Vec::new(),
             take_over_metadata: false,
             is_checked: true,
             is_asked: false,

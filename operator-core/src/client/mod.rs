@@ -15,10 +15,11 @@
 //! - A write is sent once. kube's default client repeats any method, POST too, up to 15 times; if a write took effect
 //!   and was answered with 504, the repetition is a second write.
 //! - Every request but a watch or a followed log ends within `REQUEST_DEADLINE`, 30 seconds, with an answer or an
-//!   error, and so does each attempt of a read; a list ends after a minute of silence. If there is a budget, the
-//!   time begins when the budget lets the request go: a write that was never sent doesn't end like one whose outcome is
-//!   unknown, and a read doesn't end before its turn.
-//! - All clients share one budget, and each attempt of a read counts. A watch neither counts nor waits.
+//!   error, and so does each attempt of a read, of which none begins after a minute; a list ends after a minute of
+//!   silence. If there is a budget, the time begins when the budget lets the request go: a write that was never sent
+//!   doesn't end like one whose outcome is unknown, and a read doesn't end before its turn.
+//! - All clients share one budget, those for other clusters too, and each attempt of a read counts. A watch neither
+//!   counts nor waits.
 //! - The transport hook sees each attempt of a request, below any retry.
 //! - After [`Clients::close`] no request is sent any more, even if a client is still in use.
 //! - If an operator takes part in a leader election, no write is sent outside of its term. Each write checks the clock
@@ -138,6 +139,9 @@ pub struct Clients {
     /// For writes, lists and watches: each request is sent once, and the caller decides what to do next.
     pub direct: Client,
     fence: Fence,
+    budget: Option<BudgetLayer>,
+    /// The last hook for other clusters.
+    pub(crate) measures: Option<TransportHook>,
 }
 
 impl fmt::Debug for Clients {
@@ -176,24 +180,21 @@ impl Clients {
         let budget = budget.map(|budget| BudgetLayer::new(budget, *clock));
         // A retry and a budget call their service later, and a boxed one can't be cloned for that: hence the buffer.
         let buffer = BufferLayer::new(REQUESTS_IN_FLIGHT);
-        let direct = transport(config, hooks, &fence)?.with_layer(&deadline);
-        let direct = match &budget {
-            Some(budget) => direct.with_layer(&buffer).with_layer(budget).build(),
-            None => direct.build(),
-        };
+        let direct = once(transport(config, hooks, &fence)?, budget.as_ref());
         // The deadline of each attempt begins with its turn: waiting for the turn says nothing about the server.
         let reads = transport(config, hooks, &fence)?
             .with_layer(&deadline)
             .with_layer(&buffer)
-            .with_layer(&option_layer(budget))
+            .with_layer(&option_layer(budget.clone()))
             .with_layer(&RetryLayer::new(RetryReads::new(environment.jitter())))
             .build();
-        Ok(Self { reads, direct, fence })
+        Ok(Self { reads, direct, fence, budget, measures: None })
     }
 
-    /// A client for lists and watches in another cluster, which stops with these.
+    /// A client for lists and watches in another cluster, which stops with these and shares their budget.
     pub(crate) fn elsewhere(&self, config: &Config, hooks: &[TransportHook]) -> Result<Client, Error> {
-        Ok(transport(config, hooks, &self.fence)?.with_layer(&deadline()).build())
+        let hooks: Vec<_> = hooks.iter().chain(&self.measures).cloned().collect();
+        Ok(once(transport(config, &hooks, &self.fence)?, self.budget.as_ref()))
     }
 
     /// Stops sending. Requests that were sent before may still be answered.
@@ -204,6 +205,15 @@ impl Clients {
     /// When writes may be sent, if that isn't always.
     pub(crate) fn term(&self) -> Option<&Term> {
         self.fence.term()
+    }
+}
+
+/// A client that sends each request once.
+fn once(transport: ClientBuilder<Transport>, budget: Option<&BudgetLayer>) -> Client {
+    let client = transport.with_layer(&deadline());
+    match budget {
+        Some(budget) => client.with_layer(&BufferLayer::new(REQUESTS_IN_FLIGHT)).with_layer(budget).build(),
+        None => client.build(),
     }
 }
 

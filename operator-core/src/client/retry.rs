@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, Request, Response, StatusCode, header::RETRY_AFTER};
 use kube::client::Body;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 use tower::{BoxError, retry::Policy};
 
 use super::ResponseBody;
@@ -14,8 +14,8 @@ use crate::environment::Jitter;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// The random share by which a pause may be longer.
 const SPREAD: f64 = 2.0;
-/// The time that all pauses of one request may take. After that the caller gets the refusal, and tries again later: a run
-/// doesn't keep its place for as long as a server in maintenance asks.
+/// The time from the beginning of the first attempt to that of the last one. After that the caller gets the refusal, and
+/// tries again later: a run doesn't keep its place for as long as a server in maintenance asks.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Repeats a request that the server refuses for now: 429, 503 or 504. The pauses grow, and are at least as long as
@@ -27,12 +27,14 @@ const LONGEST: Duration = Duration::from_secs(60);
 pub(super) struct RetryReads {
     jitter: Jitter,
     repeated: u32,
-    paused: Duration,
+    began: Option<Instant>,
+    /// The time since then, when the last attempt ended or was to begin.
+    passed: Duration,
 }
 
 impl RetryReads {
     pub(super) fn new(jitter: &Jitter) -> Self {
-        Self { jitter: jitter.clone(), repeated: 0, paused: Duration::ZERO }
+        Self { jitter: jitter.clone(), repeated: 0, began: None, passed: Duration::ZERO }
     }
 
     /// How long to wait before the request is repeated; `None` if it isn't.
@@ -46,8 +48,8 @@ impl RetryReads {
         }
         let pause = self.jitter.spread(FIRST_PAUSE * 2_u32.pow(self.repeated), SPREAD);
         let pause = pause.max(retry_after(answer.headers()).unwrap_or_default());
-        let paused = self.paused.checked_add(pause).filter(|paused| *paused <= LONGEST)?;
-        (self.repeated, self.paused) = (self.repeated + 1, paused);
+        let passed = self.passed.checked_add(pause).filter(|passed| *passed <= LONGEST)?;
+        (self.repeated, self.passed) = (self.repeated + 1, passed);
         Some(pause)
     }
 }
@@ -66,10 +68,14 @@ impl Policy<Request<Body>, Response<ResponseBody>, BoxError> for RetryReads {
         _: &mut Request<Body>,
         answer: &mut Result<Response<ResponseBody>, BoxError>,
     ) -> Option<Sleep> {
+        self.passed = self.passed.max(self.began.map_or(Duration::ZERO, |began| began.elapsed()));
         answer.as_ref().ok().and_then(|answer| self.pause(answer)).map(sleep)
     }
 
     fn clone_request(&mut self, request: &Request<Body>) -> Option<Request<Body>> {
+        if self.repeated == 0 {
+            self.began = Some(Instant::now());
+        }
         // A body that is a stream can be sent only once; reads have none.
         let mut again = Request::new(request.body().try_clone()?);
         again.method_mut().clone_from(request.method());

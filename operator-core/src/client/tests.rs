@@ -138,6 +138,22 @@ async fn each_attempt_of_a_read_takes_a_place() {
     assert!(before.elapsed() >= Duration::from_secs(3));
 }
 
+/// A gateway gives up after a while, too: the pauses alone say little about how long a run waits.
+#[tokio::test(start_paused = true)]
+async fn however_slowly_a_read_is_refused_none_of_its_attempts_begins_after_a_minute() {
+    for seconds in [0, 1, 10, 29] {
+        let server = server(None, usize::MAX, Duration::from_secs(seconds));
+        let before = Instant::now();
+        server.reads().get("map").await.expect_err("it is refused for ever");
+        let last = *server.seconds().last().expect("an attempt");
+        assert!(last <= 60, "answered after {seconds} s each: the last attempt began after {last} s");
+        assert!(before.elapsed() <= Duration::from_secs(90), "{:?}", before.elapsed());
+        // Each request has a minute of its own.
+        server.reads().get("map").await.expect_err("it is refused for ever");
+        assert!(server.seconds().len() > 2, "{:?}", server.seconds());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_dropped_while_it_waits_takes_no_place() {
     let server = server(budget(1, 1), 0, AT_ONCE);
@@ -206,6 +222,37 @@ async fn a_server_in_the_process_is_told_who_asks_and_hears_nothing_after_the_en
     clients.close();
     maps.get("one").await.expect_err("nothing is sent any more");
     assert_eq!(*asked.lock(), [["bob"]]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_to_other_clusters_are_measured_and_share_the_budget() {
+    let server = server(budget(1, 1), 0, AT_ONCE);
+    let arrivals = Arc::clone(&server.arrivals);
+    let start = Instant::now();
+    let there = TransportHook::server(move || {
+        let arrivals = Arc::clone(&arrivals);
+        BoxService::new(service_fn(move |_: Request<Body>| {
+            arrivals.lock().push((start.elapsed().as_secs(), "there".to_owned()));
+            async { Ok::<_, BoxError>(Response::new(body("{}"))) }
+        }))
+    });
+    let measured = Arc::new(AtomicUsize::new(0));
+    let counts = Arc::clone(&measured);
+    let measures = TransportHook::new(move |inner| {
+        let counts = Arc::clone(&counts);
+        BoxService::new(ServiceExt::<Request<Body>>::map_request(inner, move |request| {
+            counts.fetch_add(1, Ordering::Relaxed);
+            request
+        }))
+    });
+    let config = Config::new("http://there.invalid".parse().expect("a valid address"));
+    let clients = Clients { measures: Some(measures), ..server.clients.clone() };
+    let client = clients.elsewhere(&config, &[there]);
+    let maps = Api::<ConfigMap>::namespaced(client.expect("a client"), "default");
+    server.direct().get("here").await.expect("an answer");
+    maps.get("there").await.expect("an answer");
+    maps.get("there").await.expect("an answer");
+    assert_eq!((server.seconds(), measured.load(Ordering::Relaxed)), (vec![0, 1, 2], 2));
 }
 
 /// A client whose server takes `delay` for each answer, and that may write within the term only.

@@ -7,13 +7,14 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
+use tokio::time::Instant;
 
 use super::{Dispatcher, Done, failure::RunFailure, report::Report};
 use crate::{
     environment::fenced,
     observe::error_chain,
     operations::{self, TRIED_AGAIN_AFTER},
-    processor::{FailureKind, Outcome},
+    processor::{FailureKind, Outcome, Reschedule},
     reconciler::{AnyContext, AnyRun, RunError},
     resource::AnyObject,
     results::failure_kind::of_several,
@@ -43,7 +44,7 @@ impl Dispatcher {
                     Done::FinalizerRemoved => Outcome::FinalizerRemoved,
                     Done::Reconciled { reschedule } => {
                         let again = context.findings().status_is_incomplete().then_some(TRIED_AGAIN_AFTER);
-                        Outcome::Success { reschedule: reschedule.into_iter().chain(again).min() }
+                        Outcome::Success { reschedule: Reschedule::earlier(reschedule, again) }
                     }
                 };
             }
@@ -104,13 +105,7 @@ impl Dispatcher {
             }
             self.patch_status(status, &*primary, context).await.map_err(RunFailure::of_write)
         };
-        match self.timeout {
-            Some(limit) => {
-                let write = tokio::time::timeout(limit, write).await;
-                write.unwrap_or_else(|_| Err(RunFailure::of_timeout(limit)))
-            }
-            None => write.await,
-        }
+        self.in_time(Instant::now(), write).await
     }
 
     /// A failure, as a status function sees it.

@@ -41,13 +41,14 @@ mod tests;
 use std::{sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::{
     environment::fenced_future,
     observe::RunKind,
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
-    processor::{Outcome, Run, RunExecutor},
+    processor::{Outcome, Reschedule, Run, RunExecutor},
     reconciler::{AnyContext, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus},
     resource::{AnyObject, Object},
     results::WorkflowError,
@@ -86,7 +87,7 @@ impl RunExecutor for Runs {
 enum Done {
     Nothing,
     FinalizerRemoved,
-    Reconciled { reschedule: Option<Duration> },
+    Reconciled { reschedule: Option<Reschedule> },
 }
 
 impl Dispatcher {
@@ -120,8 +121,12 @@ impl Dispatcher {
         });
         // Before any wait: from now on, a run that is dropped reports that.
         let report = Report::start(&self.shared.writer, &run, &because);
-        let held = context.hold_primary().await;
+        let began = Instant::now();
+        let hold = async { context.hold_primary().await.map_err(RunFailure::of_write) };
+        let held = self.in_time(began, hold).await;
         let primary = newest::known(&self.shared.primary, &run);
+        // A run that ends before it has looked says so about this state.
+        primary.iter().for_each(|primary| context.work_on(primary));
         let kind = self.shared.primary.resource_type();
         let meta = primary.as_deref().map(Object::meta);
         let span = report::span(&self.shared.writer, kind, &run, meta, &because);
@@ -129,17 +134,21 @@ impl Dispatcher {
             let mut report = report;
             tracing::debug!("run starts");
             let primary = match held {
-                Ok(()) => newest::live_if_in_doubt(&self.shared, &run, primary).await,
-                Err(error) => Err(error),
+                Ok(()) => {
+                    let look = newest::live_if_in_doubt(&self.shared, &run, primary);
+                    let look =
+                        async { context.writing_run().noted(look.await).map_err(RunFailure::of_write) };
+                    self.in_time(began, look).await
+                }
+                Err(failure) => Err(failure),
             };
-            let primary = context.writing_run().noted(primary);
             let result = match primary {
-                Ok(Some(primary)) => self.work_in_time(primary, context, &mut report).await,
+                Ok(Some(primary)) => self.in_time(began, self.work(primary, context, &mut report)).await,
                 Ok(None) => {
                     report.succeeded();
                     return Outcome::Gone;
                 }
-                Err(error) => Err(RunFailure::of_write(error)),
+                Err(failure) => Err(failure),
             };
             self.conclude(result, context, &mut report).await
         }
@@ -147,15 +156,15 @@ impl Dispatcher {
         .await
     }
 
-    async fn work_in_time(
+    /// A part of a run that began then. It is dropped when the run's time is over.
+    async fn in_time<T>(
         &self,
-        primary: AnyObject,
-        context: &Arc<AnyContext>,
-        report: &mut Report<'_>,
-    ) -> Result<Done, RunFailure> {
-        let Some(limit) = self.timeout else { return self.work(primary, context, report).await };
-        let work = tokio::time::timeout(limit, self.work(primary, context, report));
-        work.await.unwrap_or_else(|_| Err(RunFailure::of_timeout(limit)))
+        began: Instant,
+        part: impl Future<Output = Result<T, RunFailure>>,
+    ) -> Result<T, RunFailure> {
+        let Some(limit) = self.timeout else { return part.await };
+        let rest = limit.saturating_sub(began.elapsed());
+        tokio::time::timeout(rest, part).await.unwrap_or_else(|_| Err(RunFailure::of_timeout(limit)))
     }
 
     async fn work(

@@ -335,6 +335,10 @@ impl SourceDeclaration for Declared {
             },
             is_asked: self.is_asked(),
             is_checked: self.is_checked(),
+            annotations: match &self.mapper {
+                Some(SecondaryToPrimary::Annotations(keys)) => keys.keys(),
+                _ => MappingAnnotations::default().keys(),
+            },
             ..settings.clone()
         };
         let resource_type = settings.resource_type.clone();

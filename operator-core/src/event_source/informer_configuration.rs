@@ -125,8 +125,10 @@ impl InformerConfiguration {
     /// What its informer is made of, if it has these `settings`. `marked`: it follows what the controller's dependents
     /// have written.
     pub(super) fn plan(&self, settings: InformerSettings, marked: bool, wiring: &Wiring) -> InformerPlan {
+        let annotations = wiring.marks.names().annotations().chain(settings.annotations);
         let settings = InformerSettings {
             own_managers: wiring.own_managers.clone(),
+            annotations: annotations.collect(),
             shard: self.shard().cloned(),
             // What is not decoded is not transformed.
             is_checked: settings.is_checked || self.decodes.transforms(),
@@ -248,16 +250,18 @@ macro_rules! informer_methods {
         /// those read by [`Context::fetch`](crate::Context::fetch) or
         /// [`Context::fetch_secondaries`](crate::Context::fetch_secondaries). Other reads can't wait for the server: they
         /// fail with [`NotHeld`](crate::operations::Error::NotHeld) for an object that exists. Indexes are not possible.
-        /// In a filter, and in the old half of an update, an object may have nothing but that metadata.
+        /// In a filter, and in the old half of an update, an object may have nothing but that metadata. The primaries of a
+        /// controller that is triggered on all events are always held in full, because their ends have to be shown.
         pub fn bounded(mut self, bounds: $crate::cache::Bounds<$object>) -> Self {
             self.$($informer).+.bound(&bounds);
             self
         }
 
         #[doc = concat!("Changes ", $what, " before they are kept, to save memory, for example by removing data that nothing reads. A later")]
-        /// call replaces an earlier one. Name, namespace, uid, version, generation, owners, finalizers and the deletion
-        /// timestamp are restored afterwards. A dependent compares with the result: don't remove fields that it sets. JOSDK:
-        /// `TransformingItemStore`.
+        /// call replaces an earlier one. Afterwards what the framework itself needs is restored: name, namespace, uid,
+        /// version, generation, owners, labels, finalizers, timestamps, managed fields, and the annotations that are its
+        /// marks or map an object to its primary. A dependent compares with the result: don't remove fields that it sets.
+        /// JOSDK: `TransformingItemStore`.
         pub fn transform(mut self, transform: impl Fn($object) -> $object + Send + Sync + 'static) -> Self {
             self.$($informer).+.transform::<$object>(std::sync::Arc::new(transform));
             self

@@ -89,7 +89,11 @@ impl PrimarySource {
             ..primaries.settings.clone()
         };
         let selects = settings.label_selector.is_some() || settings.field_selector.is_some();
-        let plan = primaries.plan(settings, false, wiring);
+        let mut plan = primaries.plan(settings, false, wiring);
+        if shows_ends {
+            // The reconciler is given the last state of a primary whose end no watch has shown, and nobody else has it.
+            plan.bounds = None;
+        }
         let indexers = plan.view.opens(primaries.indexers.clone());
         let events = Arc::new(PrimaryEvents {
             view: Arc::clone(&plan.view),

@@ -161,13 +161,16 @@ impl Operator {
         }
         let mut hooks = self.settings.hooks.clone();
         // The last hook: the operator gets what the others do to a request.
-        hooks.push(measuring(self.observers.clone(), *environment.clock()));
+        let measures = measuring(self.observers.clone(), *environment.clock());
+        hooks.push(measures.clone());
         let candidate = match &self.settings.leader_election {
             Some(election) => Some(Candidate::new(election, &config, &hooks, &environment).await?),
             None => None,
         };
         let term = candidate.as_ref().map(|candidate| candidate.term().clone());
-        let clients = Clients::in_term(&config, &hooks, self.settings.request_budget, &environment, term)?;
+        let mut clients =
+            Clients::in_term(&config, &hooks, self.settings.request_budget, &environment, term)?;
+        clients.measures = Some(measures);
         Box::pin(self.check_shards(&clients)).await?;
         if self.settings.check_definitions_at_start {
             // Rarely requested, and large.
@@ -249,6 +252,7 @@ impl Operator {
         if let Some(telling) = &running.telling {
             telling.end();
         }
+        running.discovery.end();
         if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
             tracing::warn!("a run blocks its thread and can't be dropped; it can no longer send anything");
         }

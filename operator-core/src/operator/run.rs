@@ -51,7 +51,12 @@ impl Operator {
     pub async fn run(&self) -> Result<Exit, Error> {
         let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
-        Box::pin(self.launch()).await?;
+        tokio::select! {
+            biased;
+            launched = Box::pin(self.launch()) => launched?,
+            _ = terminate.recv() => return Ok(Exit::Clean),
+            _ = interrupt.recv() => return Ok(Exit::Clean),
+        }
         let failed = async {
             match self.failed_at_start().await {
                 Some(error) => error,

@@ -32,7 +32,8 @@ mod shell;
 pub use error::Error;
 pub use governor::GovernorRateLimiter;
 pub(crate) use machine::{
-    DEFAULT_SPREAD, Effect, FailureKind, Input, Machine, MachineConfig, Outcome, Run, RunId, Snapshot,
+    DEFAULT_SPREAD, Effect, FailureKind, Input, Machine, MachineConfig, Outcome, Reschedule, Run, RunId,
+    Snapshot,
 };
 pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};
 pub(crate) use retry::{GenericRetry, RetryInfo};

@@ -19,7 +19,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{AnyContext, Context};
-use crate::{environment::Now, error::Permanent, resource::KubeObject};
+use crate::{environment::Now, error::Permanent, processor::Reschedule, resource::KubeObject};
 
 /// The state of an expectation. JOSDK: `ExpectationResult`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl<P: KubeObject> Context<P> {
     /// true. Returns whether it is waited for: if it is met already, it isn't. JOSDK: `checkAndSetExpectation`.
     ///
     /// Later runs call [`expectation`](Self::expectation) for its state. There is such a run when the time is up,
-    /// without a reschedule. A primary has one expectation at a time: a new one replaces it. It is kept in memory, and
+    /// without a reschedule, and the maximum interval applies until then. A primary has one expectation at a time: a new one replaces it. It is kept in memory, and
     /// is dropped with its primary, whatever triggers the reconciler; after a restart there is none.
     ///
     /// ```
@@ -203,11 +203,12 @@ impl AnyContext {
         self.shared().writer.environment.now()
     }
 
-    /// When the primary runs again, if user code asks for `wanted`: earlier if something else is due before.
-    pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Duration> {
+    /// When the primary runs again, if user code requests `wanted`: earlier if something else is due before.
+    pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Reschedule> {
         let due = |expected: &mut Expected| expected.due(self.now());
         let due = self.scope().look(due).flatten();
-        self.remembered().lock().again_after(wanted).into_iter().chain(due).min()
+        let again = self.remembered().lock().again_after().into_iter().chain(due).min();
+        Reschedule::earlier(wanted.map(Reschedule::After), again)
     }
 }
 
@@ -251,8 +252,9 @@ mod tests {
         assert!(expect(&context, "ready", &met));
         assert_eq!(context.expectation("ready"), Expectation::Waiting { left: WITHIN });
         assert_eq!(context.expectation("other"), Expectation::None, "of another name");
-        assert_eq!(context.any().again_after(None), Some(WITHIN));
-        assert_eq!(context.any().again_after(Some(WITHIN / 2)), Some(WITHIN / 2));
+        assert_eq!(context.any().again_after(None), Some(Reschedule::Within(WITHIN)));
+        let wanted = Some(Reschedule::After(WITHIN / 2));
+        assert_eq!(context.any().again_after(Some(WITHIN / 2)), wanted);
         tokio::time::advance(WITHIN).await;
         assert_eq!(context.expectation("ready"), Expectation::TimedOut);
         assert_eq!(context.any().again_after(None), None, "once is enough");
@@ -267,7 +269,7 @@ mod tests {
         let (_offline, context, met) = a_run();
         assert!(expect(&context, "ready", &met));
         tokio::time::advance(WITHIN * 2).await;
-        assert_eq!(context.any().again_after(None), Some(Duration::ZERO));
+        assert_eq!(context.any().again_after(None), Some(Reschedule::Within(Duration::ZERO)));
         assert_eq!(context.any().again_after(None), None);
     }
 

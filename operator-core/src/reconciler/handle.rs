@@ -120,10 +120,9 @@ impl Remembered {
         }
     }
 
-    /// When to run again, if user code requests `wanted`.
-    pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Duration> {
-        let latest = self.asked.then_some(ASKED_AGAIN_AFTER);
-        wanted.into_iter().chain(latest).chain(self.again_in).min()
+    /// When to run again, at the latest.
+    pub(crate) fn again_after(&self) -> Option<Duration> {
+        self.asked.then_some(ASKED_AGAIN_AFTER).into_iter().chain(self.again_in).min()
     }
 }
 

@@ -43,6 +43,12 @@ impl MappingAnnotations {
         self
     }
 
+    /// The keys.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        let keys = [&self.name, &self.namespace].into_iter().chain(&self.primary_type);
+        keys.map(ToString::to_string).collect()
+    }
+
     /// The annotations of objects that belong to `primary`.
     pub(crate) fn of(&self, primary: &ObjectKey, primary_type: &ResourceType) -> Vec<(String, String)> {
         let mut annotations = vec![(self.name.to_string(), primary.name().to_owned())];

@@ -6,7 +6,7 @@
 //! need; [`TestOperator`] is an operator inside a test, whose work can be waited for and counted; [`OtherSystem`] is a
 //! scripted system outside the cluster, for dependents that keep records there. [`eventually`] waits for anything else,
 //! [`Gate`] holds a run or a request, [`Audit`] says what an operator has asked of the API server, [`LogCapture`] what it
-//! has logged, and [`Relist`] makes its caches list again. The API servers themselves are in the
+//! has logged, [`ObservedGenerations`] whether its statuses are about what its runs were given, and [`Relist`] makes its caches list again. The API servers themselves are in the
 //! crate `test-cluster`, which doesn't depend on operators; the page "Testing with a control plane" of the
 //! documentation describes what else is possible.
 //!
@@ -23,6 +23,7 @@ mod cluster;
 mod context;
 mod dry_run;
 pub mod faults;
+mod generations;
 mod idle;
 #[cfg(test)]
 mod in_process_tests;
@@ -38,6 +39,7 @@ pub use audit::{Audit, Calls};
 pub use cluster::{Profile, TestCluster};
 pub use context::offline_context;
 pub use dry_run::{DryRun, Planned};
+pub use generations::ObservedGenerations;
 #[doc(hidden)]
 pub use idle::idle_node;
 pub use log::{LogCapture, LogLine};

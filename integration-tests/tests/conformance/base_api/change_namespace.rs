@@ -399,6 +399,36 @@ async fn what_is_kept_of_an_end_goes_with_its_namespace() -> Result<()> {
     Ok(())
 }
 
+/// The namespaces change before the condition of a node is met for the first time, and once more when its source runs.
+#[operator_test]
+async fn a_conditional_source_starts_in_the_namespaces_of_that_moment_and_follows_later_ones() -> Result<()> {
+    let (two, switch) = (Two::new("namespaces-conditional").await?, Switch::off());
+    let (first, second) = (&two.first, &two.second);
+    let workflow = workflow_of_one(wanted_map("a").needs(switch.clone()))?;
+    let controller = two.controller(&Script::idle()).workflow(&workflow);
+    let operator = two.start(controller).await?;
+    operator.settled().await?;
+    operator.operator().change_namespaces("web", only([second])).await?;
+    operator.settled().await?;
+    two.lists.take();
+    switch.turn(true);
+    operator.settled().await?;
+    let of_maps = |lists: BTreeSet<String>| lists.into_iter().filter(|line| line.contains("configmaps"));
+    let of = |scene: &Scene| ["list", "watch"].map(|verb| format!("{verb} configmaps {}", scene.namespace));
+    assert_eq!(of_maps(two.lists.take()).collect::<Vec<_>>(), of(second));
+    // What is deleted comes back: the source shows it.
+    second.api::<ConfigMap>().delete("two-a", &DeleteParams::default()).await?;
+    operator.settled().await?;
+    second.api::<ConfigMap>().get("two-a").await?;
+    operator.operator().change_namespaces("web", only([first, second])).await?;
+    operator.settled().await?;
+    assert_eq!(of_maps(two.lists.take()).collect::<Vec<_>>(), of(first), "the second one goes on");
+    first.api::<ConfigMap>().delete("one-a", &DeleteParams::default()).await?;
+    operator.settled().await?;
+    first.api::<ConfigMap>().get("one-a").await?;
+    Ok(())
+}
+
 /// On several threads, with real time: the former openings end while the sources follow other namespaces.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_run_starts_in_a_new_namespace_before_it_is_listed() -> Result<()> {

@@ -4,6 +4,7 @@
 use integration_tests::prelude::*;
 use operator_core::{
     PerResourcePollingEventSource,
+    cache::Bounds,
     event_source::ExternalResource,
     observe::{Cause, SourceIndex},
 };
@@ -71,5 +72,48 @@ async fn each_is_polled_and_run_again_until_it_is_gone() -> Result<()> {
     eventually("further polls", async || Ok((times("one") > one + 5).then_some(()))).await?;
     assert_eq!((times("two"), script.runs.of("two").len()), (two, runs), "it is asked for no more");
     operator.stop().await;
+    Ok(())
+}
+
+/// A controller that holds none, or one, of its primaries in full.
+#[operator_test]
+async fn primaries_that_are_not_held_in_full_are_polled_if_the_predicate_says_so() -> Result<()> {
+    const NAMES: [&str; 4] = ["one", "two", "three", "unpolled"];
+    for objects in [0, 1] {
+        let scene = Scene::new(&format!("per-resource-bounded-{objects}")).await?;
+        for name in NAMES {
+            scene.create(name, name).await?;
+        }
+        let asked = Arc::new(Mutex::new(BTreeMap::<String, usize>::new()));
+        let counts = Arc::clone(&asked);
+        let source = PerResourcePollingEventSource::new("answers", PERIOD, move |one: Arc<TestResource>| {
+            *counts.lock().entry(one.name_any()).or_default() += 1;
+            async { Ok::<_, anyhow::Error>(vec![Answer(0)]) }
+        });
+        let source = source.poll_when(|one: &TestResource| one.value() != "unpolled");
+        let bounds = Bounds::new(objects).with_template(TestResource::named("template", "unpolled"));
+        let script = Script::idle();
+        let controller = scene.controller(&script).bounded(bounds).watches(source);
+        let operator = scene.start(controller).await?;
+        let polled = || asked.lock().clone();
+        eventually("three polls of each", async || {
+            let enough = |name: &&str| polled().get(*name).is_some_and(|times| *times > 2);
+            Ok(NAMES[..3].iter().all(enough).then_some(()))
+        })
+        .await?;
+        assert_eq!(polled().get("unpolled"), None);
+        scene.set("unpolled", "polled").await?;
+        scene.set("one", "unpolled").await?;
+        eventually("a poll of the one, and the end of the other's", async || {
+            let before = polled();
+            eventually("further polls", async || Ok((polled()["three"] > before["three"] + 5).then_some(())))
+                .await?;
+            let after = polled();
+            let ended = before.get("one") == after.get("one");
+            Ok((ended && after.contains_key("unpolled")).then_some(()))
+        })
+        .await?;
+        operator.stop().await;
+    }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Additional invariants: one run at a time, successors, missed ends, and objects that only left a selection.
 
 use integration_tests::prelude::*;
+use operator_core::cache::Bounds;
 
 use crate::base_api::trigger_reconciler_on_all_event::{Seen, Told, nothing_is_kept, on_all_events, script};
 
@@ -99,5 +100,34 @@ async fn what_only_leaves_the_selection_has_not_ended() -> Result<()> {
     operator.settled().await?;
     assert_eq!(seen.all(), [Told::Alive, Told::Alive, Told::Gone], "one is still there, and two is not");
     nothing_is_kept(&operator).await;
+    Ok(())
+}
+
+/// Its last state was read in full, and nobody but the operator knows it when it is gone.
+#[operator_test]
+async fn a_missed_end_shows_the_last_state_whatever_the_bounds_are() -> Result<()> {
+    let scene = Scene::new("all-events-bounded").await?;
+    let (relist, ends) = (Relist::of("testresources"), Arc::new(Mutex::new(Vec::new())));
+    let script = Script::new({
+        let ends = Arc::clone(&ends);
+        move |_, primary: Arc<TestResource>, context| {
+            if context.primary_is_deleted() {
+                ends.lock().push(primary.spec.value.clone());
+            }
+            Box::pin(async { Ok(UpdateControl::no_update()) })
+        }
+    });
+    let bounds = Bounds::new(0).with_template(TestResource::named("template", "nobody's"));
+    let controller = on_all_events(&scene, &script).bounded(bounds);
+    let operator =
+        TestOperator::start(scene.operator().transport(relist.hook()).register(controller)).await?;
+    scene.create("one", "record-17").await?;
+    operator.settled().await?;
+    relist.cut_and_hold().await?;
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    relist.release();
+    operator.settled().await?;
+    assert_eq!(*ends.lock(), ["record-17"]);
     Ok(())
 }

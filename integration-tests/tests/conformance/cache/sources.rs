@@ -238,6 +238,24 @@ async fn what_is_transformed_is_kept_so() -> Result<()> {
     Ok(())
 }
 
+/// A transform that leaves nothing. What the framework needs is restored, so it knows its objects.
+#[operator_test]
+async fn what_is_no_longer_wanted_goes_whatever_a_transform_drops() -> Result<()> {
+    let scene = Scene::new("sources-emptied").await?;
+    let map =
+        |primary: &TestResource| (primary.value() != "none").then(|| map_of(primary, "a", primary.value()));
+    let emptied = InformerEventSource::<ConfigMap>::new().transform(|_| ConfigMap::default());
+    let workflow = workflow_of_one(node(map).named("a").informer(emptied))?;
+    let operator = scene.start_managed(&Script::idle(), &workflow).await?;
+    scene.create("one", "first").await?;
+    operator.settled().await?;
+    assert_eq!(scene.values().await?["one-a"], "first");
+    scene.set("one", "none").await?;
+    assert_eq!(operator.settled().await?.written(), ["DELETE configmaps/one-a -> 200"]);
+    assert!(scene.values().await?.is_empty());
+    Ok(())
+}
+
 #[operator_test]
 async fn only_metadata_is_asked_for() -> Result<()> {
     let scene = Scene::new("sources-metadata").await?;

@@ -2,13 +2,16 @@
 //! an event and without a change of the primary.
 //!
 //! [`refusals`] refuses each write that an operator makes with each answer that a server can give. [`obstacles`] puts objects and
-//! definitions in the way. [`retry`] ends each cause of a failure at a random moment. Each test has a server of its own, inside the
-//! process and in virtual time.
+//! definitions in the way. [`retry`] ends each cause of a failure at a random moment, [`waits`] has the longest waits, and in
+//! [`apis`] a part of the API is down. Each test
+//! has a server of its own, inside the process and in virtual time.
 
+mod apis;
 mod obstacles;
 mod refusals;
 mod retry;
 mod schema;
+mod waits;
 
 use integration_tests::prelude::*;
 use k8s_openapi::{api::core::v1::Event, apimachinery::pkg::apis::meta::v1::Condition};

@@ -16,6 +16,7 @@ mod memory;
 mod others;
 mod panics;
 mod roles;
+mod shapes;
 mod spread;
 mod stale;
 mod stories;
@@ -99,7 +100,7 @@ pub(super) async fn under(
 }
 
 /// The same with other layers of the transport.
-async fn under_hooks(
+pub(super) async fn under_hooks(
     hooks: impl IntoIterator<Item = TransportHook>,
     scene: &Scene,
     controller: impl IntoController,

@@ -50,6 +50,9 @@ impl Engine {
                     listing.keys.remove(&key);
                 }
                 // The collection isn't there yet: objects with lower versions may still be shown.
+                if let Some(key) = item.key() {
+                    state.overlay.ended(scope, key, item.resource_version());
+                }
                 self.vanished(state, scope, item);
             }
         }

@@ -1,6 +1,6 @@
 //! Reads one live object, past everything that is known about it: the only code that does so, for reads and for writes.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use http::{HeaderValue, Request, header};
 use kube::{Client, client::Body, core::Status};
@@ -16,9 +16,6 @@ use crate::{
     client::{exchange, is_end_of},
     resource::{ObjectKey, ResourceType},
 };
-
-/// The maximum time for a read, including the wait for a request budget.
-const DEADLINE: Duration = Duration::from_secs(60);
 
 /// An object that couldn't be read.
 #[derive(Debug)]
@@ -72,9 +69,7 @@ pub(in crate::cache) async fn object(
 ) -> Result<Option<Arc<TextObject>>, Error> {
     let kind = &collection.resource_type;
     let refused = |reason| Error::Get { object: path(kind, key), reason, status: None };
-    let read = read_live(&collection.client, kind, key, collection.accept());
-    let read = tokio::time::timeout(DEADLINE, read).await;
-    let read = read.map_err(|_| refused(format!("no answer within {} s", DEADLINE.as_secs())))?;
+    let read = read_live(&collection.client, kind, key, collection.accept()).await;
     let Some(item) = read? else { return Ok(None) };
     match face.take(&Item::of(item.get())) {
         Decoded::Object { kept, .. } => Ok(Some(kept)),

@@ -16,7 +16,7 @@ use crate::{
 };
 
 use super::{
-    Collection,
+    Collection, LONGEST_RETRY_AFTER,
     decode::{self, Line, Page},
     failure::Failure,
     fsm::{Command, Fsm, Input, Publish},
@@ -84,7 +84,8 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
             Command::Wait(delay) => {
                 // The connection goes before the wait, not after it.
                 watch = None;
-                tokio::time::sleep(environment.jitter().spread(delay, WAIT_SPREAD)).await;
+                let delay = environment.jitter().spread(delay, WAIT_SPREAD).min(LONGEST_RETRY_AFTER);
+                tokio::time::sleep(delay).await;
                 (Input::Waited, Received::Nothing)
             }
         };

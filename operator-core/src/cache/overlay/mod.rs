@@ -66,6 +66,8 @@ struct WatchProgress {
     seen_before: BTreeMap<String, ResourceVersion>,
     /// Everything up to this version has been seen; `None` before the first list is complete.
     last_sync: Option<ResourceVersion>,
+    /// Ends that a streamed list has shown before its own end, with their versions.
+    ends: BTreeMap<ObjectKey, ResourceVersion>,
     /// The versions of the recent entries, which the collection has not passed yet.
     recent: BTreeSet<(ResourceVersion, ObjectKey)>,
     /// Own versions that the collection has not passed yet.
@@ -105,12 +107,21 @@ impl Overlay {
 
     /// The version up to which all events of an object have been seen.
     pub(super) fn seen(&self, scope: ScopeIndex, key: &ObjectKey) -> Option<ResourceVersion> {
-        self.collections.get(&scope)?.seen(key.namespace())
+        let collection = self.collections.get(&scope)?;
+        collection.seen(key.namespace()).max(collection.ends.get(key).copied())
+    }
+
+    /// A list that isn't complete yet has shown the end of an object.
+    pub(super) fn ended(&mut self, scope: ScopeIndex, key: ObjectKey, version: Option<ResourceVersion>) {
+        if let (Some(collection), Some(version)) = (self.collections.get_mut(&scope), version) {
+            collection.ends.insert(key, version);
+        }
     }
 
     /// Whether former collections had seen more than its list-watch has shown.
     pub(super) fn is_behind(&self, scope: ScopeIndex) -> bool {
-        self.collections.get(&scope).is_some_and(|collection| !collection.seen_before.is_empty())
+        let is_behind = |of: &WatchProgress| !of.seen_before.is_empty() || !of.ends.is_empty();
+        self.collections.get(&scope).is_some_and(is_behind)
     }
 
     /// Whether an event of this collection waits for an own write to end.
@@ -228,6 +239,7 @@ impl Overlay {
         let Some(collection) = self.collections.get_mut(&scope) else { return advanced };
         collection.last_sync = collection.last_sync.max(Some(version));
         collection.seen_before.retain(|_, seen| *seen > version);
+        collection.ends.retain(|_, end| *end > version);
         for (_, key) in take_passed(&mut collection.recent, version) {
             self.recent.remove(&key);
             advanced.not_shown.push(key);
@@ -244,6 +256,7 @@ impl Overlay {
         if let Some(collection) = self.collections.get_mut(&scope) {
             collection.last_sync = None;
             collection.seen_before.clear();
+            collection.ends.clear();
         }
         self.advance(scope, version)
     }
@@ -304,7 +317,12 @@ impl Overlay {
             }
             self.collections.insert(*new, collection);
         }
-        for WatchProgress { recent, own, .. } in left {
+        for WatchProgress { recent, own, ends, .. } in left {
+            for (key, end) in ends {
+                if let Some(collection) = self.collection_of(&key) {
+                    collection.ends.insert(key, end);
+                }
+            }
             for (version, key) in recent {
                 if let Some(collection) = self.collection_of(&key) {
                     collection.recent.insert((version, key));

@@ -36,8 +36,8 @@ pub(crate) trait Kind: fmt::Debug + Send + Sync {
     /// Whether it can be decoded.
     fn check(&self, text: &str) -> Result<(), String>;
 
-    /// The result of the user's transform; `None` if there is none.
-    fn transformed(&self, object: &dyn Object) -> Option<Result<AnyObject, String>>;
+    /// The result of the user's transform, with the annotations that have these keys; `None` if there is no transform.
+    fn transformed(&self, object: &dyn Object, keys: &[String]) -> Option<Result<AnyObject, String>>;
 
     /// Whether there is a transform.
     fn transforms(&self) -> bool;
@@ -92,9 +92,9 @@ impl<K: KubeObject> Kind for Of<K> {
         decode::<K>(text).map(drop)
     }
 
-    fn transformed(&self, object: &dyn Object) -> Option<Result<AnyObject, String>> {
+    fn transformed(&self, object: &dyn Object, keys: &[String]) -> Option<Result<AnyObject, String>> {
         let (transform, object) = (self.transform.as_ref()?, object.typed_ref::<K>()?);
-        Some(transformed(object.clone(), transform).map(|object| Arc::new(object) as AnyObject))
+        Some(transformed(object.clone(), transform, keys).map(|object| Arc::new(object) as AnyObject))
     }
 
     fn transforms(&self) -> bool {
@@ -124,7 +124,7 @@ fn fill_types(object: &mut dyn Any, resource_type: &ResourceType) {
     }
 }
 
-fn transformed<K: KubeObject>(object: K, transform: &Transform<K>) -> Result<K, String> {
+fn transformed<K: KubeObject>(object: K, transform: &Transform<K>, keys: &[String]) -> Result<K, String> {
     // The decisions of the library rest on these fields, so a function that clears them must not break it.
     let before = object.meta().clone();
     let mut object =
@@ -138,6 +138,14 @@ fn transformed<K: KubeObject>(object: K, transform: &Transform<K>) -> Result<K, 
     after.owner_references = before.owner_references;
     after.finalizers = before.finalizers;
     after.deletion_timestamp = before.deletion_timestamp;
+    after.creation_timestamp = before.creation_timestamp;
+    after.labels = before.labels;
+    after.managed_fields = before.managed_fields;
+    let annotations = before.annotations.into_iter().flatten().filter(|(key, _)| keys.contains(key));
+    let mut annotations = annotations.peekable();
+    if annotations.peek().is_some() {
+        after.annotations.get_or_insert_default().extend(annotations);
+    }
     Ok(object)
 }
 

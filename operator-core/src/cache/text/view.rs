@@ -62,6 +62,8 @@ pub(crate) struct View {
     resource_type: ResourceType,
     keeping: Keeping,
     kind: AnyKind,
+    /// The keys of the annotations that a transform doesn't drop.
+    annotations: Vec<String>,
     memo: Arc<Memo>,
     /// Distinguishes the user's indexes of several informers that share their objects.
     id: u64,
@@ -109,6 +111,7 @@ impl View {
             resource_type: settings.resource_type.clone(),
             keeping: Keeping::new(&settings.resource_type, &settings.own_managers),
             kind,
+            annotations: settings.annotations.clone(),
             memo,
             // The informer of the primaries: a run follows.
             is_read_at_once: AtomicBool::new(settings.take_over_metadata || settings.is_asked),
@@ -207,7 +210,7 @@ impl View {
 
     /// The same for one that was already decoded. It is remembered unchanged if the user's transform panics.
     pub(in crate::cache) fn answer_of(&self, answer: AnyObject) -> Answer {
-        let transformed = self.kind.transformed(&*answer).and_then(Result::ok);
+        let transformed = self.kind.transformed(&*answer, &self.annotations).and_then(Result::ok);
         let object = transformed.unwrap_or(answer);
         let key = ObjectKey::in_meta(object.meta());
         let kept = self.keep(&*object).and_then(|kept| Ok((self.decode(&kept)?, kept)));
@@ -255,7 +258,7 @@ impl View {
             Ok(None) => return Ok(Arc::new(kept)),
             Err(error) => return Err((Arc::new(kept), self.resource_type.masked(error))),
         };
-        let Some(transformed) = self.kind.transformed(&*object) else {
+        let Some(transformed) = self.kind.transformed(&*object, &self.annotations) else {
             let kept = Arc::new(kept);
             kept.opened_as(&self.memo, &object);
             return Ok(kept);

@@ -5,6 +5,7 @@
 //!        │ appears, or goes; can be watched again              ▲
 //!        └──▶ wakes the primaries of the subscribers           │
 //! GET /apis/<group>/<version> ──kept for a minute──────────────┘ kinds without a definition
+//!        └── asked by a task of its own, until there is an answer
 //! ```
 //!
 //! # Guarantees
@@ -14,6 +15,8 @@
 //! - As long as the definitions aren't known, or can no longer be watched, there is no answer, rather than a wrong one.
 //!   No caller waits for an answer that can't come; callers without an answer are notified when there are answers
 //!   again.
+//! - A group whose API server is down holds up no run for longer than [`PATIENCE`], counted from the question. After a
+//!   failure no run waits at all.
 //! - Its health is reported like that of an event source, for each controller that has queried it.
 //!
 //! # Assumptions
@@ -30,8 +33,9 @@ use std::{
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
+use kube::Client;
 use parking_lot::Mutex;
-use tokio::task::JoinHandle;
+use tokio::{sync::Notify, task::JoinHandle};
 
 use super::EventSource;
 #[cfg(feature = "testing")]
@@ -40,7 +44,7 @@ use crate::{
     cache::{Informer, InformerPlan, InformerSettings, ResourceCache, View, kind_of, opening},
     client::Clients,
     environment::{Environment, Now},
-    observe::{Observers, SourceHealth},
+    observe::{Observers, SourceHealth, error_chain},
     resource::{ObjectKey, ResourceType},
 };
 
@@ -48,10 +52,12 @@ use definition::Definition;
 pub(crate) use subscribers::Subscriber;
 use subscribers::Subscribers;
 
-/// How long a run waits for the first list of definitions, unless the list fails.
+/// How long a run waits for the first list of definitions, or for the kinds of a group, unless that fails.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an answer of the server's discovery is valid.
 const FRESH: Duration = Duration::from_secs(60);
+/// The pauses before a question is repeated: the first, which is doubled, and the longest.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
 /// The reason why the served kinds are unknown. A retry may help.
 #[derive(Debug, thiserror::Error)]
@@ -82,14 +88,18 @@ struct DiscoveryState {
     definitions: ResourceCache<Definition>,
     subscribers: Arc<Subscribers>,
     watch: Mutex<Option<JoinHandle<()>>>,
-    kinds: Mutex<BTreeMap<String, Kinds>>,
+    /// By group and version.
+    questions: Mutex<BTreeMap<String, Question>>,
 }
 
-/// An answer of the server's discovery.
-struct Kinds {
+struct Question {
     asked: Now,
-    served: BTreeSet<String>,
+    answer: Arc<Answer>,
+    task: JoinHandle<()>,
 }
+
+/// The last one, and when it was requested; notified of each.
+type Answer = (Mutex<Option<(Now, Result<BTreeSet<String>, kube::Error>)>>, Notify);
 
 impl Discovery {
     /// Knows nothing yet, and queries nothing.
@@ -120,7 +130,7 @@ impl Discovery {
             definitions,
             subscribers,
             watch: Mutex::default(),
-            kinds: Mutex::default(),
+            questions: Mutex::default(),
         }))
     }
 
@@ -173,31 +183,41 @@ impl Discovery {
         if !of_group.is_empty() {
             return Ok(of_group.iter().any(|found| found.serves(kind)));
         }
-        let (group_version, now) = (kind.api_version(), self.0.environment.now());
-        let known = |kinds: &BTreeMap<String, Kinds>| {
-            let kinds = kinds.get(&group_version).filter(|kinds| now - kinds.asked < FRESH)?;
-            Some(kinds.served.contains(kind.kind()))
-        };
-        if let Some(served) = known(&self.0.kinds.lock()) {
-            return Ok(served);
+        let (asked, answer) = self.question(kind);
+        let changed = answer.1.notified();
+        if answer.0.lock().is_none() {
+            tokio::select! {
+                biased;
+                () = changed => {}
+                () = self.0.environment.clock().sleep_until(Some(asked + PATIENCE)) => {}
+            }
         }
-        let served = self.ask(kind).await?;
-        let answer = served.contains(kind.kind());
-        self.0.kinds.lock().insert(group_version, Kinds { asked: now, served });
-        Ok(answer)
+        let source = match &*answer.0.lock() {
+            Some((_, Ok(served))) => return Ok(served.contains(kind.kind())),
+            Some((_, Err(kube::Error::Api(status)))) => kube::Error::Api(status.clone()),
+            Some((_, Err(error))) => kube::Error::Service(error_chain(error).into()),
+            None => kube::Error::Service("there is no answer yet".into()),
+        };
+        Err(DiscoveryError::Kinds { group_version: kind.api_version(), source: Box::new(source) })
     }
 
-    /// The kinds of a group and version, as the server reports them.
-    async fn ask(&self, kind: &ResourceType) -> Result<BTreeSet<String>, DiscoveryError> {
-        let group_version = kind.api_version();
-        let path = if kind.group().is_empty() { "api" } else { "apis" };
-        let request = http::Request::get(format!("/{path}/{group_version}")).body(Vec::new());
-        let request = request.expect("groups and versions are parts of a path");
-        match self.0.clients.reads.request::<APIResourceList>(request).await {
-            Ok(list) => Ok(list.resources.into_iter().map(|resource| resource.kind).collect()),
-            Err(kube::Error::Api(status)) if status.code == 404 => Ok(BTreeSet::new()),
-            Err(source) => Err(DiscoveryError::Kinds { group_version, source: Box::new(source) }),
+    /// When the current question for a kind's group was asked, and its answer. A valid answer isn't requested again.
+    fn question(&self, kind: &ResourceType) -> (Now, Arc<Answer>) {
+        let DiscoveryState { clients, environment, subscribers, .. } = &*self.0;
+        let now = environment.now();
+        let is_old = |question: &Question| matches!(&*question.answer.0.lock(), Some((asked, Ok(_))) if now - *asked >= FRESH);
+        let mut questions = self.0.questions.lock();
+        let known = questions.get(&kind.api_version()).filter(|question| !is_old(question));
+        if let Some(Question { asked, answer, .. }) = known {
+            return (*asked, Arc::clone(answer));
         }
+        let answer = Arc::<Answer>::default();
+        let (client, subscribers) = (clients.direct.clone(), Arc::clone(subscribers));
+        let asking =
+            ask_until_answered(client, environment.clone(), subscribers, kind.clone(), Arc::clone(&answer));
+        let question = Question { asked: now, answer: Arc::clone(&answer), task: environment.spawn(asking) };
+        questions.insert(kind.api_version(), question);
+        (now, answer)
     }
 
     /// Waits until all definitions are known, or their list fails: no run should wait for a right that was never granted.
@@ -223,6 +243,11 @@ impl Discovery {
         })
     }
 
+    /// Ends its tasks.
+    pub(crate) fn end(&self) {
+        self.0.end();
+    }
+
     /// Starts the watch if it isn't running.
     fn watch(&self) {
         let mut watch = self.0.watch.lock();
@@ -232,11 +257,56 @@ impl Discovery {
     }
 }
 
-impl Drop for DiscoveryState {
-    fn drop(&mut self) {
+async fn ask_until_answered(
+    client: Client,
+    environment: Environment,
+    subscribers: Arc<Subscribers>,
+    kind: ResourceType,
+    answer: Arc<Answer>,
+) {
+    let (first, [mut pause, longest]) = (environment.now(), PAUSES);
+    loop {
+        let asked = environment.now();
+        let kinds = ask(&client, &kind).await;
+        let is_answered = kinds.is_ok();
+        let has_failed = answer.0.lock().replace((asked, kinds)).is_some();
+        answer.1.notify_waiters();
+        if is_answered {
+            if has_failed || environment.now() - first >= PATIENCE {
+                subscribers.wake(kind.group());
+            }
+            return;
+        }
+        let until = environment.now() + environment.jitter().spread(pause, 0.2);
+        environment.clock().sleep_until(Some(until)).await;
+        pause = (pause * 2).min(longest);
+    }
+}
+
+/// The kinds of a group and version, as the server reports them.
+async fn ask(client: &Client, kind: &ResourceType) -> Result<BTreeSet<String>, kube::Error> {
+    let path = if kind.group().is_empty() { "api" } else { "apis" };
+    let request = http::Request::get(format!("/{path}/{}", kind.api_version())).body(Vec::new());
+    let request = request.expect("groups and versions are parts of a path");
+    match client.request::<APIResourceList>(request).await {
+        Ok(list) => Ok(list.resources.into_iter().map(|resource| resource.kind).collect()),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(BTreeSet::new()),
+        Err(error) => Err(error),
+    }
+}
+
+impl DiscoveryState {
+    fn end(&self) {
         if let Some(watch) = self.watch.lock().take() {
             watch.abort();
         }
+        self.questions.lock().values().for_each(|question| question.task.abort());
+    }
+}
+
+impl Drop for DiscoveryState {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -110,6 +110,12 @@ impl Subscribers {
         }
     }
 
+    /// There is an answer about a group, after a failure.
+    pub(super) fn wake(&self, group: &str) {
+        let of_group = self.state.lock().about.get(group).cloned().unwrap_or_default();
+        of_group.values().for_each(Subscriber::wake);
+    }
+
     /// Resolves when the health changes after this call.
     pub(super) fn health_changed(&self) -> Notified<'_> {
         self.health_changed.notified()

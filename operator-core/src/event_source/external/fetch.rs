@@ -23,6 +23,8 @@ pub(super) enum Need {
     Known,
     /// No.
     Fresh,
+    /// No, and only for a primary that should be polled.
+    Polled,
 }
 
 /// Runs a fetch: a panic and a timeout are errors like any other.

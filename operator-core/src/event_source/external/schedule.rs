@@ -23,6 +23,11 @@ impl Schedule {
         self.by_key.insert(key.clone(), due);
     }
 
+    /// Whether the key has a deadline.
+    pub(super) fn has(&self, key: &ObjectKey) -> bool {
+        self.by_key.contains_key(key)
+    }
+
     pub(super) fn cancel(&mut self, key: &ObjectKey) {
         if let Some(due) = self.by_key.remove(key) {
             self.by_time.remove(&(due, key.clone()));

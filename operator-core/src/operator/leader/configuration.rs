@@ -11,6 +11,9 @@ pub(super) const DEFAULT_RENEW_DEADLINE: Duration = Duration::from_secs(10);
 /// The default interval at which a lease is renewed or read.
 pub(super) const DEFAULT_RETRY_PERIOD: Duration = Duration::from_secs(2);
 
+/// The longest lease duration. A lease may have been edited by hand; nobody waits for longer because of that.
+pub(super) const LONGEST_LEASE_DURATION: Duration = Duration::from_secs(60 * 60);
+
 /// The maximum length of an object's name.
 const LONGEST_NAME: usize = 253;
 
@@ -69,7 +72,8 @@ pub enum LeaderElectionError {
     EmptyIdentity,
     /// A leader would continue when others could have replaced it, or give up at the first failure.
     #[error(
-        "lease duration {} s, renew deadline {} s, retry period {} s: each must be longer than the next, and none 0",
+        "lease duration {} s, renew deadline {} s, retry period {} s: each must be longer than the next, none 0, and \
+         none more than an hour",
         lease_duration.as_secs_f64(), renew_deadline.as_secs_f64(), retry_period.as_secs_f64()
     )]
     InvalidTimes {
@@ -134,7 +138,8 @@ impl LeaderElection {
     }
 
     /// How long others wait after they have last seen the lease change, by their own clocks, before they take it: the
-    /// time without a leader after a crash; by default 15 s. They read it from the lease, in whole seconds, rounded up.
+    /// time without a leader after a crash; by default 15 s, at most an hour. They read it from the lease, in whole
+    /// seconds, rounded up.
     pub fn lease_duration(mut self, duration: Duration) -> Self {
         self.timing.lease_duration = duration;
         self
@@ -186,8 +191,7 @@ impl LeaderElection {
             return Err(LeaderElectionError::EmptyIdentity);
         }
         let Timing { lease_duration, renew_deadline, retry_period } = self.timing;
-        let fits = i32::try_from(lease_duration.as_secs()).is_ok_and(|seconds| seconds < i32::MAX);
-        if !fits
+        if lease_duration > LONGEST_LEASE_DURATION
             || lease_duration <= renew_deadline
             || renew_deadline <= retry_period
             || retry_period.is_zero()
@@ -223,11 +227,15 @@ mod tests {
     fn the_defaults_and_other_descending_times_are_accepted() {
         assert_eq!(LeaderElection::new("web.page-operator").validate(), Ok(()));
         assert_eq!(seconds(60, 40, 5).validate(), Ok(()));
+        assert_eq!(seconds(3600, 40, 5).validate(), Ok(()));
     }
 
     #[test]
     fn times_that_do_not_descend_are_refused() {
-        for election in [seconds(10, 10, 2), seconds(15, 2, 2), seconds(15, 10, 0), seconds(1 << 40, 10, 2)] {
+        let too_long = [seconds(1 << 40, 10, 2), seconds(3601, 10, 2)];
+        for election in
+            [seconds(10, 10, 2), seconds(15, 2, 2), seconds(15, 10, 0)].into_iter().chain(too_long)
+        {
             let refused = election.validate();
             assert!(matches!(refused, Err(LeaderElectionError::InvalidTimes { .. })), "{refused:?}");
         }

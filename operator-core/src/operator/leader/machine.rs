@@ -35,7 +35,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use k8s_openapi::{api::coordination::v1::LeaseSpec, apimachinery::pkg::apis::meta::v1::MicroTime};
 
-use super::{LostLeadership, configuration::Timing};
+use super::{
+    LostLeadership,
+    configuration::{LONGEST_LEASE_DURATION, Timing},
+};
 use crate::environment::Now;
 
 /// The next action.
@@ -223,10 +226,10 @@ impl Machine {
         self.lost = Some(lost);
     }
 
-    /// How long a lease that doesn't change is respected.
+    /// How long a lease that doesn't change is respected. No replica of an operator writes a longer time.
     fn respected(&self, lease: &LeaseSpec) -> Duration {
         match lease.lease_duration_seconds.map(u64::try_from) {
-            Some(Ok(seconds)) => Duration::from_secs(seconds),
+            Some(Ok(seconds)) => Duration::from_secs(seconds).min(LONGEST_LEASE_DURATION),
             Some(Err(_)) | None => self.timing.lease_duration,
         }
     }

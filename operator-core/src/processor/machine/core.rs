@@ -107,15 +107,17 @@ impl Core {
         record.state = RunState::Waiting(self.timers.set(key.clone(), kind, delay, now));
     }
 
-    /// Sets the timer of a requested run: never too early, because the caller relies on the full delay.
+    /// Sets the timer of a requested run: never too early, because the caller relies on the full delay, and not later than
+    /// `longest`.
     pub(super) fn wait_for_reschedule(
         &mut self,
         key: &ObjectKey,
         record: &mut Record,
         delay: Duration,
+        longest: Option<Duration>,
         now: Now,
     ) {
-        let delay = self.config.at_least(delay, self.config.spread);
+        let delay = self.config.at_least(delay, self.config.spread).min(longest.unwrap_or(Duration::MAX));
         self.wait(key, record, TimerKind::Reschedule, delay, now);
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Effect, FailureKind, Machine, Outcome, RunId,
+    Effect, FailureKind, Machine, Outcome, Reschedule, RunId,
     core::Core,
     state::{Phase, Record, RetryStatus, RunState, Successor, TimerKind},
 };
@@ -92,21 +92,21 @@ impl Core {
         &mut self,
         key: &ObjectKey,
         record: &mut Record,
-        reschedule: Option<Duration>,
+        reschedule: Option<Reschedule>,
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
         record.retry = None;
         record.trouble = None;
         record.hurried = false;
-        record.reschedule = reschedule;
+        record.reschedule = reschedule.map(Reschedule::delay);
         record.retry_status = RetryStatus::Settled;
         if !record.pending.is_empty() {
             self.submit(key, record, now, effects);
-        } else if let Some(delay) = reschedule {
-            self.wait_for_reschedule(key, record, delay, now);
+        } else if let Some(Reschedule::After(delay)) = reschedule {
+            self.wait_for_reschedule(key, record, delay, None, now);
         } else {
-            self.wait_for_max_interval(key, record, now);
+            self.wait_for_last_resort(key, record, now);
         }
     }
 
@@ -180,11 +180,11 @@ impl Core {
         Some(self.config.at_most(delay, SPREAD))
     }
 
-    /// Waits for the last reschedule or the maximum interval, whichever is shorter.
+    /// Waits for the last reschedule or the maximum interval, whichever is shorter, and never longer than the interval.
     fn wait_for_last_resort(&mut self, key: &ObjectKey, record: &mut Record, now: Now) {
         let longest = self.config.max_reconciliation_interval;
         match record.reschedule.filter(|delay| longest.is_none_or(|longest| *delay < longest)) {
-            Some(delay) => self.wait_for_reschedule(key, record, delay, now),
+            Some(delay) => self.wait_for_reschedule(key, record, delay, longest, now),
             None => self.wait_for_max_interval(key, record, now),
         }
     }

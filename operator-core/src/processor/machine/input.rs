@@ -91,8 +91,8 @@ pub enum Outcome {
     /// Without an error. Retries start afresh; next comes a pending event, otherwise the reschedule, otherwise the
     /// maximum interval.
     Success {
-        /// The delay after which another run is requested, if nothing happens before.
-        reschedule: Option<Duration>,
+        /// When another run is requested, if nothing happens before.
+        reschedule: Option<Reschedule>,
     },
     /// The operator's finalizer was removed. Nothing runs until the object is gone or replaced, or the maximum interval is over.
     FinalizerRemoved,
@@ -110,6 +110,30 @@ pub enum Outcome {
     Gone,
     /// The run was dropped before its end: a retryable failure, unless the machine is stopped.
     Abandoned,
+}
+
+/// A request for another run after this delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reschedule {
+    /// By user code. It replaces the maximum interval.
+    After(Duration),
+    /// By the library, to evaluate something again. The maximum interval still applies.
+    Within(Duration),
+}
+
+impl Reschedule {
+    /// The earlier one of what is requested so far and what the library requests.
+    pub(crate) fn earlier(so_far: Option<Self>, again: Option<Duration>) -> Option<Self> {
+        match so_far {
+            Some(Self::After(delay)) => Some(Self::After(again.map_or(delay, |again| delay.min(again)))),
+            within => within.map(Self::delay).into_iter().chain(again).min().map(Self::Within),
+        }
+    }
+
+    pub(super) fn delay(self) -> Duration {
+        let (Self::After(delay) | Self::Within(delay)) = self;
+        delay
+    }
 }
 
 /// The cause of a run's failure, which decides what follows. In the order of their weight: of several, the greatest

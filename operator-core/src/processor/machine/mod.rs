@@ -37,6 +37,7 @@
 //!   stopped. Any number of events during a run cause exactly one more; events of a primary that is queued join its run.
 //! - A primary has one timer, or a place in the queue, or a run in progress: never two of them. A run therefore
 //!   supersedes the timer that was set before it.
+//! - After a success the next run starts within the maximum interval, unless user code has requested another time.
 //! - A failure leads to at most one immediate run, and only if an event came during the failed one; then to the retry's
 //!   delay.
 //! - If a server requests a pause after a failed write (`Retry-After`), no retry and no event causes a run before that
@@ -82,7 +83,7 @@ pub(crate) use config::DEFAULT_SPREAD;
 pub use config::MachineConfig;
 pub use effect::{Effect, Run};
 pub(crate) use input::FailureKind;
-pub use input::{Input, Outcome, RunId};
+pub use input::{Input, Outcome, Reschedule, RunId};
 pub(crate) use snapshot::Snapshot;
 
 /// Decides which primary runs when. Starts nothing before its first [`Input::Start`] or after an [`Input::Stop`].

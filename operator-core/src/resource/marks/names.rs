@@ -64,6 +64,12 @@ impl MarkNames {
         [&self.controller, &self.node, &self.owner].iter().any(|key| ***key == *label)
     }
 
+    /// The keys of the annotations.
+    pub(crate) fn annotations(&self) -> impl Iterator<Item = String> {
+        let keys = [&self.mark, &self.api_version, &self.done_jobs, &self.attempts, &self.forget_attempt];
+        keys.map(|key| key.to_string()).into_iter()
+    }
+
     /// Whether an object with metadata `actual` has the marks of `desired`.
     pub(crate) fn stand_as(&self, desired: &ObjectMeta, actual: &ObjectMeta) -> bool {
         let label =

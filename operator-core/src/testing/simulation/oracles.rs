@@ -34,6 +34,8 @@ pub enum Oracle {
     NoSecret,
     /// O8: the operator is alive, and nothing has panicked: no task, no run, no mapper, no filter, no handler.
     Alive,
+    /// O9: each status that is written is about a generation that its run was given.
+    OwnGeneration,
     /// The calm run, in which nothing goes wrong, logs no warning and no error, no run of it fails, no request is
     /// refused, and no status is about another generation than its object's.
     CalmRun,
@@ -52,6 +54,7 @@ impl Oracle {
             Self::BoundedLoad => ("O6", "a bounded number of calls"),
             Self::NoSecret => ("O7", "no secret told"),
             Self::Alive => ("O8", "the operator lives"),
+            Self::OwnGeneration => ("O9", "a status about what its run was given"),
             Self::CalmRun => ("the calm run", "nothing to complain about"),
             Self::Test => ("the test", "what it asserts"),
         }

@@ -189,6 +189,7 @@ impl Sim {
         }
         self.tell(self.secrets());
         self.tell(world.dead().await);
+        self.tell(world.misdated());
         self.tell(world.record.complaints.judge());
         world.end().await;
         let (storm, cluster) = (&world.storm, &world.cluster);

@@ -31,7 +31,7 @@ use crate::{
     environment::{Environment, WallClock},
     operator::{Error, Footprint, Operator, OperatorBuilder},
     resource::ResourceType,
-    testing::{InProcessServer, faults::Faults},
+    testing::{InProcessServer, ObservedGenerations, faults::Faults},
 };
 
 /// Declares the operator; called again after each crash.
@@ -80,6 +80,8 @@ pub(super) struct World {
     pub(super) without: RefCell<BTreeSet<Oracle>>,
     pub(super) exclusive: Arc<Exclusive>,
     pub(super) factory: RefCell<Option<Factory>>,
+    /// What each incarnation has said about generations.
+    pub(super) generations: RefCell<Vec<ObservedGenerations>>,
     operator: RefCell<Option<Rc<Operator>>>,
     pub(super) scripts: RefCell<Vec<JoinHandle<()>>>,
     supervisor: RefCell<Option<JoinHandle<()>>>,
@@ -138,6 +140,7 @@ impl World {
             farewell: Cell::default(),
             without: RefCell::default(),
             factory: RefCell::default(),
+            generations: RefCell::default(),
             operator: RefCell::default(),
             scripts: RefCell::default(),
             supervisor: RefCell::default(),
@@ -254,6 +257,8 @@ impl World {
             self.install(declared.crds()).await;
         }
         let primaries = declared.crds().iter().map(|crd| crd.spec.names.plural.clone()).collect();
+        let generations = ObservedGenerations::default();
+        self.generations.borrow_mut().push(generations.clone());
         let overlaps = Overlaps::new(Arc::clone(&self.record), Arc::clone(&self.exclusive), primaries);
         #[cfg(feature = "http")]
         let declared = declared.without_listener();
@@ -262,9 +267,11 @@ impl World {
             .config(config(&self.server))
             .transport(self.server.clone().into())
             .transport(life.gate())
+            .transport(generations.hook())
             .transport(self.faults.hook())
             .transport(overlaps.hook())
             .observer(Arc::clone(&self.exclusive) as _)
+            .observer(Arc::new(generations))
             .metrics(Arc::clone(&self.exclusive))
             .environment({
                 let life = Arc::clone(&life);
@@ -297,6 +304,12 @@ impl World {
         };
         let message = format!("these don't run any more: {}", ended.join(", "));
         (!ended.is_empty()).then_some(Violation { oracle: Oracle::Alive, message })
+    }
+
+    /// O9.
+    pub(super) fn misdated(&self) -> Vec<Violation> {
+        let of = |message| Violation { oracle: Oracle::OwnGeneration, message };
+        self.generations.borrow().iter().flat_map(ObservedGenerations::violations).map(of).collect()
     }
 
     pub(super) async fn footprint(&self) -> Footprint {

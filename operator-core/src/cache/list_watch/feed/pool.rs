@@ -51,6 +51,8 @@ pub(in crate::cache) struct Key {
     metadata_only: bool,
     /// The type that objects are decoded to, and the function that transforms them.
     form: (TypeId, usize),
+    /// The annotations that the function doesn't drop, if there is one.
+    annotations: Vec<String>,
     managers: Vec<String>,
     /// The size of pages, whether lists are streamed, and the duration of a watch.
     requests: (u32, bool, Duration),
@@ -74,6 +76,7 @@ impl Key {
             selectors: [labels, settings.field_selector.clone(), shard],
             metadata_only: settings.metadata_only,
             form: view.form(),
+            annotations: if view.form().1 > 0 { settings.annotations.clone() } else { Vec::new() },
             managers: view.managers().to_vec(),
             requests: (
                 settings.page_size,

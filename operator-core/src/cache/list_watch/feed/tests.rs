@@ -45,6 +45,8 @@ enum Step {
     /// The next step of a feed: its list is requested or continues, its watch is opened or shows an event.
     Advance(usize),
     Bookmark(usize),
+    /// The next lists of a feed are streamed, or come in pages.
+    Stream(usize, bool),
     /// The watch of a feed ends; its version has expired.
     Cut(usize),
     Expire(usize),
@@ -62,6 +64,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         12 => informer.prop_map(Step::Join),
         20 => feed.clone().prop_map(Step::Advance),
         3 => feed.clone().prop_map(Step::Bookmark),
+        2 => (feed.clone(), any::<bool>()).prop_map(|(feed, streams)| Step::Stream(feed, streams)),
         2 => feed.clone().prop_map(Step::Cut),
         1 => feed.clone().prop_map(Step::Expire),
         1 => feed.prop_map(Step::Trouble),
@@ -89,6 +92,13 @@ struct Event {
     deleted: bool,
 }
 
+impl Event {
+    fn line(&self) -> WatchEvent {
+        let item = decoded(&self.state);
+        if self.deleted { WatchEvent::Deleted(item) } else { WatchEvent::Applied(item) }
+    }
+}
+
 /// A list in progress.
 struct List {
     version: u64,
@@ -101,6 +111,7 @@ struct List {
 enum Phase {
     Empty,
     Listing(List),
+    Streaming(List),
     Listed,
     Watching,
 }
@@ -115,13 +126,31 @@ struct Driven {
     /// As far as the feed knows, it has missed nothing since.
     is_current: bool,
     health: SourceHealth,
+    streams: bool,
 }
 
 impl Driven {
     fn new() -> Self {
         let health = SourceHealth::Syncing;
         let feed = FeedState::new(true);
-        Self { feed, phase: Phase::Empty, position: 0, version: None, is_current: false, health }
+        Self {
+            feed,
+            phase: Phase::Empty,
+            position: 0,
+            version: None,
+            is_current: false,
+            health,
+            streams: false,
+        }
+    }
+
+    /// All objects have been streamed: the same watch continues.
+    fn streamed(&mut self) {
+        let Phase::Streaming(List { version, position, .. }) = self.phase else { return };
+        (self.version, self.position) = (Some(version), position);
+        (self.phase, self.is_current) = (Phase::Watching, true);
+        self.heal();
+        self.feed.list_finished(&version.to_string());
     }
 
     fn heal(&mut self) {
@@ -294,7 +323,33 @@ impl World {
                 let listed = self.objects.iter().filter(|(object, _)| shows(feed, **object));
                 let items = listed.map(|(_, state)| state.clone()).collect();
                 let (version, position) = (self.version, self.history.len());
-                driven.phase = Phase::Listing(List { version, position, items, begun: false });
+                let list = List { version, position, items, begun: false };
+                driven.phase = if driven.streams { Phase::Streaming(list) } else { Phase::Listing(list) };
+            }
+            Phase::Streaming(list) if !list.begun => {
+                list.begun = true;
+                driven.feed.list_started();
+            }
+            // What happens meanwhile comes after the objects that existed, and before the end.
+            Phase::Streaming(list) => {
+                let streamed = match list.items.pop_front() {
+                    Some(item) => Some(WatchEvent::Applied(decoded(&item))),
+                    None => self.history[list.position..].iter().find(|event| shows(feed, event.object)).map(
+                        |event| {
+                            list.version = version(&event.state);
+                            event.line()
+                        },
+                    ),
+                };
+                if let Some(event) = streamed {
+                    driven.feed.streamed(&event);
+                    if list.items.is_empty() {
+                        let passed = |event: &Event| version(&event.state) <= list.version;
+                        list.position = self.history.iter().take_while(|event| passed(event)).count();
+                    }
+                    return;
+                }
+                driven.streamed();
             }
             Phase::Listing(list) if !list.begun => {
                 list.begun = true;
@@ -317,12 +372,9 @@ impl World {
             }
             Phase::Watching => {
                 let Some(at) = next else { return };
-                let Event { state, deleted, .. } = self.history[at].clone();
-                (driven.position, driven.version) = (at + 1, Some(version(&state)));
-                driven.feed.watched(&match deleted {
-                    true => WatchEvent::Deleted(decoded(&state)),
-                    false => WatchEvent::Applied(decoded(&state)),
-                });
+                let event = &self.history[at];
+                (driven.position, driven.version) = (at + 1, Some(version(&event.state)));
+                driven.feed.watched(&event.line());
             }
         }
     }
@@ -360,9 +412,13 @@ impl World {
             }
             Step::Join(informer) => drop(self.join(informer)),
             Step::Advance(feed) => self.advance(feed),
+            Step::Stream(feed, streams) => self.feeds[feed].streams = streams,
             Step::Bookmark(feed) => {
                 let quiet = self.next_event(feed).is_none();
                 let driven = &mut self.feeds[feed];
+                if matches!(&driven.phase, Phase::Streaming(list) if list.begun && list.items.is_empty()) {
+                    return driven.streamed();
+                }
                 if quiet && matches!(driven.phase, Phase::Watching) {
                     driven.version = Some(self.version);
                     driven.feed.bookmark(&self.version.to_string());
@@ -370,8 +426,9 @@ impl World {
             }
             Step::Cut(feed) | Step::Expire(feed) => {
                 let driven = &mut self.feeds[feed];
-                if matches!(driven.phase, Phase::Listed | Phase::Watching) {
+                if matches!(driven.phase, Phase::Listed | Phase::Watching | Phase::Streaming(_)) {
                     let expires = matches!(step, Step::Expire(_));
+                    let expires = expires || matches!(driven.phase, Phase::Streaming(_));
                     driven.phase = if expires { Phase::Empty } else { Phase::Listed };
                     driven.is_current = false;
                     driven.feed.watch_is_open(false);

@@ -62,6 +62,10 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
     pub(super) fn seen(&mut self, key: &ObjectKey, polled: bool, now: Now, delay: Duration) -> bool {
         let member = self.members.entry(key.clone()).or_default();
         if member.polled == polled {
+            if polled && !self.schedule.has(key) {
+                // A poll is in progress, which may have begun before this change.
+                self.schedule.set(key, now, delay);
+            }
             return false;
         }
         member.polled = polled;
@@ -72,6 +76,14 @@ impl<R: PartialEq, I: Ord + Clone> Members<R, I> {
             self.count(key, None);
         }
         polled
+    }
+
+    /// A poll has found that the primary should not be polled. If it was seen meanwhile, the next poll decides.
+    pub(super) fn rejected(&mut self, key: &ObjectKey) {
+        if let Some(member) = self.members.get_mut(key).filter(|_| !self.schedule.has(key)) {
+            member.polled = false;
+            self.count(key, None);
+        }
     }
 
     /// A primary is gone, and everything about it with it.

@@ -42,7 +42,7 @@ use super::{
     store::{ExternalStore, by_id},
 };
 use crate::{
-    event_source::{Error, EventSource, Primaries, PrimaryFollower, SourceEvents, Wiring, filter::fenced_or},
+    event_source::{Error, EventSource, Primaries, PrimaryFollower, SourceEvents, Wiring},
     observe::SourceHealth,
     resource::{KubeObject, ObjectKey},
 };
@@ -131,6 +131,10 @@ where
                 members.cache.version(primary)
             };
             let object = self.typed(primary, self.primaries.fetch(primary).await)?;
+            if need == Need::Polled && self.polls.as_ref().is_some_and(|polls| !polls.wants(&object)) {
+                self.members.lock().rejected(primary);
+                return Ok(false);
+            }
             let Fetching { name, fetch, timeout, id } = &self.fetching;
             let fetch = async {
                 let set = by_id(fetch(Arc::clone(&object)).await?, id);
@@ -321,7 +325,7 @@ where
 {
     fn primary_seen(&self, key: &ObjectKey) {
         let polled = match (self.primary(key), &self.polls) {
-            (Ok(primary), Some(polls)) => fenced_or(|| (polls.predicate)(&primary), true),
+            (Ok(primary), Some(polls)) => polls.wants(&primary),
             (Err(error @ Error::PrimaryType { .. }), _) => {
                 self.misdeclared.store(true, Ordering::Relaxed);
                 let advice = Some("declare it for the controller's primary type".to_owned());
@@ -329,7 +333,9 @@ where
                 self.condition.set(&self.events, &health);
                 false
             }
-            _ => false,
+            // It isn't held in full. The poll reads it, and asks then.
+            (Err(_), Some(_)) => self.primaries.contains(key),
+            (_, None) => false,
         };
         let (now, delay) = (self.events.environment().now(), self.period());
         if self.members.lock().seen(key, polled, now, delay) {

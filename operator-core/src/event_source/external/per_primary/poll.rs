@@ -48,7 +48,7 @@ where
     }
 
     async fn poll(&self, primary: ObjectKey) {
-        match self.fetch(&primary, Need::Fresh).await {
+        match self.fetch(&primary, Need::Polled).await {
             Ok(due) => {
                 if self.members.lock().polled(&primary, true) {
                     let (controller, source) = (&*self.controller, &*self.fetching.name);

@@ -13,6 +13,7 @@ use crate::{
             DEFAULT_FETCH_TIMEOUT, InboundHandle,
             store::{ExternalSource, IdOf},
         },
+        filter::fenced_or,
         filter_methods,
     },
     observe::SourceIndex,
@@ -50,6 +51,13 @@ pub struct Polls<P, R> {
     pub(in crate::event_source::external) concurrency: usize,
     pub(in crate::event_source::external) predicate: Arc<dyn Fn(&P) -> bool + Send + Sync>,
     pub(in crate::event_source::external) delay_after: DelayAfter<P, R>,
+}
+
+impl<P, R> Polls<P, R> {
+    /// Whether the primary should be polled.
+    pub(super) fn wants(&self, primary: &P) -> bool {
+        fenced_or(|| (self.predicate)(primary), true)
+    }
 }
 
 impl<P, R> Clone for Polls<P, R> {

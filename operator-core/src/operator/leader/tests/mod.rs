@@ -198,15 +198,17 @@ fn a_candidate_waits_a_lease_duration_after_the_last_change_that_it_has_seen() {
 }
 
 #[test]
-fn the_time_for_which_a_lease_is_respected_is_the_one_in_it() {
-    let mut machine = machine();
-    let Reply::Lease(mut lease) = held_by("other", 0) else { panic!("a lease") };
-    lease.lease_duration_seconds = Some(60);
-    machine.answered(Request::Read, at(0), Reply::Lease(lease.clone()), at(0));
-    machine.answered(Request::Read, at(59), Reply::Lease(lease.clone()), at(59));
-    assert_eq!(machine.next(at(59)), Decision::Wait(at(60)));
-    machine.answered(Request::Read, at(60), Reply::Lease(lease), at(60));
-    assert_eq!(asks(&mut machine, at(60)), Request::Replace);
+fn the_time_for_which_a_lease_is_respected_is_the_one_in_it_and_an_hour_at_most() {
+    for (seconds, respected) in [(60, 60), (3600, 3600), (3601, 3600), (i32::MAX, 3600)] {
+        let mut machine = machine();
+        let Reply::Lease(mut lease) = held_by("other", 0) else { panic!("a lease") };
+        lease.lease_duration_seconds = Some(seconds);
+        machine.answered(Request::Read, at(0), Reply::Lease(lease.clone()), at(0));
+        machine.answered(Request::Read, at(respected - 1), Reply::Lease(lease.clone()), at(respected - 1));
+        assert_eq!(machine.next(at(respected - 1)), Decision::Wait(at(respected)));
+        machine.answered(Request::Read, at(respected), Reply::Lease(lease), at(respected));
+        assert_eq!(asks(&mut machine, at(respected)), Request::Replace);
+    }
 }
 
 #[test]

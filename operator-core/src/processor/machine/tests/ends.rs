@@ -12,12 +12,12 @@ fn a_run_sees_the_end_and_then_nothing_is_kept() {
     let mut bench = Bench::new();
     let run = bench.changed("a", Cause::Created).run();
     assert!(!of_end(&run));
-    bench.finished(&run, Outcome::Success { reschedule: Some(millis(1000)) });
+    bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(millis(1000))) });
     let run = bench.ended("a").run();
     assert!(of_end(&run));
     assert_eq!(run.causes, Causes::from(Cause::Deleted));
     // The requests of such a run are ignored: there is nothing to run for.
-    bench.finished(&run, Outcome::Success { reschedule: Some(millis(1000)) }).idle();
+    bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(millis(1000))) }).idle();
     assert_eq!(bench.effects, [Effect::Forgotten { key: key("a") }]);
     bench.empty();
 }

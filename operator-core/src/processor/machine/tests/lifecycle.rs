@@ -4,9 +4,13 @@ use super::*;
 
 #[test]
 fn a_deleted_primary_is_forgotten_with_its_timers() {
-    for outcome in
-        [SUCCESS, FAILURE, REFUSAL, Outcome::Gone, Outcome::Success { reschedule: Some(millis(1)) }]
-    {
+    for outcome in [
+        SUCCESS,
+        FAILURE,
+        REFUSAL,
+        Outcome::Gone,
+        Outcome::Success { reschedule: Some(Reschedule::After(millis(1))) },
+    ] {
         let mut bench = Bench::new();
         let run = bench.changed("a", Cause::Created).run();
         bench.finished(&run, outcome);
@@ -206,7 +210,7 @@ fn a_hundred_thousand_primaries_that_come_and_go_leave_nothing() {
                     FAILURE
                 }
                 1 => SUCCESS,
-                2 => Outcome::Success { reschedule: Some(millis(100_000)) },
+                2 => Outcome::Success { reschedule: Some(Reschedule::After(millis(100_000))) },
                 3 => FAILURE,
                 _ => REFUSAL,
             };

@@ -43,6 +43,8 @@ enum Op {
     StartIn(usize, bool),
     /// These namespaces are followed from now on.
     Rescope(usize),
+    /// The definition of the primaries changes.
+    Redefine,
     Stop,
 }
 
@@ -58,7 +60,7 @@ impl Op {
             rest /= count;
             choice
         };
-        let kind = choose(42);
+        let kind = choose(43);
         let name = choose(NAMES.len());
         match kind {
             0..6 => Self::Change(name, CAUSES[choose(3)]),
@@ -70,7 +72,10 @@ impl Op {
             17..29 => {
                 let outcome = match choose(17) {
                     0..4 => SUCCESS,
-                    4 => Outcome::Success { reschedule: Some(millis(DELAYS[choose(8)])) },
+                    4 => {
+                        let wish = if choose(2) > 0 { Reschedule::After } else { Reschedule::Within };
+                        Outcome::Success { reschedule: Some(wish(millis(DELAYS[choose(8)]))) }
+                    }
                     5..10 => FAILURE,
                     10 => REFUSAL,
                     11 => Outcome::Gone,
@@ -93,6 +98,7 @@ impl Op {
             36 => Self::Start(choose(3) > 0),
             37..40 => Self::StartIn(name, choose(3) > 0),
             40 => Self::Rescope(choose(4)),
+            41 => Self::Redefine,
             _ if choose(4) == 0 => Self::Stop,
             _ => Self::Related(name),
         }
@@ -258,6 +264,7 @@ impl World {
                     drop(self.on(Input::Rescoped { opening: self.openings, before, now }));
                 }
             }
+            Op::Redefine => drop(self.on(Input::Redefined { cause: SOURCE })),
             Op::Stop => drop(self.on(Input::Stop)),
         }
     }

@@ -61,7 +61,7 @@ fn the_end_of_a_run_that_is_not_in_flight_is_ignored() {
 fn a_requested_reschedule_runs_when_it_is_due() {
     let mut bench = Bench::new();
     let run = bench.changed("a", Cause::Created).run();
-    bench.finished(&run, Outcome::Success { reschedule: Some(millis(300)) }).idle();
+    bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(millis(300))) }).idle();
     assert_eq!(bench.machine.snapshot().due.next_work(), Some(Now::at(millis(300))));
     bench.pass(millis(299)).idle();
     let run = bench.pass(millis(1)).run();
@@ -72,7 +72,7 @@ fn a_requested_reschedule_runs_when_it_is_due() {
 fn a_reschedule_without_delay_runs_with_the_next_tick() {
     let mut bench = Bench::new();
     let run = bench.changed("a", Cause::Created).run();
-    bench.finished(&run, Outcome::Success { reschedule: Some(Duration::ZERO) });
+    bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(Duration::ZERO)) });
     assert_eq!(bench.machine.next_deadline(), Some(bench.now));
     bench.pass(Duration::ZERO).run();
 }
@@ -82,7 +82,8 @@ fn a_pending_event_supersedes_the_requested_reschedule() {
     let mut bench = Bench::new();
     let run = bench.changed("a", Cause::Created).run();
     bench.related("a");
-    let run = bench.finished(&run, Outcome::Success { reschedule: Some(millis(300)) }).run();
+    let run =
+        bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(millis(300))) }).run();
     bench.finished(&run, SUCCESS);
     bench.pass(millis(1000)).idle();
     assert_eq!(bench.machine.snapshot().due.reschedule, None);
@@ -92,7 +93,7 @@ fn a_pending_event_supersedes_the_requested_reschedule() {
 fn a_run_supersedes_the_timer_that_was_set_before_it() {
     let mut bench = Bench::new();
     let run = bench.changed("a", Cause::Created).run();
-    bench.finished(&run, Outcome::Success { reschedule: Some(millis(300)) });
+    bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(millis(300))) });
     let run = bench.related("a").run();
     assert_eq!(bench.machine.next_deadline(), None);
     bench.pass(millis(300)).idle();
@@ -120,7 +121,7 @@ fn a_reschedule_at_the_end_of_all_time_is_never_due_and_does_not_panic() {
     let mut bench = Bench::new();
     bench.pass(millis(7));
     let run = bench.changed("a", Cause::Created).run();
-    bench.finished(&run, Outcome::Success { reschedule: Some(Duration::MAX) });
+    bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(Duration::MAX)) });
     assert_eq!(bench.machine.next_deadline(), Some(Now::at(Duration::MAX)));
     bench.pass(Duration::from_secs(60 * 60 * 24 * 365 * 1000)).idle();
 }
@@ -164,7 +165,7 @@ fn after_a_stop_nothing_starts_whatever_comes() {
     for outcome in [SUCCESS, FAILURE, TROUBLE, REFUSAL, Outcome::Gone, Outcome::Abandoned] {
         let mut bench = Bench::started(MachineConfig { max_concurrent: 1, ..MachineConfig::default() });
         let run = bench.changed("waits", Cause::Created).run();
-        bench.finished(&run, Outcome::Success { reschedule: Some(millis(10)) });
+        bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(millis(10))) });
         let run = bench.changed("a", Cause::Created).run();
         bench.changed("queued", Cause::Created).idle();
         bench.related("a").on(Input::Stop).idle();
@@ -227,7 +228,7 @@ fn a_snapshot_counts_what_there_is() {
         Snapshot { keys: 3, queued: 1, running: 2, pending: 2, is_running: true, inputs: 5, ..snapshot };
     assert_eq!(snapshot, expected);
     let c = bench.finished(&b, FAILURE).run();
-    bench.finished(&c, Outcome::Success { reschedule: Some(millis(10)) });
+    bench.finished(&c, Outcome::Success { reschedule: Some(Reschedule::After(millis(10))) });
     let a = bench.finished(&a, SUCCESS).run();
     bench.finished(&a, SUCCESS);
     let at = |delay| Some(Now::START + delay);

@@ -40,7 +40,7 @@ fn the_maximum_interval_ends_at_most_a_tenth_earlier_and_never_later() {
 #[test]
 fn a_reschedule_ends_at_most_a_tenth_later_and_never_earlier() {
     let asked = Duration::from_secs(60);
-    let delays = delays(config(0.1), Outcome::Success { reschedule: Some(asked) }, 200);
+    let delays = delays(config(0.1), Outcome::Success { reschedule: Some(Reschedule::After(asked)) }, 200);
     assert!(delays.iter().all(|delay| (asked..=asked.mul_f64(1.1)).contains(delay)), "{delays:?}");
     let (least, most) = (delays.iter().min().unwrap(), delays.iter().max().unwrap());
     assert!(*least < asked.mul_f64(1.02) && *most > asked.mul_f64(1.08), "all of it: {least:?}, {most:?}");
@@ -50,7 +50,7 @@ fn a_reschedule_ends_at_most_a_tenth_later_and_never_earlier() {
 fn a_reschedule_at_once_is_at_once() {
     let mut bench = Bench::started(config(0.5));
     let run = bench.changed("a", Cause::Created).run();
-    bench.finished(&run, Outcome::Success { reschedule: Some(Duration::ZERO) });
+    bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(Duration::ZERO)) });
     assert_eq!(bench.machine.next_deadline(), Some(bench.now));
 }
 
@@ -60,7 +60,7 @@ fn after_the_last_retry_both_are_spread_as_well() {
     for (reschedule, range) in [(None, HOUR.mul_f64(0.9)..HOUR), (Some(asked), asked..asked.mul_f64(1.1))] {
         let mut bench = Bench::started(config(0.1));
         let run = bench.changed("a", Cause::Created).run();
-        bench.finished(&run, Outcome::Success { reschedule });
+        bench.finished(&run, Outcome::Success { reschedule: reschedule.map(Reschedule::After) });
         let run = bench.related("a").run();
         bench.finished(&run, REFUSAL).idle();
         let delay = bench.machine.next_deadline().expect("a timer") - bench.now;
@@ -72,7 +72,7 @@ fn after_the_last_retry_both_are_spread_as_well() {
 fn after_the_last_retry_a_reschedule_that_is_as_long_as_the_maximum_interval_does_not_exceed_it() {
     let mut bench = Bench::started(config(0.1));
     let run = bench.changed("a", Cause::Created).run();
-    bench.finished(&run, Outcome::Success { reschedule: Some(HOUR) });
+    bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(HOUR)) });
     let run = bench.related("a").run();
     bench.finished(&run, REFUSAL).idle();
     assert_eq!(bench.pass(HOUR).run().causes, Causes::from(Cause::MaxInterval));
@@ -105,7 +105,36 @@ fn without_a_spread_delays_are_exact_and_take_no_random_number() {
     let jitter = config.jitter.clone().unwrap();
     assert_eq!(delays(config, SUCCESS, 3), [HOUR; 3]);
     let asked = Duration::from_secs(60);
-    let exact = delays(self::config(0.0), Outcome::Success { reschedule: Some(asked) }, 3);
+    let exact = delays(self::config(0.0), Outcome::Success { reschedule: Some(Reschedule::After(asked)) }, 3);
     assert_eq!(exact, [asked; 3]);
     assert_eq!(jitter.uuid(), Jitter::seeded(7).uuid());
+}
+
+/// What user code has requested is its own business; what the library has requested is not.
+#[test]
+fn whatever_the_library_requests_a_primary_runs_within_the_maximum_interval() {
+    for seconds in [0, 1, 59, 3_300, 3_590, 3_599, 3_600, 3_601, 36_000, u64::MAX] {
+        let again = Duration::from_secs(seconds);
+        let within = Outcome::Success { reschedule: Some(Reschedule::Within(again)) };
+        for delay in delays(config(0.1), within, 50) {
+            assert!(delay <= HOUR && delay >= again.min(HOUR.mul_f64(0.9)), "{again:?}: {delay:?}");
+        }
+        let mut bench = Bench::started(config(0.1));
+        let run = bench.changed("a", Cause::Created).run();
+        bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(again)) });
+        assert!(bench.machine.next_deadline().is_none_or(|deadline| deadline - bench.now >= again));
+    }
+}
+
+#[test]
+fn of_two_requests_the_earlier_counts_and_the_interval_applies_only_if_the_user_has_requested_nothing() {
+    use Reschedule::{After, Within};
+    let [short, long] = [millis(1), HOUR];
+    assert_eq!(Reschedule::earlier(None, None), None);
+    assert_eq!(Reschedule::earlier(None, Some(long)), Some(Within(long)));
+    for of in [After, Within] {
+        assert_eq!(Reschedule::earlier(Some(of(long)), None), Some(of(long)));
+        assert_eq!(Reschedule::earlier(Some(of(long)), Some(short)), Some(of(short)));
+        assert_eq!(Reschedule::earlier(Some(of(short)), Some(long)), Some(of(short)));
+    }
 }

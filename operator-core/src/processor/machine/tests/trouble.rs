@@ -58,7 +58,7 @@ fn after_the_last_retry_the_last_reschedule_is_waited_for_where_it_is_the_shorte
         let retry = Arc::new(GenericRetry::no_retry());
         let mut bench = Bench::started(MachineConfig { retry, ..MachineConfig::default() });
         let run = bench.changed("a", Cause::Created).run();
-        bench.finished(&run, Outcome::Success { reschedule }).idle();
+        bench.finished(&run, Outcome::Success { reschedule: reschedule.map(Reschedule::After) }).idle();
         let run = bench.related("a").run();
         bench.finished(&run, outcome).idle();
         bench.pass(waits - millis(1)).idle();

@@ -24,9 +24,12 @@ mod somebody;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU32, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
 use parking_lot::Mutex;
@@ -70,6 +73,9 @@ pub(super) struct Point {
     /// The possible acts just before it.
     acts: Vec<Act>,
 }
+
+/// How long a watch takes to show something, at most.
+const SHOWN_WITHIN: Duration = Duration::from_secs(2);
 
 /// An act and its moment.
 #[derive(Clone, Debug)]
@@ -174,9 +180,14 @@ impl Sweep {
             }
             let (kind, told) = (act.kind, format!("somebody: {act}, just before {target}"));
             let (somebody, act) = (Arc::clone(&self.somebody), act.clone());
+            // Half of the requests arrive when the operator has been shown the act, and half before.
+            let shown = if number.is_multiple_of(2) { SHOWN_WITHIN } else { Duration::ZERO };
             let fault = Fault::Meanwhile(Arc::new(move |_| {
                 let (somebody, act) = (Arc::clone(&somebody), act.clone());
-                Box::pin(async move { somebody.acts(act).await })
+                Box::pin(async move {
+                    somebody.acts(act).await;
+                    tokio::time::sleep(shown).await;
+                })
             }));
             return Some(Happens { kind, told, fault });
         }

@@ -164,8 +164,14 @@ impl Oracle {
             Input::Start { opening, namespace } => self.follow_start(*opening, namespace.as_ref()),
             Input::Stop => (self.started, self.opening) = (false, None),
             Input::Rescoped { opening, before, now } => self.follow_rescoping(*opening, before, now),
-            // Not among the steps: it has separate tests.
-            Input::Redefined { .. } => {}
+            Input::Redefined { cause } => {
+                let fails = |name: &&mut Name| name.failed || name.exhausted;
+                for name in self.names.values_mut().filter(fails) {
+                    if name.object.is_some() && !name.released {
+                        name.event(*cause, self.step);
+                    }
+                }
+            }
         }
     }
 
@@ -244,11 +250,21 @@ impl Oracle {
                 name.retry = None;
                 name.trouble = None;
                 name.hurried = false;
-                name.reschedule = reschedule;
                 name.failed = false;
                 name.exhausted = false;
-                let reschedule = reschedule.map(|delay| (now + delay, Cause::Reschedule));
-                name.timer = reschedule.or(max_interval).filter(|_| nothing_owed);
+                name.timer = match reschedule {
+                    // The user's own wish may be longer than the maximum interval.
+                    Some(Reschedule::After(delay)) => Some((now + delay, Cause::Reschedule)),
+                    Some(Reschedule::Within(delay)) => {
+                        let again = (now + delay, Cause::Reschedule);
+                        Some(max_interval.filter(|(at, _)| *at <= again.0).unwrap_or(again))
+                    }
+                    None => max_interval,
+                };
+                name.timer = name.timer.filter(|_| nothing_owed);
+                name.reschedule = reschedule.map(|wish| match wish {
+                    Reschedule::After(delay) | Reschedule::Within(delay) => delay,
+                });
             }
             Outcome::FinalizerRemoved | Outcome::Gone => {
                 name.released = true;
