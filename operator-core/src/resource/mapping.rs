@@ -43,6 +43,11 @@ impl MappingAnnotations {
         self
     }
 
+    /// The keys of the annotations.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        [&self.name, &self.namespace].into_iter().chain(&self.primary_type).map(|key| &**key)
+    }
+
     /// The annotations of objects that belong to `primary`.
     pub(crate) fn of(&self, primary: &ObjectKey, primary_type: &ResourceType) -> Vec<(String, String)> {
         let mut annotations = vec![(self.name.to_string(), primary.name().to_owned())];

@@ -190,8 +190,7 @@ impl Discovery {
     /// The kinds of a group and version, as the server reports them.
     async fn ask(&self, kind: &ResourceType) -> Result<BTreeSet<String>, DiscoveryError> {
         let group_version = kind.api_version();
-        let path = if kind.group().is_empty() { "api" } else { "apis" };
-        let request = http::Request::get(format!("/{path}/{group_version}")).body(Vec::new());
+        let request = http::Request::get(kind.version_path()).body(Vec::new());
         let request = request.expect("groups and versions are parts of a path");
         match self.0.clients.reads.request::<APIResourceList>(request).await {
             Ok(list) => Ok(list.resources.into_iter().map(|resource| resource.kind).collect()),
