@@ -73,7 +73,7 @@ fn nightly(_: &TestResource) -> Result<CronJob> {
 /// Each of its pods has its name and a number as its host name.
 fn indexed(_: &TestResource) -> Result<Job> {
     Ok(serde_json::from_value(json!({
-        "spec": { "completionMode": "Indexed", "completions": 1_000_000, "parallelism": 1, "template": pod() }
+        "spec": { "suspend": true, "completionMode": "Indexed", "completions": 1_000_000, "parallelism": 1, "template": pod() }
     }))?)
 }
 

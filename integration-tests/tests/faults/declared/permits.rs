@@ -57,7 +57,17 @@ async fn all_are_permitted(
 ) -> Result<()> {
     let scene = scene().await?;
     let system: Words = OtherSystem::new();
-    let limits = System::new("words").calls_at_once(1);
+    let (open, limits) = (Arc::new(Mutex::new(Vec::new())), System::new("words").calls_at_once(1));
+    let noted = Arc::clone(&open);
+    system.on_call(move |call| {
+        let (when, what) = call.split_once(' ').unwrap_or_default();
+        let mut open = noted.lock();
+        match open.iter().position(|known| known == what).filter(|_| when == "after") {
+            Some(at) => drop(open.remove(at)),
+            None => open.push(what.to_owned()),
+        }
+        std::future::ready(())
+    });
     let record = || look(Records::new(Word::new(&system)).id_in_status("recordId").system(&limits));
     let start = async |is_first: bool| -> Result<TestOperator> {
         let never = move |_: &ConfigMap| is_first;
@@ -79,7 +89,8 @@ async fn all_are_permitted(
         let script = Script::new(move |_, primary: Arc<TestResource>, context| {
             let called = called.clone();
             Box::pin(async move {
-                let known = called.secondaries(&primary, context).await.map_err(anyhow::Error::from_boxed)?.len();
+                let known =
+                    called.secondaries(&primary, context).await.map_err(anyhow::Error::from_boxed)?.len();
                 called.reconcile(&primary, context).await.map_err(anyhow::Error::from_boxed)?;
                 Ok(Said::status(TestStatus { message: Some(known.to_string()), ..said(String::new()) }))
             })
@@ -107,6 +118,7 @@ async fn all_are_permitted(
     pass(300).await;
     let unpermitted = system.unpermitted();
     ensure!(unpermitted.is_empty(), "called without a permit: {unpermitted:?}");
+    ensure!(open.lock().is_empty(), "begun and dropped: {:?}", open.lock());
     ensure!(system.most_at_once() == 1, "{} calls at once", system.most_at_once());
     Ok(())
 }

@@ -17,7 +17,7 @@ use operator_core::{
 use super::{telling, told};
 use crate::simulated::{pass, scene};
 
-const TEXTS: [&str; 21] = [
+const TEXTS: [&str; 22] = [
     "",
     " ",
     "NoQuota",
@@ -26,6 +26,7 @@ const TEXTS: [&str; 21] = [
     "größe",
     "a/b",
     "example.com/a/b",
+    "example.com/finalizer",
     "Example.com/Finalizer",
     "example..com/finalizer",
     "example.com/-a",
