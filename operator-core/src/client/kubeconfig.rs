@@ -60,13 +60,13 @@ fn proxy(
     let of_environment = || {
         let scheme = server.scheme_str().unwrap_or("https").to_uppercase();
         let (proxy, host) = (either(&format!("{scheme}_PROXY"))?, server.host()?.trim_matches(['[', ']']));
-        let address = host.parse::<IpAddr>();
-        if host == "localhost" || address.is_ok_and(|address| address.is_loopback()) {
+        let is_here = host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        let excepted = either("NO_PROXY").unwrap_or_default();
+        if is_here || host == "localhost" || excepted.split(',').any(|entry| entry.trim() == "*") {
             return None;
         }
         // An entry may have a port, and is then about this one only.
         let port = format!(":{}", server.port_u16().unwrap_or(if scheme == "HTTP" { 80 } else { 443 }));
-        let excepted = either("NO_PROXY").unwrap_or_default();
         let excepted =
             excepted.split(',').map(|entry| entry.trim().trim_end_matches(&port).replace("*.", "."));
         let excepted = excepted.collect::<Vec<_>>().join(",");
