@@ -119,7 +119,11 @@ async fn find_plural(collection: &Collection) -> Result<(), Failure> {
     let served = serde_json::from_str::<APIResourceList>(&fetch(collection, request).await?);
     let mut served = served.map_err(|error| unread(&error))?.resources.into_iter();
     match served.find(|one| one.kind == kind.kind() && !one.name.contains('/')) {
-        Some(found) => Ok(drop(plural.set(found.name))),
+        Some(found) => {
+            // Another namespace's list may have set it.
+            let _ = plural.set(found.name);
+            Ok(())
+        }
         None => {
             Err(Failure { status: Some(404), ..Failure::new(format!("the server doesn't serve {kind:?}")) })
         }
