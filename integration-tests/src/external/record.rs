@@ -112,8 +112,15 @@ impl External<TestResource> for EachWord {
 }
 
 /// The system's records, sorted.
+///
+/// # Panics
+/// If an operator has called the system without a permit.
 #[must_use]
 pub fn words_in(system: &Words) -> Vec<String> {
+    // Tests create records of strangers.
+    let unpermitted: Vec<_> =
+        system.unpermitted().into_iter().filter(|call| !call.starts_with("create ")).collect();
+    assert!(unpermitted.is_empty(), "calls that no limits have permitted: {unpermitted:?}");
     let mut words: Vec<String> = system.records().into_iter().filter_map(|(_, _, word)| word).collect();
     words.sort();
     words

@@ -10,3 +10,4 @@ mod dry;
 mod life;
 mod process;
 mod support;
+mod targets;

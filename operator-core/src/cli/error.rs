@@ -22,6 +22,20 @@ pub(super) enum Error {
     /// No kubeconfig and no pod's service account leads to a cluster.
     #[error("no cluster is configured")]
     NoCluster(#[source] Box<dyn StdError + Send + Sync>),
+    /// There is a kubeconfig, and it can't be used.
+    #[error("the kubeconfig can't be used")]
+    Kubeconfig(#[source] Box<dyn StdError + Send + Sync>),
+    /// The kubeconfig has no such context.
+    #[error("{}", no_context(name))]
+    NoContext {
+        /// The context; empty if none was chosen.
+        name: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// The operator runs in a pod, whose service account can't be used.
+    #[error("the pod's service account can't be used")]
+    ServiceAccount(#[source] Box<dyn StdError + Send + Sync>),
     /// The operator is not declared in that style.
     #[error("this operator has no style `{style}`")]
     NoSuchStyle {
@@ -86,6 +100,13 @@ pub(super) enum Error {
     },
 }
 
+fn no_context(name: &str) -> String {
+    match name {
+        "" => "the kubeconfig has no current context".to_owned(),
+        name => format!("the kubeconfig has no context `{name}`"),
+    }
+}
+
 impl Error {
     /// The exit code of the process.
     pub(super) fn exit_status(&self) -> ExitStatus {
@@ -108,6 +129,8 @@ impl Error {
     pub(super) fn why(&self) -> Option<String> {
         match self {
             Self::Forbidden { missing, .. } => Some(format!("it may not {}", missing.join(", "))),
+            Self::NoContext { known, .. } if known.is_empty() => Some("it has no contexts".to_owned()),
+            Self::NoContext { known, .. } => Some(format!("its contexts are {}", known.join(", "))),
             _ => self.source().map(one_line),
         }
     }
@@ -141,6 +164,11 @@ impl Error {
                 };
                 format!("export KUBECONFIG=<file>, then {program} run{own}")
             }
+            Self::Kubeconfig(_) => format!("kubectl config view, then {program} run"),
+            Self::NoContext { .. } => format!("{program} run --context NAME, with one of them"),
+            Self::ServiceAccount(_) => format!(
+                "look at serviceAccountName and automountServiceAccountToken of the pod, then {program} run"
+            ),
             Self::NoSuchStyle { known, .. } if known.is_empty() => "leave `--style` out".to_owned(),
             Self::NoSuchStyle { known, .. } => format!("{program} run --style NAME, one of {known}"),
             Self::NoCrd => "declare the controller with `Controller::of::<MyKind>()` or the derive, which bring the definition".to_owned(),

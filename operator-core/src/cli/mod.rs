@@ -28,6 +28,7 @@ pub mod dev;
 mod error;
 mod exit;
 mod graph;
+mod kubeconfig;
 mod log;
 #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "most marks and lines are those of `dev`"))]
 mod output;

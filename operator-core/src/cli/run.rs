@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use kube::{
     Config,
-    config::{KubeConfigOptions, Kubeconfig},
+    config::{KubeConfigOptions, Kubeconfig, KubeconfigError},
 };
 
-use super::{Error, ExitStatus, RunArgs, log, output::Output};
+use super::{Error, ExitStatus, RunArgs, kubeconfig::read_kubeconfig, log, output::Output};
 use crate::{
     client::from_kubeconfig,
     configuration::{ConfigEntry, ConfigLoader},
@@ -89,31 +89,52 @@ impl Target {
         }
         let options =
             KubeConfigOptions { context: context.map(str::to_owned), ..KubeConfigOptions::default() };
-        let found = match Kubeconfig::read() {
+        let found = match read_kubeconfig() {
             Ok(kubeconfig) => Self::of_kubeconfig(kubeconfig, &options).await,
-            Err(error) => Err(Error::NoCluster(Box::new(error))),
+            Err(error) if is_missing(&error) => Err(Error::NoCluster(Box::new(error))),
+            Err(error) => Err(Error::Kubeconfig(Box::new(error))),
         };
         match found {
-            Ok(target) => Ok(target),
-            // A context that was asked for by name must not turn into another cluster.
-            Err(error) if context.is_some() => Err(error),
-            Err(error) => match Config::incluster() {
+            // A context that was asked for by name, or a kubeconfig with a mistake, must not turn into another cluster.
+            Err(error @ Error::NoCluster(_)) if context.is_none() => match Config::incluster() {
                 Ok(config) => Ok(Self { name: "in-cluster".to_owned(), user: None, config }),
-                Err(_) => Err(error),
+                Err(_) if std::env::var_os(IN_CLUSTER).is_none() => Err(error),
+                Err(error) => Err(Error::ServiceAccount(Box::new(error))),
             },
+            found => found,
         }
     }
 
     async fn of_kubeconfig(kubeconfig: Kubeconfig, options: &KubeConfigOptions) -> Result<Self, Error> {
-        let name = options.context.clone().or_else(|| kubeconfig.current_context.clone()).unwrap_or_default();
+        let current = options.context.clone().or_else(|| kubeconfig.current_context.clone());
+        let name = current.filter(|name| !name.is_empty()).unwrap_or_default();
+        let known: Vec<_> = kubeconfig.contexts.iter().map(|context| context.name.clone()).collect();
+        if name.is_empty() && known.is_empty() {
+            return Err(Error::NoCluster(Box::new(KubeconfigError::CurrentContextNotSet)));
+        }
+        if !known.contains(&name) {
+            return Err(Error::NoContext { name, known });
+        }
         let user = kubeconfig
             .contexts
             .iter()
             .find(|context| context.name == name)
             .and_then(|context| context.context.as_ref()?.user.clone());
         let config =
-            from_kubeconfig(kubeconfig, options).await.map_err(|error| Error::NoCluster(Box::new(error)))?;
+            from_kubeconfig(kubeconfig, options).await.map_err(|error| Error::Kubeconfig(Box::new(error)))?;
         Ok(Self { name, user, config })
+    }
+}
+
+/// The variable that each container of a pod has.
+const IN_CLUSTER: &str = "KUBERNETES_SERVICE_HOST";
+
+/// Whether there is no kubeconfig at all.
+fn is_missing(error: &KubeconfigError) -> bool {
+    match error {
+        KubeconfigError::FindPath => true,
+        KubeconfigError::ReadConfig(error, _) => error.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
     }
 }
 

@@ -71,6 +71,7 @@ use fence::Fence;
 #[cfg(feature = "testing")]
 pub(crate) use hook::Answer;
 pub use hook::Inner;
+use kubeconfig::authorizing;
 pub use kubeconfig::from_kubeconfig;
 pub(crate) use kubeconfig::{infer, names_namespace};
 pub(crate) use measure::measuring;
@@ -270,15 +271,17 @@ fn transport(
     config.headers.clear();
     let nobody = AuthInfo { impersonate: None, impersonate_uid: None, ..config.auth_info };
     config.auth_info = AuthInfo { impersonate_groups: None, impersonate_user_extra: None, ..nobody };
+    let authorized = authorizing(&mut config.auth_info);
     // A server needs no network: neither connections nor the certificates that this machine trusts.
     let server = hooks.iter().rev().find_map(TransportHook::server_transport);
     let builder = match server {
         Some(server) => ClientBuilder::new(server, config.default_namespace),
-        None => ClientBuilder::try_from(config).map_err(invalid)?.with_layer(&layer_fn(|service| {
-            BoxService::new(ServiceExt::<Request<Body>>::map_response(
-                service,
-                |response: Response<Box<DynBody>>| response.map(BodyExt::boxed_unsync),
-            ))
+        None => ClientBuilder::try_from(config).map_err(invalid)?.with_layer(&layer_fn(move |service| {
+            let answering =
+                ServiceExt::<Request<Body>>::map_response(service, |response: Response<Box<DynBody>>| {
+                    response.map(BodyExt::boxed_unsync)
+                });
+            BoxService::new(answering.map_request(authorized.clone()))
         })),
     };
     Ok(builder.with_layer(&layer_fn(|server| {

@@ -1,7 +1,13 @@
 //! The names that a controller uses in the cluster, and which of them are valid.
 
 use super::Mistake;
-use crate::resource::ResourceType;
+use crate::resource::{ResourceType, is_qualified_name};
+
+/// The longest field manager.
+const LONGEST_MANAGER: usize = 128;
+
+/// The longest name that is suggested.
+const LONGEST_SUGGESTION: usize = 63;
 
 /// `<plural>.<group>/finalizer`; a core type has no group, and a finalizer must have a domain.
 pub(super) fn default_finalizer(primary_type: &ResourceType) -> String {
@@ -13,7 +19,7 @@ pub(super) fn default_finalizer(primary_type: &ResourceType) -> String {
 
 pub(super) fn check_name(name: &str) -> Option<Mistake> {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '.' | '_');
-    let valid = !name.is_empty() && name.chars().all(allowed);
+    let valid = !name.is_empty() && name.len() <= LONGEST_MANAGER && name.chars().all(allowed);
     (!valid).then(|| {
         Mistake::new(
             "its name can't be used",
@@ -26,7 +32,7 @@ pub(super) fn check_name(name: &str) -> Option<Mistake> {
 /// The name as it could be.
 fn suggestion(name: &str) -> String {
     let mut suggestion = String::new();
-    for (at, c) in name.chars().enumerate() {
+    for (at, c) in name.chars().take(LONGEST_SUGGESTION).enumerate() {
         match c {
             'A'..='Z' if at > 0 && !suggestion.ends_with('-') => {
                 suggestion.push('-');
@@ -43,7 +49,7 @@ fn suggestion(name: &str) -> String {
 
 pub(super) fn check_field_manager(manager: &str) -> Option<Mistake> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/');
-    let valid = !manager.is_empty() && manager.len() <= 128 && manager.chars().all(allowed);
+    let valid = !manager.is_empty() && manager.len() <= LONGEST_MANAGER && manager.chars().all(allowed);
     (!valid).then(|| {
         Mistake::new(
             format!("field manager `{manager}` can't be used"),
@@ -54,10 +60,8 @@ pub(super) fn check_field_manager(manager: &str) -> Option<Mistake> {
 }
 
 pub(super) fn check_finalizer(finalizer: &str) -> Option<Mistake> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    let valid = finalizer.split_once('/').is_some_and(|(domain, name)| {
-        domain.contains('.') && !name.is_empty() && domain.chars().all(allowed) && name.chars().all(allowed)
-    });
+    let has_domain = finalizer.split_once('/').is_some_and(|(domain, _)| domain.contains('.'));
+    let valid = has_domain && is_qualified_name(finalizer);
     (!valid).then(|| {
         Mistake::new(
             format!("finalizer `{finalizer}` can't be used"),

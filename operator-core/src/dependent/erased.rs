@@ -70,6 +70,8 @@ pub(crate) struct Asked<'r> {
     pub(crate) node: &'r str,
     pub(crate) primary: &'r AnyObject,
     pub(crate) context: &'r Arc<AnyContext>,
+    /// Whether it may call another system.
+    pub(crate) may_call: bool,
 }
 
 impl Asked<'_> {
@@ -292,6 +294,15 @@ impl AnyDependent {
         self.engine.secondaries(self.asked(primary, context)).await
     }
 
+    /// The resources that are known to exist, without a request.
+    pub(crate) fn known<'r>(
+        &'r self,
+        primary: &'r AnyObject,
+        context: &'r Arc<AnyContext>,
+    ) -> Answer<'r, Vec<Secondary>> {
+        self.engine.secondaries(Asked { may_call: false, ..self.asked(primary, context) })
+    }
+
     /// The resources that still exist after a deletion, even if its event source no longer shows them.
     pub(crate) async fn left(
         &self,
@@ -322,7 +333,7 @@ impl AnyDependent {
     }
 
     fn asked<'r>(&'r self, primary: &'r AnyObject, context: &'r Arc<AnyContext>) -> Asked<'r> {
-        Asked { node: &self.name, primary, context }
+        Asked { node: &self.name, primary, context, may_call: true }
     }
 
     /// The event sources that it provides, for a controller that uses it without a workflow.

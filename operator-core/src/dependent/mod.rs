@@ -56,4 +56,6 @@ pub use object::Adoption;
 pub(crate) use object::{Judge, ObjectSettings, forget_departed, retired, settings};
 pub(crate) use only_if::Wishes;
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
+#[cfg(feature = "testing")]
+pub(crate) use system::PERMIT;
 pub use system::System;

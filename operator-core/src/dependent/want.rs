@@ -10,7 +10,8 @@ pub enum Want<T> {
     None(String),
     /// What exists stays as it is. Nodes that depend on it wait, and those that it depends on aren't deleted.
     Hold {
-        /// One word in camel case, suitable for a condition of the status.
+        /// One word in camel case: the reason of the conditions in the status. Anything else is put before their message, and the
+        /// reason is `Held`.
         code: &'static str,
         /// The same for people.
         reason: String,

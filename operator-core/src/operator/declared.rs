@@ -11,7 +11,7 @@ use super::{LeaderElectionError, OperatorBuilder};
 use crate::{
     controller::{IntoController, Mistake, Mistakes},
     event_source::Contradiction,
-    resource::MarkNames,
+    resource::is_subdomain,
 };
 
 impl OperatorBuilder {
@@ -88,7 +88,7 @@ impl OperatorBuilder {
             }
         }
         let prefix = &self.settings.mark_prefix;
-        if !MarkNames::is_prefix(prefix) {
+        if !is_subdomain(prefix) {
             mistakes.push(Mistake::new(
                 format!("`{prefix}` can't be the prefix of label keys"),
                 "the prefix is a DNS subdomain: lower-case letters, digits, `-` and `.`, 253 at most",

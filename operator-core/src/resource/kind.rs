@@ -1,13 +1,21 @@
 //! Kinds: the data about a type of object that the library needs to list, watch and write it.
 
-use std::{any::TypeId, fmt, sync::Arc};
+use std::{
+    any::TypeId,
+    cmp::Ordering,
+    fmt,
+    hash::{Hash, Hasher},
+    sync::{Arc, OnceLock},
+};
 
 use k8s_openapi::NamespaceResourceScope;
 use kube::{
     Resource,
-    core::{ApiResource, DynamicObject, DynamicResourceScope},
+    core::{ApiResource, DynamicObject, DynamicResourceScope, GroupVersionKind},
 };
 use serde::{Serialize, de::DeserializeOwned};
+
+use super::{ObjectKey, path_segment};
 
 /// Every type of object that the library can watch and write: a custom resource derived with kube, a type of
 /// `k8s-openapi`, or kube's `DynamicObject` and `PartialObjectMeta`. Implemented for all of them.
@@ -52,8 +60,41 @@ struct TypeParts {
     group: String,
     version: String,
     kind: String,
-    plural: String,
+    plural: Plural,
     namespaced: bool,
+}
+
+/// The name in URLs. It follows from the rest, so it makes no difference between types.
+#[derive(Clone)]
+struct Plural {
+    /// As it was declared, or as the server has reported it.
+    known: OnceLock<String>,
+    /// What it usually is.
+    usual: String,
+}
+
+impl PartialEq for Plural {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Plural {}
+
+impl Hash for Plural {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+impl Ord for Plural {
+    fn cmp(&self, _: &Self) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+impl PartialOrd for Plural {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl ResourceType {
@@ -70,13 +111,16 @@ impl ResourceType {
         let scope = TypeId::of::<K::Scope>();
         let namespaced =
             scope == TypeId::of::<NamespaceResourceScope>() || scope == TypeId::of::<DynamicResourceScope>();
-        Self(Arc::new(TypeParts {
-            group: K::group(dynamic).into_owned(),
-            version: K::version(dynamic).into_owned(),
-            kind: K::kind(dynamic).into_owned(),
-            plural: K::plural(dynamic).into_owned(),
-            namespaced,
-        }))
+        let (group, version, kind) = (K::group(dynamic), K::version(dynamic), K::kind(dynamic));
+        let plural = match K::plural(dynamic) {
+            none if none.is_empty() => {
+                let usual = ApiResource::from_gvk(&GroupVersionKind::gvk(&group, &version, &kind)).plural;
+                Plural { known: OnceLock::new(), usual }
+            }
+            plural => Plural { known: plural.into_owned().into(), usual: String::new() },
+        };
+        let (group, version, kind) = (group.into_owned(), version.into_owned(), kind.into_owned());
+        Self(Arc::new(TypeParts { group, version, kind, plural, namespaced }))
     }
 
     /// The same type, known to be cluster-scoped.
@@ -110,10 +154,16 @@ impl ResourceType {
         &self.0.kind
     }
 
-    /// The plural name in URLs and role rules, for example `deployments`.
+    /// The plural name in URLs and role rules, for example `deployments`. If the type was declared without it, it is what plurals
+    /// usually are until the server has reported it.
     #[must_use]
     pub fn plural(&self) -> &str {
-        &self.0.plural
+        self.0.plural.known.get().unwrap_or(&self.0.plural.usual)
+    }
+
+    /// The plural, if it was declared without one and the server hasn't reported it yet.
+    pub(crate) fn missing_plural(&self) -> Option<&OnceLock<String>> {
+        Some(&self.0.plural.known).filter(|known| known.get().is_none())
     }
 
     /// Whether objects of this type live in a namespace.
@@ -136,22 +186,35 @@ impl ResourceType {
     #[must_use]
     pub fn full_name(&self) -> String {
         if self.0.group.is_empty() {
-            self.0.plural.clone()
+            self.plural().to_owned()
         } else {
-            format!("{}.{}", self.0.plural, self.0.group)
+            format!("{}.{}", self.plural(), self.0.group)
         }
+    }
+
+    /// The path of an object; `None` if nothing can have its name, or be in such a namespace.
+    pub(crate) fn object_path(&self, key: &ObjectKey) -> Option<String> {
+        if key.namespace().is_some_and(|name| path_segment(name).as_deref() != Some(name)) {
+            return None;
+        }
+        Some(format!("{}/{}", self.collection_path(key.namespace()), path_segment(key.name())?))
     }
 
     /// The path of the collection in `namespace`, or of the collection in all namespaces.
     #[must_use]
     pub fn collection_path(&self, namespace: Option<&str>) -> String {
-        let root = if self.0.group.is_empty() { "api" } else { "apis" };
         match namespace.filter(|_| self.0.namespaced) {
             Some(namespace) => {
-                format!("/{root}/{}/namespaces/{namespace}/{}", self.api_version(), self.0.plural)
+                format!("{}/namespaces/{namespace}/{}", self.version_path(), self.plural())
             }
-            None => format!("/{root}/{}/{}", self.api_version(), self.0.plural),
+            None => format!("{}/{}", self.version_path(), self.plural()),
         }
+    }
+
+    /// The path where the server reports the kinds of this group and version.
+    pub(crate) fn version_path(&self) -> String {
+        let root = if self.0.group.is_empty() { "api" } else { "apis" };
+        format!("/{root}/{}", self.api_version())
     }
 }
 

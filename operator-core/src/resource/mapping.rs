@@ -43,10 +43,9 @@ impl MappingAnnotations {
         self
     }
 
-    /// The keys.
-    pub(crate) fn keys(&self) -> Vec<String> {
-        let keys = [&self.name, &self.namespace].into_iter().chain(&self.primary_type);
-        keys.map(ToString::to_string).collect()
+    /// The keys of the annotations.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        [&self.name, &self.namespace].into_iter().chain(&self.primary_type).map(|key| &**key)
     }
 
     /// The annotations of objects that belong to `primary`.

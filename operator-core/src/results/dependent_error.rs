@@ -22,7 +22,7 @@ use crate::{
 pub enum DependentError {
     /// The resource exists and belongs to another owner.
     #[error(
-        "{kind} {key} exists already, and {owner}; delete it, give it another name in the desired state, or take it over with `.adopt({advice})`"
+        "{kind} {key} exists already, and {owner}; {}", instead_of_a_conflict(*advice)
     )]
     Conflict {
         /// Its type.
@@ -31,7 +31,7 @@ pub enum DependentError {
         key: ObjectKey,
         /// The owner, as far as it is known.
         owner: String,
-        /// The policy under which it would be taken over.
+        /// The policy under which it would be taken over; `Never` for an object of the same controller.
         advice: Adoption,
     },
     /// The object belongs to an earlier incarnation of the primary, and the garbage collector is about to delete it.
@@ -305,6 +305,15 @@ impl DependentError {
 /// kube.
 pub(crate) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind {
     kind_of(error).unwrap_or(FailureKind::Retryable)
+}
+
+fn instead_of_a_conflict(advice: Adoption) -> String {
+    match advice {
+        Adoption::Never => "give one of the two another name in the desired state".to_owned(),
+        advice => format!(
+            "delete it, give it another name in the desired state, or take it over with `.adopt({advice})`"
+        ),
+    }
 }
 
 fn called_again(again: Option<Timestamp>) -> String {

@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 use integration_tests::prelude::*;
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::{
+    api::core::v1::Namespace, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
 use kube::{
     CustomResource,
     core::{ApiResource, DynamicObject, TypeMeta},
@@ -183,5 +185,75 @@ async fn a_place_is_made(
     scene.create("one", "a").await?;
     let expected = format!("PATCH namespaces/place-of-{} -> 201", scene.namespace);
     assert!(done(&operator.settled().await?).contains(&expected));
+    Ok(())
+}
+
+/// A definition of objects of any content.
+fn definition(group: &str, plural: &str, kind: &str) -> Result<CustomResourceDefinition> {
+    let names = json!({ "plural": plural, "singular": kind.to_lowercase(), "kind": kind, "listKind": format!("{kind}List") });
+    let schema =
+        json!({ "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } });
+    Ok(serde_json::from_value(json!({
+        "metadata": { "name": format!("{plural}.{group}") },
+        "spec": {
+            "group": group, "scope": "Namespaced", "names": names,
+            "versions": [{ "name": "v1", "served": true, "storage": true, "schema": schema }],
+        },
+    }))?)
+}
+
+fn content(_: &TestResource) -> DynamicObject {
+    object(json!({ "spec": { "a": 1 } }))
+}
+
+#[operator_test]
+async fn the_server_is_asked_for_the_plural_of_a_kind() -> Result<()> {
+    const GROUP: &str = "plurals.conformance.operator-core.io";
+    let scene = Scene::new("functions-plurals").await?;
+    let kinds =
+        [("network-attachment-definitions", "NetworkAttachmentDefinition"), ("oxen", "Ox"), ("data", "Data")];
+    let definitions = kinds.map(|(plural, kind)| definition(GROUP, plural, kind));
+    scene.cluster.install_crds(definitions.into_iter().collect::<Result<Vec<_>>>()?).await?;
+    let api_version = format!("{GROUP}/v1");
+    let child = |number: usize, name: &'static str| {
+        content.named(name).kind((&*api_version, kinds[number].1)).ready_when_applied()
+    };
+    let nodes = (child(0, "attachment"), child(1, "ox"), child(2, "data").when_served());
+    let controller = Controller::of::<TestResource>().workflow(nodes);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "").await?;
+    let mut made = done(&operator.settled().await?);
+    made.sort();
+    let expected = [
+        "PATCH data/one-data -> 201",
+        "PATCH network-attachment-definitions/one-attachment -> 201",
+        "PATCH oxen/one-ox -> 201",
+    ];
+    assert_eq!(made, expected);
+    Ok(())
+}
+
+fn service(_: &TestResource) -> Result<Service> {
+    Ok(serde_json::from_value(json!({ "spec": { "ports": [{ "port": 80 }] } }))?)
+}
+
+#[operator_test]
+async fn kinds_of_one_name_in_several_groups_are_told_apart() -> Result<()> {
+    let scene = Scene::new("functions-groups").await?;
+    let groups = ["serving.conformance.operator-core.io", "meshes.conformance.operator-core.io"];
+    let definitions = groups.map(|group| definition(group, "services", "Service"));
+    scene.cluster.install_crds(definitions.into_iter().collect::<Result<Vec<_>>>()?).await?;
+    let kinds = groups.map(|group| format!("{group}/v1"));
+    let child = |number: usize, name: &'static str| {
+        content.named(name).kind((&*kinds[number], "Service")).ready_when_applied()
+    };
+    let controller =
+        Controller::of::<TestResource>().workflow((service, child(0, "serving"), child(1, "mesh")));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "").await?;
+    let mut made = done(&operator.settled().await?);
+    made.sort();
+    let expected = ["mesh", "service", "serving"].map(|node| format!("PATCH services/one-{node} -> 201"));
+    assert_eq!(made, expected);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use integration_tests::prelude::*;
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::{batch::v1::CronJob, core::v1::Namespace, rbac::v1::Role};
 use operator_core::prelude::*;
 
 use super::{a_map, done};
@@ -106,5 +106,71 @@ async fn what_has_no_namespace_gets_none() -> Result<()> {
     scene.until_gone(&scene.namespace).await?;
     let written = done(&operator.settled().await?);
     assert!(written.contains(&format!("DELETE namespaces/{name} -> 200")), "{written:?}");
+    Ok(())
+}
+
+fn nightly(_: &TestResource) -> Result<CronJob> {
+    let pod = json!({ "restartPolicy": "Never", "containers": [{ "name": "c", "image": "i:1" }] });
+    Ok(serde_json::from_value(json!({
+        "spec": { "schedule": "0 1 * * *", "suspend": true, "jobTemplate": { "spec": { "template": { "spec": pod } } } }
+    }))?)
+}
+
+/// Ends like the name of a node.
+fn web_first(primary: &TestResource) -> ConfigMap {
+    a_map(primary)
+}
+
+fn first(primary: &TestResource) -> ConfigMap {
+    a_map(primary)
+}
+
+#[operator_test]
+async fn a_name_is_as_short_as_its_kind_demands_and_that_of_no_other_object() -> Result<()> {
+    let scene = Scene::new("functions-names-fit").await?;
+    let controller = Controller::of::<TestResource>().workflow((
+        nightly.ready_when_applied(),
+        first.after(nightly),
+        web_first.after(first),
+    ));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    for name in ["shop", "shop-web", "a-name-of-a-primary-that-has-fifty-five-letters-or-more"] {
+        scene.create(name, "").await?;
+    }
+    let created = done(&operator.settled().await?);
+    let names: BTreeSet<&str> = created.iter().filter_map(|write| write.split([' ', '/']).nth(2)).collect();
+    assert!(created.len() == 9 && names.len() == 9, "{created:?}");
+    let of = |beginning: &str| names.iter().filter(|name| name.starts_with(beginning)).count();
+    assert_eq!(of("shop-web-first"), 2, "one of them with a hash: {names:?}");
+    Ok(())
+}
+
+/// A role whose name the user chooses.
+fn role(primary: &TestResource) -> Result<Role> {
+    let rules = json!([{ "apiGroups": [""], "resources": ["pods"], "verbs": ["get"] }]);
+    Ok(serde_json::from_value(json!({ "metadata": { "name": primary.spec.value }, "rules": rules }))?)
+}
+
+#[operator_test]
+async fn a_name_is_one_segment_of_a_path_or_nothing_is_requested() -> Result<()> {
+    let scene = Scene::new("functions-names-paths").await?;
+    scene.failures.expect("not a valid object name");
+    let controller = Controller::of::<TestResource>().workflow((role,)).retry(GenericRetry::no_retry());
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    for (name, written) in [
+        ("my role", Some("PATCH roles/my%20role -> 201")),
+        ("a?b", Some("PATCH roles/a%3Fb -> 201")),
+        ("system:a", Some("PATCH roles/system:a -> 201")),
+        ("../configmaps/x", None),
+        ("a%2Fb", None),
+        ("..", None),
+    ] {
+        scene.create("one", name).await?;
+        let requests: Vec<_> = operator.settled().await?.requests.iter().map(ToString::to_string).collect();
+        assert_eq!(requests, written.into_iter().collect::<Vec<_>>(), "{name}");
+        scene.delete("one").await?;
+        scene.until_gone("one").await?;
+        operator.settled().await?;
+    }
     Ok(())
 }

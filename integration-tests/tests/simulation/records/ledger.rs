@@ -64,6 +64,8 @@ impl Ledger {
         let sites = objects.all::<Site>();
         let records = self.system.records();
         let mut wrong = self.books.lock().wrong.clone();
+        let unpermitted = self.system.unpermitted().into_iter();
+        wrong.extend(unpermitted.map(|call| format!("`{call}` was called without a permit")));
         let mut existing: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
         for (id, token, body) in &records {
             if let Some(body) = body {

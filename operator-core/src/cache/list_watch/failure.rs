@@ -92,6 +92,9 @@ impl Subject {
                 self.resource_type.plural(),
                 self.resource_type.api_version(),
             )),
+            404 if self.resource_type.missing_plural().is_some() => {
+                Some("install its CustomResourceDefinition".to_owned())
+            }
             404 => Some(format!(
                 "install the CustomResourceDefinition `{name}`, for example with the operator's `crd` command: \
                  `<operator> crd | kubectl apply -f -`"

@@ -48,8 +48,8 @@ pub(crate) async fn read_live(
     accept: &'static str,
 ) -> Result<Option<Box<RawValue>>, Unread> {
     let unread = |why| Unread { kind: resource_type.clone(), key: key.clone(), why };
-    let request =
-        Request::get(path(resource_type, key)).header(header::ACCEPT, HeaderValue::from_static(accept));
+    let path = resource_type.object_path(key).ok_or_else(|| unread(WhyUnread::InvalidName))?;
+    let request = Request::get(path).header(header::ACCEPT, HeaderValue::from_static(accept));
     let request = request.body(Body::empty()).map_err(|_| unread(WhyUnread::InvalidName))?;
     let answer = exchange(client, request).await;
     match answer.map_err(|error| unread(WhyUnread::Unanswered(Box::new(error))))? {

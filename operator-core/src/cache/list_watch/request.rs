@@ -14,7 +14,7 @@ use crate::{
         shard::Shard,
     },
     client::LongAnswer,
-    resource::{Cluster, ResourceType},
+    resource::{Cluster, ResourceType, escaped},
 };
 
 use super::failure::{Failure, Subject};
@@ -151,15 +151,6 @@ impl Collection {
             uri.parse().map_err(|error| Failure::new(format!("{uri} isn't an address: {error}")))?;
         Ok(request)
     }
-}
-
-/// A value in a query.
-fn escaped(text: &str) -> String {
-    let escape = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' => char::from(byte).to_string(),
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(escape).collect()
 }
 
 fn accepting(mut request: Request<Vec<u8>>, accept: &'static str) -> Request<Vec<u8>> {

@@ -1,10 +1,11 @@
 //! Makes the requests that the state machine decides on, and passes it the answers.
 
-use std::{io, pin::Pin, time::Duration};
+use std::{error::Error, io, pin::Pin, time::Duration};
 
 use futures::{AsyncBufRead, AsyncBufReadExt, TryStreamExt};
 use http::{Request, Response};
 use http_body_util::BodyExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::{client::Body, core::Status};
 use tokio::time::{Instant, timeout_at};
 
@@ -67,11 +68,16 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
     loop {
         let command = progress.command.clone();
         tracing::trace!(informer = feed.name, ?command, "list-watch");
+        let mut named = Ok(());
         if matches!(command, Command::List { continue_token: None, .. } | Command::Stream) {
             feed.list_asked();
+            named = find_plural(collection).await;
         }
         let is_watch = matches!(command, Command::Watch { .. });
         let (input, received) = match command {
+            Command::List { .. } | Command::Stream if named.is_err() => {
+                (named.map_or_else(Input::Failed, |()| Input::Ended), Received::Nothing)
+            }
             Command::List { continue_token, paged } => list(collection, continue_token, paged).await,
             Command::Stream => (open(&mut watch, collection, None, environment).await, Received::Nothing),
             Command::Watch { version } => {
@@ -102,6 +108,26 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
         progress.is_showing = true;
         publish(decision.publish, received, decision.health, feed).await;
         progress.is_showing = false;
+    }
+}
+
+/// Asks the server for the plural of a kind that was declared without one.
+async fn find_plural(collection: &Collection) -> Result<(), Failure> {
+    let kind = &collection.resource_type;
+    let Some(plural) = kind.missing_plural() else { return Ok(()) };
+    let unread = |error: &dyn Error| Failure::new(error.to_string());
+    let request = Request::get(kind.version_path()).body(Vec::new()).map_err(|error| unread(&error))?;
+    let served = serde_json::from_str::<APIResourceList>(&fetch(collection, request).await?);
+    let mut served = served.map_err(|error| unread(&error))?.resources.into_iter();
+    match served.find(|one| one.kind == kind.kind() && !one.name.contains('/')) {
+        Some(found) => {
+            // Another namespace's list may have set it.
+            let _ = plural.set(found.name);
+            Ok(())
+        }
+        None => {
+            Err(Failure { status: Some(404), ..Failure::new(format!("the server doesn't serve {kind:?}")) })
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::{DeclaredSource, Facts, Mistake};
 use crate::{
     dependent::Reading,
     event_source::{Contradiction, SourceContents},
+    resource::ResourceType,
 };
 
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
@@ -37,12 +38,17 @@ fn of_another_primary(source: &DeclaredSource, facts: &Facts<'_>) -> Option<Mist
 fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
     let Reading { source, of, kind } = reading;
     let declare = || format!("`.watches(InformerEventSource::<{}>::new().name(\"{source}\"))`", of.name());
-    let wanted = format!("objects of kind `{}`", kind.kind());
+    let objects = |kind: &ResourceType| format!("objects of kind `{}`", kind.kind());
+    let wanted = objects(kind);
     match facts.sources.iter().find(|known| known.name == **source) {
         None => Some(unknown(node, source, &declare(), facts)),
         Some(DeclaredSource { contents: SourceContents::Objects { of: found, kind: other, .. }, .. }) => {
             let same = found == of && (other.group(), other.kind()) == (kind.group(), kind.kind());
-            let found = format!("objects of kind `{}`", other.kind());
+            let version = |with: &ResourceType| format!("{} of `{}`", objects(with), with.api_version());
+            let (wanted, found) = match wanted == objects(other) {
+                true => (version(kind), version(other)),
+                false => (wanted, objects(other)),
+            };
             (!same).then(|| other_type(node, source, &wanted, &found))
         }
         Some(found) if found.contents.may_have(*of) => None,

@@ -30,13 +30,14 @@ impl SaysKind for ApiResource {
     }
 }
 
-/// Version and kind, as in an object. The plural is derived from the kind, in the same way as by kube.
+/// Version and kind, as in an object. The plural is asked of the server.
 #[diagnostic::do_not_recommend]
 impl SaysKind for (&str, &str) {
     fn said(self) -> ApiResource {
         let (version, kind) = self;
         let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
-        ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind))
+        let named = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+        ApiResource { plural: String::new(), ..named }
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) mod dependent;
 mod forms;
 mod kind;
 mod names;
+#[cfg(test)]
+mod names_tests;
 pub(crate) mod read;
 mod signature;
 pub(crate) mod wanted;

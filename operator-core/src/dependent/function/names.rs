@@ -3,30 +3,28 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use sha2::{Digest, Sha256};
 
-use crate::resource::{ObjectKey, digits};
-
-/// The maximum length of a DNS label.
-const LONGEST: usize = 63;
+use crate::resource::{Nodes, ObjectKey, ResourceType, digits};
 
 /// The number of digits in the hash after a name that had to be changed.
 const DIGITS: usize = 8;
 
-/// Adds a missing name or namespace to a wanted object: the namespace is the primary's, and the name consists of those of
-/// the primary and the node. `only`: it is the node's only object, so it needs no name that distinguishes it from others.
+/// Adds a missing name or namespace to a wanted object of that kind: the namespace is the primary's, and the name consists of
+/// those of the primary and the node. `nodes` are all of the controller. `only`: it is the node's only object, so it needs no
+/// name that distinguishes it from others.
 pub(crate) fn complete(
     meta: &mut ObjectMeta,
-    namespaced: bool,
+    kind: &ResourceType,
     primary: &ObjectKey,
-    node: &str,
+    (node, nodes): (&str, &Nodes),
     only: bool,
 ) -> Result<(), &'static str> {
     if meta.name.as_deref().unwrap_or_default().is_empty() {
         if !only {
             return Err("each of several objects needs a name of its own, in `metadata.name`");
         }
-        meta.name = Some(default_name(primary.name(), node));
+        meta.name = Some(default_name(kind, primary.name(), node, nodes));
     }
-    if !namespaced || meta.namespace.as_deref().is_some_and(|namespace| !namespace.is_empty()) {
+    if !kind.is_namespaced() || meta.namespace.as_deref().is_some_and(|namespace| !namespace.is_empty()) {
         return Ok(());
     }
     match primary.namespace() {
@@ -38,66 +36,52 @@ pub(crate) fn complete(
     Ok(())
 }
 
-/// `page-web` for the primary `page` and the node `web`: a DNS label. If dots had to be replaced, or the name would be
-/// too long, a hash keeps names apart that would otherwise be equal.
-fn default_name(primary: &str, node: &str) -> String {
-    let plain = format!("{primary}-{node}").to_lowercase();
-    let label: String = plain.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let label = label.trim_end_matches('-');
-    // An underscore is a hyphen in any function's name.
-    if label.len() <= LONGEST && label == plain.replace('_', "-") {
+/// The maximum length of a name: that of a DNS label, or less if the controller of the kind makes labels or host names from the
+/// name by adding to it.
+fn longest(kind: &ResourceType) -> usize {
+    match (kind.group(), kind.kind()) {
+        ("apps", "StatefulSet") | ("batch", "CronJob" | "Job") => 52,
+        _ => 63,
+    }
+}
+
+/// Whether a name of this kind may begin like this.
+fn may_begin(kind: &ResourceType, name: &str) -> bool {
+    match (kind.group(), kind.kind()) {
+        // Older servers demand a letter.
+        ("", "Service") => name.starts_with(|c: char| c.is_ascii_alphabetic()),
+        ("scheduling.k8s.io", "PriorityClass") => !name.starts_with("system-") && !name.is_empty(),
+        _ => !name.is_empty(),
+    }
+}
+
+/// `page-web` for the primary `page` and the node `web`: a DNS label that the kind accepts. If something had to be changed, or
+/// another node may make this name for another primary, a hash keeps names apart that would otherwise be equal.
+pub(super) fn default_name(kind: &ResourceType, primary: &str, node: &str, nodes: &Nodes) -> String {
+    let of_node = hyphenated(node);
+    let plain = format!("{primary}-{of_node}");
+    let label = hyphenated(&plain).replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let label = label.trim_matches('-');
+    // Such a node is also called so in labels.
+    let is_plain = label == plain && !of_node.starts_with('-');
+    let fits = is_plain && label.len() <= longest(kind) && may_begin(kind, label);
+    // `shop` and `web-admin`, `shop-web` and `admin`: the longer name of a node counts.
+    let is_others = |other: &str| {
+        let of_other = hyphenated(other);
+        let rest = label.strip_suffix(&*of_other).and_then(|rest| rest.strip_suffix('-'));
+        let comes_first = (of_other.len(), node) > (of_node.len(), other);
+        other != node && comes_first && rest.is_some_and(|rest| !rest.is_empty())
+    };
+    if fits && !nodes.of_kind(kind).any(is_others) {
         return label.to_owned();
     }
-    let hash = digits(Sha256::digest(&plain), DIGITS);
-    let kept: String = label.chars().take(LONGEST - DIGITS - 1).collect();
+    let hash = digits(Sha256::digest(format!("{primary}/{node}")), DIGITS);
+    let begin = if may_begin(kind, label) { "" } else { "x-" };
+    let kept: String = begin.chars().chain(label.chars()).take(longest(kind) - DIGITS - 1).collect();
     format!("{}-{hash}", kept.trim_end_matches('-'))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_made_of_primary_and_node() {
-        assert_eq!(default_name("page", "web"), "page-web");
-        assert_eq!(default_name("page", "of_team"), "page-of-team");
-        assert_eq!(default_name("page", "Records"), "page-records");
-    }
-
-    #[test]
-    fn what_had_to_be_changed_is_told_apart_by_a_hash() {
-        let (dots, hyphens) = (default_name("a.b", "web"), default_name("a-b", "web"));
-        assert!(dots.starts_with("a-b-web-") && dots != hyphens, "{dots}");
-        let long = default_name(&"a".repeat(100), "web");
-        assert_eq!(long.len(), LONGEST);
-        assert_ne!(long, default_name(&"a".repeat(100), "html"));
-        for name in [dots, long, default_name("a", "größe"), default_name("a", "_")] {
-            let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-            assert!(name.chars().all(allowed) && !name.ends_with('-'), "{name}");
-        }
-    }
-
-    #[test]
-    fn what_is_said_stays() {
-        let said = || ObjectMeta {
-            name: Some("mine".to_owned()),
-            namespace: Some("bank".to_owned()),
-            ..ObjectMeta::default()
-        };
-        let (primary, everywhere) =
-            (ObjectKey::namespaced("shop", "page"), ObjectKey::cluster_scoped("page"));
-        let completed = |mut meta: ObjectMeta, namespaced, primary: &ObjectKey, only| {
-            complete(&mut meta, namespaced, primary, "web", only).map(|()| (meta.namespace, meta.name))
-        };
-        let found =
-            |namespace: Option<&str>, name: &str| Ok((namespace.map(str::to_owned), Some(name.to_owned())));
-        assert_eq!(completed(said(), true, &primary, true), found(Some("bank"), "mine"));
-        assert_eq!(completed(ObjectMeta::default(), true, &primary, true), found(Some("shop"), "page-web"));
-        assert_eq!(completed(ObjectMeta::default(), false, &primary, true), found(None, "page-web"));
-        assert!(
-            completed(ObjectMeta::default(), true, &primary, false).is_err_and(|why| why.contains("name"))
-        );
-        assert!(completed(ObjectMeta::default(), true, &everywhere, true).is_err());
-        assert_eq!(completed(said(), true, &everywhere, true), found(Some("bank"), "mine"));
-    }
+/// In lower case, and an underscore is a hyphen: so are the names of functions and types used.
+fn hyphenated(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
 }

@@ -226,8 +226,10 @@ impl OfPrimary<'_> {
                 Error::Conflict { kind, key, owner, advice }
             }
             Whose::Mine { .. } | Whose::Orphan | Whose::OfFormerNode | Whose::Foreign => {
-                let (owner, advice) = (self.says(object), Adoption::Always);
-                Error::Conflict { kind, key, owner, advice }
+                // One of the controller's own would be taken back in its next run.
+                let is_own = self.marks.is_of_controller(object.meta());
+                let advice = if is_own { Adoption::Never } else { Adoption::Always };
+                Error::Conflict { kind, key, owner: self.says(object), advice }
             }
         }
     }
@@ -277,8 +279,12 @@ impl OfPrimary<'_> {
             let answered = format!("{} {}", types.api_version, types.kind);
             return Err(Error::AnotherKind { kind: kind.clone(), node: node.to_owned(), answered });
         }
-        complete(draft.meta_mut(), kind.is_namespaced(), &self.marks.owner, node, only)
-            .map_err(|why| Error::Unnamed { kind: kind.clone(), node: node.to_owned(), why })
+        let nodes = (node, self.marks.of.nodes());
+        complete(draft.meta_mut(), kind, &self.marks.owner, nodes, only).map_err(|why| Error::Unnamed {
+            kind: kind.clone(),
+            node: node.to_owned(),
+            why,
+        })
     }
 
     /// `desired` with what is needed to find its primary again, and with the marks of the node: an owner reference if

@@ -2,13 +2,16 @@
 
 use std::{fmt, sync::Arc};
 
+use kube::core::DynamicObject;
+
 use super::Adoption;
 use crate::{
     dependent::{
-        Asked, Capabilities, Declaration, DependentSource, Error, Objects, Pruning, Reading, matcher::Matcher,
+        Asked, Capabilities, Declaration, DependentSource, Error, Objects, Pruning, Reading, Unsound,
+        matcher::Matcher,
     },
     event_source::{InformerEventSource, RustType, SourceDeclaration},
-    resource::{Access, AnyObject, KubeObject, MappingAnnotations, Object, ResourceType},
+    resource::{Access, AnyObject, KubeObject, MappingAnnotations, Object, ResourceType, is_qualified_name},
     results::Secondary,
 };
 
@@ -110,7 +113,14 @@ impl<K: KubeObject> SourceChoice<K> {
         };
         let source = if kind.is_namespaced() { source } else { source.cluster_scoped() };
         let source = if marked { source.marked() } else { source };
-        let source = if own { source.name_by_default(dependent) } else { source };
+        let source = match own {
+            true => source.name_by_default(dependent),
+            // Kinds of several groups may have one name.
+            false if RustType::of::<K>() == RustType::of::<DynamicObject>() && !kind.group().is_empty() => {
+                source.name_by_default(&format!("{}.{}", kind.kind(), kind.group()))
+            }
+            false => source,
+        };
         let source = match annotations {
             Some(keys) => source.map_by_annotations_by_default(keys),
             None => source,
@@ -179,8 +189,18 @@ impl Managed {
             reads: vec![Reading::objects(self.of, &self.source.name, &self.kind)],
             judged: None,
             keeps: None,
-            unsound: None,
+            unsound: self.unsound(),
         }
+    }
+
+    /// The mistake in the keys of annotations.
+    fn unsound(&self) -> Option<Unsound> {
+        let wrong = self.annotations.keys().find(|key| !is_qualified_name(&key.to_lowercase()))?;
+        Some(Unsound {
+            what: "names its primary in an annotation that the server doesn't accept",
+            why: format!("`{wrong}` can't be the key of an annotation"),
+            write: "`.mapping_annotations(MappingAnnotations::new(\"example.com/name\", \"example.com/namespace\"))`",
+        })
     }
 
     /// An object in the form of results.

@@ -12,8 +12,8 @@ use std::{
 use futures::FutureExt;
 
 use super::{
-    External, Resources, Wants, ids::Ids, looks::Looks, memory::Memory, note::Notes, one::One, start::Start,
-    step::Done,
+    External, Resources, Token, Wants, ids::Ids, looks::Looks, memory::Memory, note::Notes, one::One,
+    start::Start, step::Done,
 };
 use crate::{
     dependent::{
@@ -21,6 +21,7 @@ use crate::{
         erased::{Answer, Deleted},
         function::Want,
         items::{Items, Work},
+        system::{CallError, CallKind, RecordId},
     },
     reconciler::{AnyContext, BoxError, Context, MemoKey},
     resource::KubeObject,
@@ -173,15 +174,20 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
 
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
-            let (primary, _) = asked.typed::<P>()?;
-            let scope = asked.context.scope();
+            let (primary, context) = asked.typed::<P>()?;
+            let (scope, wall) = (asked.context.scope(), context.wall_clock());
             let mut seen = self.memory.seen(scope);
-            // Records that no run has read yet are read now.
-            for (key, id) in self.ids.written(&primary, asked)? {
+            // Records that no run has read yet are read now, within the limits of their system.
+            let ids = if asked.may_call { self.ids.written(&primary, asked)? } else { BTreeMap::new() };
+            for (key, id) in ids {
                 if seen.contains_key(&key) || self.memory.of(scope, &key, |known| known.settled) {
                     continue;
                 }
-                if let Some(found) = self.external.observe(&id).await? {
+                let token = Token::of(asked.context.run().uid.as_str(), asked.node, &key);
+                let record = RecordId { scope, token: token.as_str() };
+                let observed = self.external.observe(&id);
+                let read = self.system.call(record, CallKind::Observe, wall, |_| false, observed).await;
+                if let Some(found) = read.map_err(CallError::boxed)? {
                     let found = Arc::new(found);
                     self.memory.of(scope, &key, |known| known.seen = Some(Arc::clone(&found)));
                     seen.insert(key, found);

@@ -184,7 +184,8 @@ fn set(status: &mut Value, field: &str, key: Option<&str>, id: Option<&str>) {
 /// The writer of ids and notes: it has its own field manager, so an apply by the controller's field manager removes none.
 pub(super) fn own_writer(context: &AnyContext) -> Writer {
     let writer = &context.shared().writer;
-    Writer { field_manager: Arc::from(format!("{}-records", writer.field_manager)), ..writer.clone() }
+    // A field manager has 128 characters at most.
+    Writer { field_manager: Arc::from(format!("{:.120}-records", writer.field_manager)), ..writer.clone() }
 }
 
 /// Writes the primary with this writer.

@@ -285,8 +285,7 @@ async fn ask_until_answered(
 
 /// The kinds of a group and version, as the server reports them.
 async fn ask(client: &Client, kind: &ResourceType) -> Result<BTreeSet<String>, kube::Error> {
-    let path = if kind.group().is_empty() { "api" } else { "apis" };
-    let request = http::Request::get(format!("/{path}/{}", kind.api_version())).body(Vec::new());
+    let request = http::Request::get(kind.version_path()).body(Vec::new());
     let request = request.expect("groups and versions are parts of a path");
     match client.request::<APIResourceList>(request).await {
         Ok(list) => Ok(list.resources.into_iter().map(|resource| resource.kind).collect()),

@@ -176,10 +176,11 @@ impl Writer {
 
     /// `option` is added to the parameters of a JSON patch.
     fn request(&self, write: &WriteRequest<'_>, option: &str) -> Result<Request<Body>, Error> {
+        let object = write.kind.object_path(write.key).ok_or_else(|| invalid_name(write.kind, write.key))?;
         let collection = write.kind.collection_path(write.key.namespace());
         let object = || {
             let subresource = write.subresource.map(|name| format!("/{name}")).unwrap_or_default();
-            format!("{collection}/{}{subresource}", write.key.name())
+            format!("{object}{subresource}")
         };
         let manager = &self.field_manager;
         let (method, uri, content) = match write.verb {

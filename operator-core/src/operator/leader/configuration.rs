@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use crate::{cache::wrong_namespace, resource::is_subdomain};
+
 /// The default for how long a lease is respected after it was last seen to change.
 pub(super) const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(15);
 
@@ -13,9 +15,6 @@ pub(super) const DEFAULT_RETRY_PERIOD: Duration = Duration::from_secs(2);
 
 /// The longest lease duration. A lease may have been edited by hand; nobody waits for longer because of that.
 pub(super) const LONGEST_LEASE_DURATION: Duration = Duration::from_secs(60 * 60);
-
-/// The maximum length of an object's name.
-const LONGEST_NAME: usize = 253;
 
 /// With several replicas of an operator, only one works: the one that holds a `Lease`. JOSDK:
 /// `LeaderElectionConfiguration`.
@@ -182,10 +181,11 @@ impl LeaderElection {
     /// Checks for settings that can't work.
     pub(in crate::operator) fn validate(&self) -> Result<(), LeaderElectionError> {
         let name = &self.lease_name;
-        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let allowed = name.chars().all(|c| plain(c) || matches!(c, '-' | '.'));
-        if name.len() > LONGEST_NAME || !allowed || !name.starts_with(plain) || !name.ends_with(plain) {
+        if !is_subdomain(name) {
             return Err(LeaderElectionError::InvalidLeaseName(name.clone()));
+        }
+        if let Some(namespace) = self.namespace.as_ref().filter(|name| wrong_namespace(name).is_some()) {
+            return Err(LeaderElectionError::InvalidLeaseName(format!("{namespace}/{name}")));
         }
         if self.identity.as_ref().is_some_and(String::is_empty) {
             return Err(LeaderElectionError::EmptyIdentity);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::RunError;
 use crate::{
     operations::matcher::{is_applied_by, owned_fields},
-    resource::Object,
+    resource::{Object, is_reason},
     results::{ConditionKind, HoldCode, NOT_COME_TO, NodeResult, NodeState},
     status::conditions::{ConditionUpdate, set},
 };
@@ -16,6 +16,8 @@ use crate::{
 const READY: &str = "Ready";
 const RECONCILING: &str = "Reconciling";
 const STALLED: &str = "Stalled";
+/// The reason of a hold whose code can't be one.
+const HELD: &str = "Held";
 const OWN: &[&str] = &[READY, RECONCILING, STALLED];
 
 /// The longest message, in bytes: enough for people, and far below the limit in the usual schema of conditions.
@@ -88,7 +90,11 @@ impl Verdict {
         }
         let held = of_nodes(&|state| matches!(state, NodeState::Held { .. }));
         if !held.is_empty() {
-            let mut verdict = Self::unready(hold_code(nodes.unwrap_or_default()), &held, false, true);
+            let (code, held) = match hold_code(nodes.unwrap_or_default()) {
+                Some(code) if !is_reason(code) => (HELD, format!("{code}: {held}")),
+                code => (code.unwrap_or(HELD), held),
+            };
+            let mut verdict = Self::unready(code, &held, false, true);
             // A node that only waits for a held node continues when the hold ends.
             let others = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
             if !others.is_empty() {
@@ -133,11 +139,11 @@ impl Verdict {
     }
 }
 
-/// The code of the first held node; `Held` if it has no code.
-fn hold_code(nodes: &[NodeResult]) -> &'static str {
+/// The code of the first held node.
+fn hold_code(nodes: &[NodeResult]) -> Option<&'static str> {
     let held = nodes.iter().find(|node| matches!(node.state, NodeState::Held { .. }));
     let gate = held.and_then(|node| node.conditions.get(&ConditionKind::OnlyIf));
-    gate.and_then(|gate| gate.detail::<HoldCode>()).map_or("Held", |code| code.0)
+    gate.and_then(|gate| gate.detail::<HoldCode>()).map(|code| code.0)
 }
 
 /// The nodes in such a state, in one line.

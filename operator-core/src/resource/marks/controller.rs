@@ -48,6 +48,11 @@ impl ControllerMarks {
         std::iter::once(&*self.controller).chain(self.former.iter().map(String::as_str))
     }
 
+    /// The nodes that write objects in the cluster.
+    pub(crate) fn nodes(&self) -> &Nodes {
+        &self.nodes
+    }
+
     /// Whether the controller has a node with that label's value.
     pub(crate) fn has_node(&self, value: &str) -> bool {
         self.nodes.has(value)
@@ -77,6 +82,11 @@ impl Nodes {
     pub(crate) fn has_of(&self, value: &str, kind: &ResourceType) -> bool {
         let is_it = |of: &Kind| (&*of.0, &*of.1) == (kind.group(), kind.kind());
         self.0.get(value).is_some_and(|kinds| kinds.iter().any(is_it))
+    }
+
+    /// The labels' values of those that write this kind.
+    pub(crate) fn of_kind(&self, kind: &ResourceType) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str).filter(|node| self.has_of(node, kind))
     }
 }
 

@@ -46,18 +46,6 @@ impl MarkNames {
         }
     }
 
-    /// Whether keys can start with this: a DNS subdomain.
-    pub(crate) fn is_prefix(prefix: &str) -> bool {
-        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        let is_label = |label: &str| {
-            !label.is_empty()
-                && label.chars().all(allowed)
-                && !label.starts_with('-')
-                && !label.ends_with('-')
-        };
-        prefix.len() <= 253 && prefix.split('.').all(is_label)
-    }
-
     /// Whether a label with this key is one of the marks.
     #[cfg(feature = "testing")]
     pub(crate) fn has(&self, label: &str) -> bool {
@@ -156,20 +144,5 @@ pub(crate) fn split_mark(mark: &str) -> (&str, Option<&str>) {
 impl Default for MarkNames {
     fn default() -> Self {
         Self::new(Self::PREFIX)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_prefix_is_a_dns_subdomain() {
-        for good in ["operator-core.io", "example.com", "a", "1.b-c"] {
-            assert!(MarkNames::is_prefix(good), "{good}");
-        }
-        for bad in ["", "Example.com", "a..b", "-a", "a-", "a/b", "a_b", &"a".repeat(254)] {
-            assert!(!MarkNames::is_prefix(bad), "{bad}");
-        }
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn digits(hash: impl AsRef<[u8]>, count: usize) -> String {
     nibbles.take(count).map(|nibble| char::from(DIGIT[usize::from(nibble)])).collect()
 }
 
-fn is_label_value(text: &str) -> bool {
+pub(crate) fn is_label_value(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
     text.len() <= LONGEST

@@ -123,6 +123,13 @@ impl Marks<'_> {
         (!self.of.nodes.has_of(node, self.kind) && self.is_removable(meta, node)).then_some(node)
     }
 
+    /// Whether a node that the controller has made it, according to its labels.
+    pub(crate) fn is_of_controller(&self, meta: &ObjectMeta) -> bool {
+        let is_us = self.label(meta, &self.of.names.controller).is_some_and(|name| self.of.is_us(name));
+        is_us
+            && self.label(meta, &self.of.names.node).is_some_and(|node| self.of.nodes.has_of(node, self.kind))
+    }
+
     /// What has made it, according to its labels.
     pub(crate) fn marked_by(&self, meta: &ObjectMeta) -> Option<String> {
         let controller = self.label(meta, &self.of.names.controller)?;

@@ -6,6 +6,11 @@ mod tests;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
+use crate::resource::is_reason;
+
+/// The reason of a condition whose own one isn't a word.
+const OTHER: &str = "Other";
+
 /// The status of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConditionStatus {
@@ -42,7 +47,8 @@ pub struct ConditionUpdate<'a> {
     pub r#type: &'a str,
     /// Its status.
     pub status: ConditionStatus,
-    /// Why, as one word in camel case. The API server refuses an empty one if a CRD uses the usual schema.
+    /// Why, as one word in camel case. Anything else, which the API server would refuse if a CRD uses the usual schema, is put
+    /// before the message, and the reason is `Other`.
     pub reason: &'a str,
     /// Why, for people. It should not contain anything that differs each time, such as a duration: that would make every
     /// run a write.
@@ -59,11 +65,15 @@ pub struct ConditionUpdate<'a> {
 ///
 /// JOSDK: has no counterpart. Go: `meta.SetStatusCondition`.
 pub fn set(conditions: &mut Vec<Condition>, update: &ConditionUpdate<'_>, now: Timestamp) -> bool {
+    let (reason, message) = match is_reason(update.reason) {
+        true => (update.reason, update.message.to_owned()),
+        false => (OTHER, format!("{}: {}", update.reason, update.message)),
+    };
     let mut wanted = Condition {
         type_: update.r#type.to_owned(),
         status: update.status.as_str().to_owned(),
-        reason: update.reason.to_owned(),
-        message: update.message.to_owned(),
+        reason: reason.to_owned(),
+        message,
         observed_generation: update.observed_generation,
         last_transition_time: Time(whole_seconds(now)),
     };

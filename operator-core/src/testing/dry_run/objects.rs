@@ -60,10 +60,10 @@ pub(super) fn marked(
         controller.node(&node).unwrap_or_else(|| panic!("{node} isn't a node of the controller's workflow"));
     let kind = world.kind_of(&object);
     let mut meta: ObjectMeta = serde_json::from_value(object["metadata"].take()).unwrap_or_default();
-    complete(&mut meta, kind.is_namespaced(), key, node, true)
-        .unwrap_or_else(|why| panic!("a {} of node `{node}`: {why}", kind.kind()));
     let (of, owner_type, annotations) =
         (controller.marks(MarkNames::default()), controller.resource_type(), MappingAnnotations::default());
+    complete(&mut meta, &kind, key, (node, of.nodes()), true)
+        .unwrap_or_else(|why| panic!("a {} of node `{node}`: {why}", kind.kind()));
     match owner_in(primary, owner_type).filter(|_| is_owned) {
         Some(reference) => {
             let owners = meta.owner_references.get_or_insert_default();

@@ -44,7 +44,7 @@ use futures::{FutureExt, future::BoxFuture};
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
-use crate::dependent::Deletion;
+use crate::dependent::{Deletion, PERMIT};
 
 pub use error::OtherSystemError;
 use records::{SystemRecord, SystemRecords};
@@ -71,6 +71,7 @@ struct SystemState<R> {
     name: Option<Arc<Name<R>>>,
     hook: Option<Hook>,
     calls: Vec<String>,
+    unpermitted: Vec<String>,
     in_progress: usize,
     most_at_once: usize,
 }
@@ -267,6 +268,9 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
         let latency = {
             let mut state = self.0.lock();
             state.calls.push(words.clone());
+            if PERMIT.try_with(|()| ()).is_err() {
+                state.unpermitted.push(words.clone());
+            }
             state.in_progress += 1;
             state.most_at_once = state.most_at_once.max(state.in_progress);
             state.script.latency
@@ -335,6 +339,13 @@ impl<R: Clone + Send + 'static> OtherSystem<R> {
         self.0.lock().calls.clone()
     }
 
+    /// The calls that no [`System`](crate::dependent::System) has permitted: those of a test itself. An operator makes none,
+    /// because they would pass all limits.
+    #[must_use]
+    pub fn unpermitted(&self) -> Vec<String> {
+        self.0.lock().unpermitted.clone()
+    }
+
     /// The number of calls that were in progress at the same time, at most.
     #[must_use]
     pub fn most_at_once(&self) -> usize {
@@ -389,6 +400,7 @@ impl<R> Default for OtherSystem<R> {
             name: None,
             hook: None,
             calls: Vec::new(),
+            unpermitted: Vec::new(),
             in_progress: 0,
             most_at_once: 0,
         })))

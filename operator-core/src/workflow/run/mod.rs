@@ -328,7 +328,7 @@ impl ManagedWorkflow for AnyWorkflow {
     ) -> BoxFuture<'r, Vec<Secondary>> {
         let Some(node) = self.node_called(node) else { return ready(Vec::new()).boxed() };
         // The node's own run reports what can't be read.
-        node.dependent.secondaries(primary, context).map(Result::unwrap_or_default).boxed()
+        node.dependent.known(primary, context).map(Result::unwrap_or_default).boxed()
     }
 
     fn newest(&self, node: &str, of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary> {

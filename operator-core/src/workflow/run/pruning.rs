@@ -54,8 +54,10 @@ async fn try_to(
         .zip(result.nodes())
         .filter(|(_, result)| !matches!(result.state, NodeState::Inactive { .. }));
     for (node, _) in active {
-        let objects = &node.dependent.declaration().objects;
-        if let Some(objects) = objects
+        let declaration = node.dependent.declaration();
+        // Another node with the source may be able to: one that retains or reads objects, or keeps ids in them, prunes nothing.
+        let prunes = declaration.capabilities.can_delete() && !declaration.outside;
+        if let Some(objects) = declaration.objects.as_ref().filter(|_| prunes)
             && sources.insert(&objects.source)
         {
             node.dependent.prune(primary, context, pruning).await?;

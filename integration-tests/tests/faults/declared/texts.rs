@@ -1,0 +1,207 @@
+//! Texts that become fields of objects: whatever they are, they are refused when they are declared, or the objects are accepted. Each
+//! place of such a text gets each of the worst ones.
+
+use anyhow::Result;
+use integration_tests::prelude::*;
+use k8s_openapi::jiff::Timestamp;
+use operator_core::{
+    LeaderElection, Run,
+    dependent::Records,
+    environment::Environment,
+    prelude::*,
+    resource::MappingAnnotations,
+    status::conditions::{ConditionStatus, ConditionUpdate, set},
+    testing::OtherSystem,
+};
+
+use super::{telling, told};
+use crate::simulated::{pass, scene};
+
+const TEXTS: [&str; 22] = [
+    "",
+    " ",
+    "NoQuota",
+    "no quota",
+    "no-quota",
+    "größe",
+    "a/b",
+    "example.com/a/b",
+    "example.com/finalizer",
+    "Example.com/Finalizer",
+    "example..com/finalizer",
+    "example.com/-a",
+    "../configmaps/x",
+    "a%2Fb",
+    "a?b#c",
+    "-a",
+    "a-",
+    ".",
+    "a\nb",
+    "😀",
+    // As long as a field manager may be.
+    concat!(
+        "a-text-that-has-128-letters-a-text-that-has-128-letters-a-text-that-has-128-letters-",
+        "a-text-that-has-128-letters-that-is-the-ends"
+    ),
+    concat!(
+        "a-text-that-is-longer-than-the-field-manager-of-a-server-may-be-which-are-128-characters-and-longer-than-",
+        "a-label-or-the-name-of-a-finalizer-which-are-63-characters-at-most-and-it-has-no-other-fault-than-this"
+    ),
+];
+
+fn map(_: &TestResource) -> ConfigMap {
+    ConfigMap::default()
+}
+
+/// A status with a condition of the user's own that has this reason.
+fn with_reason(reason: &'static str) -> impl Fn(&TestResource, &Run<TestResource>) -> TestStatus {
+    move |primary, run| {
+        let mut status = telling(primary, run);
+        let update = ConditionUpdate {
+            r#type: "Own",
+            status: ConditionStatus::True,
+            reason,
+            message: "as it is",
+            observed_generation: None,
+        };
+        set(&mut status.conditions, &update, Timestamp::UNIX_EPOCH);
+        status
+    }
+}
+
+/// An operator with the text in one place.
+type Place = fn(&Scene, OperatorBuilder, &'static str) -> OperatorBuilder;
+
+/// Each place: what it is, the operator, and what the status says at the end.
+const PLACES: [(&str, Place, &str); 9] = [
+    (
+        "the code of a hold",
+        |scene, operator, text| {
+            let held = move |_: &TestResource| Want::<ConfigMap>::hold(text, "there is none left");
+            let controller = Controller::of::<TestResource>().workflow((held.named("held"),)).status(telling);
+            operator.register(controller.namespaces([&scene.namespace]))
+        },
+        "there is none left",
+    ),
+    (
+        "the reason of a condition",
+        |scene, operator, text| {
+            let controller = Controller::of::<TestResource>().workflow((map,)).status(with_reason(text));
+            operator.register(controller.namespaces([&scene.namespace]))
+        },
+        "as it is",
+    ),
+    ("the name of a controller", |scene, operator, text| operator.register(one_map(scene).name(text)), READY),
+    (
+        "a field manager",
+        |scene, operator, text| {
+            let record = Records::new(Word::unsearchable(&OtherSystem::new())).id_in_status("recordId");
+            let controller = Controller::of::<TestResource>().workflow((record, map)).status(telling);
+            operator.register(controller.namespaces([&scene.namespace]).field_manager(text))
+        },
+        READY,
+    ),
+    (
+        "a finalizer",
+        |scene, operator, text| {
+            let controller =
+                Controller::of::<TestResource>().workflow((node(map).without_owner(),)).status(telling);
+            operator.register(controller.namespaces([&scene.namespace]).finalizer(text))
+        },
+        READY,
+    ),
+    (
+        "the name of a node",
+        |scene, operator, text| {
+            let controller = Controller::of::<TestResource>().workflow((map.named(text),)).status(telling);
+            operator.register(controller.namespaces([&scene.namespace]))
+        },
+        READY,
+    ),
+    (
+        "the prefix of marks",
+        |scene, operator, text| operator.register(one_map(scene)).mark_prefix(text),
+        READY,
+    ),
+    (
+        "the annotations that name a primary",
+        |scene, operator, text| {
+            let keys = MappingAnnotations::new(text, "example.com/namespace");
+            let node = node(map).without_owner().mapping_annotations(keys);
+            let controller = Controller::of::<TestResource>().workflow((node,)).status(telling);
+            operator.register(controller.namespaces([&scene.namespace]))
+        },
+        READY,
+    ),
+    (
+        "the name of a lease",
+        |scene, operator, text| {
+            let election = LeaderElection::new(text).namespace(&scene.namespace);
+            operator.register(one_map(scene)).leader_election(election)
+        },
+        READY,
+    ),
+];
+
+const READY: &str = "Ready=True";
+
+fn one_map(scene: &Scene) -> ControllerBuilder<impl Reconciler<Primary = TestResource> + use<>> {
+    Controller::of::<TestResource>().workflow((map,)).status(telling).namespaces([&scene.namespace])
+}
+
+/// The definition with the schema of conditions as `controller-gen` writes it, which has a pattern for reasons.
+async fn define(scene: &Scene) -> Result<()> {
+    let mut definition = serde_json::to_value(TestResource::crd())?;
+    let reason = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/conditions/items/properties/reason";
+    let reason = definition.pointer_mut(reason).context("a reason")?;
+    reason["pattern"] = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$".into();
+    reason["minLength"] = 1.into();
+    reason["maxLength"] = 1024.into();
+    scene.define(serde_json::from_value(definition)?).await
+}
+
+/// Whether the text was accepted.
+async fn is_accepted(place: Place, text: &'static str, says: &str) -> Result<bool> {
+    let scene = scene().await?;
+    define(&scene).await?;
+    let operator = place(&scene, scene.operator(), text).environment(|| Environment::real().with_seed(1));
+    if let Err(mistakes) = operator.validate() {
+        ensure!(!mistakes.to_string().is_empty(), "a mistake without words");
+        return Ok(false);
+    }
+    let _operator = TestOperator::start_unsynced(operator).await?;
+    scene.create("one", "first").await?;
+    pass(120).await;
+    let told = told(&scene, "one").await?;
+    ensure!(told.iter().any(|line| line.contains(says)), "the status is {told:?}");
+    Ok(true)
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_text_is_refused_when_it_is_declared_or_the_server_accepts_it() -> Result<()> {
+    for (what, place, says) in PLACES {
+        let mut accepted = 0;
+        for text in TEXTS {
+            let is_accepted = is_accepted(place, text, says).await;
+            accepted += usize::from(is_accepted.with_context(|| format!("{what}: {text:?}"))?);
+        }
+        ensure!(accepted > 0, "{what}: each text is refused");
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_code_that_is_no_reason_is_in_the_message() -> Result<()> {
+    let scene = scene().await?;
+    define(&scene).await?;
+    let held = |_: &TestResource| Want::<ConfigMap>::hold("no-quota", "there is no quota");
+    let controller = Controller::of::<TestResource>().workflow((held.named("held"),)).status(telling);
+    let operator = scene.operator().register(controller.namespaces([&scene.namespace]));
+    let _operator = TestOperator::start_unsynced(operator).await?;
+    scene.create("one", "").await?;
+    pass(60).await;
+    let told = told(&scene, "one").await?;
+    let held = told.iter().find(|line| line.starts_with("Ready=False Held: no-quota: "));
+    ensure!(held.is_some_and(|line| line.contains("there is no quota")), "{told:?}");
+    Ok(())
+}
