@@ -3,6 +3,7 @@
 //! the latter alone if only it can have the fault; the faults of the sample's process are in the sample's tests.
 
 mod both;
+mod fixed;
 mod heals;
 mod replica;
 mod seams;

@@ -99,7 +99,7 @@ pub(super) async fn under(
 }
 
 /// The same with other layers of the transport.
-async fn under_hooks(
+pub(super) async fn under_hooks(
     hooks: impl IntoIterator<Item = TransportHook>,
     scene: &Scene,
     controller: impl IntoController,

@@ -69,8 +69,8 @@ impl DependentWriter<'_> {
             kind = %self.kind(), object = %self.key(), %theirs,
             "the apply was refused because of what others have written; it was put back"
         );
-        self.fold(managed, patched, uid).await?;
-        match self.apply(live).await {
+        let version = self.fold(managed, patched, uid).await?;
+        match self.apply_at(live, version.as_deref()).await {
             Err(error) if error.code() == Some(422) => Err(error.in_the_way(theirs)),
             applied => applied.map(PutBack::Applied),
         }
@@ -78,13 +78,13 @@ impl DependentWriter<'_> {
 
     /// Makes what the patch has written a part of what we apply, so that a later apply can remove it. Controllers react
     /// to the patch within milliseconds, so this may take some attempts; if all are overtaken, the fields stay ours
-    /// twice, and a later apply that is blocked by this is restored then.
+    /// twice, and a later apply that is blocked by this is restored then. Returns the last known version.
     async fn fold(
         &self,
         before: &[ManagedFieldsEntry],
         patched: Patched,
         uid: Option<&str>,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<String>, Error> {
         let (mut state, us, api_version) = (patched, self.field_manager(), self.kind().api_version());
         for _ in 0..ATTEMPTS {
             let Some(fold) = folded(before, &state.managed, us, us, &api_version) else {
@@ -92,14 +92,14 @@ impl DependentWriter<'_> {
             };
             match self.patch(fold, uid, state.version.as_deref()).await {
                 Err(error) if error.is_outdated() => {}
-                folded => return folded.map(drop),
+                folded => return folded.map(|folded| folded.version),
             }
             match self.live().await?.filter(|live| live.uid() == uid) {
                 Some(live) => state = Patched::in_meta(live.meta()),
                 None => break,
             }
         }
-        Ok(())
+        Ok(state.version)
     }
 
     /// Deletes `live`, whose fields can't be changed according to `refused`, so that it can be created again.
@@ -187,8 +187,13 @@ impl Error {
         if theirs.is_empty() { self } else { Self::InTheWay { refused: Box::new(self), theirs } }
     }
 
-    /// The refusal, with advice if it cites fields that can't be changed.
+    /// The refusal of a change that can't be made in an existing object, with advice.
     pub(crate) fn unless_recreated(self) -> Self {
         Self::Immutable { refused: Box::new(self) }
+    }
+
+    /// The same where creating the object again would lead to the same.
+    pub(crate) fn though_recreated(self, paths: &[String]) -> Self {
+        Self::Recreated { refused: Box::new(self), paths: paths.join(", ") }
     }
 }
