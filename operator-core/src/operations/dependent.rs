@@ -129,17 +129,16 @@ pub(crate) fn note_digest(body: &mut Value, mark: &str, kind: &ResourceType) {
     }
 }
 
-/// Takes out of the `wanted` spec of a Service the addresses and ports that the `live` one has: no other Service can get
-/// them before it is gone.
+/// Takes out of the `wanted` spec of a Service what only the `live` one can have while it exists.
 fn release(wanted: &mut Value, live: &Value) {
     for field in ["clusterIP", "clusterIPs", "healthCheckNodePort"] {
         if wanted[field] == live[field] {
             wanted[field] = Value::Null;
         }
     }
-    let has = |port: &Value| live["ports"].as_array().is_some_and(|live| live.iter().any(|live| live["nodePort"] == *port));
+    let live: Vec<_> = live["ports"].as_array().into_iter().flatten().map(|port| &port["nodePort"]).collect();
     for port in wanted["ports"].as_array_mut().into_iter().flatten() {
-        if has(&port["nodePort"]) {
+        if live.contains(&&port["nodePort"]) {
             port["nodePort"] = Value::Null;
         }
     }
@@ -174,9 +173,9 @@ impl<'c> DependentWriter<'c> {
     }
 
     /// Distinguishes what clients have written into `actual` from other content.
-    pub(crate) fn content(&self, actual: &dyn Object) -> Result<Option<NonZeroU64>, Error> {
-        let content = body::patched_part(actual, self.kind(), Part::Object, None)?;
-        Ok(fingerprint(["", ""], |to| serde_json::to_writer(to, &content)))
+    pub(crate) fn content(&self, actual: &dyn Object) -> Option<NonZeroU64> {
+        let content = body::patched_part(actual, self.kind(), Part::Object, None).ok()?;
+        fingerprint(["", ""], |to| serde_json::to_writer(to, &content))
     }
 
     /// Whether the server would create the desired object under a name that no object has. Then a change of `live` that it
@@ -190,12 +189,15 @@ impl<'c> DependentWriter<'c> {
         }
         let key = ObjectKey::new(self.key.cluster().clone(), self.key.namespace(), &*name);
         let body = body::bytes(&body);
-        let write =
-            WriteRequest { verb: Verb::Create, kind: self.kind(), key: &key, subresource: None, body, base: None };
+        let write = WriteRequest {
+            verb: Verb::Create,
+            kind: self.kind(),
+            key: &key,
+            subresource: None,
+            body,
+            base: None,
+        };
         let tried = self.target.run.writer.try_out(&write).await;
-        if let Err(error) = &tried {
-            tracing::debug!(object = %self.key, %error, "under another name it couldn't be created either");
-        }
         Ok(tried.is_ok())
     }
 
@@ -255,12 +257,8 @@ impl<'c> DependentWriter<'c> {
     }
 
     /// Applies it to `actual`: it is refused (409, or 422) if there is no such object any more.
-    pub(crate) async fn apply(&self, actual: &dyn Object) -> Result<AnyObject, Error> {
-        self.apply_at(actual, actual.version()).await
-    }
-
-    /// The same to a later version of `actual`.
-    pub(super) async fn apply_at(&self, actual: &dyn Object, version: Option<&str>) -> Result<AnyObject, Error> {
+    /// `version` is that of `actual`, or a later one.
+    pub(crate) async fn apply(&self, actual: &dyn Object, version: Option<&str>) -> Result<AnyObject, Error> {
         let meta = actual.meta();
         let intent = self.intent(Verb::Apply, Arc::clone(self.body()?)).upon(meta.uid.as_deref());
         // What the event source doesn't show was looked at, and may be changed only as it was then.

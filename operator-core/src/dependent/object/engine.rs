@@ -14,7 +14,7 @@ use futures::FutureExt;
 use super::{
     Jobs, OfPrimary,
     settings::Managed,
-    written::{AT_ONCE, DesiredState, Difference, LastWrite, Written},
+    written::{AT_ONCE, LastWrite, WriteWish, Written},
 };
 use crate::{
     dependent::{
@@ -295,7 +295,7 @@ impl OfPrimary<'_> {
                         writer.matched();
                         return Ok(Some((if_it_matches, AnyObject::clone(actual))));
                     }
-                    Some(found) if self.has_to_wait(&writer, &**actual, found)? => {
+                    Some(paths) if self.has_to_wait(&writer, &**actual, paths)? => {
                         return Ok(Some((if_it_matches, AnyObject::clone(actual))));
                     }
                     Some(_) => (context.permitted(self.update(&writer, &**actual)).await, Operation::Updated),
@@ -304,7 +304,7 @@ impl OfPrimary<'_> {
             let error = match result {
                 // What an update can do about it needn't wait for the next run.
                 Ok(created)
-                    if !self.comes_out(&writer, &*created, desired, operation)?
+                    if !self.comes_out(&writer, &*created, desired, operation == Operation::Created)?
                         && operation == Operation::Created
                         && attempt < ATTEMPTS =>
                 {
@@ -360,7 +360,7 @@ impl OfPrimary<'_> {
         actual: &dyn Object,
     ) -> Result<AnyObject, operations::Error> {
         if self.applies() {
-            return writer.apply(actual).await;
+            return writer.apply(actual, actual.version()).await;
         }
         let plain = actual.to_value().map_err(|source| writer.serialize(source))?;
         writer.replace(actual, merged(&plain, writer.body()?)).await
@@ -387,9 +387,9 @@ impl OfPrimary<'_> {
         if !self.managed.recreates || !self.may_recreate(live) {
             return Err(refused.unless_recreated());
         }
-        let paths = self.paths(writer, live, self.compared(writer, live, desired)?)?;
-        let (wanted, now) = (self.desired_state(writer)?, writer.now());
-        match self.last_write(writer, |last| last.may_recreate(&wanted, live.uid(), &paths, now)) {
+        let found = self.compared(writer, live, desired)?.unwrap_or_default();
+        let (wish, paths) = (self.wish_for(writer)?, self.paths(writer, live, found)?);
+        match self.last_write(writer, |last| last.may_recreate(&wish, live.uid(), &paths)) {
             true => writer.delete_to_recreate(live, refused).await,
             false => Err(refused.though_recreated(&paths)),
         }
@@ -405,43 +405,38 @@ impl OfPrimary<'_> {
         if !self.managed.capabilities.can_update() {
             return Ok(None);
         }
-        let paths = match self.compared(writer, actual, desired)? {
-            Match::Equal => return Ok(None),
-            Match::Differs(paths) => paths,
-            Match::NeverApplied => vec!["metadata.managedFields".to_owned()],
-        };
+        let Some(paths) = self.compared(writer, actual, desired)? else { return Ok(None) };
         tracing::debug!(kind = %self.managed.kind, object = %writer.key(), ?paths, "differs from the desired state");
         // Another write would lead to the same.
-        let wanted = self.desired_state(writer)?;
-        let outcome = self.last_write(writer, |last| last.outcome(&wanted));
-        Ok(Some(paths).filter(|_| outcome.is_none() || writer.content(actual).ok().flatten() != outcome))
+        let wish = self.wish_for(writer)?;
+        let outcome = self.last_write(writer, |last| last.outcome(&wish));
+        Ok(Some(paths).filter(|_| outcome.is_none() || outcome != writer.content(actual)))
     }
 
-    /// Compares `actual` with what is desired.
+    /// Where `actual` isn't as desired; `None` if it is.
     fn compared(
         &self,
         writer: &DependentWriter<'_>,
         actual: &dyn Object,
         desired: &dyn Object,
-    ) -> Result<Match, operations::Error> {
+    ) -> Result<Option<Vec<String>>, operations::Error> {
         let names = self.marks.of.names();
         // A matcher of the user's own knows nothing of the marks.
         if !names.stand_as(desired.meta(), actual.meta()) {
-            return Ok(Match::Differs(vec!["metadata".to_owned()]));
+            return Ok(Some(vec!["metadata".to_owned()]));
         }
         // Nor does it know the version in which the object was written.
         if !names.same_api_version(desired.meta(), actual.meta()) {
-            return Ok(Match::Differs(vec!["apiVersion".to_owned()]));
+            return Ok(Some(vec!["apiVersion".to_owned()]));
         }
         let mark = names.mark_in(actual.meta()).unwrap_or_default();
         let seen = writer.seen(actual, self.told_apart(desired, mark));
         if seen.as_ref().is_some_and(Seen::has_matched) {
-            return Ok(Match::Equal);
+            return Ok(None);
         }
         if let Some(judge) = &self.managed.judge {
             actual.check().map_err(|source| writer.serialize(source))?;
-            let is_equal = (judge.0)(actual, desired, self.asked);
-            return Ok(if is_equal { Match::Equal } else { Match::Differs(Vec::new()) });
+            return Ok((!(judge.0)(actual, desired, self.asked)).then(Vec::new));
         }
         let is_noted = self.notes_what_is_applied();
         let found = match is_noted {
@@ -459,7 +454,7 @@ impl OfPrimary<'_> {
         if let Some(seen) = seen.filter(|_| found.is_equal()) {
             seen.note(is_noted && !self.managed.kind.is_sensitive());
         }
-        Ok(found)
+        Ok(found.into_paths())
     }
 
     /// Whether the object's digest of the last apply decides, by comparison with the desired state.
@@ -475,31 +470,24 @@ impl OfPrimary<'_> {
         writer: &DependentWriter<'_>,
         written: &dyn Object,
         desired: &dyn Object,
-        operation: Operation,
+        is_new: bool,
     ) -> Result<bool, operations::Error> {
         if !self.managed.capabilities.can_update() {
             return Ok(true);
         }
         // The next run reports an object that can't be compared.
-        let found = self.compared(writer, written, desired).unwrap_or(Match::Equal);
-        let is_equal = found.is_equal();
-        let difference = match is_equal {
-            true => None,
-            false => {
-                let paths = self.paths(writer, written, found)?;
-                Some(Difference { paths, content: writer.content(written)? })
-            }
-        };
-        let told = difference.as_ref().map(|difference| difference.paths.join(", "));
-        let (wanted, is_new, now) = (self.desired_state(writer)?, operation == Operation::Created, writer.now());
-        let note = |last: &mut LastWrite| last.note(wanted, (written.uid(), is_new), difference, now);
-        if let (true, Some(paths)) = (self.last_write(writer, note), told) {
+        let found = self.compared(writer, written, desired).unwrap_or_default();
+        let paths = found.map(|found| self.paths(writer, written, found)).transpose()?;
+        let (wish, told) = (self.wish_for(writer)?, paths.as_ref().map(|paths| paths.join(", ")));
+        let content = paths.as_ref().and_then(|_| writer.content(written));
+        let note = |last: &mut LastWrite| last.note(wish, written.uid(), is_new, paths, content);
+        if let (true, Some(paths)) = (self.last_write(writer, note), &told) {
             tracing::warn!(
-                kind = %self.managed.kind, object = %writer.key(), %paths,
+                kind = %self.managed.kind, object = %writer.key(), paths,
                 "differs right after it was written: something writes into it, such as a webhook; it isn't written again"
             );
         }
-        Ok(is_equal)
+        Ok(told.is_none())
     }
 
     /// Whether the object has to stay as it is for now, because the node wants another state each time.
@@ -509,10 +497,10 @@ impl OfPrimary<'_> {
         actual: &dyn Object,
         found: Vec<String>,
     ) -> Result<bool, operations::Error> {
-        let (wanted, now) = (self.desired_state(writer)?, writer.now());
-        let (row, wait) = self.last_write(writer, |last| last.due(&wanted, now));
+        let wish = self.wish_for(writer)?;
+        let (row, wait) = self.last_write(writer, |last| last.due(&wish));
         if row == AT_ONCE {
-            let paths = self.paths(writer, actual, Match::Differs(found))?.join(", ");
+            let paths = self.paths(writer, actual, found)?.join(", ");
             tracing::warn!(
                 kind = %self.managed.kind, object = %writer.key(), %paths,
                 "another state is wanted each time, although the primary is the same: a clock, a random number, or the order of a hash map? it is written less often from now on"
@@ -524,28 +512,25 @@ impl OfPrimary<'_> {
         Ok(!wait.is_zero())
     }
 
-    /// Where `actual` differs: by value, or as it was `found`.
+    /// Where `actual` differs: by value, or else as it was `found`.
     fn paths(
         &self,
         writer: &DependentWriter<'_>,
         actual: &dyn Object,
-        found: Match,
+        found: Vec<String>,
     ) -> Result<Vec<String>, operations::Error> {
         let by_value = Matcher::Auto.matches(actual, actual, writer.body()?);
-        let by_value = by_value.map_err(|source| writer.serialize(source))?;
-        let of = |found: Match| match found {
-            Match::Differs(paths) => paths,
-            Match::Equal | Match::NeverApplied => Vec::new(),
-        };
-        let (mut paths, mark) = (of(by_value), self.marks.of.names().mark());
+        let by_value = by_value.map_err(|source| writer.serialize(source))?.into_paths();
+        let (mut paths, mark) = (by_value.unwrap_or_default(), self.marks.of.names().mark());
         paths.retain(|path| !path.contains(mark));
-        Ok(if paths.is_empty() { of(found) } else { paths })
+        Ok(if paths.is_empty() { found } else { paths })
     }
 
-    fn desired_state(&self, writer: &DependentWriter<'_>) -> Result<DesiredState, operations::Error> {
+    fn wish_for(&self, writer: &DependentWriter<'_>) -> Result<WriteWish, operations::Error> {
         let primary = self.asked.primary.meta();
         let generation = primary.generation.map(|generation| generation.to_string());
-        Ok(DesiredState { state: writer.state()?, of: generation.or_else(|| primary.resource_version.clone()) })
+        let of = generation.or_else(|| primary.resource_version.clone());
+        Ok(WriteWish { state: writer.state()?, of, at: writer.now() })
     }
 
     fn last_write<R>(&self, writer: &DependentWriter<'_>, look: impl FnOnce(&mut LastWrite) -> R) -> R {

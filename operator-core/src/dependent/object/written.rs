@@ -9,7 +9,7 @@
 //! another desired state for the same primary? ── yes ──▶ the third in a row is reported, and further ones wait
 //! ```
 //!
-//! It is kept with the primary, in memory: after a restart, each of these costs one more write.
+//! It is kept in memory, with the primary: after a restart, each of these costs one more write.
 //!
 //! # Guarantees
 //! - A write whose outcome isn't what was written isn't repeated while the desired state and the object stay the same.
@@ -34,107 +34,85 @@ const APART: Duration = Duration::from_secs(600);
 /// The last writes for one primary, by node and object.
 pub(super) type Written = BTreeMap<(Arc<str>, ObjectKey), LastWrite>;
 
-/// What a node wants now.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct DesiredState {
+/// What a node wants to write.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WriteWish {
     pub(super) state: Option<NonZeroU64>,
     /// The generation of the primary.
     pub(super) of: Option<String>,
-}
-
-/// The difference between what was written and what came of it.
-#[derive(Debug, PartialEq)]
-pub(super) struct Difference {
-    pub(super) paths: Vec<String>,
-    /// The content of the object.
-    pub(super) content: Option<NonZeroU64>,
+    pub(super) at: Now,
 }
 
 /// The last write of one object.
 #[derive(Debug, Default)]
 pub(super) struct LastWrite {
-    desired: Option<DesiredState>,
+    wish: WriteWish,
     uid: Option<String>,
-    at: Now,
     /// The number of writes in a row for which nothing outside was the reason.
     row: u32,
-    /// What differed when the object was created, if that was with this desired state.
+    /// What differed when the object was created, if that was in this state.
     created_with: Option<Vec<String>>,
     /// What differed after the last update.
-    updated_to: Option<Difference>,
+    updated_to: Option<Vec<String>>,
+    content: Option<NonZeroU64>,
 }
 
 impl LastWrite {
     /// The number of writes in a row with this one, and how long it has to wait.
-    pub(super) fn due(&self, desired: &DesiredState, now: Now) -> (u32, Duration) {
-        let row = match &self.desired {
-            Some(last) if last.of != desired.of => 0,
-            Some(last) if last.state != desired.state => self.row_with_another(now),
-            _ => return (0, Duration::ZERO),
-        };
-        (row, pause(row).saturating_sub(now - self.at))
+    pub(super) fn due(&self, wish: &WriteWish) -> (u32, Duration) {
+        if self.uid.is_none() || self.wish.of != wish.of || self.wish.state == wish.state {
+            return (0, Duration::ZERO);
+        }
+        let row = self.row_with(wish);
+        (row, pause(row).saturating_sub(wish.at - self.wish.at))
     }
 
-    /// Records a write, and what came of it. Returns whether it is new that the outcome differs.
+    /// Records a write, at which paths its outcome differs, and the object's content then. Returns whether that is news.
     pub(super) fn note(
         &mut self,
-        desired: DesiredState,
-        (uid, is_new): (Option<&str>, bool),
-        difference: Option<Difference>,
-        now: Now,
+        wish: WriteWish,
+        uid: Option<&str>,
+        is_new: bool,
+        paths: Option<Vec<String>>,
+        content: Option<NonZeroU64>,
     ) -> bool {
-        let is_same = self.has(&desired);
-        if self.desired.as_ref() != Some(&desired) {
-            self.row = self.due(&desired, now).0;
+        let is_same = self.wish.state == wish.state;
+        if !is_same || self.wish.of != wish.of {
+            self.row = self.due(&wish).0;
         }
-        (self.desired, self.uid, self.at) = (Some(desired), uid.map(str::to_owned), now);
+        (self.wish, self.uid, self.content) = (wish, uid.map(str::to_owned), content);
         if is_new {
-            self.created_with = difference.map(|difference| difference.paths);
-            self.updated_to = None;
+            (self.created_with, self.updated_to) = (paths, None);
             return false;
         }
-        if !is_same {
-            self.created_with = None;
-        }
-        let paths = |of: &Option<Difference>| of.as_ref().map(|of| of.paths.clone());
-        let is_news = difference.is_some() && (!is_same || paths(&self.updated_to) != paths(&difference));
-        self.updated_to = difference;
+        self.created_with.take_if(|_| !is_same);
+        let is_news = paths.is_some() && (!is_same || self.updated_to != paths);
+        self.updated_to = paths;
         is_news
     }
 
     /// The content to which an update to this state has led, if that isn't what was written: another one would do the same.
-    pub(super) fn outcome(&self, desired: &DesiredState) -> Option<NonZeroU64> {
-        self.updated_to.as_ref().filter(|_| self.has(desired))?.content
+    pub(super) fn outcome(&self, wish: &WriteWish) -> Option<NonZeroU64> {
+        self.content.filter(|_| self.updated_to.is_some() && self.wish.state == wish.state)
     }
 
-    /// Whether the object may be deleted, to be created again, because it differs at these paths. A permission is recorded.
-    pub(super) fn may_recreate(
-        &mut self,
-        desired: &DesiredState,
-        uid: Option<&str>,
-        paths: &[String],
-        now: Now,
-    ) -> bool {
+    /// Whether the object may be deleted, to be created again, because it differs at these paths. That is recorded.
+    pub(super) fn may_recreate(&mut self, wish: &WriteWish, uid: Option<&str>, paths: &[String]) -> bool {
         // It is another object, or was made in another state.
-        if !self.has(desired) || self.uid.as_deref() != uid {
+        if self.wish.state != wish.state || self.uid.as_deref() != uid {
             return true;
         }
         let had = |differed: &Vec<String>| paths.iter().all(|path| differed.contains(path));
-        let row = self.row_with_another(now);
-        let may = !self.created_with.as_ref().is_some_and(had) && pause(row) <= now - self.at;
+        let row = self.row_with(wish);
+        let may = !self.created_with.as_ref().is_some_and(had) && pause(row) <= wish.at - self.wish.at;
         if may {
-            (self.row, self.at) = (row, now);
+            (self.row, self.wish.at) = (row, wish.at);
         }
         may
     }
 
-    /// Whether this state was written last.
-    fn has(&self, desired: &DesiredState) -> bool {
-        self.desired.as_ref().is_some_and(|last| last.state == desired.state)
-    }
-
-    fn row_with_another(&self, now: Now) -> u32 {
-        if now - self.at < APART { self.row.saturating_add(1) } else { 0 }
+    fn row_with(&self, wish: &WriteWish) -> u32 {
+        if wish.at - self.wish.at < APART { self.row.saturating_add(1) } else { 0 }
     }
 }
 
@@ -150,16 +128,19 @@ fn pause(row: u32) -> Duration {
 mod tests {
     use super::*;
 
-    fn wants(state: u64, of: u64) -> DesiredState {
-        DesiredState { state: NonZeroU64::new(state), of: Some(of.to_string()) }
+    fn wish(state: u64, of: u64, seconds: u64) -> WriteWish {
+        let at = Now::at(Duration::from_secs(seconds));
+        WriteWish { state: NonZeroU64::new(state), of: Some(of.to_string()), at }
     }
 
-    fn differs(path: &str, content: u64) -> Option<Difference> {
-        Some(Difference { paths: vec![path.to_owned()], content: NonZeroU64::new(content) })
+    fn paths(path: &str) -> Vec<String> {
+        vec![path.to_owned()]
     }
 
-    fn at(seconds: u64) -> Now {
-        Now::at(Duration::from_secs(seconds))
+    /// An update, or a creation, with this outcome.
+    fn written(last: &mut LastWrite, wish: WriteWish, is_new: bool, path: &str, content: u64) -> bool {
+        let paths = Some(paths(path)).filter(|_| !path.is_empty());
+        last.note(wish, Some("u"), is_new, paths, NonZeroU64::new(content))
     }
 
     #[test]
@@ -167,65 +148,70 @@ mod tests {
         let mut last = LastWrite::default();
         let (mut now, mut writes) = (0, Vec::new());
         for state in 1.. {
-            let (row, wait) = last.due(&wants(state, 1), at(now));
+            let (row, wait) = last.due(&wish(state, 1, now));
             now += wait.as_secs();
             if now > 3600 {
                 break;
             }
-            assert_eq!(row, u32::try_from(state - 1).unwrap());
-            last.note(wants(state, 1), (Some("u"), state == 1), None, at(now));
+            assert_eq!(u64::from(row), state - 1);
+            written(&mut last, wish(state, 1, now), state == 1, "", 7);
             writes.push(now);
         }
         assert_eq!(writes[..8], [0, 0, 0, 1, 3, 7, 15, 31]);
         let gaps: Vec<_> = writes.windows(2).map(|two| two[1] - two[0]).collect();
         assert!(gaps.is_sorted() && gaps.last() == Some(&270), "{gaps:?}");
-        assert_eq!(last.due(&wants(1, 2), at(now)), (0, Duration::ZERO), "the primary has changed");
-        assert_eq!(last.due(&wants(1000, 1), at(now + 600)), (0, Duration::ZERO), "that is long ago");
+        assert_eq!(last.due(&wish(1, 2, now)), (0, Duration::ZERO), "the primary has changed");
+        assert_eq!(last.due(&wish(1000, 1, now + 600)), (0, Duration::ZERO), "that is long ago");
     }
 
     #[test]
     fn the_same_state_is_written_again_at_once_whatever_others_do() {
         let mut last = LastWrite::default();
         for second in 0..100 {
-            assert_eq!(last.due(&wants(1, 1), at(second)), (0, Duration::ZERO));
-            assert!(!last.note(wants(1, 1), (Some("u"), second == 0), None, at(second)));
+            assert_eq!(last.due(&wish(1, 1, second)), (0, Duration::ZERO));
+            assert!(!written(&mut last, wish(1, 1, second), second == 0, "", 7));
         }
     }
 
     #[test]
-    fn an_outcome_that_differs_is_news_once_and_counts_as_long_as_the_object_is_the_same() {
-        let mut last = LastWrite::default();
-        assert!(!last.note(wants(1, 1), (Some("u"), true), differs("spec.a", 7), at(0)));
-        assert_eq!(last.outcome(&wants(1, 1)), None, "an update may do better than the creation");
-        assert!(last.note(wants(1, 1), (Some("u"), false), differs("spec.a", 7), at(0)));
-        assert_eq!(last.outcome(&wants(1, 1)), NonZeroU64::new(7));
-        assert_eq!(last.outcome(&wants(1, 2)), NonZeroU64::new(7), "the primary's change makes no difference");
-        assert_eq!(last.outcome(&wants(2, 1)), None);
-        assert!(!last.note(wants(1, 1), (Some("u"), false), differs("spec.a", 8), at(1)), "it was told");
-        assert!(last.note(wants(1, 1), (Some("u"), false), differs("spec.b", 8), at(1)));
-        assert!(!last.note(wants(1, 1), (Some("u"), false), None, at(1)));
-        assert_eq!(last.outcome(&wants(1, 1)), None, "it is as it was written");
+    fn an_outcome_that_differs_is_news_once_and_counts_as_long_as_the_state_is_the_same() {
+        let (mut last, seven) = (LastWrite::default(), NonZeroU64::new(7));
+        assert!(!written(&mut last, wish(1, 1, 0), true, "spec.a", 7));
+        assert_eq!(last.outcome(&wish(1, 1, 0)), None, "an update may do better than the creation");
+        assert!(written(&mut last, wish(1, 1, 0), false, "spec.a", 7));
+        assert_eq!(last.outcome(&wish(1, 1, 0)), seven);
+        assert_eq!(last.outcome(&wish(1, 2, 0)), seven, "a change of the primary makes no difference");
+        assert_eq!(last.outcome(&wish(2, 1, 0)), None);
+        assert!(!written(&mut last, wish(1, 1, 1), false, "spec.a", 8), "it was told");
+        assert!(written(&mut last, wish(1, 1, 1), false, "spec.b", 8));
+        assert!(!written(&mut last, wish(1, 1, 1), false, "", 8));
+        assert_eq!(last.outcome(&wish(1, 1, 0)), None, "it is as it was written");
     }
 
     #[test]
     fn an_object_is_not_created_again_for_what_differed_when_it_was_created() {
-        let paths = |path: &str| vec![path.to_owned()];
         let mut last = LastWrite::default();
-        assert!(last.may_recreate(&wants(1, 1), Some("u"), &paths("spec.a"), at(0)), "others have made it");
-        last.note(wants(1, 1), (Some("u"), true), differs("spec.a", 7), at(0));
-        assert!(!last.may_recreate(&wants(1, 1), Some("u"), &paths("spec.a"), at(9999)));
-        last.note(wants(1, 2), (Some("u"), false), differs("spec.a", 7), at(1));
-        assert!(!last.may_recreate(&wants(1, 2), Some("u"), &paths("spec.a"), at(9999)), "the state is the same");
-        assert!(last.may_recreate(&wants(2, 1), Some("u"), &paths("spec.a"), at(0)), "another state");
-        assert!(last.may_recreate(&wants(1, 1), Some("v"), &paths("spec.a"), at(0)), "another object");
-        assert!(last.may_recreate(&wants(1, 1), Some("u"), &paths("spec.b"), at(0)), "that is a later change");
-        // It is changed right after it was created, again and again.
-        let mut last = LastWrite::default();
-        let mut recreated = 0;
-        for second in 0..600 {
-            last.note(wants(1, 1), (Some("u"), true), None, at(second));
-            recreated += u32::from(last.may_recreate(&wants(1, 1), Some("u"), &paths("spec.a"), at(second)));
+        assert!(last.may_recreate(&wish(1, 1, 0), Some("u"), &paths("spec.a")), "others have made it");
+        written(&mut last, wish(1, 1, 0), true, "spec.a", 7);
+        assert!(!last.may_recreate(&wish(1, 1, 9999), Some("u"), &paths("spec.a")));
+        written(&mut last, wish(1, 2, 1), false, "spec.a", 7);
+        assert!(!last.may_recreate(&wish(1, 2, 9999), Some("u"), &paths("spec.a")), "the state is the same");
+        assert!(last.may_recreate(&wish(2, 1, 0), Some("u"), &paths("spec.a")), "another state");
+        assert!(last.may_recreate(&wish(1, 1, 0), Some("v"), &paths("spec.a")), "another object");
+        assert!(last.may_recreate(&wish(1, 1, 9), Some("u"), &paths("spec.b")), "that is a later change");
+    }
+
+    #[test]
+    fn what_is_changed_each_time_right_after_it_was_created_is_created_again_ever_less_often() {
+        let (mut last, mut created) = (LastWrite::default(), vec![0]);
+        written(&mut last, wish(1, 1, 0), true, "", 7);
+        for second in 0..3600 {
+            if last.may_recreate(&wish(1, 1, second), Some("u"), &paths("spec.a")) {
+                written(&mut last, wish(1, 1, second), true, "", 7);
+                created.push(second);
+            }
         }
-        assert!(recreated < 5, "the pause counts from the creation: {recreated}");
+        let gaps: Vec<_> = created.windows(2).map(|two| two[1] - two[0]).collect();
+        assert!(gaps.is_sorted() && gaps.last() == Some(&270), "{gaps:?}");
     }
 }

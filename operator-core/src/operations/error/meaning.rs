@@ -34,9 +34,7 @@ impl Error {
             | Self::NamespaceTerminating { .. }
             | Self::Undecodable { .. }
             | Self::NotFetched { .. } => true,
-            Self::InTheWay { refused, .. } | Self::Immutable { refused } | Self::Recreated { refused, .. } => {
-                refused.is_retryable()
-            }
+            Self::InTheWay { refused, .. } | Self::Immutable { refused, .. } => refused.is_retryable(),
             Self::Serialize { .. }
             | Self::Unnamed { .. }
             | Self::NoNamespace { .. }
@@ -74,9 +72,7 @@ impl Error {
             Self::Refused { status, .. } if status.code == 400 => true,
             // It names an object, and another one than this: the namespace.
             Self::Refused { status, .. } => status.code == 404 && !self.is_not_found(),
-            Self::InTheWay { refused, .. } | Self::Immutable { refused } | Self::Recreated { refused, .. } => {
-                refused.is_decided_outside()
-            }
+            Self::InTheWay { refused, .. } | Self::Immutable { refused, .. } => refused.is_decided_outside(),
             Self::NamespaceTerminating { .. } | Self::Misfit { .. } => true,
             _ => false,
         }

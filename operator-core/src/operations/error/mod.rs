@@ -42,23 +42,12 @@ pub enum Error {
         theirs: String,
     },
     /// The server refused a change of a field that can't be changed in an existing object.
-    #[error(
-        "{refused}; that can't be changed in an existing object: delete the object, or let the dependent do so with `.recreate_when_immutable()`, which deletes only what the node itself has made"
-    )]
+    #[error("{refused}; that can't be changed in an existing object: {advice}")]
     Immutable {
         /// The server's answer.
         refused: Box<Error>,
-    },
-    /// The server refused a change of a field that can't be changed in an existing object, and another object would come out
-    /// like this one: it is neither deleted nor created again.
-    #[error(
-        "{refused}; it differs right after it was created, at {paths}: something writes into it, such as a webhook, so it isn't created again now"
-    )]
-    Recreated {
-        /// The server's answer.
-        refused: Box<Error>,
-        /// Places in the object; no values.
-        paths: String,
+        /// What would help, or why the object isn't created again; no values.
+        advice: String,
     },
     /// The server can't read what is applied, or the object that it is applied to, by the schema of its kind: a field that
     /// the schema lacks, a value of another type, a key that is there twice. Nothing was written. It is the code's mistake,

@@ -70,7 +70,7 @@ impl DependentWriter<'_> {
             "the apply was refused because of what others have written; it was put back"
         );
         let version = self.fold(managed, patched, uid).await?;
-        match self.apply_at(live, version.as_deref()).await {
+        match self.apply(live, version.as_deref()).await {
             Err(error) if error.code() == Some(422) => Err(error.in_the_way(theirs)),
             applied => applied.map(PutBack::Applied),
         }
@@ -187,13 +187,16 @@ impl Error {
         if theirs.is_empty() { self } else { Self::InTheWay { refused: Box::new(self), theirs } }
     }
 
-    /// The refusal of a change that can't be made in an existing object, with advice.
+    /// The refusal of a change that can't be made in an existing object.
     pub(crate) fn unless_recreated(self) -> Self {
-        Self::Immutable { refused: Box::new(self) }
+        let advice = "delete the object, or let the dependent do so with `.recreate_when_immutable()`, which deletes only what its node has made";
+        Self::Immutable { refused: Box::new(self), advice: advice.to_owned() }
     }
 
-    /// The same where creating the object again would lead to the same.
+    /// The same where the object would come out the same if it were created again.
     pub(crate) fn though_recreated(self, paths: &[String]) -> Self {
-        Self::Recreated { refused: Box::new(self), paths: paths.join(", ") }
+        let why = "it differs right after it was created, at";
+        let advice = format!("{why} {}: something writes into it, such as a webhook", paths.join(", "));
+        Self::Immutable { refused: Box::new(self), advice }
     }
 }
