@@ -22,7 +22,7 @@ use crate::{
         erased::{Answer, Ask, Deleted, Drafts, Pruning, Question},
         function::{Usual, Want},
         items::{Items, Work},
-        matcher::{Match, Matcher},
+        matcher::Matcher,
     },
     operations::{self, DependentWriter, Desired, PutBack, Seen, matcher::merged},
     reconciler::{AnyContext, BoxError},
@@ -329,7 +329,10 @@ impl OfPrimary<'_> {
                 None if unanswered => return Err(error.into()),
                 Some(live) if is_known_as(actual.as_deref(), &*live) && !error.is_conflict() => {
                     match context.permitted(self.unblock(&writer, &*live, desired, error)).await? {
-                        PutBack::Applied(applied) => return Ok(Some((Operation::Updated, applied))),
+                        PutBack::Applied(applied) => {
+                            self.comes_out(&writer, &*applied, desired, false)?;
+                            return Ok(Some((Operation::Updated, applied)));
+                        }
                         PutBack::Deleted => None,
                         PutBack::Overtaken => Some(writer.remember(live)),
                     }
