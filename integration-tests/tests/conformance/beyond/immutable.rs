@@ -79,11 +79,15 @@ fn state(text: &str, second: bool) -> String {
 }
 
 /// A node for each object, and where each of them is.
-async fn nodes(scene: &Scene, changes: &str) -> Result<(Workflow<TestResource>, Vec<Api<DynamicObject>>, Vec<String>)> {
+async fn nodes(
+    scene: &Scene,
+    changes: &str,
+) -> Result<(Workflow<TestResource>, Vec<Api<DynamicObject>>, Vec<String>)> {
     let stone: CustomResourceDefinition = serde_saphyr::from_str(STONE)?;
     scene.cluster.install_crds([stone]).await?;
     let text = changes.replace('$', &scene.namespace);
-    let states: [Vec<Value>; 2] = [serde_saphyr::from_str(&state(&text, false))?, serde_saphyr::from_str(&state(&text, true))?];
+    let states: [Vec<Value>; 2] =
+        [serde_saphyr::from_str(&state(&text, false))?, serde_saphyr::from_str(&state(&text, true))?];
     let discovery = Discovery::new(scene.client.clone()).run().await?;
     let (mut workflow, mut apis, mut names) = (Workflow::builder(), Vec::new(), Vec::new());
     let [before, after] = states;
@@ -99,11 +103,17 @@ async fn nodes(scene: &Scene, changes: &str) -> Result<(Workflow<TestResource>, 
             Ok(serde_json::from_value(object)?)
         };
         let (before, after) = (object(before)?, object(after)?);
-        let wanted = move |primary: &TestResource| if primary.spec.value == "first" { before.clone() } else { after.clone() };
+        let wanted = move |primary: &TestResource| {
+            if primary.spec.value == "first" { before.clone() } else { after.clone() }
+        };
         let node = node(wanted).named(named.clone()).kind(kind.clone());
         let node = node.ready_when_applied().recreate_when_immutable();
         let is_cluster_scoped = served.scope == Scope::Cluster;
-        names.push(if is_cluster_scoped { format!("immutable-{}", scene.namespace) } else { format!("one-{named}") });
+        names.push(if is_cluster_scoped {
+            format!("immutable-{}", scene.namespace)
+        } else {
+            format!("one-{named}")
+        });
         apis.push(match served.scope {
             Scope::Cluster => Api::all_with(scene.client.clone(), &kind),
             Scope::Namespaced => Api::namespaced_with(scene.client.clone(), &scene.namespace, &kind),

@@ -36,7 +36,8 @@ spec:
 async fn nodes(scene: &Scene, applies: bool) -> Result<(Workflow<TestResource>, usize, BTreeSet<String>)> {
     let way: CustomResourceDefinition = serde_saphyr::from_str(WAY)?;
     scene.cluster.install_crds([way]).await?;
-    let objects: Vec<Value> = serde_saphyr::from_str(&include_str!("untouched.yaml").replace('$', &scene.namespace))?;
+    let objects: Vec<Value> =
+        serde_saphyr::from_str(&include_str!("untouched.yaml").replace('$', &scene.namespace))?;
     let discovery = Discovery::new(scene.client.clone()).run().await?;
     let (mut workflow, mut number, mut lacking) = (Workflow::builder(), 0, BTreeSet::new());
     for (at, mut object) in objects.into_iter().enumerate() {

@@ -13,7 +13,8 @@ const WORDS: &str = "another state is wanted each time";
 fn noting(plural: &'static str, written: &Arc<Mutex<Vec<Instant>>>) -> TransportHook {
     let written = Arc::clone(written);
     TransportHook::around(move |request, inner| {
-        let is_it = request.uri().path().contains(&format!("/{plural}")) && *request.method() != http::Method::GET;
+        let is_it =
+            request.uri().path().contains(&format!("/{plural}")) && *request.method() != http::Method::GET;
         if is_it {
             written.lock().push(Instant::now());
         }

@@ -4,7 +4,10 @@
 use integration_tests::prelude::*;
 use k8s_openapi::{NamespaceResourceScope, api::batch::v1::Job};
 use operator_core::{
-    Node, One, client::TransportHook, dependent::matcher::{GenericMatcher, Matcher}, resource::KubeObject,
+    Node, One,
+    client::TransportHook,
+    dependent::matcher::{GenericMatcher, Matcher},
+    resource::KubeObject,
     testing::LogCapture,
 };
 
@@ -47,7 +50,9 @@ impl Meddler {
                 let is_new = is_post || body["metadata"]["resourceVersion"] == "1";
                 let (parent, field) = pointer.rsplit_once('/').unwrap_or_default();
                 match body.pointer_mut(parent).filter(|_| self != Self::AtCreation || is_new) {
-                    Some(parent) if matches!(self, Self::AtCreation | Self::Always) => parent[field] = "meddled".into(),
+                    Some(parent) if matches!(self, Self::AtCreation | Self::Always) => {
+                        parent[field] = "meddled".into()
+                    }
                     Some(_) => {
                         let stamp = stamps.fetch_add(usize::from(self == Self::Stamps), Ordering::SeqCst);
                         body["metadata"]["annotations"]["example.com/stamp"] = stamp.to_string().into();
@@ -81,7 +86,9 @@ fn words<K: KubeObject + Resource<Scope = NamespaceResourceScope>>() -> Vec<(&'s
         ("matcher, generic", |node| node.matcher(generic())),
         ("use_ssa(false), matcher, strict", |node| node.use_ssa(false).matcher(strict())),
         ("matcher, never content", |node| node.matcher(Matcher::custom(|_, _| false))),
-        ("recreate_when_immutable, matcher, generic", |node| node.recreate_when_immutable().matcher(generic())),
+        ("recreate_when_immutable, matcher, generic", |node| {
+            node.recreate_when_immutable().matcher(generic())
+        }),
         ("create_only", |node| node.create_only()),
         ("without_owner, detect_api_version_change", |node| node.without_owner().detect_api_version_change()),
     ]
@@ -97,7 +104,8 @@ struct Field<K> {
 }
 
 fn job(primary: &TestResource) -> Job {
-    let spec = json!({ "restartPolicy": "Never", "containers": [{ "name": "a", "image": primary.spec.value }] });
+    let spec =
+        json!({ "restartPolicy": "Never", "containers": [{ "name": "a", "image": primary.spec.value }] });
     from_json(&json!({ "metadata": meta_of(primary, "a"), "spec": { "suspend": true, "template": { "spec": spec } } }))
         .expect("a job")
 }
@@ -167,7 +175,8 @@ where
         let message = &told["Stalled"].1;
         ensure!(field.is_immutable && value == "meddled", "{value}: {told:?}");
         let is_recreated = said.contains("recreate");
-        let words = if is_recreated { "differs right after it was created, at " } else { "recreate_when_immutable" };
+        let words =
+            if is_recreated { "differs right after it was created, at " } else { "recreate_when_immutable" };
         ensure!(message.contains(words) && (!is_recreated || message.contains(field.path)), "{message}");
         ensure!(later.iter().all(|write| write.ends_with("-> 422")), "{later:?}");
         return Ok(());

@@ -272,7 +272,11 @@ async fn a_drain_waits_for_what_has_started_whatever_is_in_its_batch() {
                 (0..3, name) => bench.changed(name),
                 (3, name) => bench.related(name),
                 (4, name) => {
-                    bench.processor.send(Input::PrimaryDeleted { key: key(name), uid: "1".into(), last: None });
+                    bench.processor.send(Input::PrimaryDeleted {
+                        key: key(name),
+                        uid: "1".into(),
+                        last: None,
+                    });
                 }
                 _ => bench.processor.send(Input::Start { opening: 0, namespace: None }),
             }
@@ -288,7 +292,10 @@ async fn a_drain_waits_for_what_has_started_whatever_is_in_its_batch() {
         bench.changed("later");
         bench.related("a");
         bench.settle().await;
-        assert!(bench.started.try_recv().is_err() && bench.alive() == 0, "seed {seed}: something runs after the drain");
+        assert!(
+            bench.started.try_recv().is_err() && bench.alive() == 0,
+            "seed {seed}: something runs after the drain"
+        );
     }
 }
 

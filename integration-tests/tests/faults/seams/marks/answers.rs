@@ -1,7 +1,10 @@
 //! What becomes of the leftover of a former node, whatever a node that may want it answers.
 
 use integration_tests::prelude::*;
-use operator_core::{Want, workflow::{WorkflowBuilder, conditions::CrdPresent}};
+use operator_core::{
+    Want,
+    workflow::{WorkflowBuilder, conditions::CrdPresent},
+};
 
 use super::{pass, scene, under};
 
@@ -29,7 +32,8 @@ fn answering(answer: Answer, runs: &Arc<AtomicBool>, able: &Switch) -> WorkflowB
         Answer::Run => workflow.nodes((wanted_map("a"),)),
         Answer::Inactive => workflow.nodes((wanted_map("a").needs(able.clone()),)),
         Answer::Hold => {
-            let wants = move |_: &TestResource| if now() { Want::Is(()) } else { Want::hold("NotNow", "not now") };
+            let wants =
+                move |_: &TestResource| if now() { Want::Is(()) } else { Want::hold("NotNow", "not now") };
             workflow.nodes((Child("a").wants(wants),))
         }
         Answer::Remove => workflow.nodes((Child("a").only_if(move |_| now()),)),
@@ -62,7 +66,8 @@ async fn left(answer: Answer, name: &'static str) -> Result<(bool, bool)> {
     operator.stop().await;
     let (runs, able) = (Arc::new(AtomicBool::new(false)), Switch::off());
     let workflow = answering(answer, &runs, &able).build()?;
-    let unlisted = Rule::on(Verb::List).resource("latetestresources").status(StatusAnswer::new(503, "", "not now"));
+    let unlisted =
+        Rule::on(Verb::List).resource("latetestresources").status(StatusAnswer::new(503, "", "not now"));
     let faults = Faults::new([unlisted]);
     let controller = scene.managed(&Script::idle(), &workflow).generation_aware(false);
     let _operator = under(&faults, &scene, controller).await?;
