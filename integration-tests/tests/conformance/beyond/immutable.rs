@@ -31,7 +31,8 @@ spec:
               c: { type: string, maxLength: 9, x-kubernetes-validations: [{ rule: self == oldSelf, reason: FieldValueForbidden }] }
 "#;
 
-/// Each object in its two states: `(a|b)` is `a` in the first and `b` in the second one. `$` is the namespace.
+/// Each object in its two states: `(a|b)` is `a` in the first and `b` in the second one. `$` is the namespace,
+/// and `@` begins the address of a service.
 const CHANGES: &str = r#"
 - {apiVersion: v1, kind: Pod, spec: {schedulingGates: [{name: example.com/never}], containers: [{name: a, image: "a"}, {name: "(b|c)", image: "a"}]}}
 - {apiVersion: v1, kind: Pod, spec: {schedulingGates: [{name: example.com/never}], tolerations: [{key: "(a|b)"}], containers: [{name: a, image: "a"}]}}
@@ -39,7 +40,7 @@ const CHANGES: &str = r#"
 - {apiVersion: v1, kind: ConfigMap, immutable: true, data: {a: "(a|b)"}}
 - {apiVersion: v1, kind: Secret, immutable: true, stringData: {a: "(a|b)"}}
 - {apiVersion: v1, kind: Secret, type: "example.com/(a|b)"}
-- {apiVersion: v1, kind: Service, spec: {type: NodePort, clusterIP: 10.0.0.(77|78), ports: [{port: 80, nodePort: 31977}]}}
+- {apiVersion: v1, kind: Service, spec: {type: NodePort, clusterIP: @.(77|78), ports: [{port: 80, nodePort: 31977}]}}
 - {apiVersion: v1, kind: PersistentVolumeClaim, spec: {accessModes: [ReadWriteOnce], storageClassName: "(a|b)", resources: {requests: {storage: 1Gi}}}}
 - {apiVersion: apps/v1, kind: Deployment, spec: {replicas: 0, selector: {matchLabels: {app: "(a|b)"}}, template: {metadata: {labels: {app: "(a|b)"}}, spec: {containers: [{name: a, image: a}]}}}}
 - {apiVersion: apps/v1, kind: StatefulSet, spec: {replicas: 0, serviceName: "(a|b)", selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}}}
@@ -85,7 +86,8 @@ async fn nodes(
 ) -> Result<(Workflow<TestResource>, Vec<Api<DynamicObject>>, Vec<String>)> {
     let stone: CustomResourceDefinition = serde_saphyr::from_str(STONE)?;
     scene.cluster.install_crds([stone]).await?;
-    let text = changes.replace('$', &scene.namespace);
+    let addresses = if scene.cluster.control_plane().is_ok() { "10.0.0" } else { "10.96.0" };
+    let text = changes.replace('$', &scene.namespace).replace('@', addresses);
     let states: [Vec<Value>; 2] =
         [serde_saphyr::from_str(&state(&text, false))?, serde_saphyr::from_str(&state(&text, true))?];
     let discovery = Discovery::new(scene.client.clone()).run().await?;

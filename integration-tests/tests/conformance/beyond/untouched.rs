@@ -30,6 +30,7 @@ spec:
               free: { type: object, x-kubernetes-preserve-unknown-fields: true }
               port: { x-kubernetes-int-or-string: true }
               size: { type: integer, default: 3 }
+          status: { type: object }
 "#;
 
 /// A node for each object whose kind the server has; the kinds that it doesn't have.
@@ -75,7 +76,8 @@ async fn untouched(name: &str, applies: bool) -> Result<()> {
     let (workflow, number, lacking) = nodes(&scene, applies).await?;
     let is_real = scene.cluster.control_plane().is_ok();
     assert!(if is_real { lacking.is_empty() } else { number >= 38 }, "{number}, without {lacking:?}");
-    let operator = scene.start_managed(&Script::idle(), &workflow).await?;
+    let script = Script::idle();
+    let operator = scene.start(scene.managed(&script, &workflow).generation_aware(false)).await?;
     scene.create("one", "first").await?;
     let mut made = Vec::new();
     // Until its controllers have made a Deployment, each of their writes triggers a run.

@@ -51,7 +51,7 @@ async fn a_state_that_is_another_one_each_time_is_written_ever_less_often() -> R
         let (calls, written) = (AtomicUsize::new(0), Arc::default());
         let node = wanted("a", move |one: &TestResource| web(one, calls.fetch_add(1, Ordering::SeqCst)));
         let workflow = workflow_of_one(node.use_ssa(applies))?;
-        let controller = scene.managed(&Script::idle(), &workflow);
+        let controller = scene.managed(&Script::idle(), &workflow).generation_aware(false);
         let operator = under_hooks([noting("deployments", &written)], &scene, controller).await?;
         scene.create("one", "first").await?;
         pass(3600).await;
@@ -77,7 +77,8 @@ async fn runs_that_others_trigger_write_ever_less_often_too() -> Result<()> {
     let (log, _guard) = LogCapture::start();
     let (calls, written) = (AtomicUsize::new(0), Arc::default());
     let map = move |one: &TestResource| map_of(one, "a", &calls.fetch_add(1, Ordering::SeqCst).to_string());
-    let controller = scene.managed(&Script::idle(), &workflow_of_one(wanted("a", map))?);
+    let workflow = workflow_of_one(wanted("a", map))?;
+    let controller = scene.managed(&Script::idle(), &workflow).generation_aware(false);
     let _operator = under_hooks([noting("configmaps", &written)], &scene, controller).await?;
     scene.create("one", "first").await?;
     for round in 0..600 {
@@ -98,7 +99,8 @@ async fn an_input_that_changes_now_and_then_is_followed_at_once() -> Result<()> 
     let input = Arc::new(AtomicUsize::new(0));
     let given = Arc::clone(&input);
     let map = move |one: &TestResource| map_of(one, "a", &given.load(Ordering::SeqCst).to_string());
-    let controller = scene.managed(&Script::idle(), &workflow_of_one(wanted("a", map))?);
+    let workflow = workflow_of_one(wanted("a", map))?;
+    let controller = scene.managed(&Script::idle(), &workflow).generation_aware(false);
     let _operator = under_hooks([], &scene, controller).await?;
     scene.create("one", "first").await?;
     for round in 1..10 {

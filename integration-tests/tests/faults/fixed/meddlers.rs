@@ -150,7 +150,8 @@ where
 {
     let scene = scene().await?;
     let (log, _guard) = LogCapture::start();
-    let controller = telling(&scene, &workflow_of_one(word(wanted("a", field.desired)))?);
+    let workflow = workflow_of_one(word(wanted("a", field.desired)))?;
+    let controller = telling(&scene, &workflow).generation_aware(false);
     let operator = under_hooks([meddler.hook(field.plural, field.pointer)], &scene, controller).await?;
     scene.create("one", "first").await?;
     pass(60).await;

@@ -295,7 +295,7 @@ impl OfPrimary<'_> {
                         writer.matched();
                         return Ok(Some((if_it_matches, AnyObject::clone(actual))));
                     }
-                    Some(paths) if self.has_to_wait(&writer, &**actual, paths)? => {
+                    Some(paths) if self.has_to_wait(&writer, &**actual, &paths)? => {
                         return Ok(Some((if_it_matches, AnyObject::clone(actual))));
                     }
                     Some(_) => (context.permitted(self.update(&writer, &**actual)).await, Operation::Updated),
@@ -498,12 +498,12 @@ impl OfPrimary<'_> {
         &self,
         writer: &DependentWriter<'_>,
         actual: &dyn Object,
-        found: Vec<String>,
+        found: &[String],
     ) -> Result<bool, operations::Error> {
         let wish = self.wish_for(writer)?;
         let (row, wait) = self.last_write(writer, |last| last.due(&wish));
         if row == AT_ONCE {
-            let paths = self.paths(writer, actual, found)?.join(", ");
+            let paths = self.paths(writer, actual, found.to_vec())?.join(", ");
             tracing::warn!(
                 kind = %self.managed.kind, object = %writer.key(), %paths,
                 "another state is wanted each time, although the primary is the same: a clock, a random number, or the order of a hash map? it is written less often from now on"
