@@ -305,10 +305,8 @@ impl OfPrimary<'_> {
                 // What an update can do about it needn't wait for the next run.
                 Ok(created)
                     if !self.comes_out(&writer, &*created, desired, operation == Operation::Created)?
-                        && operation == Operation::Created
-                        && attempt < ATTEMPTS =>
+                        && operation == Operation::Created =>
                 {
-                    attempt += 1;
                     (actual, if_it_matches) = (Some(created), operation);
                     continue;
                 }
@@ -391,7 +389,7 @@ impl OfPrimary<'_> {
             return Err(refused.unless_recreated());
         }
         let found = self.compared(writer, live, desired)?.unwrap_or_default();
-        let (wish, paths) = (self.wish_for(writer)?, self.paths(writer, live, found)?);
+        let (wish, paths) = (self.wish_for(writer)?, self.paths(writer, live, found));
         match self.last_write(writer, |last| last.may_recreate(&wish, live.uid(), &paths)) {
             true => writer.delete_to_recreate(live, refused).await,
             false => Err(refused.though_recreated(&paths)),
@@ -480,7 +478,7 @@ impl OfPrimary<'_> {
         }
         // The next run reports an object that can't be compared.
         let found = self.compared(writer, written, desired).unwrap_or_default();
-        let paths = found.map(|found| self.paths(writer, written, found)).transpose()?;
+        let paths = found.map(|found| self.paths(writer, written, found));
         let (wish, told) = (self.wish_for(writer)?, paths.as_ref().map(|paths| paths.join(", ")));
         let content = paths.as_ref().and_then(|_| writer.content(written));
         let note = |last: &mut LastWrite| last.note(wish, written.uid(), is_new, paths, content);
@@ -503,7 +501,7 @@ impl OfPrimary<'_> {
         let wish = self.wish_for(writer)?;
         let (row, wait) = self.last_write(writer, |last| last.due(&wish));
         if row == AT_ONCE {
-            let paths = self.paths(writer, actual, found.to_vec())?.join(", ");
+            let paths = self.paths(writer, actual, found.to_vec()).join(", ");
             tracing::warn!(
                 kind = %self.managed.kind, object = %writer.key(), %paths,
                 "another state is wanted each time, although the primary is the same: a clock, a random number, or the order of a hash map? it is written less often from now on"
@@ -516,17 +514,12 @@ impl OfPrimary<'_> {
     }
 
     /// Where `actual` differs: by value, or else as it was `found`.
-    fn paths(
-        &self,
-        writer: &DependentWriter<'_>,
-        actual: &dyn Object,
-        found: Vec<String>,
-    ) -> Result<Vec<String>, operations::Error> {
-        let by_value = Matcher::Auto.matches(actual, actual, writer.body()?);
-        let by_value = by_value.map_err(|source| writer.serialize(source))?.into_paths();
-        let (mut paths, mark) = (by_value.unwrap_or_default(), self.marks.of.names().mark());
+    fn paths(&self, writer: &DependentWriter<'_>, actual: &dyn Object, found: Vec<String>) -> Vec<String> {
+        let by_value = |body| Matcher::Auto.matches(actual, actual, body).ok()?.into_paths();
+        let (mut paths, mark) =
+            (writer.body().ok().and_then(by_value).unwrap_or_default(), self.marks.of.names().mark());
         paths.retain(|path| !path.contains(mark));
-        Ok(if paths.is_empty() { found } else { paths })
+        if paths.is_empty() { found } else { paths }
     }
 
     fn wish_for(&self, writer: &DependentWriter<'_>) -> Result<WriteWish, operations::Error> {
