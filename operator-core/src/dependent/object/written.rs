@@ -9,9 +9,8 @@
 //! another desired state for the same primary? ── yes ──▶ the third in a row is reported, and further ones wait
 //! ```
 //!
-//! It is kept in memory, with the primary: after a restart, each of these costs one more write.
-//!
 //! # Guarantees
+//! - It is kept with the primary, in memory: a restart costs one more write.
 //! - A write whose outcome isn't what was written isn't repeated while the desired state and the object stay the same.
 //! - An object isn't deleted because of a difference that it had when it was created with the same desired state.
 //! - If a node wants another state each time, or its object has to be created again each time, the writes become rare.
