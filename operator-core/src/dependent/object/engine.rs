@@ -515,9 +515,9 @@ impl OfPrimary<'_> {
 
     /// Where `actual` differs: by value, or else as it was `found`.
     fn paths(&self, writer: &DependentWriter<'_>, actual: &dyn Object, found: Vec<String>) -> Vec<String> {
-        let by_value = |body| Matcher::Auto.matches(actual, actual, body).ok()?.into_paths();
-        let (mut paths, mark) =
-            (writer.body().ok().and_then(by_value).unwrap_or_default(), self.marks.of.names().mark());
+        let body = writer.body().ok();
+        let by_value = body.and_then(|body| Matcher::Auto.matches(actual, actual, body).ok()?.into_paths());
+        let (mut paths, mark) = (by_value.unwrap_or_default(), self.marks.of.names().mark());
         paths.retain(|path| !path.contains(mark));
         if paths.is_empty() { found } else { paths }
     }
