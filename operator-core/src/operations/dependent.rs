@@ -187,7 +187,7 @@ impl<'c> DependentWriter<'c> {
         if (self.kind().group(), self.kind().kind()) == ("", "Service") {
             release(&mut body["spec"], &live["spec"]);
         }
-        let key = ObjectKey::new(self.key.cluster().clone(), self.key.namespace(), &*name);
+        let key = ObjectKey::new(self.key.cluster().clone(), self.key.namespace(), &name);
         let body = body::bytes(&body);
         let write = WriteRequest {
             verb: Verb::Create,
