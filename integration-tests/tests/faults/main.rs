@@ -4,6 +4,7 @@
 
 mod both;
 mod declared;
+mod fixed;
 mod heals;
 mod replica;
 mod seams;

@@ -32,6 +32,7 @@ const PURE: &[&str] = &[
     "controller/check/",
     "controller/mistake.rs",
     "controller/names.rs",
+    "dependent/object/written.rs",
     "dependent/system/backoff.rs",
     "dependent/system/call.rs",
     "dependent/system/circuit.rs",

@@ -336,8 +336,8 @@ impl SourceDeclaration for Declared {
             is_asked: self.is_asked(),
             is_checked: self.is_checked(),
             annotations: match &self.mapper {
-                Some(SecondaryToPrimary::Annotations(keys)) => keys.keys(),
-                _ => MappingAnnotations::default().keys(),
+                Some(SecondaryToPrimary::Annotations(keys)) => keys.keys().map(str::to_owned).collect(),
+                _ => MappingAnnotations::default().keys().map(str::to_owned).collect(),
             },
             ..settings.clone()
         };

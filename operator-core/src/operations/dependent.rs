@@ -1,13 +1,17 @@
 //! Writes of a dependent in the cluster, which has been compared with its own matcher, and removals, which are bound to the
 //! state that was judged.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    num::NonZeroU64,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::{
     error::{Error, masked},
-    matcher::{Desired, Match, Part, Seen, digest, same_values, still_owned},
+    matcher::{Desired, Match, Part, Seen, digest, fingerprint, same_values, still_owned},
     resource::ResourceOperations,
     send::{
         Target, body,
@@ -16,8 +20,9 @@ use super::{
     },
 };
 use crate::{
+    environment::Now,
     event_source::RustType,
-    resource::{AnyObject, Object, ObjectKey, ResourceType},
+    resource::{AnyObject, Object, ObjectKey, ResourceType, digits},
 };
 
 /// The number of states of an object that are judged in one run.
@@ -124,6 +129,21 @@ pub(crate) fn note_digest(body: &mut Value, mark: &str, kind: &ResourceType) {
     }
 }
 
+/// Takes out of the `wanted` spec of a Service what only the `live` one can have while it exists.
+fn release(wanted: &mut Value, live: &Value) {
+    for field in ["clusterIP", "clusterIPs", "healthCheckNodePort"] {
+        if wanted[field] == live[field] {
+            wanted[field] = Value::Null;
+        }
+    }
+    let live: Vec<_> = live["ports"].as_array().into_iter().flatten().map(|port| &port["nodePort"]).collect();
+    for port in wanted["ports"].as_array_mut().into_iter().flatten() {
+        if live.contains(&&port["nodePort"]) {
+            port["nodePort"] = Value::Null;
+        }
+    }
+}
+
 impl<'c> DependentWriter<'c> {
     /// Notes in this annotation, which the object has, a digest of what is applied.
     pub(crate) fn noting_in(mut self, mark: Option<&'c str>) -> Self {
@@ -141,6 +161,48 @@ impl<'c> DependentWriter<'c> {
             note_digest(&mut body, mark, self.kind());
         }
         Ok(self.body.get_or_init(|| Arc::new(body)))
+    }
+
+    /// Distinguishes the desired state from others.
+    pub(crate) fn state(&self) -> Result<Option<NonZeroU64>, Error> {
+        let body = self.body()?;
+        // The digest says it all, unless it is silent about values.
+        let noted = self.mark.filter(|_| !self.kind().is_sensitive());
+        let state = noted.map_or(&**body, |mark| &body["metadata"]["annotations"][mark]);
+        Ok(fingerprint(["", ""], |to| serde_json::to_writer(to, state)))
+    }
+
+    /// Distinguishes what clients have written into `actual` from other content.
+    pub(crate) fn content(&self, actual: &dyn Object) -> Option<NonZeroU64> {
+        let content = body::patched_part(actual, self.kind(), Part::Object, None).ok()?;
+        fingerprint(["", ""], |to| serde_json::to_writer(to, &content))
+    }
+
+    /// Whether the server would create the desired object under a name that no object has. Then a change of `live` that it
+    /// refused as invalid was refused because of what exists. An answer that says nothing about that counts as no.
+    pub(crate) async fn is_valid_alone(&self, live: &dyn Object) -> Result<bool, Error> {
+        let (mut body, live) = (Value::clone(self.body()?), body::plain(live, self.kind())?);
+        let name = format!("x-{}", digits(Sha256::digest(live["metadata"]["uid"].to_string()), 16));
+        body["metadata"]["name"] = name.as_str().into();
+        if (self.kind().group(), self.kind().kind()) == ("", "Service") {
+            release(&mut body["spec"], &live["spec"]);
+        }
+        let key = ObjectKey::new(self.key.cluster().clone(), self.key.namespace(), &name);
+        let body = body::bytes(&body);
+        let write = WriteRequest {
+            verb: Verb::Create,
+            kind: self.kind(),
+            key: &key,
+            subresource: None,
+            body,
+            base: None,
+        };
+        let tried = self.target.run.writer.try_out(&write).await;
+        Ok(tried.is_ok())
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        self.target.run.writer.environment.now()
     }
 
     /// Whether `actual` is what applying the desired object has made of it: the object says so itself, and what was
@@ -175,7 +237,7 @@ impl<'c> DependentWriter<'c> {
         self.target.kind()
     }
 
-    pub(super) fn key(&self) -> &ObjectKey {
+    pub(crate) fn key(&self) -> &ObjectKey {
         &self.key
     }
 
@@ -195,14 +257,15 @@ impl<'c> DependentWriter<'c> {
     }
 
     /// Applies it to `actual`: it is refused (409, or 422) if there is no such object any more.
-    pub(crate) async fn apply(&self, actual: &dyn Object) -> Result<AnyObject, Error> {
+    /// `version` is that of `actual`, or a later one.
+    pub(crate) async fn apply(&self, actual: &dyn Object, version: Option<&str>) -> Result<AnyObject, Error> {
         let meta = actual.meta();
         let intent = self.intent(Verb::Apply, Arc::clone(self.body()?)).upon(meta.uid.as_deref());
         // What the event source doesn't show was looked at, and may be changed only as it was then.
-        match (&meta.resource_version, self.target.newest(&self.key)?) {
+        match (version, self.target.newest(&self.key)?) {
             (Some(version), None) => {
                 self.target.may_own(&intent, Some(actual)).await?;
-                self.target.write_locked(&intent, &Lock::Version(version.clone())).await
+                self.target.write_locked(&intent, &Lock::Version(version.to_owned())).await
             }
             _ => self.target.write(&intent, WriteMode::ForceFilter).await,
         }

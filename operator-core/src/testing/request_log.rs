@@ -55,7 +55,10 @@ pub(super) fn recorder(log: &Arc<Mutex<Vec<ObjectRequest>>>) -> TransportHook {
     TransportHook::around(move |request, inner| {
         let log = Arc::clone(&log);
         let is_for_election = request.extensions().get::<ForElection>().is_some();
-        let target = RequestTarget::of(&request).filter(|_| !is_for_election);
+        // A creation that is only tried, under any name, is about no object.
+        let is_tried = *request.method() == Method::POST
+            && request.uri().query().is_some_and(|options| options.contains("dryRun=All"));
+        let target = RequestTarget::of(&request).filter(|_| !is_for_election && !is_tried);
         let method = request.method().clone();
         async move {
             let answer = inner.send(request).await;

@@ -22,7 +22,7 @@ use crate::{
     simulated::{pass, scene},
 };
 
-async fn minutes(number: u64) {
+pub(super) async fn minutes(number: u64) {
     pass(60 * number).await;
 }
 
@@ -90,7 +90,7 @@ impl World {
 }
 
 /// A controller that makes nodes, and says in the status what its runs say.
-fn telling(scene: &Scene, workflow: &Workflow<TestResource>) -> ControllerBuilder<Script> {
+pub(super) fn telling(scene: &Scene, workflow: &Workflow<TestResource>) -> ControllerBuilder<Script> {
     let status = |primary: &TestResource, run: &Run<TestResource>| TestStatus {
         message: Some(primary.spec.value.clone()),
         conditions: run.conditions(primary),
@@ -100,14 +100,14 @@ fn telling(scene: &Scene, workflow: &Workflow<TestResource>) -> ControllerBuilde
 }
 
 /// The conditions of `one`, by type: status and message.
-async fn conditions(scene: &Scene) -> Result<BTreeMap<String, (String, String)>> {
+pub(super) async fn conditions(scene: &Scene) -> Result<BTreeMap<String, (String, String)>> {
     let status = scene.resources.get("one").await?.status.unwrap_or_default();
     let told = |condition: Condition| (condition.type_, (condition.status, condition.message));
     Ok(status.conditions.into_iter().map(told).collect())
 }
 
 /// Holds that the primary is stalled because of this, and says that nothing is in progress.
-async fn assert_stalled(scene: &Scene, because: &str) -> Result<()> {
+pub(super) async fn assert_stalled(scene: &Scene, because: &str) -> Result<()> {
     let told = conditions(scene).await?;
     let of = |kind: &str| told.get(kind).map_or("", |(status, _)| &**status);
     ensure!((of("Stalled"), of("Reconciling"), of("Ready")) == ("True", "False", "False"), "{told:?}");

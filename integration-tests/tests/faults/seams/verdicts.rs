@@ -95,7 +95,7 @@ async fn what_matched_is_matched_again_only_after_a_change() -> Result<()> {
     let scene = scene().await?;
     let operator = managed(&scene).await?;
     begin(&scene, &operator).await?;
-    assert_eq!(in_a_run(&scene, &operator, "first 1").await?, (COMPARED, vec![]));
+    assert_eq!(in_a_run(&scene, &operator, "first 1").await?, (REMEMBERED, vec![]));
     assert_eq!(in_a_run(&scene, &operator, "first 2").await?, (REMEMBERED, vec![]));
 
     // Another desired state: what matched doesn't count for it.
@@ -106,7 +106,7 @@ async fn what_matched_is_matched_again_only_after_a_change() -> Result<()> {
         let (_, written) = in_a_run(&scene, &operator, value).await?;
         assert_eq!(written, ["PATCH configmaps/one-a -> 200"], "{value}");
     }
-    assert_eq!(in_a_run(&scene, &operator, "second 2").await?, (COMPARED, vec![]));
+    assert_eq!(in_a_run(&scene, &operator, "second 2").await?, (REMEMBERED, vec![]));
 
     // Another actual state, in the field that is desired.
     change_child(&scene, json!({ "data": { "value": "somebody's" } })).await?;
@@ -121,7 +121,7 @@ async fn a_label_of_somebody_else_does_not_ask_the_matcher() -> Result<()> {
     let scene = scene().await?;
     let operator = managed(&scene).await?;
     begin(&scene, &operator).await?;
-    assert_eq!(in_a_run(&scene, &operator, "first 1").await?, (COMPARED, vec![]));
+    assert_eq!(in_a_run(&scene, &operator, "first 1").await?, (REMEMBERED, vec![]));
     for value in ["a", "b", "c"] {
         SERIALIZED.set(0);
         label_child(&scene, value).await?;

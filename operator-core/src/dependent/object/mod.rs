@@ -10,6 +10,7 @@ mod engine;
 mod jobs;
 mod remove;
 mod settings;
+mod written;
 
 pub use crate::results::Adoption;
 pub(in crate::dependent) use engine::ObjectEngine;
@@ -201,9 +202,15 @@ impl OfPrimary<'_> {
         self.marks.whose(object.meta(), true)
     }
 
-    /// Whether an object that the node wants is already its own.
-    fn is_mine(&self, object: &dyn Object) -> bool {
-        matches!(self.whose_wanted(object), Whose::Mine { .. })
+    /// Whether the node may delete an object that it wants, to create it again: it, or a node before it, has made the
+    /// object.
+    fn may_recreate(&self, object: &dyn Object) -> bool {
+        match self.whose_wanted(object) {
+            Whose::Mine { removable } => removable,
+            Whose::OfFormerNode => self.marks.former_node(object.meta()).is_some(),
+            Whose::Orphan => true,
+            Whose::Going | Whose::Nobodys | Whose::Foreign => false,
+        }
     }
 
     /// Whether the node may write an object that it wants.

@@ -1,12 +1,13 @@
 //! Deletes the objects that a node has made. Only the marks decide which these are: neither `desired` nor a mapper is called.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures::FutureExt;
 
 use super::{
     OfPrimary,
     settings::{Managed, ObjectSettings},
+    written::Written,
 };
 use crate::{
     cache::TextObject,
@@ -40,6 +41,8 @@ impl Managed {
 impl OfPrimary<'_> {
     /// Deletes an object that the node has made and that isn't wanted.
     pub(in crate::dependent) async fn remove(&self, object: &AnyObject) -> Result<Removed, Error> {
+        let written = (Arc::from(self.asked.node), ObjectKey::in_meta(object.meta()));
+        self.asked.context.scope().look(|all: &mut Written| all.remove(&written));
         self.remove_if(object, &|live| self.is_removable(live)).await
     }
 

@@ -15,19 +15,6 @@ use crate::{
 /// What was tried, if it was a patch.
 pub(in crate::operations) const PATCH: &str = "patch";
 
-/// What the server says instead of a text that can't be shown.
-const IMMUTABLE: &str = "field is immutable";
-
-/// What the server says about fields that can't be changed once they are set; the texts differ between kinds.
-const IMMUTABLE_WORDS: [&str; 6] = [
-    "immutable",
-    "may not change once set",
-    "may not change fields other than",
-    "cannot change roleRef",
-    "updates to statefulset spec for fields other than",
-    "updates to parameters are forbidden",
-];
-
 impl Error {
     /// Whether the same write may succeed later. An unanswered one counts as such: a run reads the state again before
     /// it writes.
@@ -47,7 +34,7 @@ impl Error {
             | Self::NamespaceTerminating { .. }
             | Self::Undecodable { .. }
             | Self::NotFetched { .. } => true,
-            Self::InTheWay { refused, .. } | Self::Immutable { refused } => refused.is_retryable(),
+            Self::InTheWay { refused, .. } | Self::Immutable { refused, .. } => refused.is_retryable(),
             Self::Serialize { .. }
             | Self::Unnamed { .. }
             | Self::NoNamespace { .. }
@@ -85,7 +72,7 @@ impl Error {
             Self::Refused { status, .. } if status.code == 400 => true,
             // It names an object, and another one than this: the namespace.
             Self::Refused { status, .. } => status.code == 404 && !self.is_not_found(),
-            Self::InTheWay { refused, .. } | Self::Immutable { refused } => refused.is_decided_outside(),
+            Self::InTheWay { refused, .. } | Self::Immutable { refused, .. } => refused.is_decided_outside(),
             Self::NamespaceTerminating { .. } | Self::Misfit { .. } => true,
             _ => false,
         }
@@ -142,18 +129,11 @@ impl Error {
         status.code == 409 || (*verb == PATCH && status.code == 422 && !has_causes(status))
     }
 
-    /// Whether a refusal cites only fields that can't be changed in an existing object: a new object may have them as
-    /// desired.
-    pub(crate) fn is_immutable(&self) -> bool {
-        let Self::Refused { status, .. } = self else { return false };
-        let mut causes = status.details.iter().flat_map(|details| &details.causes);
-        status.code == 422 && has_causes(status) && causes.all(|cause| says_immutable(&cause.message))
-    }
-
     /// The code of the server's refusal.
     pub(crate) fn code(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(status.code),
+            Self::InTheWay { refused, .. } => refused.code(),
             _ => None,
         }
     }
@@ -179,23 +159,12 @@ pub(crate) const fn is_servers(code: u16) -> bool {
     matches!(code, 403 | 429) || code >= 500
 }
 
-/// Whether the message of a cause says that a field can't be changed. What it repeats of the object comes first and may be anything, so only the
-/// end of the message counts.
-pub(in crate::operations) fn says_immutable(message: &str) -> bool {
-    // What differs may follow in further lines.
-    let line = message.lines().next().unwrap_or_default();
-    let end = line.rsplit(": ").next().unwrap_or(line);
-    IMMUTABLE_WORDS.iter().any(|words| end.contains(words))
-}
-
 /// The server's refusal without what it may repeat of the object: validation messages contain the invalid value.
 pub(super) fn masked_status(kind: &ResourceType, mut status: Box<Status>) -> Box<Status> {
     if kind.is_sensitive() {
         MASKED.clone_into(&mut status.message);
         for cause in status.details.iter_mut().flat_map(|details| &mut details.causes) {
-            // Which of them can't be changed is no value.
-            let shown = if says_immutable(&cause.message) { IMMUTABLE } else { MASKED };
-            shown.clone_into(&mut cause.message);
+            MASKED.clone_into(&mut cause.message);
         }
     }
     status
@@ -319,43 +288,5 @@ mod tests {
     fn values_of_secrets_are_not_shown() {
         assert!(shown(&ResourceType::of::<ConfigMap>()).contains("hunter2"));
         assert!(!shown(&ResourceType::of::<Secret>()).contains("hunter2"));
-    }
-
-    #[test]
-    fn each_kind_has_its_own_words() {
-        for words in [
-            "Invalid value: {\"matchLabels\":{\"app\":\"y\"}}: field is immutable",
-            "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template' are forbidden",
-            "Forbidden: spec is immutable after creation except resources.requests for bound claims\n@@ -1,6 +1,6 @@\n {",
-            "Forbidden: field is immutable when `immutable` is set",
-            "Invalid value: {\"Kind\":\"Role\"}: cannot change roleRef",
-            "Forbidden: pod updates may not change fields other than `spec.containers[*].image`\n@@ -6,7 +6,7 @@",
-            "Invalid value: [\"10.0.0.77\"]: may not change once set",
-            "Invalid value: \"string\": Value is immutable",
-        ] {
-            assert!(says_immutable(words), "{words}");
-        }
-        for words in [
-            "Duplicate value: \"http\"",
-            "Invalid value: \"immutable: yes\": must be a number",
-            "Required value",
-            "Invalid value: \"x\": must be one\nfield is immutable",
-            "",
-        ] {
-            assert!(!says_immutable(words), "{words}");
-        }
-    }
-
-    /// Another object would be refused as well.
-    #[test]
-    fn a_refusal_for_other_reasons_too_is_not_cured_by_another_object() {
-        let with = |messages: &[&str]| {
-            let causes: Vec<_> =
-                messages.iter().map(|message| json!({ "field": "spec", "message": message })).collect();
-            refused(json!({ "code": 422, "details": { "causes": causes } })).is_immutable()
-        };
-        assert!(with(&["a: field is immutable", "b: field is immutable"]));
-        assert!(!with(&["a: field is immutable", "Required value"]));
-        assert!(!with(&[]));
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-pub(super) use meaning::{PATCH, masked, says_immutable};
+pub(super) use meaning::{PATCH, masked};
 pub(crate) use meaning::{is_servers, says_misfit};
 
 /// An error of this module. Its text never contains a value of a Secret.
@@ -42,12 +42,12 @@ pub enum Error {
         theirs: String,
     },
     /// The server refused a change of a field that can't be changed in an existing object.
-    #[error(
-        "{refused}; that can't be changed in an existing object: delete the object, or let the dependent do so with `.recreate_when_immutable()`"
-    )]
+    #[error("{refused}; that can't be changed in an existing object: {advice}")]
     Immutable {
         /// The server's answer.
         refused: Box<Error>,
+        /// What would help, or why the object isn't created again; no values.
+        advice: String,
     },
     /// The server can't read what is applied, or the object that it is applied to, by the schema of its kind: a field that
     /// the schema lacks, a value of another type, a key that is there twice. Nothing was written. It is the code's mistake,

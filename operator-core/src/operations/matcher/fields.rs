@@ -57,6 +57,15 @@ impl Match {
     pub const fn is_equal(&self) -> bool {
         matches!(self, Self::Equal)
     }
+
+    /// Where something differs, if it does.
+    pub(crate) fn into_paths(self) -> Option<Vec<String>> {
+        match self {
+            Self::Equal => None,
+            Self::Differs(paths) => Some(paths),
+            Self::NeverApplied => Some(vec![MANAGED_FIELDS.to_owned()]),
+        }
+    }
 }
 
 /// Whether a server-side apply of `desired` by `manager` would change `actual`.

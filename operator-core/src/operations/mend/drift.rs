@@ -17,7 +17,6 @@
 //! # Guarantees
 //! - A list is replaced only if a cause cites it, or something in it, and others have written there. The patch contains all of
 //!   ours: the server refuses it if what others have written wasn't the reason.
-//! - What can't be changed at all, according to the server, is not touched.
 //!
 //! # Assumptions
 //! - Items of an outer list, such as containers, are told apart by their `name`. Of other lists the outer one is replaced.
@@ -28,10 +27,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::core::Status;
 use serde_json::{Map, Value, json};
 
-use crate::operations::{
-    error::says_immutable,
-    matcher::{is_applied_by, owned_fields},
-};
+use crate::operations::matcher::{is_applied_by, owned_fields};
 
 type Fields = Map<String, Value>;
 
@@ -85,7 +81,7 @@ pub(super) fn drift(
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let mut drift = Drift::default();
     let mut lists: Vec<DriftPlace<'_>> = Vec::new();
-    for path in causes.clone().filter_map(|cause| steps(&cause.field)) {
+    for path in causes.filter_map(|cause| steps(&cause.field)) {
         let cited = root().lists(&path);
         if cited.is_empty() {
             root().beside(&path, manager, &mut drift);
@@ -98,9 +94,6 @@ pub(super) fn drift(
         if !lists.iter().any(|outer| list.pointer.starts_with(&format!("{}/", outer.pointer))) {
             drift.add(json!({ "op": "replace", "path": list.pointer, "value": list.desired }));
         }
-    }
-    if causes.clone().any(|cause| says_immutable(&cause.message)) {
-        drift.operations.clear();
     }
     drift
 }

@@ -69,8 +69,8 @@ impl DependentWriter<'_> {
             kind = %self.kind(), object = %self.key(), %theirs,
             "the apply was refused because of what others have written; it was put back"
         );
-        self.fold(managed, patched, uid).await?;
-        match self.apply(live).await {
+        let version = self.fold(managed, patched, uid).await?;
+        match self.apply(live, version.as_deref()).await {
             Err(error) if error.code() == Some(422) => Err(error.in_the_way(theirs)),
             applied => applied.map(PutBack::Applied),
         }
@@ -78,13 +78,13 @@ impl DependentWriter<'_> {
 
     /// Makes what the patch has written a part of what we apply, so that a later apply can remove it. Controllers react
     /// to the patch within milliseconds, so this may take some attempts; if all are overtaken, the fields stay ours
-    /// twice, and a later apply that is blocked by this is restored then.
+    /// twice, and a later apply that is blocked by this is restored then. Returns the last known version.
     async fn fold(
         &self,
         before: &[ManagedFieldsEntry],
         patched: Patched,
         uid: Option<&str>,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<String>, Error> {
         let (mut state, us, api_version) = (patched, self.field_manager(), self.kind().api_version());
         for _ in 0..ATTEMPTS {
             let Some(fold) = folded(before, &state.managed, us, us, &api_version) else {
@@ -92,14 +92,14 @@ impl DependentWriter<'_> {
             };
             match self.patch(fold, uid, state.version.as_deref()).await {
                 Err(error) if error.is_outdated() => {}
-                folded => return folded.map(drop),
+                folded => return folded.map(|folded| folded.version),
             }
             match self.live().await?.filter(|live| live.uid() == uid) {
                 Some(live) => state = Patched::in_meta(live.meta()),
                 None => break,
             }
         }
-        Ok(())
+        Ok(state.version)
     }
 
     /// Deletes `live`, whose fields can't be changed according to `refused`, so that it can be created again.
@@ -187,8 +187,16 @@ impl Error {
         if theirs.is_empty() { self } else { Self::InTheWay { refused: Box::new(self), theirs } }
     }
 
-    /// The refusal, with advice if it cites fields that can't be changed.
+    /// The refusal of a change that can't be made in an existing object.
     pub(crate) fn unless_recreated(self) -> Self {
-        Self::Immutable { refused: Box::new(self) }
+        let advice = "delete the object, or let the dependent do so with `.recreate_when_immutable()`, which deletes only what its node has made";
+        Self::Immutable { refused: Box::new(self), advice: advice.to_owned() }
+    }
+
+    /// The same where the object would come out the same if it were created again.
+    pub(crate) fn though_recreated(self, paths: &[String]) -> Self {
+        let why = "it differs right after it was created, at";
+        let advice = format!("{why} {}: something writes into it, such as a webhook", paths.join(", "));
+        Self::Immutable { refused: Box::new(self), advice }
     }
 }

@@ -152,7 +152,7 @@ impl Writer {
         });
     }
 
-    /// What the server would answer to a patch that it doesn't carry out. Nothing is written, and no observer is told.
+    /// What the server would answer to a JSON patch, or a creation, that it doesn't carry out. Nothing is written, and no observer is told.
     pub(in crate::operations) async fn try_out(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         let (_, answer) = self.exchanged(write, self.request(write, "&dryRun=All")?).await?;
         Ok(answer)
@@ -174,7 +174,7 @@ impl Writer {
             .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))
     }
 
-    /// `option` is added to the parameters of a JSON patch.
+    /// `option` is added to the parameters of a JSON patch or a creation.
     fn request(&self, write: &WriteRequest<'_>, option: &str) -> Result<Request<Body>, Error> {
         let object = write.kind.object_path(write.key).ok_or_else(|| invalid_name(write.kind, write.key))?;
         let collection = write.kind.collection_path(write.key.namespace());
@@ -185,7 +185,7 @@ impl Writer {
         let manager = &self.field_manager;
         let (method, uri, content) = match write.verb {
             Verb::Create => {
-                (Method::POST, format!("{collection}?fieldManager={manager}"), "application/json")
+                (Method::POST, format!("{collection}?fieldManager={manager}{option}"), "application/json")
             }
             Verb::Update => (Method::PUT, format!("{}?fieldManager={manager}", object()), "application/json"),
             Verb::Apply => (

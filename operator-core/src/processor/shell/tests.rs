@@ -249,6 +249,56 @@ async fn a_drain_waits_for_runs_in_flight_and_starts_no_more() {
     assert!(bench.processor.drain(Duration::from_secs(1)).await, "nothing is in flight");
 }
 
+/// The batch is sent without a pause: the task takes all of it in at once.
+#[tokio::test(start_paused = true)]
+async fn a_drain_waits_for_what_has_started_whatever_is_in_its_batch() {
+    const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+    for seed in 0..500_u64 {
+        let mut random = test_cluster::seed_of_the_day() ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut below = |most: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(random >> 33).unwrap() % most
+        };
+        let mut bench = Bench::new(MachineConfig { max_concurrent: 2, ..MachineConfig::default() });
+        bench.processor.start().await;
+        let inputs = below(12);
+        let drain_at = below(inputs + 1);
+        let mut drain = Box::pin(bench.processor.drain(Duration::from_secs(60)));
+        for at in 0..=inputs {
+            if at == drain_at {
+                assert!(drain.as_mut().now_or_never().is_none(), "it is only asked for");
+            }
+            match (below(6), NAMES[below(4)]) {
+                (0..3, name) => bench.changed(name),
+                (3, name) => bench.related(name),
+                (4, name) => {
+                    bench.processor.send(Input::PrimaryDeleted {
+                        key: key(name),
+                        uid: "1".into(),
+                        last: None,
+                    });
+                }
+                _ => bench.processor.send(Input::Start { opening: 0, namespace: None }),
+            }
+        }
+        bench.settle().await;
+        let mut runs: Vec<_> = std::iter::from_fn(|| bench.started.try_recv().ok()).collect();
+        let is_done = drain.as_mut().now_or_never();
+        assert_eq!(is_done, runs.is_empty().then_some(true), "seed {seed}: {} runs have started", runs.len());
+        runs.drain(..).for_each(|run| run.end(SUCCESS));
+        if is_done.is_none() {
+            assert!(drain.await, "seed {seed}");
+        }
+        bench.changed("later");
+        bench.related("a");
+        bench.settle().await;
+        assert!(
+            bench.started.try_recv().is_err() && bench.alive() == 0,
+            "seed {seed}: something runs after the drain"
+        );
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_drain_past_its_deadline_says_so_and_dropping_the_task_cancels_the_runs() {
     let mut bench = Bench::started().await;

@@ -1,5 +1,6 @@
 //! The owner of an object: nothing foreign is touched, and nothing of ours is forgotten.
 
+mod answers;
 mod bulks;
 mod departing;
 mod digest;

@@ -125,15 +125,17 @@ fn what_is_cited_where_nothing_is_ours_is_only_named() {
     assert_eq!(shown(&drift), (vec![], vec!["spec.initContainers (ed)".to_owned()]));
 }
 
+/// Texts say nothing: whether the cluster IP can be changed shows the next apply.
 #[test]
-fn nothing_is_done_where_something_cannot_be_changed_anyway() {
+fn a_list_is_put_back_although_something_else_is_refused() {
     let mut refusal =
         refusal(&[("spec.clusterIPs[0]", "FieldValueInvalid"), ("spec.ports[1].name", DUPLICATE)]);
     "Invalid value: [\"None\"]: may not change once set"
         .clone_into(&mut refusal.details.as_mut().unwrap().causes[0].message);
     let (ours, live) = (service(&[("a", 80)]), service(&[("a", 81)]));
     let drift = drift(&ours, &live, &by_others(&ports(&[81])), US, &refusal);
-    assert_eq!(shown(&drift), (vec![], vec!["spec.ports (ed)".to_owned()]));
+    let replaced = vec!["replace /spec/ports [{name:a,port:80}]".to_owned()];
+    assert_eq!(shown(&drift), (replaced, vec!["spec.ports (ed)".to_owned()]));
 }
 
 #[test]

@@ -45,7 +45,7 @@ use crate::testing::{
     faults::{Fault, RequestTarget, Verb},
 };
 
-use act::Act;
+use act::{Act, Deed};
 use fault::Faulted;
 
 pub(super) use jobs::jobs;
@@ -222,7 +222,7 @@ impl Sweep {
     /// The possible acts on the object of a request, and on the primaries whose runs are in progress.
     fn acts(&self, number: u32, target: &RequestTarget) -> Vec<Act> {
         if target.name.is_none() {
-            return Vec::new();
+            return self.acts_before_a_list(number, target);
         }
         let runs = self.exclusive.running();
         let is_primary = |target: &RequestTarget| {
@@ -241,6 +241,34 @@ impl Sweep {
             let (namespace, name) = (target.namespace.as_deref(), target.name.as_deref().unwrap_or_default());
             let object = self.server.stored(&target.group, &target.resource, namespace, name);
             for act in object.iter().flat_map(|object| Act::all(target, object, number)) {
+                if !acts.contains(&act) {
+                    acts.push(act);
+                }
+            }
+        }
+        acts
+    }
+}
+
+impl Sweep {
+    /// Before a read of many objects, each of them that was written may be another one under its name.
+    fn acts_before_a_list(&self, number: u32, list: &RequestTarget) -> Vec<Act> {
+        if list.verb.is_write() || NOT_ACTED_UPON.contains(&list.resource.as_str()) {
+            return Vec::new();
+        }
+        let is_listed = |target: &RequestTarget| {
+            (&target.group, &target.resource) == (&list.group, &list.resource) && target.name.is_some()
+        };
+        let written = self.record.with_calls(|calls| {
+            let writes = calls.iter().map(|call| &call.target).filter(|target| target.verb.is_write());
+            writes.filter(|target| is_listed(target)).cloned().collect::<Vec<_>>()
+        });
+        let mut acts: Vec<Act> = Vec::new();
+        for target in &written {
+            let (namespace, name) = (target.namespace.as_deref(), target.name.as_deref().unwrap_or_default());
+            let object = self.server.stored(&target.group, &target.resource, namespace, name);
+            let all = object.iter().flat_map(|object| Act::all(target, object, number));
+            for act in all.filter(|act| act.deed == Deed::Replace) {
                 if !acts.contains(&act) {
                     acts.push(act);
                 }
