@@ -7,3 +7,4 @@ mod heals;
 mod replica;
 mod seams;
 mod simulated;
+mod upgrades;

@@ -53,11 +53,11 @@ pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
 pub(crate) use matcher::{Desired, Seen};
 pub(crate) use mend::PutBack;
-pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, put_at};
+pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, has_set_finalizer, put_at};
 pub use resource::{Applied, ResourceOperations};
 pub use send::intent::WriteMode;
 pub(crate) use send::{
     live,
-    request::{Findings, Writer, WritingRun},
+    request::{Findings, Writer, WritingRun, records_manager},
 };
 pub(crate) use undeclared::TRIED_AGAIN_AFTER;
