@@ -26,7 +26,7 @@ use crate::{
         Sources, Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
-    operations::{Recorder, Writer},
+    operations::{Recorder, Writer, records_manager},
     processor::{Input, Processor, ProcessorTask, RunExecutor},
     reconciler::{ControllerContext, ManagedWorkflow, WorkflowSurroundings},
     resource::{Departed, MarkNames, ObjectKey, Uid},

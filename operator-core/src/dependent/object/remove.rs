@@ -83,10 +83,10 @@ impl OfPrimary<'_> {
 
     /// The objects that the node has made and no longer wants. Those that another node of the run wants are left to it. If
     /// it isn't known yet what another node wants, they are left to the end of the run.
-    pub(super) fn unwanted(&self, is_wanted: &dyn Fn(&ObjectKey) -> bool) -> Result<Vec<AnyObject>, Error> {
+    pub(super) fn unwanted(&self, is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync)) -> Result<Vec<AnyObject>, Error> {
         let is_other = |key: &ObjectKey, _: &TextObject| !is_wanted(key);
         let mut all = self.with_its_label(&is_other, |object| self.is_removable(object))?;
-        all.retain(|object| match self.is_wanted_by_others(object) {
+        all.retain(|object| match self.is_wanted_by_others(&**object) {
             Some(wanted) => !wanted,
             None => {
                 self.asked.context.remembered().lock().note_undecided(&self.marks.node);
@@ -111,7 +111,7 @@ impl OfPrimary<'_> {
     fn wants(&self, key: &ObjectKey) -> impl Iterator<Item = (String, Option<bool>)> {
         let Asked { primary, context, .. } = self.asked;
         let workflow = context.shared().workflow.as_ref().filter(|_| !self.marks.beside);
-        workflow.into_iter().flat_map(|of| of.wants(&self.managed.kind, key, primary, context))
+        workflow.into_iter().flat_map(move |of| of.wants(&self.managed.kind, key, primary, context))
     }
 
     /// Whether another node of the run has made the object, and no longer wants it.
@@ -126,7 +126,7 @@ impl OfPrimary<'_> {
     }
 
     /// Deletes the objects that the node has made for the primary under other names than the wanted one.
-    pub(super) async fn remove_all_but(&self, is_wanted: &dyn Fn(&ObjectKey) -> bool) -> Result<(), Error> {
+    pub(super) async fn remove_all_but(&self, is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync)) -> Result<(), Error> {
         for object in self.unwanted(is_wanted)? {
             if self.may_forget(&object, self.managed.prunes_data) {
                 self.remove(&object).await?;

@@ -103,6 +103,10 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
     async fn succeed(&self, asked: Asked<'_>, start: &mut Start) -> Result<(), BoxError> {
         let Some(place) = self.ids.place_of_notes() else { return Ok(()) };
         let nodes = asked.context.shared().marks.nodes();
+        // Without a declaration it isn't known which nodes there are.
+        if !nodes.has_records(&label_value(asked.node)) {
+            return Ok(());
+        }
         let is_former = |node: &&String| !nodes.has_records(&label_value(node));
         let mut former: BTreeSet<String> = start.notes.nodes_in(&place).filter(is_former).cloned().collect();
         if let Ids::Object(object) = &self.ids {
@@ -111,7 +115,7 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
             }
             let mut left = BTreeMap::new();
             for (node, ids) in object.former(asked)? {
-                let name = former.iter().find(|name| label_value(name) == node).cloned();
+                let name = former.iter().find(|name| label_value(name) == *node).cloned();
                 let name = name.unwrap_or_else(|| node.clone());
                 match self.shows_one(asked, &name, &ids).await? {
                     true => drop(left.insert(name, (node, ids))),

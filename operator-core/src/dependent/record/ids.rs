@@ -68,25 +68,25 @@ impl<P: KubeObject> Ids<P> {
         id: Option<&str>,
         asked: Asked<'_>,
     ) -> Result<(), BoxError> {
-        let (field, context) = match self {
-            Self::Status(field) => (field, asked.context),
+        let (field, context): (Arc<str>, _) = match self {
+            Self::Status(field) => (Arc::clone(field), asked.context),
             Self::Object(object) => return object.keep(asked, key, id).await,
             Self::Former(object) => {
                 let field = object.former_fields(asked).into_iter().find(|(_, of)| of == key);
                 match field.filter(|_| id.is_none()) {
-                    Some((field, _)) => (&Arc::from(field), asked.context),
+                    Some((field, _)) => (Arc::from(field), asked.context),
                     None => return object.keep(asked, key, id).await,
                 }
             }
             Self::Follow(_) => return Ok(()),
         };
         let writer = own_writer(context);
-        let mut change = |status: &mut Value| set(status, field, several.then_some(key), id);
+        let mut change = |status: &mut Value| set(status, &field, several.then_some(key), id);
         context.permitted(primary_writer(context, &writer).change_status(&mut change)).await?;
         if let Some(id) = id
-            && of_status(field, context).get(key).map(String::as_str) != Some(id)
+            && of_status(&field, context).get(key).map(String::as_str) != Some(id)
         {
-            return Err(Error::IdDropped { field: Arc::clone(field) }.boxed());
+            return Err(Error::IdDropped { field }.boxed());
         }
         Ok(())
     }

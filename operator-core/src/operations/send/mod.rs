@@ -347,7 +347,9 @@ impl Target<'_> {
             let live = self.own_after(&error).await?;
             if lock.is_none() || intent.is_strict(mode) || !error.is_outdated() {
                 // The caller makes it again from this state.
-                live.map(|live| self.remember(live));
+                if let Some(live) = live {
+                    self.remember(live);
+                }
                 return Err(error);
             }
             match live {

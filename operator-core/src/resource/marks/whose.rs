@@ -84,13 +84,15 @@ impl Marks<'_> {
                 return Whose::Foreign;
             }
             return match node {
-                Some(node) if is_our_controller && self.holds_ids_of_others(meta, node) => Whose::Foreign,
                 Some(node) if node == self.node && is_our_controller => {
-                    Whose::Mine { removable: self.is_removable(meta, node) }
+                    let removable = self.is_removable(meta, node);
+                    let is_others = !removable && self.holds_ids_of_others(meta, node);
+                    if is_others { Whose::Foreign } else { Whose::Mine { removable } }
                 }
                 Some(node) if node != self.node => {
                     let is_former = is_our_controller && !self.is_declared(node);
-                    if wanted && is_former { Whose::OfFormerNode } else { Whose::Foreign }
+                    let is_free = wanted && is_former && !self.holds_ids_of_others(meta, node);
+                    if is_free { Whose::OfFormerNode } else { Whose::Foreign }
                 }
                 _ if wanted && self.has_written(meta) => Whose::Mine { removable: false },
                 _ => Whose::Foreign,
@@ -140,7 +142,7 @@ impl Marks<'_> {
     /// Whether the object, of the node with this label's value, keeps the ids of records and this node's objects don't.
     fn holds_ids_of_others(&self, meta: &ObjectMeta, node: &str) -> bool {
         let keeping = Marks { keeps_ids: true, ..self.clone() };
-        !self.keeps_ids && !self.is_removable(meta, node) && keeping.is_removable(meta, node)
+        !self.keeps_ids && keeping.is_removable(meta, node)
     }
 
     /// The merge patch of the metadata by which an object with `actual` gets the marks, and the owner reference or mapping

@@ -324,7 +324,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// wait for a person. Without this declaration, a primary with such ids or notes stays when it is deleted, and its run
     /// fails. For ids that were kept in a Secret, keep the node, and let its `want` return nothing.
     pub fn retired_records(mut self, node: &str, external: impl External<P>) -> Self {
-        self.any.retired_records.push(Records::former(external).declared(node.into()));
+        self.any.retired_records.push(Records::<_, P>::former(external).declared(node.into()));
         self
     }
 
