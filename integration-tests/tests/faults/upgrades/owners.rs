@@ -83,7 +83,7 @@ async fn what_is_retained_later_by_another_field_manager_stays() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_is_created_once_is_kept_when_its_node_is_renamed() -> Result<()> {
     let upgrade = Upgrade::new().await?;
-    let node = |name: &str| move |of: Builder| of.nodes((data().create_only().named(name.to_owned()), wanted_map("b")));
+    let node = |name: &'static str| move |of: Builder| of.nodes((data().create_only().named(name), wanted_map("b")));
     upgrade.live(node("older")).await?;
     let before = upgrade.0.api::<ConfigMap>().get("one-data").await?.uid();
     upgrade.live(node("newer")).await?;

@@ -139,7 +139,7 @@ async fn a_condition_of_others_that_comes_in_between_stays() -> Result<()> {
         for (write, is_there) in [(1, false), (1, true), (2, false), (2, true), (3, true)] {
             let upgrade = Upgrade::new().await?;
             let gate = Gate::new();
-            let verb = if applies { Verb::Apply } else { Verb::JsonPatch };
+            let verb = if applies { Verb::Apply } else { Verb::Patch };
             let rule = Rule::on(verb).resource("testresources").subresource("status").nth(write).held_at(&gate);
             let workflow = workflow_of_one(wanted_map("a"))?;
             let controller = upgrade.controller(&workflow).use_ssa_to_patch_primary(applies);

@@ -2,6 +2,7 @@
 //! served.
 
 use integration_tests::prelude::*;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use operator_core::{dependent::Read, workflow::conditions::served_kind};
 
@@ -12,8 +13,8 @@ fn monitors() -> ApiResource {
     ApiResource::from_gvk(&GroupVersionKind::gvk("monitoring.example.com", "v1", "Monitor"))
 }
 
-fn definition() -> Result<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition> {
-    from_json(&json!({
+fn definition() -> Result<CustomResourceDefinition> {
+    Ok(from_json(&json!({
         "metadata": { "name": "monitors.monitoring.example.com" },
         "spec": {
             "group": "monitoring.example.com",
@@ -24,7 +25,7 @@ fn definition() -> Result<k8s_openapi::apiextensions_apiserver::pkg::apis::apiex
                 "schema": { "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } },
             }],
         },
-    }))
+    }))?)
 }
 
 fn monitor(primary: &TestResource) -> DynamicObject {
@@ -79,7 +80,7 @@ async fn nothing_waits_for_a_kind_that_is_not_served() -> Result<()> {
         let workflow = nodes(Workflow::builder()).build()?;
         let operator = under(&Faults::none(), &upgrade.0, upgrade.controller(&workflow)).await?;
         for (value, is_served) in [("1", true), ("2", false), ("3", true), ("4", false)] {
-            let definitions = Api::<k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition>::all(upgrade.0.client.clone());
+            let definitions = Api::<CustomResourceDefinition>::all(upgrade.0.client.clone());
             match is_served {
                 true if value == "1" => {}
                 true => upgrade.0.define(definition()?).await?,
