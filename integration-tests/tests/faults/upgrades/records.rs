@@ -148,7 +148,8 @@ async fn records_of_a_node_that_a_version_lacks_hold_the_primary_until_they_are_
                 // Nothing that this version watches shows the ids.
                 continue;
             }
-            assert!(upgrade.stays_when_deleted().await?, "{told}");
+            let meta = upgrade.0.resources.get("one").await?.metadata;
+            assert!(upgrade.stays_when_deleted().await?, "{told}: {meta:?}");
             assert_eq!(words_in(&system), ["first"], "{told}");
             let stalled = upgrade.condition("Stalled").await?;
             assert!(stalled.starts_with("True") && stalled.contains("retired_records"), "{told}: {stalled}");

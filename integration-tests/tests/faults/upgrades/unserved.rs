@@ -73,7 +73,7 @@ async fn nothing_waits_for_a_kind_that_is_not_served() -> Result<()> {
         upgrade.live(nodes).await?;
         assert!(is_done(&upgrade, "first").await?, "{told}: nothing was done");
         // It comes, and an earlier version makes an object.
-        upgrade.0.define(definition()?).await?;
+        upgrade.0.cluster.install_crds([definition()?]).await?;
         upgrade.live(|of| when_served(of.nodes((wanted_map("other"),)))).await?;
         assert!(monitors.get_opt("one-monitor").await?.is_some());
         // It goes and comes again while this version runs.
@@ -83,7 +83,7 @@ async fn nothing_waits_for_a_kind_that_is_not_served() -> Result<()> {
             let definitions = Api::<CustomResourceDefinition>::all(upgrade.0.client.clone());
             match is_served {
                 true if value == "1" => {}
-                true => upgrade.0.define(definition()?).await?,
+                true => upgrade.0.cluster.install_crds([definition()?]).await?,
                 false => drop(definitions.delete("monitors.monitoring.example.com", &DeleteParams::default()).await?),
             }
             pass(300).await;

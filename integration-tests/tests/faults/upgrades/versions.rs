@@ -99,7 +99,7 @@ impl Version {
 
     fn add_to(&self, of: Builder, system: &Words) -> Builder {
         // These write both kinds and may delete, so leftovers of all nodes are seen.
-        let of = of.nodes((wanted_map("base"), super::owners::secret("key")));
+        let of = KINDS.iter().fold(of, |of, kind| Objects::plain(kind).add_to(of));
         let of = self.objects.iter().fold(of, |of, node| node.add_to(of));
         let word = |kept: &Kept| Word { system: system.clone(), searchable: kept.searchable };
         let of = match &self.records {
@@ -128,10 +128,15 @@ impl Version {
 }
 
 impl Objects {
+    fn plain(kind: &'static str) -> Self {
+        let (creates_only, replaces, ends) = (false, false, End::Collected);
+        Self { name: kind, kind, part: kind, creates_only, replaces, ends }
+    }
+
     fn add_to(&self, of: Builder) -> Builder {
         let (kind, part) = (self.kind, self.part);
         let desired = move |primary: &TestResource| {
-            let mut object = DynamicObject::new(&format!("{}-{part}", primary.name_any()), &resource(kind));
+            let mut object = DynamicObject::new(&format!("{}-{part}", primary.name_any()).to_lowercase(), &resource(kind));
             object.metadata.namespace = primary.namespace();
             object.data = json!({ "data": { "value": "text" } });
             object

@@ -203,12 +203,14 @@ pub(in crate::operations) fn keep_annotations(from: &Value, to: &mut Value, name
     let before = from["metadata"]["annotations"].as_object();
     let kept = |name: &&str| Some(((*name).to_owned(), before?.get(*name)?.clone()));
     let kept: Map<String, Value> = names.iter().filter_map(kept).collect();
-    let to = &mut to["metadata"]["annotations"];
-    if to.is_null() && (!kept.is_empty() || before.is_some()) {
+    if to["metadata"].get("annotations").is_none_or(Value::is_null) {
+        if before.is_none() {
+            return;
+        }
         // Without any, all would go.
-        *to = json!({});
+        to["metadata"]["annotations"] = json!({});
     }
-    if let Some(annotations) = to.as_object_mut() {
+    if let Some(annotations) = to["metadata"]["annotations"].as_object_mut() {
         annotations.retain(|name, _| !names.contains(&&**name));
         annotations.extend(kept);
     }

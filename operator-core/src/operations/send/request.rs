@@ -177,7 +177,7 @@ impl Writer {
             .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))
     }
 
-    /// `option` is added to the parameters of a JSON patch.
+    /// `option` is added to the parameters of a creation, an apply, or a JSON patch.
     fn request(&self, write: &WriteRequest<'_>, option: &str) -> Result<Request<Body>, Error> {
         let collection = write.kind.collection_path(write.key.namespace());
         let object = || {
@@ -187,12 +187,12 @@ impl Writer {
         let manager = &self.field_manager;
         let (method, uri, content) = match write.verb {
             Verb::Create => {
-                (Method::POST, format!("{collection}?fieldManager={manager}"), "application/json")
+                (Method::POST, format!("{collection}?fieldManager={manager}{option}"), "application/json")
             }
             Verb::Update => (Method::PUT, format!("{}?fieldManager={manager}", object()), "application/json"),
             Verb::Apply => (
                 Method::PATCH,
-                format!("{}?force=true&fieldManager={manager}", object()),
+                format!("{}?force=true&fieldManager={manager}{option}", object()),
                 "application/apply-patch+yaml",
             ),
             Verb::JsonPatch => (
