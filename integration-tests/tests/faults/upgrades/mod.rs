@@ -38,10 +38,10 @@ impl Upgrade {
     /// Starts the next version, creates the primary if there is none, and waits for ten minutes.
     async fn start(&self, nodes: impl FnOnce(Builder) -> Builder) -> Result<TestOperator> {
         let workflow = nodes(Workflow::builder()).build()?;
-        let operator = under(&Faults::none(), &self.0, self.controller(&workflow)).await?;
         if self.0.resources.get_opt("one").await?.is_none() {
             self.0.create("one", "first").await?;
         }
+        let operator = under(&Faults::none(), &self.0, self.controller(&workflow)).await?;
         pass(600).await;
         Ok(operator)
     }
