@@ -120,7 +120,10 @@ impl Draft {
         let retired = self.settings.workflow.iter().flat_map(AnyWorkflow::retired_records);
         let all = self.nodes.iter().map(|node| (&*node.name, &node.declaration));
         for (name, declaration) in all.chain(retired) {
-            declaration.outside.iter().for_each(|of| nodes.add_records(name, *of, declaration.keeps.as_ref()));
+            declaration
+                .outside
+                .iter()
+                .for_each(|of| nodes.add_records(name, *of, declaration.keeps.as_ref()));
         }
         self.settings.nodes = nodes;
         let cleans_up =

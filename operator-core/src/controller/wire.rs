@@ -120,10 +120,10 @@ impl Controller {
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
         // Shared caches keep the fields of all controllers' field managers.
-        let all_managers: BTreeSet<String> =
-            std::iter::once(self.field_manager()).chain(managers.iter().map(String::as_str))
-                .flat_map(|manager| [manager.to_owned(), records_manager(manager)])
-                .collect();
+        let all_managers: BTreeSet<String> = std::iter::once(self.field_manager())
+            .chain(managers.iter().map(String::as_str))
+            .flat_map(|manager| [manager.to_owned(), records_manager(manager)])
+            .collect();
         let marks = Arc::new(self.marks(marks.clone()));
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),

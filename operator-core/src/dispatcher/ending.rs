@@ -109,19 +109,17 @@ impl Dispatcher {
                     status = sure;
                 }
             }
-            let mut original = AnyObject::clone(&primary);
             for _ in 1..ATTEMPTS {
-                match self.patch_status(status, &*original, made_from.version(), context).await {
-                    // Somebody else has written the primary, perhaps a condition, which the status has to repeat.
-                    Err(error) if error.is_conflict() => {}
+                match self.patch_status(status, &*primary, made_from.version(), context).await {
+                    // Somebody else has written the primary, perhaps a condition, which what is applied has to repeat.
+                    Err(error) if error.is_conflict() && self.shared.applies => {}
                     written => return written.map_err(RunFailure::of_write),
                 }
                 made_from = newest();
-                original = AnyObject::clone(&made_from);
                 let Some(again) = make()? else { return Ok(()) };
                 status = again;
             }
-            let written = self.patch_status(status, &*original, made_from.version(), context);
+            let written = self.patch_status(status, &*primary, made_from.version(), context);
             written.await.map_err(RunFailure::of_write)
         };
         match self.timeout {

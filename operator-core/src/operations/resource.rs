@@ -241,9 +241,13 @@ impl<'c> ResourceOperations<'c> {
                 }
                 body
             }
-            Part::Object if target.is_own_primary => {
-                body::applied_primary(desired, target.kind(), &key, self.run.finalizer, self.run.own_annotations)?
-            }
+            Part::Object if target.is_own_primary => body::applied_primary(
+                desired,
+                target.kind(),
+                &key,
+                self.run.finalizer,
+                self.run.own_annotations,
+            )?,
             Part::Object => body::applied(desired, target.kind())?,
         };
         let is_met = known.as_ref().and_then(|known| known.is_met_by_text(&body));

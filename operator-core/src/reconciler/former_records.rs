@@ -15,7 +15,7 @@ use super::AnyContext;
 use crate::{
     event_source::{OWNER_INDEX, RustType},
     operations::{matcher::owned_fields, records_manager},
-    resource::{Marks, MappingAnnotations, Object, label_value},
+    resource::{MappingAnnotations, Marks, Object, label_value},
 };
 
 impl AnyContext {
@@ -24,7 +24,8 @@ impl AnyContext {
         let Some(primary) = self.primary() else { return Vec::new() };
         let remembered = self.remembered().lock();
         let nodes = self.nodes_with_records(&*primary).into_iter();
-        let nodes = nodes.filter(|node| !remembered.has_records_of(node)).map(|node| format!("node `{node}`"));
+        let nodes =
+            nodes.filter(|node| !remembered.has_records_of(node)).map(|node| format!("node `{node}`"));
         let fields = self.fields_of_former_records().into_iter();
         let fields = fields.map(|path| format!("`status.{}`", path.join(".")));
         nodes.chain(fields.filter(|field| !remembered.has_records_of(field))).collect()
@@ -80,7 +81,11 @@ fn leaves(fields: &Map<String, Value>, path: &mut Vec<String>, all: &mut Vec<Vec
     for (name, below) in fields {
         let (Some(name), Some(below)) = (name.strip_prefix("f:"), below.as_object()) else { continue };
         path.push(name.to_owned());
-        if below.is_empty() { all.push(path.clone()) } else { leaves(below, path, all) }
+        if below.is_empty() {
+            all.push(path.clone())
+        } else {
+            leaves(below, path, all)
+        }
         path.pop();
     }
 }

@@ -86,7 +86,8 @@ async fn what_is_retained_later_by_another_field_manager_stays() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_is_created_once_is_kept_when_its_node_is_renamed() -> Result<()> {
     let upgrade = Upgrade::new().await?;
-    let node = |name: &'static str| move |of: Builder| of.nodes((data().create_only().named(name), wanted_map("b")));
+    let node =
+        |name: &'static str| move |of: Builder| of.nodes((data().create_only().named(name), wanted_map("b")));
     upgrade.live(node("older")).await?;
     let before = upgrade.0.api::<ConfigMap>().get("one-data").await?.uid();
     upgrade.live(node("newer")).await?;
@@ -146,7 +147,10 @@ async fn names_of_nodes_may_go_round() -> Result<()> {
         for (node, object) in second {
             let name = format!("one-{object}");
             assert_eq!(owners_and_node(&upgrade, &name).await?, (1, (*node).to_owned()), "{told}: {name}");
-            assert!(before.get(&name).is_none_or(|uid| Some(uid) == after.get(&name)), "{told}: {name} was made again");
+            assert!(
+                before.get(&name).is_none_or(|uid| Some(uid) == after.get(&name)),
+                "{told}: {name} was made again"
+            );
         }
         assert_eq!(after.len(), second.len(), "{told}: {after:?}");
     }

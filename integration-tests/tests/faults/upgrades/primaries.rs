@@ -76,7 +76,11 @@ impl Reconciler for Writes {
             Way::ApplyStatus => drop(operations.server_side_apply_status(&copy).await?),
             Way::UpdateStatus => drop(operations.update_status(&copy).await),
             Way::JsonPatchStatus => {
-                drop(operations.json_patch_status(primary, |newest| newest.status = copy.status.clone()).await?);
+                drop(
+                    operations
+                        .json_patch_status(primary, |newest| newest.status = copy.status.clone())
+                        .await?,
+                );
             }
             Way::MergePatchStatus => {
                 let status = json!({ "status": copy.status });
@@ -97,7 +101,8 @@ async fn no_way_to_write_a_primary_takes_back_what_is_the_framework_s() -> Resul
             let start = async || {
                 let record = Records::new(Word::unsearchable(&system)).id_in_status("recordId").named("word");
                 let workflow = Workflow::builder().nodes((record,)).explicit_invocation().build()?;
-                let controller = Controller::builder(Writes(way)).name("keeper").use_ssa_to_patch_primary(applies);
+                let controller =
+                    Controller::builder(Writes(way)).name("keeper").use_ssa_to_patch_primary(applies);
                 let controller = controller.namespaces([&upgrade.0.namespace]).workflow(workflow);
                 under(&Faults::none(), &upgrade.0, controller).await
             };
@@ -109,9 +114,14 @@ async fn no_way_to_write_a_primary_takes_back_what_is_the_framework_s() -> Resul
             let one = upgrade.0.resources.get("one").await?;
             let id = one.status.clone().and_then(|status| status.record_id);
             let told = format!("{way:?}, applies: {applies}");
-            assert_eq!((id.as_deref(), one.finalizers().len()), (Some("id-1"), 1), "{told}: {:?}", one.status);
+            assert_eq!(
+                (id.as_deref(), one.finalizers().len()),
+                (Some("id-1"), 1),
+                "{told}: {:?}",
+                one.status
+            );
             // Somebody deletes the record there; the answer to the create of the next one is lost, and the process dies.
-            system.delete("id-1").await?;
+            let _ = system.delete("id-1").await?;
             system.lose_answers(1, "create");
             upgrade.0.set("one", "c").await?;
             pass(1).await;
@@ -140,12 +150,17 @@ async fn a_condition_of_others_that_comes_in_between_stays() -> Result<()> {
             let upgrade = Upgrade::new().await?;
             let gate = Gate::new();
             let verb = if applies { Verb::Apply } else { Verb::Patch };
-            let rule = Rule::on(verb).resource("testresources").subresource("status").nth(write).held_at(&gate);
+            let rule =
+                Rule::on(verb).resource("testresources").subresource("status").nth(write).held_at(&gate);
             let workflow = workflow_of_one(wanted_map("a"))?;
             let controller = upgrade.controller(&workflow).use_ssa_to_patch_primary(applies);
             upgrade.0.create("one", "0").await?;
             let patch = async |patch: Value| {
-                upgrade.0.resources.patch_status("one", &PatchParams::default(), &KubePatch::Merge(patch)).await
+                upgrade
+                    .0
+                    .resources
+                    .patch_status("one", &PatchParams::default(), &KubePatch::Merge(patch))
+                    .await
             };
             if is_there {
                 patch(json!({ "status": { "conditions": [others("Before")] } })).await?;
@@ -162,8 +177,10 @@ async fn a_condition_of_others_that_comes_in_between_stays() -> Result<()> {
             gate.let_through(1);
             pass(300).await;
             let status = upgrade.0.resources.get("one").await?.status.unwrap_or_default();
-            let types: BTreeSet<_> = status.conditions.iter().map(|condition| condition.type_.as_str()).collect();
-            let told = format!("applies: {applies}, write {write}, another one is there: {is_there}: {types:?}");
+            let types: BTreeSet<_> =
+                status.conditions.iter().map(|condition| condition.type_.as_str()).collect();
+            let told =
+                format!("applies: {applies}, write {write}, another one is there: {is_there}: {types:?}");
             assert!(types.contains("Audited") && types.contains("Before") == is_there, "{told}");
             assert!(types.contains("Ready"), "{told}");
             assert_eq!(status.message, Some((write - 1).to_string()), "{told}");

@@ -46,7 +46,9 @@ async fn a_node_that_is_renamed_and_renamed_back_keeps_its_record() -> Result<()
             let told = format!("{place:?}, searchable: {searchable}, beside a node with maps: {beside}");
             let nodes = |name: &'static str| {
                 let record = record(&word(&system, searchable), place, name);
-                move |of: Builder| if beside { of.nodes((wanted_map("settings"), record)) } else { of.nodes((record,)) }
+                move |of: Builder| {
+                    if beside { of.nodes((wanted_map("settings"), record)) } else { of.nodes((record,)) }
+                }
             };
             for name in ["account", "user", "account", "client"] {
                 upgrade.live(nodes(name)).await?;
@@ -119,7 +121,8 @@ async fn what_could_be_of_either_of_two_nodes_waits() -> Result<()> {
 /// A node of another type, in another system, is not the renamed one.
 #[tokio::test(start_paused = true)]
 async fn a_node_of_another_system_takes_nothing_over() -> Result<()> {
-    let (upgrade, [system, other]): (_, [Words; 2]) = (Upgrade::new().await?, [OtherSystem::new(), OtherSystem::new()]);
+    let (upgrade, [system, other]): (_, [Words; 2]) =
+        (Upgrade::new().await?, [OtherSystem::new(), OtherSystem::new()]);
     upgrade.live(|of| of.nodes((record(&Word::new(&system), Place::Map, "account"),))).await?;
     let records = EachWord(Word::new(&other));
     upgrade.0.set("one", "").await?;
@@ -140,9 +143,16 @@ async fn records_of_a_node_that_a_version_lacks_hold_the_primary_until_they_are_
     for place in [Place::Status, Place::Map] {
         for (searchable, beside) in [(true, true), (false, true), (true, false), (false, false)] {
             let (upgrade, system): (_, Words) = (Upgrade::new().await?, OtherSystem::new());
-            let (word, told) = (word(&system, searchable), format!("{place:?}, searchable: {searchable}, {beside}"));
+            let (word, told) =
+                (word(&system, searchable), format!("{place:?}, searchable: {searchable}, {beside}"));
             upgrade.live(|of| of.nodes((record(&word, place, "account"),))).await?;
-            let other = |of: Builder| if beside { of.nodes((wanted_map("other"),)) } else { of.nodes((super::owners::secret("secret"),)) };
+            let other = |of: Builder| {
+                if beside {
+                    of.nodes((wanted_map("other"),))
+                } else {
+                    of.nodes((super::owners::secret("secret"),))
+                }
+            };
             let operator = upgrade.start(other).await?;
             if !beside && place == Place::Map && searchable {
                 // Nothing that this version watches shows the ids.
@@ -171,13 +181,18 @@ async fn retired_records_go_at_once() -> Result<()> {
             let (upgrade, system): (_, Words) = (Upgrade::new().await?, OtherSystem::new());
             let word = word(&system, searchable);
             upgrade.live(|of| of.nodes((record(&word, place, "account"),))).await?;
-            let retiring = |of: Builder| of.nodes((wanted_map("other"),)).retired_records("account", word.clone());
+            let retiring =
+                |of: Builder| of.nodes((wanted_map("other"),)).retired_records("account", word.clone());
             let operator = upgrade.start(retiring).await?;
             assert!(words_in(&system).is_empty(), "{place:?}: {:?}", system.records());
             upgrade.0.create("two", "second").await?;
             pass(60).await;
             assert_eq!(made(&system), 1);
-            assert!(!upgrade.stays_when_deleted().await?, "{place:?}: {}", upgrade.condition("Stalled").await?);
+            assert!(
+                !upgrade.stays_when_deleted().await?,
+                "{place:?}: {}",
+                upgrade.condition("Stalled").await?
+            );
             operator.stop().await;
         }
     }
@@ -214,7 +229,8 @@ async fn an_object_with_ids_is_nothing_for_other_nodes() -> Result<()> {
     let map = async || -> Result<_> { Ok(upgrade.0.api::<ConfigMap>().get("one-account").await?) };
     let before = id(map().await?);
     for name in ["account", "other"] {
-        let nodes = |of: Builder| of.nodes((wanted_map("account").named(name.to_owned()), wanted_map("more")));
+        let nodes =
+            |of: Builder| of.nodes((wanted_map("account").named(name.to_owned()), wanted_map("more")));
         upgrade.live(nodes).await?;
         assert_eq!(id(map().await?), before, "as {name}");
         assert!(upgrade.condition("Stalled").await?.contains("exists already"), "as {name}");

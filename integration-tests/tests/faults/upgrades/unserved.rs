@@ -44,7 +44,12 @@ type Word = fn(Builder) -> Builder;
 /// The words; whether they make the object, and whether they remove what an earlier version has made.
 const WORDS: [(&str, Word, bool, bool); 4] = [
     ("when_served", when_served, true, false),
-    ("needs", |of| of.nodes((node(monitor).named("monitor").kind(monitors()).needs(served_kind(monitors())),)), true, false),
+    (
+        "needs",
+        |of| of.nodes((node(monitor).named("monitor").kind(monitors()).needs(served_kind(monitors())),)),
+        true,
+        false,
+    ),
     (
         "read",
         |of| {
@@ -67,7 +72,11 @@ async fn is_done(upgrade: &Upgrade, value: &str) -> Result<bool> {
 async fn nothing_waits_for_a_kind_that_is_not_served() -> Result<()> {
     for (told, word, makes, removes) in WORDS {
         let upgrade = Upgrade::new().await?;
-        let monitors = Api::<DynamicObject>::namespaced_with(upgrade.0.client.clone(), &upgrade.0.namespace, &monitors());
+        let monitors = Api::<DynamicObject>::namespaced_with(
+            upgrade.0.client.clone(),
+            &upgrade.0.namespace,
+            &monitors(),
+        );
         let nodes = |of: Builder| word(of.nodes((wanted_map("other"),)));
         // It never comes.
         upgrade.live(nodes).await?;
@@ -75,7 +84,8 @@ async fn nothing_waits_for_a_kind_that_is_not_served() -> Result<()> {
         // It comes, and an earlier version makes an object.
         upgrade.0.cluster.install_crds([definition()?]).await?;
         upgrade.live(|of| when_served(of.nodes((wanted_map("other"),)))).await?;
-        assert!(monitors.get_opt("one-monitor").await?.is_some());
+        let made = monitors.get_opt("one-monitor").await.with_context(|| format!("{told}, at first"))?;
+        assert!(made.is_some(), "{told}");
         // It goes and comes again while this version runs.
         let workflow = nodes(Workflow::builder()).build()?;
         let operator = under(&Faults::none(), &upgrade.0, upgrade.controller(&workflow)).await?;
@@ -84,7 +94,9 @@ async fn nothing_waits_for_a_kind_that_is_not_served() -> Result<()> {
             match is_served {
                 true if value == "1" => {}
                 true => upgrade.0.cluster.install_crds([definition()?]).await?,
-                false => drop(definitions.delete("monitors.monitoring.example.com", &DeleteParams::default()).await?),
+                false => drop(
+                    definitions.delete("monitors.monitoring.example.com", &DeleteParams::default()).await?,
+                ),
             }
             pass(300).await;
             upgrade.0.set("one", value).await?;
@@ -93,7 +105,8 @@ async fn nothing_waits_for_a_kind_that_is_not_served() -> Result<()> {
             let ready = upgrade.condition("Ready").await?;
             assert!(ready.starts_with("True"), "{told}, served: {is_served}: {ready}");
             if is_served {
-                let there = monitors.get_opt("one-monitor").await?.is_some();
+                let there = monitors.get_opt("one-monitor").await;
+                let there = there.with_context(|| format!("{told}, at {value}"))?.is_some();
                 let expected = makes || (value == "1" && !removes);
                 assert_eq!(there, expected, "{told}, at {value}");
             }

@@ -8,10 +8,11 @@
 //! `UPGRADES` is the number of pairs, `UPGRADES_SEED` the first one.
 
 use integration_tests::prelude::*;
+use k8s_openapi::{ByteString, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use operator_core::{
     dependent::Records,
-    resource::MarkNames,
+    resource::{KubeObject, MarkNames},
     testing::{OtherSystem, seed_of_the_day},
 };
 
@@ -134,14 +135,29 @@ impl Objects {
     }
 
     fn add_to(&self, of: Builder) -> Builder {
-        let (kind, part) = (self.kind, self.part);
-        let desired = move |primary: &TestResource| {
-            let mut object = DynamicObject::new(&format!("{}-{part}", primary.name_any()).to_lowercase(), &resource(kind));
-            object.metadata.namespace = primary.namespace();
-            object.data = json!({ "data": { "value": "text" } });
-            object
-        };
-        let node = node(desired).named(self.name).kind(resource(kind)).use_ssa(!self.replaces);
+        let text = || ("value".to_owned(), "text".to_owned());
+        match self.kind {
+            "Secret" => self.add(of, move |metadata| Secret {
+                metadata,
+                data: Some([text()].map(|(key, text)| (key, ByteString(text.into_bytes()))).into()),
+                ..Secret::default()
+            }),
+            _ => self.add(of, move |metadata| ConfigMap {
+                metadata,
+                data: Some([text()].into()),
+                ..ConfigMap::default()
+            }),
+        }
+    }
+
+    fn add<K: KubeObject<DynamicType: Default>>(
+        &self,
+        of: Builder,
+        make: impl Fn(ObjectMeta) -> K + Send + Sync + 'static,
+    ) -> Builder {
+        let part = self.part.to_lowercase();
+        let node = wanted(self.name, move |primary: &TestResource| make(map_of(primary, &part, "").metadata));
+        let node = node.use_ssa(!self.replaces);
         let node = if self.creates_only { node.create_only() } else { node };
         of.nodes((match self.ends {
             End::Collected => node,
@@ -155,8 +171,11 @@ impl Objects {
 async fn there(upgrade: &Upgrade, system: &Words) -> Result<BTreeMap<String, String>> {
     let mut all = BTreeMap::new();
     for kind in KINDS {
-        let api =
-            Api::<DynamicObject>::namespaced_with(upgrade.0.client.clone(), &upgrade.0.namespace, &resource(kind));
+        let api = Api::<DynamicObject>::namespaced_with(
+            upgrade.0.client.clone(),
+            &upgrade.0.namespace,
+            &resource(kind),
+        );
         for object in api.list(&ListParams::default()).await?.items {
             let node = object.labels().get(MarkNames::default().node()).cloned().unwrap_or_default();
             let owners: Vec<_> = object.owner_references().iter().map(|owner| owner.name.clone()).collect();
@@ -221,12 +240,15 @@ async fn upgraded(seed: u64) -> Result<()> {
         // A node that is retained never removes what it has made under another name.
         let is_left = |what: &&String| {
             let made = first.objects.iter().find(|node| **what == format!("{} one-{}", node.kind, node.part));
-            let now = made.and_then(|made| second.objects.iter().find(|node| node.name == made.name && node.kind == made.kind));
+            let now = made.and_then(|made| {
+                second.objects.iter().find(|node| node.name == made.name && node.kind == made.kind)
+            });
             alone.get(*what).is_none() && now.is_some_and(|node| node.ends == End::Retained)
         };
         let all: BTreeSet<_> = upgraded.keys().chain(alone.keys()).collect();
         let wrong: Vec<_> = all.into_iter().filter(differs).filter(|what| !is_left(what)).collect();
-        let show = |what: &String| format!("{what}: {:?} instead of {:?}", upgraded.get(what), alone.get(what));
+        let show =
+            |what: &String| format!("{what}: {:?} instead of {:?}", upgraded.get(what), alone.get(what));
         let wrong: Vec<_> = wrong.into_iter().map(show).collect();
         ensure!(wrong.is_empty(), "{when}: {}\n{told}", wrong.join("\n"));
     }

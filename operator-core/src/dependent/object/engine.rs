@@ -355,9 +355,7 @@ impl OfPrimary<'_> {
                     writer.matched();
                     return Ok(Some((if_it_matches, AnyObject::clone(actual))));
                 }
-                Some(actual) => {
-                    (context.permitted(self.update(writer, &**actual)).await, Operation::Updated)
-                }
+                Some(actual) => (context.permitted(self.update(writer, &**actual)).await, Operation::Updated),
             };
             let error = match result {
                 Ok(written) => return Ok(Some((operation, written))),

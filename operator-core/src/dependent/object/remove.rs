@@ -83,7 +83,10 @@ impl OfPrimary<'_> {
 
     /// The objects that the node has made and no longer wants. Those that another node of the run wants are left to it. If
     /// it isn't known yet what another node wants, they are left to the end of the run.
-    pub(super) fn unwanted(&self, is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync)) -> Result<Vec<AnyObject>, Error> {
+    pub(super) fn unwanted(
+        &self,
+        is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync),
+    ) -> Result<Vec<AnyObject>, Error> {
         let is_other = |key: &ObjectKey, _: &TextObject| !is_wanted(key);
         let mut all = self.with_its_label(&is_other, |object| self.is_removable(object))?;
         all.retain(|object| match self.is_wanted_by_others(&**object) {
@@ -99,7 +102,8 @@ impl OfPrimary<'_> {
     /// Whether another node wants an object that this one doesn't want any more; `None` if that isn't known yet.
     pub(super) fn is_wanted_by_others(&self, object: &dyn Object) -> Option<bool> {
         let (key, node) = (ObjectKey::in_meta(object.meta()), &*self.marks.node);
-        let others: Vec<_> = self.wants(&key).filter(|(name, _)| name != node).map(|(_, wants)| wants).collect();
+        let others: Vec<_> =
+            self.wants(&key).filter(|(name, _)| name != node).map(|(_, wants)| wants).collect();
         if others.contains(&Some(true)) {
             self.asked.context.scope().change(|leaving: &mut Leaving| leaving.give_up(node, key));
             return Some(true);
@@ -126,7 +130,10 @@ impl OfPrimary<'_> {
     }
 
     /// Deletes the objects that the node has made for the primary under other names than the wanted one.
-    pub(super) async fn remove_all_but(&self, is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync)) -> Result<(), Error> {
+    pub(super) async fn remove_all_but(
+        &self,
+        is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync),
+    ) -> Result<(), Error> {
         for object in self.unwanted(is_wanted)? {
             if self.may_forget(&object, self.managed.prunes_data) {
                 self.remove(&object).await?;
@@ -148,7 +155,9 @@ impl OfPrimary<'_> {
         };
         let mut removed = 0;
         // An object that was found to be as desired is wanted by an existing node.
-        for object in self.with_its_label(&|_, kept| !undecided.is_empty() || kept.verdict().get().is_none(), former)? {
+        for object in
+            self.with_its_label(&|_, kept| !undecided.is_empty() || kept.verdict().get().is_none(), former)?
+        {
             if self.may_forget(&object, prunes_data) {
                 if object.meta().deletion_timestamp.is_none() {
                     tracing::info!(
@@ -166,7 +175,8 @@ impl OfPrimary<'_> {
 
     /// Whether one of these nodes has made the object, and no node wants it.
     fn is_nobodys(&self, object: &dyn Object, makers: &BTreeSet<String>) -> bool {
-        let is_made = !makers.is_empty() && self.marks.maker(object.meta()).is_some_and(|by| makers.contains(by));
+        let is_made =
+            !makers.is_empty() && self.marks.maker(object.meta()).is_some_and(|by| makers.contains(by));
         is_made && self.wants(&ObjectKey::in_meta(object.meta())).all(|(_, wants)| wants == Some(false))
     }
 

@@ -135,7 +135,11 @@ impl IdObject {
             let key = if self.several { path.pop().unwrap_or_default() } else { String::new() };
             let field = path.join(".");
             let named = [field.as_str(), &key].join(".");
-            asked.context.remembered().lock().note_records_of(&format!("`status.{}`", named.trim_end_matches('.')));
+            asked
+                .context
+                .remembered()
+                .lock()
+                .note_records_of(&format!("`status.{}`", named.trim_end_matches('.')));
             (field, key)
         };
         paths.into_iter().filter(|_| is_known).map(split).collect()
@@ -216,7 +220,12 @@ impl IdObject {
     }
 
     /// The object with these ids, under the name of the one that is `there`.
-    fn draft(&self, own: &OfPrimary<'_>, ids: Ids, there: Option<&dyn Object>) -> Result<AnyObject, BoxError> {
+    fn draft(
+        &self,
+        own: &OfPrimary<'_>,
+        ids: Ids,
+        there: Option<&dyn Object>,
+    ) -> Result<AnyObject, BoxError> {
         let mut draft = (self.make)(match self.several {
             true => ids.iter().map(|(key, id)| entry(key, id)).collect(),
             false => ids.into_values().map(|id| (ONLY.to_owned(), id)).collect(),

@@ -257,7 +257,11 @@ impl WritingRun<'_> {
         if part == Part::Object {
             body::keep_annotations(from, to, self.own_annotations);
             let is_ours = |name: &Value| name.as_str().is_some() && name.as_str() == self.finalizer;
-            let ours = |of: &Value| of["metadata"]["finalizers"].as_array().and_then(|all| all.iter().find(|name| is_ours(name)).cloned());
+            let ours = |of: &Value| {
+                of["metadata"]["finalizers"]
+                    .as_array()
+                    .and_then(|all| all.iter().find(|name| is_ours(name)).cloned())
+            };
             if let (Some(ours), None) = (ours(from), ours(to)) {
                 let mut all = to["metadata"]["finalizers"].as_array().cloned().unwrap_or_default();
                 all.push(ours);

@@ -90,7 +90,9 @@ impl Nodes {
 
     /// Whether a node keeps ids at this path in the status.
     pub(crate) fn keeps_ids_in(&self, path: &str) -> bool {
-        let rest = |field: &Arc<str>| path.strip_prefix(&**field).map(|rest| rest.is_empty() || rest.starts_with('.'));
+        let rest = |field: &Arc<str>| {
+            path.strip_prefix(&**field).map(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         self.fields.iter().any(|field| rest(field) == Some(true))
     }
 

@@ -79,7 +79,9 @@ impl MarkNames {
     /// The labels among the marks of an object with this metadata.
     pub(super) fn labels_in(&self, meta: &ObjectMeta) -> Value {
         let all = [&self.controller, &self.node, &self.owner];
-        let labels = all.iter().map(|key| ((***key).to_owned(), meta.labels.as_ref().and_then(|all| all.get(&***key))));
+        let labels = all
+            .iter()
+            .map(|key| ((***key).to_owned(), meta.labels.as_ref().and_then(|all| all.get(&***key))));
         Value::Object(labels.map(|(key, value)| (key, json!(value))).collect())
     }
 

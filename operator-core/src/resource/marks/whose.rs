@@ -160,7 +160,8 @@ impl Marks<'_> {
         if stands && is_owned && !mapping.iter().any(|entry| differs(&entry)) {
             return None;
         }
-        let annotations = mapping.iter().filter(differs).map(|entry| (entry.0.clone(), json!(mapped(desired, entry))));
+        let annotations =
+            mapping.iter().filter(differs).map(|entry| (entry.0.clone(), json!(mapped(desired, entry))));
         let mut metadata = json!({ "annotations": annotations.collect::<Map<_, _>>() });
         if !stands {
             metadata["labels"] = self.of.names.labels_in(desired);

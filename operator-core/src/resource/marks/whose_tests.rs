@@ -366,7 +366,10 @@ fn upkeep_is_the_difference_to_what_is_declared_and_touches_nothing_else() {
     let annotations = to_owned.pointer("/metadata/annotations").and_then(serde_json::Value::as_object);
     assert!(annotations.is_some_and(|all| !all.is_empty() && all.values().all(serde_json::Value::is_null)));
     let marked = upkeep(&owned, &ObjectMeta { labels: None, annotations: None, ..owned.clone() });
-    assert_eq!(marked.map(|patch| patch["metadata"]["labels"].as_object().map_or(0, |all| all.len())), Some(3));
+    assert_eq!(
+        marked.map(|patch| patch["metadata"]["labels"].as_object().map_or(0, |all| all.len())),
+        Some(3)
+    );
 }
 
 #[test]

@@ -346,9 +346,8 @@ impl ManagedWorkflow for AnyWorkflow {
         primary: &AnyObject,
         context: &Arc<AnyContext>,
     ) -> Vec<(String, Option<bool>)> {
-        let is_kind = |objects: &Objects| {
-            (objects.kind.group(), objects.kind.kind()) == (kind.group(), kind.kind())
-        };
+        let is_kind =
+            |objects: &Objects| (objects.kind.group(), objects.kind.kind()) == (kind.group(), kind.kind());
         let of_kind = self.0.nodes.iter().filter(|node| {
             let declaration = node.dependent.declaration();
             declaration.outside.is_none()
