@@ -355,8 +355,9 @@ impl ManagedWorkflow for AnyWorkflow {
                 && declaration.objects.as_ref().is_some_and(is_kind)
         });
         let answers = of_kind.map(|node| (node, node.dependent.wants(key, primary, context)));
-        // A node that doesn't take part for now is never asked.
-        let answers = answers.filter(|(node, wants)| node.activation.is_none() || wants.is_some());
+        // A node that doesn't take part for now is never asked, and one that comes after others may wait for long.
+        let answers = answers
+            .filter(|(node, wants)| (node.activation.is_none() && node.after.is_empty()) || wants.is_some());
         answers.map(|(node, wants)| (label_value(node.dependent.name()), wants)).collect()
     }
 
