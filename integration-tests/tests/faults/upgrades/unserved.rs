@@ -93,7 +93,7 @@ async fn nothing_waits_for_a_kind_that_is_not_served() -> Result<()> {
             let definitions = Api::<CustomResourceDefinition>::all(upgrade.0.client.clone());
             match is_served {
                 true if value == "1" => {}
-                true => upgrade.0.cluster.install_crds([definition()?]).await?,
+                true => drop(definitions.create(&PostParams::default(), &definition()?).await?),
                 false => drop(
                     definitions.delete("monitors.monitoring.example.com", &DeleteParams::default()).await?,
                 ),
