@@ -229,7 +229,9 @@ async fn upgraded(seed: u64) -> Result<()> {
     let mut second = Version::random(&mut random, first.records.as_ref(), false);
     if first.records.as_ref().is_some_and(|kept| kept.place == 2) && second.records.is_none() {
         // Ids in a Secret need the node itself.
-        second.records.clone_from(&first.records);
+        let is_free = |name: &&&'static str| second.objects.iter().all(|node| node.name != **name);
+        let name = NAMES.iter().find(is_free).copied().unwrap_or("more");
+        second.records = first.records.clone().map(|kept| Kept { name, ..kept });
         second.retires = None;
     }
     let told = format!("first {first:#?}\nsecond {second:#?}");
