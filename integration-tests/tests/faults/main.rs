@@ -9,3 +9,4 @@ mod heals;
 mod replica;
 mod seams;
 mod simulated;
+mod upgrades;

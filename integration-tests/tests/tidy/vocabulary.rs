@@ -86,7 +86,7 @@ fn of_a_node() -> Words {
 }
 
 fn of_a_workflow() -> Words {
-    table(WORKFLOW, &["FLAGS", "RETIRED"])
+    table(WORKFLOW, &["FLAGS", "RETIRED", "RETIRED_RECORDS"])
 }
 
 #[test]

@@ -148,7 +148,8 @@ impl Controller {
             wrong.tell_of(place, &mistake, "a name like `webpages.example.com/finalizer`");
             return;
         }
-        self.finalizer = Some(Arc::from(finalizer));
+        self.own_finalizer = Arc::from(finalizer);
+        self.finalizer = Some(Arc::clone(&self.own_finalizer));
     }
 
     fn configure_all_events(&mut self, all: bool, place: &str, wrong: &mut Wrong<'_>) {

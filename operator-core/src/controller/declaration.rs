@@ -21,6 +21,8 @@ pub struct Controller {
     pub(super) code: Arc<dyn UserCode>,
     pub(super) name: Arc<str>,
     pub(super) finalizer: Option<Arc<str>>,
+    /// The same, also if this version needs none: an earlier one may have.
+    pub(super) own_finalizer: Arc<str>,
     pub(super) field_manager: Arc<str>,
     pub(super) sources: Vec<Arc<dyn SourceDeclaration>>,
     /// The sources that run only while some primary needs them.

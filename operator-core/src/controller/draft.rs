@@ -13,6 +13,7 @@ use crate::{
     dependent::AnyDependent,
     dispatcher::UserCode,
     reconciler::DataType,
+    resource::Nodes,
     workflow::{AnyBuilder, AnyWorkflow, Declaring, Stage},
 };
 
@@ -115,15 +116,25 @@ impl Draft {
         let Finished { always, conditional, mistakes: of_sources } = sources;
         mistakes.extend(of_sources);
         Mistakes::check(mistakes).map_err(|mistakes| mistakes.of(&name))?;
-        self.settings.nodes = self.nodes.iter().filter_map(Node::written).collect();
+        let mut nodes: Nodes = self.nodes.iter().filter_map(Node::written).collect();
+        let retired = self.settings.workflow.iter().flat_map(AnyWorkflow::retired_records);
+        let all = self.nodes.iter().map(|node| (&*node.name, &node.declaration));
+        for (name, declaration) in all.chain(retired) {
+            declaration
+                .outside
+                .iter()
+                .for_each(|of| nodes.add_records(name, *of, declaration.keeps.as_ref()));
+        }
+        self.settings.nodes = nodes;
         let cleans_up =
             has_cleaner || self.settings.workflow.as_ref().is_some_and(AnyWorkflow::has_deletable);
         let default = || default_finalizer(self.settings.primaries.resource_type());
-        let finalizer = cleans_up.then(|| Arc::from(self.finalizer.unwrap_or_else(default)));
+        let own_finalizer: Arc<str> = Arc::from(self.finalizer.unwrap_or_else(default));
         Ok(Controller {
             code,
             name,
-            finalizer,
+            finalizer: cleans_up.then(|| Arc::clone(&own_finalizer)),
+            own_finalizer,
             field_manager: Arc::from(field_manager),
             sources: always,
             conditional_sources: conditional,

@@ -26,7 +26,7 @@ use crate::{
         Sources, Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
-    operations::{Recorder, Writer},
+    operations::{Recorder, Writer, records_manager},
     processor::{Input, Processor, ProcessorTask, RunExecutor},
     reconciler::{ControllerContext, ManagedWorkflow, WorkflowSurroundings},
     resource::{Departed, MarkNames, ObjectKey, Uid},
@@ -120,8 +120,10 @@ impl Controller {
         let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
         // Shared caches keep the fields of all controllers' field managers.
-        let all_managers: BTreeSet<String> =
-            std::iter::once(self.field_manager().to_owned()).chain(managers.iter().cloned()).collect();
+        let all_managers: BTreeSet<String> = std::iter::once(self.field_manager())
+            .chain(managers.iter().map(String::as_str))
+            .flat_map(|manager| [manager.to_owned(), records_manager(manager)])
+            .collect();
         let marks = Arc::new(self.marks(marks.clone()));
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
@@ -195,6 +197,7 @@ impl Controller {
             all_events: self.settings.all_events,
             applies: self.settings.use_ssa_to_patch_primary,
             finalizer: self.finalizer.clone(),
+            own_finalizer: Arc::clone(&self.own_finalizer),
             marks,
             workflow,
             scopes: Arc::clone(&wiring.scopes),

@@ -117,6 +117,12 @@ pub(crate) trait Engine: Send + Sync {
         let _ = (asked, pruning);
         async { Ok(0) }.boxed()
     }
+
+    /// Whether it wants an object with this key; `None` if that isn't known yet in this run. By default it wants none.
+    fn wants(&self, key: &ObjectKey, asked: Asked<'_>) -> Option<bool> {
+        let _ = (key, asked);
+        Some(false)
+    }
 }
 
 /// A dependent that a reconciler calls itself, without a workflow: JOSDK's standalone dependents. Made by
@@ -250,7 +256,7 @@ impl AnyDependent {
 
     /// Whether its resources are outside the cluster.
     pub(crate) fn is_outside(&self) -> bool {
-        self.declaration.outside
+        self.declaration.outside.is_some()
     }
 
     /// When its desired state is computed; `None` for one that always wants something.
@@ -330,6 +336,11 @@ impl AnyDependent {
         pruning: Pruning,
     ) -> Result<usize, BoxError> {
         self.engine.prune(self.asked(primary, context), pruning).await
+    }
+
+    /// Whether it wants an object with this key; `None` if that isn't known yet in this run.
+    pub(crate) fn wants(&self, key: &ObjectKey, of: &AnyObject, context: &Arc<AnyContext>) -> Option<bool> {
+        self.engine.wants(key, self.asked(of, context))
     }
 
     fn asked<'r>(&'r self, primary: &'r AnyObject, context: &'r Arc<AnyContext>) -> Asked<'r> {

@@ -1,6 +1,6 @@
 //! The parts of a dependent's declaration that can be checked before anything runs.
 
-use std::sync::Arc;
+use std::{any::TypeId, sync::Arc};
 
 use super::{Capabilities, DependentSource, function::Judged};
 use crate::{
@@ -19,8 +19,9 @@ pub(crate) struct Declaration {
     pub(crate) access: Vec<Access>,
     /// Whether it may have any number of resources, including none.
     pub(crate) several: bool,
-    /// Whether its resources are outside the cluster: then only the dependent knows when a deletion is done.
-    pub(crate) outside: bool,
+    /// The type that declares its resources, if they are outside the cluster: then only the dependent knows when a deletion is
+    /// done.
+    pub(crate) outside: Option<TypeId>,
     /// The objects in the cluster that it manages or reads, if it does.
     pub(crate) objects: Option<Objects>,
     /// The event sources that it reads from.

@@ -17,6 +17,7 @@
 //! # Guarantees
 //! - The desired state is computed at most once for a dependent in a run of its workflow; a second run of the workflow
 //!   in the same run of the primary computes it again.
+//! - Owner and marks of an object are kept up, whatever the dependent does about its content.
 //! - A dependent never does what it has no capability for.
 //!
 //! # Assumptions

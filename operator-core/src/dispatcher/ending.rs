@@ -20,6 +20,9 @@ use crate::{
     results::failure_kind::of_several,
 };
 
+/// The number of states of the primary from which a status is made.
+const ATTEMPTS: u32 = 10;
+
 impl Dispatcher {
     pub(super) async fn conclude(
         &self,
@@ -92,6 +95,9 @@ impl Dispatcher {
             fenced(|| function(&primary, &run))
                 .map_err(|payload| RunFailure::of_panic("status function", &*payload))
         };
+        let newest = || context.primary().unwrap_or_else(|| AnyObject::clone(&primary));
+        // Before the call, which reads the conditions of others.
+        let mut made_from = newest();
         let Some(mut status) = make()? else { return Ok(()) };
         let write = async {
             if run.is_unsure() {
@@ -99,11 +105,23 @@ impl Dispatcher {
                 let live = operations::live(&shared.writer, shared.primary.informer(), key).boxed().await;
                 if let Some(live) = live.map_err(RunFailure::of_write)? {
                     run.looked(live);
+                    made_from = newest();
                     let Some(sure) = make()? else { return Ok(()) };
                     status = sure;
                 }
             }
-            self.patch_status(status, &*primary, context).await.map_err(RunFailure::of_write)
+            for _ in 1..ATTEMPTS {
+                match self.patch_status(status, &*primary, made_from.version(), context).await {
+                    // Somebody else has written the primary, perhaps a condition, which what is applied has to repeat.
+                    Err(error) if error.is_conflict() && self.shared.applies => {}
+                    written => return written.map_err(RunFailure::of_write),
+                }
+                made_from = newest();
+                let Some(again) = make()? else { return Ok(()) };
+                status = again;
+            }
+            let written = self.patch_status(status, &*primary, made_from.version(), context);
+            written.await.map_err(RunFailure::of_write)
         };
         self.in_time(Instant::now(), write).await
     }

@@ -51,7 +51,7 @@ use crate::{
     processor::{Outcome, Reschedule, Run, RunExecutor},
     reconciler::{AnyContext, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus},
     resource::{AnyObject, Object},
-    results::WorkflowError,
+    results::{DependentError, WorkflowError},
 };
 
 use failure::RunFailure;
@@ -179,7 +179,7 @@ impl Dispatcher {
             return self.work_on_any(primary, context, report).await;
         }
         if primary.meta().deletion_timestamp.is_some() {
-            return match finalizer {
+            return match context.finalizer() {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
                     report.kind = RunKind::Cleanup;
                     self.clean_up(primary, context, finalizer).await
@@ -254,11 +254,12 @@ impl Dispatcher {
         &self,
         status: SerializedStatus,
         original: &dyn Object,
+        made_from: Option<&str>,
         context: &Arc<AnyContext>,
     ) -> Result<(), operations::Error> {
         let kind = || self.shared.primary.resource_type().clone();
         let status = status.map_err(|source| operations::Error::Serialize { kind: kind(), source })?;
-        self.writer(context).patch_status(original, status).await?;
+        self.writer(context).patch_status(original, status, made_from).await?;
         Ok(())
     }
 
@@ -306,6 +307,10 @@ impl Dispatcher {
                 if !all_deleted || !is_done {
                     // A remaining object triggers the primary when it goes.
                     return again_after(None);
+                }
+                let records = context.records_of_nobody();
+                if !records.is_empty() {
+                    return Err(RunFailure::of_user(DependentError::FormerRecords { records }.boxed()));
                 }
                 self.writer(context).remove_finalizer(finalizer).await.map_err(RunFailure::of_write)?;
                 Ok(Done::FinalizerRemoved)

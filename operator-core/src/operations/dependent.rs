@@ -283,6 +283,30 @@ impl<'c> DependentWriter<'c> {
         self.target.write_locked(&intent, &Lock::Version(version)).await
     }
 
+    /// Changes the metadata of this very state of `actual` by a merge patch, and is refused with 409 if that is not the newest.
+    pub(crate) async fn patch_metadata(&self, actual: &dyn Object, patch: Value) -> Result<AnyObject, Error> {
+        let Some(version) = actual.version() else {
+            return Err(Error::Unversioned { kind: self.kind().clone(), key: self.key.clone() });
+        };
+        let intent = self.intent(Verb::MergePatch, patch).upon(actual.uid());
+        self.target.may_own(&intent, Some(actual)).await?;
+        self.target.write_locked(&intent, &Lock::Version(version.to_owned())).await
+    }
+
+    /// What the server would answer to the creation, which it doesn't carry out. An object that exists is a conflict.
+    pub(crate) async fn try_to_create(&self, applies: bool) -> Result<(), Error> {
+        let intent = self.intent(if applies { Verb::Apply } else { Verb::Create }, Arc::clone(self.body()?));
+        let write = WriteRequest {
+            verb: intent.verb,
+            kind: self.kind(),
+            key: &self.key,
+            subresource: None,
+            body: intent.bytes(None, applies.then_some(body::ABSENT)),
+            base: None,
+        };
+        self.target.run.writer.try_out(&write).await.map(drop)
+    }
+
     /// Reads the live object, past the cache.
     pub(crate) async fn live(&self) -> Result<Option<AnyObject>, Error> {
         self.target.look(&self.key).await

@@ -27,6 +27,7 @@
 //!   that someone else has made, and filtering it can't hide anyone else's change.
 //! - Each write to a primary carries its uid: a primary that was deleted doesn't come back, and one that was replaced
 //!   doesn't get its predecessor's status.
+//! - User code takes back nothing of what the framework writes on a primary: its annotations, finalizer and ids.
 //! - Managed fields are never sent, except for our own entries after a patch has restored what an apply couldn't.
 //! - No value of a Secret gets into an error, even if a server's message repeats it.
 //!
@@ -53,11 +54,11 @@ pub use events::Events;
 pub(crate) use events::{About, Recorder, access as access_to_events};
 pub(crate) use matcher::{Desired, Seen};
 pub(crate) use mend::PutBack;
-pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, put_at};
+pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, has_set_finalizer, put_at};
 pub use resource::{Applied, ResourceOperations};
 pub use send::intent::WriteMode;
 pub(crate) use send::{
     live,
-    request::{Findings, Writer, WritingRun},
+    request::{Findings, Writer, WritingRun, records_manager},
 };
 pub(crate) use undeclared::TRIED_AGAIN_AFTER;

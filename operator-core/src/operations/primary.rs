@@ -3,11 +3,12 @@
 
 use bytes::Bytes;
 use futures::FutureExt;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::{Map, Value, json};
 
 use super::{
     error::Error,
-    matcher::{Desired, Part, Seen, fingerprint, strip_nulls},
+    matcher::{Desired, Part, Seen, fingerprint, owned_fields, strip_nulls},
     send::{
         ATTEMPTS, Target, body,
         intent::{Intent, Lock, WriteMode},
@@ -132,7 +133,7 @@ impl<'r> PrimaryWriter<'r> {
     ) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
         if self.ssa {
-            let body = body::applied_primary(desired, kind, key, run.finalizer, run.done_jobs)?;
+            let body = body::applied_primary(desired, kind, key, run.finalizer, run.own_annotations)?;
             let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
             return self.target.write(&intent, WriteMode::MatchAndFilter).await;
         }
@@ -140,7 +141,7 @@ impl<'r> PrimaryWriter<'r> {
         // A desired object that was not made from the original must not take our finalizer off by leaving it out.
         let finalizer = run.finalizer.filter(|finalizer| has_finalizer(original, finalizer));
         let mut to = body::patched_part(desired, kind, Part::Object, finalizer)?;
-        body::keep_annotation(&from, &mut to, run.done_jobs);
+        body::keep_annotations(&from, &mut to, run.own_annotations);
         self.carry_over(original, Part::Object, &from, &to).await
     }
 
@@ -148,16 +149,18 @@ impl<'r> PrimaryWriter<'r> {
     pub(crate) async fn apply_part(&self, part: Value) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
         let finalizer = run.finalizer.filter(|_| self.ssa);
-        let body = body::applied_part(part, kind, key, finalizer, run.done_jobs)?;
+        let body = body::applied_part(part, kind, key, finalizer, run.own_annotations)?;
         let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
         self.target.write(&intent, WriteMode::MatchAndFilter).await
     }
 
-    /// Writes the status. `original` is the object that the reconciler was given.
+    /// Writes the status, which was made from the state of the primary with this version, and is refused with 409 if there
+    /// is a newer one. `original` is the object that the reconciler was given.
     pub(crate) async fn patch_status(
         &self,
         original: &dyn Object,
         mut status: Value,
+        made_from: Option<&str>,
     ) -> Result<AnyObject, Error> {
         strip_nulls(&mut status);
         self.keep_own_fields(original, &mut status)?;
@@ -166,7 +169,7 @@ impl<'r> PrimaryWriter<'r> {
         let mut is_incomplete = undeclared.take_out(&mut status, now());
         let written = if self.ssa {
             loop {
-                match self.apply_status(status.clone()).await {
+                match self.apply_status(status.clone(), made_from).await {
                     Err(error) if undeclared.found_by(&error, &mut status, kind, now()) => {
                         is_incomplete = true
                     }
@@ -188,7 +191,7 @@ impl<'r> PrimaryWriter<'r> {
         Ok(written)
     }
 
-    async fn apply_status(&self, status: Value) -> Result<AnyObject, Error> {
+    async fn apply_status(&self, status: Value, made_from: Option<&str>) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
         let known = self.target.informer().kept(key).filter(|known| known.uid() == Some(run.uid));
         let known = known.map(|known| {
@@ -201,7 +204,12 @@ impl<'r> PrimaryWriter<'r> {
             return self.target.own_primary();
         }
         let intent = Intent::of(Verb::Apply, Part::Status, key.clone(), body::of_status(kind, key, status));
-        let written = self.target.write(&intent, WriteMode::MatchAndFilter).await?;
+        let intent = intent.made_from(made_from);
+        let mode = match made_from {
+            Some(_) => WriteMode::FilterWithOptimisticLocking,
+            None => WriteMode::MatchAndFilter,
+        };
+        let written = self.target.write(&intent, mode).await?;
         if let Some(known) = known {
             known.note_if_unchanged(&*written);
         }
@@ -360,6 +368,17 @@ impl<'r> PrimaryWriter<'r> {
 /// Whether `finalizer` is on `object`.
 pub(crate) fn has_finalizer(object: &dyn Object, finalizer: &str) -> bool {
     object.meta().finalizers.iter().flatten().any(|name| name == finalizer)
+}
+
+/// Whether `finalizer` is on `object`, put there by this field manager.
+pub(crate) fn has_set_finalizer(object: &dyn Object, finalizer: &str, manager: &str) -> bool {
+    let item = format!("v:{}", Value::from(finalizer));
+    let is_in = |entry: &ManagedFieldsEntry| {
+        let fields = owned_fields(entry);
+        let metadata = fields.as_ref().and_then(|fields| fields.get("f:metadata")?.get("f:finalizers"));
+        entry.manager.as_deref() == Some(manager) && metadata.is_some_and(|items| items.get(&item).is_some())
+    };
+    has_finalizer(object, finalizer) && object.meta().managed_fields.iter().flatten().any(is_in)
 }
 
 /// The annotations before and after, or all metadata if there are none yet.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     error::Error,
     matcher::{Desired, Part},
-    primary::{FinalizerAdded, PrimaryWriter},
+    primary::{FinalizerAdded, PrimaryWriter, put_at},
     send::{
         Target,
         body::{self, Text},
@@ -234,10 +234,20 @@ impl<'c> ResourceOperations<'c> {
             return self.found_as_desired(&target, &known.kept, &key);
         }
         let body = match part {
-            Part::Status => body::applied_status(desired, target.kind(), &key)?,
-            Part::Object if target.is_own_primary => {
-                body::applied_primary(desired, target.kind(), &key, self.run.finalizer, self.run.done_jobs)?
+            Part::Status => {
+                let mut body = body::applied_status(desired, target.kind(), &key)?;
+                if target.is_own_primary {
+                    self.leave_own(&mut body);
+                }
+                body
             }
+            Part::Object if target.is_own_primary => body::applied_primary(
+                desired,
+                target.kind(),
+                &key,
+                self.run.finalizer,
+                self.run.own_annotations,
+            )?,
             Part::Object => body::applied(desired, target.kind())?,
         };
         let is_met = known.as_ref().and_then(|known| known.is_met_by_text(&body));
@@ -323,7 +333,11 @@ impl<'c> ResourceOperations<'c> {
 
     async fn replace(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AnyObject, Error> {
         let (target, key) = self.held(of, desired).await?;
-        let intent = Intent::of(Verb::Update, part, key, body::plain(desired, target.kind())?);
+        let mut body = body::plain(desired, target.kind())?;
+        if target.is_own_primary {
+            self.run.keep_own(part, &body::plain(&*target.own_primary()?, target.kind())?, &mut body);
+        }
+        let intent = Intent::of(Verb::Update, part, key, body);
         let intent = intent.made_from(desired.version());
         self.write(&target, &intent, WriteMode::FilterWithOptimisticLocking).await
     }
@@ -354,7 +368,10 @@ impl<'c> ResourceOperations<'c> {
         let mut differ = |state: &dyn Object| {
             let Some(edited) = edit(state) else { return Ok(None) };
             let from = body::patched_part(state, target.kind(), part, None)?;
-            let to = body::patched_part(&*edited, target.kind(), part, None)?;
+            let mut to = body::patched_part(&*edited, target.kind(), part, None)?;
+            if target.is_own_primary {
+                self.run.keep_own(part, &from, &mut to);
+            }
             Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(state.version())))
         };
         opened_in(&target, target.write_difference(&key, actual, mode, &mut differ).await?)
@@ -364,10 +381,13 @@ impl<'c> ResourceOperations<'c> {
         &self,
         of: RustType,
         object: &dyn Object,
-        patch: Value,
+        mut patch: Value,
         part: Part,
     ) -> Result<AnyObject, Error> {
         let (target, key) = self.held(of, object).await?;
+        if target.is_own_primary {
+            self.leave_own(&mut patch);
+        }
         let metadata = patch.get("metadata");
         if !patch.is_object() || metadata.is_some_and(|metadata| !metadata.is_object()) {
             return Err(Error::InvalidPatch { kind: target.kind().clone(), key });
@@ -375,6 +395,16 @@ impl<'c> ResourceOperations<'c> {
         let version = patch.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned);
         let intent = Intent::of(Verb::MergePatch, part, key, patch).made_from(version.as_deref());
         self.write(&target, &intent, WriteMode::MatchAndFilter).await
+    }
+
+    /// Takes out of a part of the primary what the framework writes itself.
+    fn leave_own(&self, part: &mut Value) {
+        if let Some(annotations) = part.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
+            annotations.retain(|name, _| !self.run.own_annotations.contains(&&**name));
+        }
+        if let Some(status) = part.get_mut("status") {
+            self.run.own_fields.iter().for_each(|field| put_at(status, field, None));
+        }
     }
 
     async fn write(

@@ -15,7 +15,9 @@ use crate::{
         AnySecondary, EventSources, PrimaryScope, PrimaryScopes, PrimarySource, RustType, Sources,
     },
     observe::Causes,
-    operations::{About, Error, Events, Findings, Recorder, ResourceOperations, Writer, WritingRun},
+    operations::{
+        About, Error, Events, Findings, Recorder, ResourceOperations, Writer, WritingRun, has_set_finalizer,
+    },
     processor::Processor,
     resource::{AnyObject, ControllerMarks, Departed, ObjectKey, ResourceType, Uid},
 };
@@ -35,6 +37,8 @@ pub(crate) struct ControllerContext {
     pub(crate) all_events: bool,
     /// The finalizer, if the controller uses one.
     pub(crate) finalizer: Option<Arc<str>>,
+    /// The name of its finalizer, also if it doesn't use one any more.
+    pub(crate) own_finalizer: Arc<str>,
     /// The marks that its nodes put on what they write.
     pub(crate) marks: Arc<ControllerMarks>,
     /// The workflow, if the controller has one.
@@ -238,12 +242,13 @@ impl AnyContext {
 
     pub(crate) fn writing_run(&self) -> WritingRun<'_> {
         let is_going = |primary: &AnyObject| primary.meta().deletion_timestamp.is_some();
+        let is_cleanup = self.own_primary.lock().as_ref().is_some_and(is_going);
         WritingRun {
             key: &self.run.key,
             uid: self.run.uid.as_str(),
-            is_cleanup: self.own_primary.lock().as_ref().is_some_and(is_going),
-            finalizer: self.shared.finalizer.as_deref(),
-            done_jobs: self.shared.marks.names().done_jobs(),
+            is_cleanup,
+            finalizer: self.finalizer(),
+            own_annotations: self.shared.marks.names().of_primaries(),
             own_fields: self.shared.workflow.as_ref().map_or(&[], |workflow| workflow.own_fields()),
             findings: &self.findings,
             held: &self.held,
@@ -251,6 +256,16 @@ impl AnyContext {
             sources: &self.shared.sources,
             writer: &self.shared.writer,
         }
+    }
+
+    /// The controller's finalizer, if it uses one, or if an earlier version has put one on the primary.
+    pub(crate) fn finalizer(&self) -> Option<&str> {
+        let shared = &self.shared;
+        let own = self.own_primary.lock();
+        let is_set =
+            |of: &AnyObject| has_set_finalizer(&**of, &shared.own_finalizer, &shared.writer.field_manager);
+        let former = || own.as_ref().is_some_and(is_set).then_some(&*shared.own_finalizer);
+        shared.finalizer.as_deref().or_else(former)
     }
 
     pub(crate) fn findings(&self) -> &Findings {

@@ -1,13 +1,18 @@
 //! How a run invokes its controller's workflow.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
 use crate::{
     reconciler::AnyContext,
-    resource::AnyObject,
+    resource::{AnyObject, ObjectKey, ResourceType},
     results::{LatestResults, NodeKey, Secondary, WorkflowError, WorkflowResult},
 };
 
@@ -53,6 +58,15 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     /// These resources of the node with that name, which the run has written or found, each in its newest known state.
     /// Calls no user code.
     fn newest(&self, node: &str, of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary>;
+    /// The nodes that write objects of this kind, by the values of their labels, and whether each wants one with
+    /// this key; `None` if that isn't known yet in this run. Calls no user code.
+    fn wants(
+        &self,
+        kind: &ResourceType,
+        key: &ObjectKey,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> Vec<(String, Option<bool>)>;
     /// Whether user code invokes it; otherwise it runs before `reconcile`.
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result; otherwise they fail the run.
@@ -86,6 +100,10 @@ pub(crate) struct Remembered {
     asked: bool,
     /// When a condition that isn't met has to be evaluated again, at the latest.
     again_in: Option<Duration>,
+    /// The nodes, by the values of their labels, with objects that they no longer want and that other nodes may want.
+    undecided: BTreeSet<String>,
+    /// The nodes, present and former ones, whose records the run has taken care of.
+    cared_for: BTreeSet<String>,
 }
 
 impl Remembered {
@@ -105,6 +123,26 @@ impl Remembered {
     /// Records that a deletion outside the cluster was requested and isn't done.
     pub(crate) fn note_asked(&mut self) {
         self.asked = true;
+    }
+
+    /// Records that it is decided at the end of the workflow what happens to objects of this node.
+    pub(crate) fn note_undecided(&mut self, node: &str) {
+        self.undecided.insert(node.to_owned());
+    }
+
+    /// The nodes for which that was recorded.
+    pub(crate) fn undecided(&self) -> &BTreeSet<String> {
+        &self.undecided
+    }
+
+    /// Records that the run takes care of the records of this node.
+    pub(crate) fn note_records_of(&mut self, node: &str) {
+        self.cared_for.insert(node.to_owned());
+    }
+
+    /// Whether it does.
+    pub(crate) fn has_records_of(&self, node: &str) -> bool {
+        self.cared_for.contains(node)
     }
 
     /// Records that a condition that isn't met has to be evaluated again after this time.

@@ -10,6 +10,7 @@ pub(crate) mod control;
 pub(crate) mod data;
 mod distinct;
 pub(crate) mod expectation;
+mod former_records;
 mod handle;
 mod invoke;
 mod memo;

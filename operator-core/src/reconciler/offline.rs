@@ -115,6 +115,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             clients,
             applies: true,
             all_events: false,
+            own_finalizer: parts.finalizer.clone().unwrap_or_default(),
             finalizer: parts.finalizer,
             marks: Arc::default(),
             workflow: None,

@@ -197,6 +197,26 @@ pub enum DependentError {
         /// The annotation of the primary that ends the uncertainty.
         annotation: Arc<str>,
     },
+    /// Records that earlier versions have made, and that no node would delete.
+    #[error(
+        "there are ids of records in another system, or notes of their creates, that no node of this version has: {}; nothing would delete the records after the primary, so it stays. Declare `.retired_records(\"node\", external)`, or delete the records by hand, and then these ids and notes",
+        records.join(", ")
+    )]
+    FormerRecords {
+        /// Where they are.
+        records: Vec<String>,
+    },
+    /// Records of a node with another name could be this one's, and can't be told apart from those of other nodes.
+    #[error(
+        "records that were made under other names may be those of `{node}`, and it can't be told which: {}; keep the name that the node had, by `.named(…)`, or declare `.retired_records(\"node\", external)` for what is no longer wanted",
+        former.join(", ")
+    )]
+    FormerNames {
+        /// The node.
+        node: String,
+        /// The former names.
+        former: Vec<String>,
+    },
     /// Another system is down: its last calls, for several records, have failed. It was not called.
     #[error("system `{system}` is down since {since} ({last}), and {}", called_again(*again))]
     SystemDown {
@@ -275,6 +295,8 @@ impl DependentError {
             | Self::IdDropped { .. }
             | Self::IdRefused { .. }
             | Self::FoundTwice { .. }
+            | Self::FormerRecords { .. }
+            | Self::FormerNames { .. }
             | Self::NoId { .. }
             | Self::InDoubt { .. } => FailureKind::Outside,
             // A new right or definition ends it, without a change of the primary. Garbage collection takes its time.

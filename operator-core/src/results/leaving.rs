@@ -1,13 +1,16 @@
 //! Objects that dependents have deleted and that aren't gone yet: an event source that shows only marked objects doesn't
-//! see the end of one whose label is removed in the meantime.
+//! see the end of one whose label is removed in the meantime. And objects that a node leaves to another one.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::resource::ObjectKey;
 
 /// The objects of a primary that are being deleted, with their uids, by node.
 #[derive(Debug, Default)]
-pub(crate) struct Leaving(BTreeMap<Arc<str>, BTreeMap<ObjectKey, String>>);
+pub(crate) struct Leaving(BTreeMap<Arc<str>, BTreeMap<ObjectKey, String>>, BTreeSet<(String, ObjectKey)>);
 
 impl Leaving {
     /// Records that an object of that node is being deleted.
@@ -18,6 +21,16 @@ impl Leaving {
     /// The objects of that node that are being deleted, as far as their end has not been seen.
     pub(crate) fn of(&self, node: &str) -> BTreeMap<ObjectKey, String> {
         self.0.get(node).cloned().unwrap_or_default()
+    }
+
+    /// Records that an object that this node has made is wanted by another one, and no longer by this one.
+    pub(crate) fn give_up(&mut self, node: &str, object: ObjectKey) {
+        self.1.insert((node.to_owned(), object));
+    }
+
+    /// Whether that was so when it was last known.
+    pub(crate) fn has_given_up(&self, node: &str, object: &ObjectKey) -> bool {
+        self.1.iter().any(|(by, given_up)| by == node && given_up == object)
     }
 
     /// The end of all objects of that node has been seen, or nothing waits for it any more.

@@ -15,7 +15,7 @@ use crate::{
 /// A node of that name whose resource is there, and as it should be.
 #[doc(hidden)]
 pub fn idle_node<P: KubeObject>(name: &str) -> RecordNode<P, OneOf<()>> {
-    let declaration = Declaration { outside: true, ..Declaration::default() };
+    let declaration = Declaration { outside: Some(std::any::TypeId::of::<()>()), ..Declaration::default() };
     RecordNode::of::<Idle>(|name| AnyDependent::new(name, declaration, Idle(Arc::default()))).named(name)
 }
 

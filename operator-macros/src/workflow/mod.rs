@@ -24,6 +24,7 @@ use wired::Wired;
 /// The flags, which are methods of the builder without arguments.
 const FLAGS: &[&str] = &["explicit_invocation", "handle_errors_in_reconciler", "prune_data"];
 const RETIRED: &str = "retired";
+const RETIRED_RECORDS: &str = "retired_records";
 
 /// The content of one attribute.
 #[derive(Default)]
@@ -81,6 +82,9 @@ impl Said {
         let name = word.to_string();
         if name == RETIRED && item.value.is_none() {
             self.retired(&item, errors);
+        } else if name == RETIRED_RECORDS && item.value.is_none() {
+            let words = item.words.unwrap_or_default();
+            self.calls.extend(quote!(.#word(#words)));
         } else if item.word().is_none() {
             self.wired.extend(Wired::parse(item, errors));
         } else if FLAGS.contains(&name.as_str()) {

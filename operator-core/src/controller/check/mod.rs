@@ -56,7 +56,7 @@ impl Node {
     /// Its name, and the kind of the objects that it creates or changes in the cluster.
     pub(super) fn written(&self) -> Option<(&str, &ResourceType)> {
         let objects = self.declaration.objects.as_ref().filter(|_| self.writes())?;
-        Some((&self.name, &objects.kind))
+        (self.declaration.outside.is_none()).then_some((&self.name, &objects.kind))
     }
 }
 

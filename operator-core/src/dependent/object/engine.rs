@@ -101,11 +101,7 @@ impl ObjectEngine {
         let (mut items, over) = (Items::default(), AtomicUsize::new(0));
         let may_remove = self.managed.capabilities.can_delete();
         if self.several && may_remove {
-            let mut unwanted = own.removable().map_err(Error::boxed)?;
-            unwanted.retain(|object| {
-                let key = ObjectKey::in_meta(object.meta());
-                desired.binary_search_by(|(wanted, _)| wanted.cmp(&key)).is_err()
-            });
+            let unwanted = own.unwanted(&|key| has(desired, key)).map_err(Error::boxed)?;
             items.work(self.removals(&own, unwanted, false)).await;
         }
         let work = desired.iter().map(|(key, object)| {
@@ -119,8 +115,8 @@ impl ObjectEngine {
         }
         // The wanted object comes first: when the name changes, one of the two exists at any time.
         let exists = !result.operations().is_empty() || over > 0;
-        if let Some((key, _)) = desired.first().filter(|_| exists && may_remove) {
-            own.remove_all_but(key).await.map_err(Error::boxed)?;
+        if exists && may_remove {
+            own.remove_all_but(&|key| has(desired, key)).await.map_err(Error::boxed)?;
         }
         Ok(result.over(over))
     }
@@ -231,7 +227,10 @@ impl Engine for ObjectEngine {
                 return Ok(Deleted::NOTHING);
             }
             self.managed.hold(asked, None).await.map_err(Error::boxed)?;
-            let made = own.all_removable().map_err(Error::boxed)?;
+            let mut made = own.all_removable().map_err(Error::boxed)?;
+            if asked.primary.meta().deletion_timestamp.is_none() {
+                made.retain(|object| own.is_wanted_by_others(&**object) != Some(true));
+            }
             let is_gone = made.is_empty() && !own.awaits_some();
             let deletion = if is_gone { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
@@ -263,6 +262,18 @@ impl Engine for ObjectEngine {
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         async move { self.managed.prune(asked, pruning).await.map_err(Error::boxed) }.boxed()
     }
+
+    fn wants(&self, key: &ObjectKey, asked: Asked<'_>) -> Option<bool> {
+        match &*self.question.known::<ByKey>(asked)? {
+            Want::Is(desired) => Some(has(desired, key)),
+            Want::None(_) => Some(false),
+            Want::Hold { .. } => None,
+        }
+    }
+}
+
+fn has(desired: &ByKey, key: &ObjectKey) -> bool {
+    desired.binary_search_by(|(wanted, _)| wanted.cmp(key)).is_ok()
 }
 
 /// The number of states of an object that are tried in one run.
@@ -274,37 +285,91 @@ impl OfPrimary<'_> {
     pub(in crate::dependent) async fn bring_about(
         &self,
         desired: &dyn Object,
+        actual: Option<AnyObject>,
+    ) -> Result<Option<(Operation, AnyObject)>, Error> {
+        let writer = self.writer(desired)?;
+        match self.bring_content_about(&writer, desired, actual).await? {
+            Some((done, object)) if done != Operation::Created => {
+                let kept = self.keep_up(&writer, desired, AnyObject::clone(&object)).await?;
+                let is_same = kept.version() == object.version();
+                Ok(Some((if is_same { done } else { Operation::Updated }, kept)))
+            }
+            done => Ok(done),
+        }
+    }
+
+    /// The way to write a wanted object.
+    fn writer<'d>(&'d self, desired: &'d dyn Object) -> Result<DependentWriter<'d>, Error> {
+        let operations = self.asked.context.resource_operations().event_source(&self.managed.source.name);
+        let mark = self.notes_what_is_applied().then(|| self.marks.of.names().mark());
+        Ok(operations.dependent(self.managed.of, desired)?.noting_in(mark))
+    }
+
+    /// Whether the server would create the object, as far as a request shows that creates nothing.
+    ///
+    /// # Errors
+    /// If not, or if there is an object of this name that the node may not write.
+    pub(in crate::dependent) async fn try_out(&self, desired: &dyn Object) -> Result<(), Error> {
+        let writer = self.writer(desired)?;
+        match writer.try_to_create(self.applies()).await {
+            Err(error) if error.is_conflict() => self.look(&writer).await.map(drop),
+            tried => Ok(tried?),
+        }
+    }
+
+    /// Gives an object that exists the owner and the marks of `desired`, whatever the node does about its content.
+    async fn keep_up(
+        &self,
+        writer: &DependentWriter<'_>,
+        desired: &dyn Object,
+        mut object: AnyObject,
+    ) -> Result<AnyObject, Error> {
+        for attempt in 1.. {
+            let Some(patch) = self.marks.upkeep(desired.meta(), object.meta()) else { break };
+            let error = match self.asked.context.permitted(writer.patch_metadata(&*object, patch)).await {
+                Ok(patched) => return Ok(patched),
+                Err(error) => error,
+            };
+            match self.look(writer).await? {
+                Some(live) if error.is_conflict() && attempt < ATTEMPTS => object = writer.remember(live),
+                _ => return Err(error.into()),
+            }
+        }
+        Ok(object)
+    }
+
+    async fn bring_content_about(
+        &self,
+        writer: &DependentWriter<'_>,
+        desired: &dyn Object,
         mut actual: Option<AnyObject>,
     ) -> Result<Option<(Operation, AnyObject)>, Error> {
         let context = self.asked.context;
-        let operations = context.resource_operations().event_source(&self.managed.source.name);
-        let mark = self.notes_what_is_applied().then(|| self.marks.of.names().mark());
-        let writer = operations.dependent(self.managed.of, desired)?.noting_in(mark);
         let mut if_it_matches = Operation::Matched;
         let mut attempt = 1;
         if actual.as_ref().is_some_and(|known| !self.may_write(&**known)) {
             // The caches don't hold what others have written, which shows the owner; and the object may be gone.
-            actual = self.look(&writer).await?.map(|live| writer.remember(live));
+            actual = self.look(writer).await?.map(|live| writer.remember(live));
         }
         loop {
             let (result, operation) = match &actual {
                 None if !self.managed.capabilities.can_create() => return Ok(None),
-                None => (context.permitted(self.create(&writer)).await, Operation::Created),
-                Some(actual) => match self.difference(&writer, &**actual, desired)? {
+                None => (context.permitted(self.create(writer)).await, Operation::Created),
+                Some(actual) => match self.difference(writer, &**actual, desired)? {
                     None => {
                         writer.matched();
                         return Ok(Some((if_it_matches, AnyObject::clone(actual))));
                     }
-                    Some(paths) if self.has_to_wait(&writer, &**actual, &paths)? => {
+                    Some(paths) if self.has_to_wait(writer, &**actual, &paths)? => {
                         return Ok(Some((if_it_matches, AnyObject::clone(actual))));
                     }
-                    Some(_) => (context.permitted(self.update(&writer, &**actual)).await, Operation::Updated),
+                    Some(_) => (context.permitted(self.update(writer, &**actual)).await, Operation::Updated),
                 },
             };
             let error = match result {
                 // What an update can do about it needn't wait for the next run.
                 Ok(created)
-                    if !self.comes_out(&writer, &*created, desired, operation == Operation::Created)?
+                    if !self.comes_out(writer, &*created, desired, operation == Operation::Created)?
                         && operation == Operation::Created =>
                 {
                     (actual, if_it_matches) = (Some(created), operation);
@@ -322,13 +387,13 @@ impl OfPrimary<'_> {
                 return Err(error.into());
             }
             attempt += 1;
-            actual = match self.look(&writer).await? {
+            actual = match self.look(writer).await? {
                 // The write may still take effect, so it isn't repeated now.
                 None if unanswered => return Err(error.into()),
                 Some(live) if is_known_as(actual.as_deref(), &*live) && !error.is_conflict() => {
-                    match context.permitted(self.unblock(&writer, &*live, desired, error)).await? {
+                    match context.permitted(self.unblock(writer, &*live, desired, error)).await? {
                         PutBack::Applied(applied) => {
-                            self.comes_out(&writer, &*applied, desired, false)?;
+                            self.comes_out(writer, &*applied, desired, false)?;
                             return Ok(Some((Operation::Updated, applied)));
                         }
                         PutBack::Deleted => None,

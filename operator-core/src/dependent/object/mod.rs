@@ -60,6 +60,7 @@ impl Managed {
             uid,
             kind: &self.kind,
             annotations: &self.annotations,
+            keeps_ids: self.keeps_ids,
             field_manager: &shared.writer.field_manager,
         };
         Ok(OfPrimary { managed: self, asked, marks })
@@ -156,8 +157,23 @@ impl OfPrimary<'_> {
     }
 
     /// The objects that the node has made and may delete, in the order of keys.
-    fn removable(&self) -> Result<Vec<AnyObject>, Error> {
+    pub(in crate::dependent) fn removable(&self) -> Result<Vec<AnyObject>, Error> {
         self.with_its_label(&|_, _| true, |object| self.is_removable(object))
+    }
+
+    /// The objects of nodes that the controller no longer has, with these nodes, as their labels name them.
+    pub(in crate::dependent) fn of_former_nodes(&self) -> Result<Vec<(String, AnyObject)>, Error> {
+        let node = |object: &dyn Object| self.marks.former_node(object.meta()).map(str::to_owned);
+        let all = self.with_its_label(&|_, _| true, |object| node(object).is_some())?;
+        Ok(all.into_iter().filter_map(|object| Some((node(&*object)?, object))).collect())
+    }
+
+    /// Whether another node with records of this type has no object yet.
+    pub(in crate::dependent) fn has_rivals(&self) -> Result<bool, Error> {
+        let maker = |object: &dyn Object| self.marks.maker(object.meta()).map(str::to_owned);
+        let all = self.with_its_label(&|_, _| true, |object| maker(object).is_some())?;
+        let makers: BTreeSet<_> = all.iter().filter_map(|object| maker(&**object)).collect();
+        Ok(self.marks.of.nodes().alike(&self.marks.node).any(|node| !makers.contains(node)))
     }
 
     /// The same if everything has to be deleted: fails while there may be objects in a namespace that the source hasn't
@@ -199,7 +215,10 @@ impl OfPrimary<'_> {
 impl OfPrimary<'_> {
     /// The owner of an object that the node wants.
     fn whose_wanted(&self, object: &dyn Object) -> Whose {
-        self.marks.whose(object.meta(), true)
+        match self.marks.whose(object.meta(), true) {
+            Whose::Foreign if self.is_given_up(object) => Whose::OfFormerNode,
+            whose => whose,
+        }
     }
 
     /// Whether the node may delete an object that it wants, to create it again: it, or a node before it, has made the

@@ -1,6 +1,9 @@
 //! Deletes the objects that a node has made. Only the marks decide which these are: neither `desired` nor a mapper is called.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use futures::FutureExt;
 
@@ -84,10 +87,60 @@ impl OfPrimary<'_> {
         self.asked.context.scope().look(of).unwrap_or_default()
     }
 
-    /// Deletes the objects that the node has made for the primary under other names than this one.
-    pub(super) async fn remove_all_but(&self, wanted: &ObjectKey) -> Result<(), Error> {
-        let is_other = |key: &ObjectKey, _: &TextObject| key != wanted;
-        for object in self.with_its_label(&is_other, |object| self.is_removable(object))? {
+    /// The objects that the node has made and no longer wants. Those that another node of the run wants are left to it. If
+    /// it isn't known yet what another node wants, they are left to the end of the run.
+    pub(super) fn unwanted(
+        &self,
+        is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync),
+    ) -> Result<Vec<AnyObject>, Error> {
+        let is_other = |key: &ObjectKey, _: &TextObject| !is_wanted(key);
+        let mut all = self.with_its_label(&is_other, |object| self.is_removable(object))?;
+        all.retain(|object| match self.is_wanted_by_others(&**object) {
+            Some(wanted) => !wanted,
+            None => {
+                self.asked.context.remembered().lock().note_undecided(&self.marks.node);
+                false
+            }
+        });
+        Ok(all)
+    }
+
+    /// Whether another node wants an object that this one doesn't want any more; `None` if that isn't known yet.
+    pub(super) fn is_wanted_by_others(&self, object: &dyn Object) -> Option<bool> {
+        let (key, node) = (ObjectKey::in_meta(object.meta()), &*self.marks.node);
+        let others: Vec<_> =
+            self.wants(&key).filter(|(name, _)| name != node).map(|(_, wants)| wants).collect();
+        if others.contains(&Some(true)) {
+            self.asked.context.scope().change(|leaving: &mut Leaving| leaving.give_up(node, key));
+            return Some(true);
+        }
+        others.iter().all(Option::is_some).then_some(false)
+    }
+
+    /// The nodes that write this kind, and whether each wants an object with this key, as far as this run knows.
+    fn wants(&self, key: &ObjectKey) -> impl Iterator<Item = (String, Option<bool>)> {
+        let Asked { primary, context, .. } = self.asked;
+        let workflow = context.shared().workflow.as_ref().filter(|_| !self.marks.beside);
+        workflow.into_iter().flat_map(move |of| of.wants(&self.managed.kind, key, primary, context))
+    }
+
+    /// Whether another node of the run has made the object, and no longer wants it.
+    pub(super) fn is_given_up(&self, object: &dyn Object) -> bool {
+        let Some(maker) = self.marks.maker(object.meta()).filter(|node| *node != self.marks.node) else {
+            return false;
+        };
+        let key = ObjectKey::in_meta(object.meta());
+        let its = self.wants(&key).find(|(name, _)| name == maker).and_then(|(_, wants)| wants);
+        let given_up = |leaving: &mut Leaving| leaving.has_given_up(maker, &key);
+        its.map_or_else(|| self.asked.context.scope().look(given_up).unwrap_or_default(), |wants| !wants)
+    }
+
+    /// Deletes the objects that the node has made for the primary under other names than the wanted one.
+    pub(super) async fn remove_all_but(
+        &self,
+        is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync),
+    ) -> Result<(), Error> {
+        for object in self.unwanted(is_wanted)? {
             if self.may_forget(&object, self.managed.prunes_data) {
                 self.remove(&object).await?;
             }
@@ -98,13 +151,19 @@ impl OfPrimary<'_> {
     /// Deletes the leftovers of nodes that the controller no longer has: those of `node`, or of all such nodes without
     /// it. Returns the number of these objects.
     pub(super) async fn prune(&self, node: Option<&str>, prunes_data: bool) -> Result<usize, Error> {
+        let undecided = match node {
+            Some(_) => BTreeSet::new(),
+            None => self.asked.context.remembered().lock().undecided().clone(),
+        };
         let former = |object: &dyn Object| {
             let by = self.marks.former_node(object.meta());
-            by.is_some_and(|by| node.is_none_or(|node| node == by))
+            by.is_some_and(|by| node.is_none_or(|node| node == by)) || self.is_nobodys(object, &undecided)
         };
         let mut removed = 0;
         // An object that was found to be as desired is wanted by an existing node.
-        for object in self.with_its_label(&|_, kept| kept.verdict().get().is_none(), former)? {
+        for object in
+            self.with_its_label(&|_, kept| !undecided.is_empty() || kept.verdict().get().is_none(), former)?
+        {
             if self.may_forget(&object, prunes_data) {
                 if object.meta().deletion_timestamp.is_none() {
                     tracing::info!(
@@ -118,6 +177,13 @@ impl OfPrimary<'_> {
             }
         }
         Ok(removed)
+    }
+
+    /// Whether one of these nodes has made the object, and no node wants it.
+    fn is_nobodys(&self, object: &dyn Object, makers: &BTreeSet<String>) -> bool {
+        let is_made =
+            !makers.is_empty() && self.marks.maker(object.meta()).is_some_and(|by| makers.contains(by));
+        is_made && self.wants(&ObjectKey::in_meta(object.meta())).all(|(_, wants)| wants == Some(false))
     }
 
     async fn remove_if(

@@ -30,6 +30,8 @@ pub(crate) struct ObjectSettings<K: KubeObject> {
     pub(crate) matcher: Matcher<K>,
     pub(crate) judge: Option<Judge>,
     pub(crate) annotations: Option<MappingAnnotations>,
+    /// Whether its objects keep the ids of records.
+    pub(in crate::dependent) keeps_ids: bool,
 }
 
 impl<K: KubeObject> ObjectSettings<K> {
@@ -47,6 +49,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             matcher: Matcher::Auto,
             judge: None,
             annotations: None,
+            keeps_ids: false,
         }
     }
 
@@ -70,6 +73,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             matcher: self.matcher.erased(),
             judge: self.judge,
             annotations: self.annotations.unwrap_or_default(),
+            keeps_ids: self.keeps_ids,
         }
     }
 }
@@ -160,6 +164,7 @@ pub(in crate::dependent) struct Managed {
     /// Decides instead of the matcher.
     pub(super) judge: Option<Judge>,
     pub(super) annotations: MappingAnnotations,
+    pub(super) keeps_ids: bool,
 }
 
 impl Managed {
@@ -184,7 +189,7 @@ impl Managed {
             event_sources: self.source.declared.iter().cloned().collect(),
             access: self.access(),
             several: false,
-            outside: false,
+            outside: None,
             objects: Some(Objects::of(self.kind.clone(), Arc::clone(&self.source.name))),
             reads: vec![Reading::objects(self.of, &self.source.name, &self.kind)],
             judged: None,
@@ -229,6 +234,10 @@ impl Managed {
             verbs.push("patch");
         } else if capabilities.can_update() {
             verbs.push("update");
+        }
+        // Owner and marks are kept up by patches, however the content is written.
+        if capabilities.can_write() && !verbs.contains(&"patch") {
+            verbs.push("patch");
         }
         if capabilities.can_delete() || self.recreates {
             verbs.push("delete");

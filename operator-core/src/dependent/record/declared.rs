@@ -1,6 +1,7 @@
 //! The declaration of a node's records.
 
 use std::{
+    any::TypeId,
     fmt,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
@@ -127,6 +128,12 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
         self
     }
 
+    /// Those that an earlier version of a node has made, wherever it kept their ids.
+    pub(crate) fn former(external: E) -> Self {
+        let object = IdObject::of::<ConfigMap>(several::<E, P>());
+        Self { ids: Some(Ids::Former(object)), ..Self::new(external) }
+    }
+
     /// The mistakes in the declaration.
     fn unsound(&self) -> Option<Unsound> {
         match &self.ids {
@@ -173,7 +180,7 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
             },
             event_sources: sources.collect(),
             several: several::<E, P>(),
-            outside: true,
+            outside: Some(TypeId::of::<E>()),
             judged: Some(Judged {
                 before_order: true,
                 holds: <E::Want as Wants<E::Resource>>::HOLDS,

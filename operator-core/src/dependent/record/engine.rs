@@ -12,8 +12,14 @@ use std::{
 use futures::FutureExt;
 
 use super::{
-    External, Resources, Token, Wants, ids::Ids, looks::Looks, memory::Memory, note::Notes, one::One,
-    start::Start, step::Done,
+    External, Found, Resources, Token, Wants,
+    ids::Ids,
+    looks::Looks,
+    memory::Memory,
+    note::Notes,
+    one::{One, is_not_made, notes::change_notes},
+    start::Start,
+    step::Done,
 };
 use crate::{
     dependent::{
@@ -23,8 +29,8 @@ use crate::{
         items::{Items, Work},
         system::{CallError, CallKind, RecordId},
     },
-    reconciler::{AnyContext, BoxError, Context, MemoKey},
-    resource::KubeObject,
+    reconciler::{BoxError, Context, MemoKey},
+    resource::{KubeObject, label_value},
     results::{ReconcileResult, Secondary},
 };
 
@@ -49,12 +55,12 @@ pub(super) struct Engine<E: External<P>, P: KubeObject> {
 }
 
 impl<E: External<P>, P: KubeObject> Engine<E, P> {
-    /// Before the first create: whether ids can be written.
-    pub(super) async fn try_out(&self, several: bool, context: &AnyContext) -> Result<(), BoxError> {
+    /// Before a create: whether ids can be written. The field of the status is the same for all primaries.
+    pub(super) async fn try_out(&self, asked: Asked<'_>) -> Result<(), BoxError> {
         if !self.tried_out.load(Ordering::Relaxed) {
-            let _one_at_a_time = context.primary_writes().lock().await;
-            self.ids.try_out(several, context).await?;
-            self.tried_out.store(true, Ordering::Relaxed);
+            let _one_at_a_time = asked.context.primary_writes().lock().await;
+            self.ids.try_out(several::<E, P>(), asked).await?;
+            self.tried_out.store(self.ids.field().is_some(), Ordering::Relaxed);
         }
         Ok(())
     }
@@ -77,15 +83,88 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
         })
     }
 
-    fn start(&self, asked: Asked<'_>, primary: &P, context: &Context<P>) -> Result<Start, BoxError> {
+    async fn start(&self, asked: Asked<'_>, primary: &P, context: &Context<P>) -> Result<Start, BoxError> {
         let any = context.any();
+        any.remembered().lock().note_records_of(asked.node);
         let names = any.shared().marks.names();
         let newest = any.primary();
         let newest = newest.as_deref();
         let notes = newest.map(|newest| Notes::of(newest, names.attempts())).unwrap_or_default();
         let forgotten =
             newest.and_then(|newest| newest.meta().annotations.as_ref()?.get(names.forget_attempt()));
-        Ok(Start { ids: self.ids.written(primary, asked)?, notes, forgotten: forgotten.cloned() })
+        let (ids, forgotten) = (self.ids.written(primary, asked)?, forgotten.cloned());
+        let mut start = Start { ids, notes, forgotten, former: Vec::new() };
+        self.succeed(asked, &mut start).await?;
+        Ok(start)
+    }
+
+    /// Takes over the notes and the object with ids that the node has left under another name. The notes are those of the
+    /// same place of ids. The object is the node's if its system shows a record of it, and if no other node could have left it.
+    async fn succeed(&self, asked: Asked<'_>, start: &mut Start) -> Result<(), BoxError> {
+        let Some(place) = self.ids.place_of_notes() else { return Ok(()) };
+        let nodes = asked.context.shared().marks.nodes();
+        // Without a declaration it isn't known which nodes there are.
+        if !nodes.has_records(&label_value(asked.node)) {
+            return Ok(());
+        }
+        let is_former = |node: &&String| !nodes.has_records(&label_value(node));
+        let mut former: BTreeSet<String> = start.notes.nodes_in(&place).filter(is_former).cloned().collect();
+        if let Ids::Object(object) = &self.ids {
+            if !start.ids.is_empty() || start.notes.has(asked.node) {
+                return Ok(());
+            }
+            let mut left = BTreeMap::new();
+            for (node, ids) in object.former(asked)? {
+                let name = former.iter().find(|name| label_value(name) == *node).cloned();
+                let name = name.unwrap_or_else(|| node.clone());
+                match self.shows_one(asked, &name, &ids).await? {
+                    true => drop(left.insert(name, (node, ids))),
+                    false => drop(former.remove(&name)),
+                }
+            }
+            former.extend(left.keys().cloned());
+            if former.len() > 1 || (!former.is_empty() && object.has_rivals(asked)?) {
+                let (node, former) = (asked.node.to_owned(), former.into_iter().collect());
+                return Err(Error::FormerNames { node, former }.boxed());
+            }
+            if let Some((node, ids)) = left.into_values().next() {
+                object.take_over(asked, &node).await?;
+                start.ids = ids;
+            }
+        }
+        let pass_on = |notes: &mut Notes| former.iter().for_each(|from| notes.pass_on(from, asked.node));
+        if former.iter().any(|node| start.notes.has(node)) {
+            change_notes(asked.context, pass_on).await?;
+            pass_on(&mut start.notes);
+        }
+        start.former = former.into_iter().collect();
+        Ok(())
+    }
+
+    /// Whether the system shows one of these records, which a node has made under this name.
+    async fn shows_one(
+        &self,
+        asked: Asked<'_>,
+        node: &str,
+        ids: &BTreeMap<String, String>,
+    ) -> Result<bool, BoxError> {
+        let (uid, scope) = (asked.context.run().uid.as_str(), asked.context.scope());
+        for (key, id) in ids {
+            let token = Token::of(uid, node, key);
+            let (record, wall) = (RecordId { scope, token: token.as_str() }, asked.context.wall_clock());
+            let observed = self.external.observe(id);
+            let shown = self.system.call(record, CallKind::Observe, wall, is_not_made, observed).await;
+            let found = self.external.find(&token);
+            if shown.map_err(CallError::boxed)?.is_some()
+                || matches!(
+                    self.system.call(record, CallKind::Find, wall, is_not_made, found).await.map_err(CallError::boxed)?,
+                    Found::Records(found) if !found.is_empty()
+                )
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The keys of all records that may exist.
@@ -153,7 +232,7 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
             let (primary, context) = asked.typed::<P>()?;
             let wanted = self.wanted(asked, &primary)?;
             let wanted = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
-            let start = self.start(asked, &primary, &context)?;
+            let start = self.start(asked, &primary, &context).await?;
             let (items, _) = self.work(asked, &context, &start, Some(wanted)).await;
             Ok(items.finish()?.desiring(wanted.len()))
         }
@@ -163,7 +242,7 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
     fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
         async move {
             let (primary, context) = asked.typed::<P>()?;
-            let start = self.start(asked, &primary, &context)?;
+            let start = self.start(asked, &primary, &context).await?;
             let (items, going) = self.work(asked, &context, &start, None).await;
             let found = items.deleted()?;
             let deletion = if going > 0 { Deletion::Asked } else { Deletion::Gone };

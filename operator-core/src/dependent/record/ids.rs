@@ -8,7 +8,7 @@ use serde_json::{Value, value::RawValue};
 use super::object::IdObject;
 use crate::{
     dependent::{Asked, Declaration, Error},
-    operations::{PrimaryWriter, Writer, WritingRun, at, put_at},
+    operations::{PrimaryWriter, Writer, WritingRun, at, put_at, records_manager},
     reconciler::{AnyContext, BoxError},
     resource::KubeObject,
 };
@@ -21,6 +21,8 @@ pub(super) enum Ids<P> {
     Object(Arc<IdObject>),
     /// Nowhere: the ids follow from the primary.
     Follow(Arc<dyn Fn(&P) -> String + Send + Sync>),
+    /// Wherever an earlier version kept them: in this object, or in a field of the status that no node declares.
+    Former(Arc<IdObject>),
 }
 
 /// The only part of a primary that is read.
@@ -43,6 +45,13 @@ impl<P: KubeObject> Ids<P> {
         match self {
             Self::Status(field) => Ok(of_status(field, asked.context)),
             Self::Object(object) => object.written(asked),
+            Self::Former(object) => {
+                let mut ids = object.written(asked)?;
+                for (field, key) in object.former_fields(asked) {
+                    ids.extend(of_status(&field, asked.context).remove_entry(&key));
+                }
+                Ok(ids)
+            }
             Self::Follow(id) => Ok(BTreeMap::from([(String::new(), id(primary))])),
         }
     }
@@ -59,18 +68,25 @@ impl<P: KubeObject> Ids<P> {
         id: Option<&str>,
         asked: Asked<'_>,
     ) -> Result<(), BoxError> {
-        let (field, context) = match self {
-            Self::Status(field) => (field, asked.context),
+        let (field, context): (Arc<str>, _) = match self {
+            Self::Status(field) => (Arc::clone(field), asked.context),
             Self::Object(object) => return object.keep(asked, key, id).await,
+            Self::Former(object) => {
+                let field = object.former_fields(asked).into_iter().find(|(_, of)| of == key);
+                match field.filter(|_| id.is_none()) {
+                    Some((field, _)) => (Arc::from(field), asked.context),
+                    None => return object.keep(asked, key, id).await,
+                }
+            }
             Self::Follow(_) => return Ok(()),
         };
         let writer = own_writer(context);
-        let mut change = |status: &mut Value| set(status, field, several.then_some(key), id);
+        let mut change = |status: &mut Value| set(status, &field, several.then_some(key), id);
         context.permitted(primary_writer(context, &writer).change_status(&mut change)).await?;
         if let Some(id) = id
-            && of_status(field, context).get(key).map(String::as_str) != Some(id)
+            && of_status(&field, context).get(key).map(String::as_str) != Some(id)
         {
-            return Err(Error::IdDropped { field: Arc::clone(field) }.boxed());
+            return Err(Error::IdDropped { field }.boxed());
         }
         Ok(())
     }
@@ -79,9 +95,13 @@ impl<P: KubeObject> Ids<P> {
     ///
     /// # Errors
     /// If the server would drop the field, or refuse it.
-    pub(super) async fn try_out(&self, several: bool, context: &AnyContext) -> Result<(), BoxError> {
+    pub(super) async fn try_out(&self, several: bool, asked: Asked<'_>) -> Result<(), BoxError> {
         const SAMPLE: &str = "an-id";
-        let Self::Status(field) = self else { return Ok(()) };
+        let (field, context) = match self {
+            Self::Status(field) => (field, asked.context),
+            Self::Object(object) => return object.try_out(asked).await,
+            Self::Follow(_) | Self::Former(_) => return Ok(()),
+        };
         let writer = own_writer(context);
         let key = several.then_some(SAMPLE);
         let mut change = |status: &mut Value| set(status, field, key, Some(SAMPLE));
@@ -106,7 +126,16 @@ impl<P: KubeObject> Ids<P> {
         match self {
             Self::Status(field) => format!("`status.{field}`"),
             Self::Object(object) => format!("the {} `<primary>-<node>`", object.kind()),
-            Self::Follow(_) => "its primary".to_owned(),
+            Self::Follow(_) | Self::Former(_) => "its primary".to_owned(),
+        }
+    }
+
+    /// The same, in notes.
+    pub(super) fn place_of_notes(&self) -> Option<String> {
+        match self {
+            Self::Status(field) => Some(field.to_string()),
+            Self::Object(object) => Some(object.kind().to_owned()),
+            Self::Follow(_) | Self::Former(_) => None,
         }
     }
 
@@ -114,14 +143,14 @@ impl<P: KubeObject> Ids<P> {
     pub(super) fn field(&self) -> Option<&Arc<str>> {
         match self {
             Self::Status(field) => Some(field),
-            Self::Object(_) | Self::Follow(_) => None,
+            Self::Object(_) | Self::Follow(_) | Self::Former(_) => None,
         }
     }
 
     /// What is known about the object that keeps them before anything runs.
     pub(super) fn declaration(&self) -> Declaration {
         match self {
-            Self::Object(object) => object.declaration(),
+            Self::Object(object) | Self::Former(object) => object.declaration(),
             Self::Status(_) | Self::Follow(_) => Declaration::default(),
         }
     }
@@ -133,6 +162,7 @@ impl<P> Clone for Ids<P> {
             Self::Status(field) => Self::Status(Arc::clone(field)),
             Self::Object(object) => Self::Object(Arc::clone(object)),
             Self::Follow(id) => Self::Follow(Arc::clone(id)),
+            Self::Former(object) => Self::Former(Arc::clone(object)),
         }
     }
 }
@@ -143,6 +173,7 @@ impl<P> fmt::Debug for Ids<P> {
             Self::Status(field) => f.debug_tuple("Status").field(field).finish(),
             Self::Object(object) => f.debug_tuple("Object").field(&object.kind()).finish(),
             Self::Follow(_) => f.write_str("Follow"),
+            Self::Former(_) => f.write_str("Former"),
         }
     }
 }
@@ -184,8 +215,7 @@ fn set(status: &mut Value, field: &str, key: Option<&str>, id: Option<&str>) {
 /// The writer of ids and notes: it has its own field manager, so an apply by the controller's field manager removes none.
 pub(super) fn own_writer(context: &AnyContext) -> Writer {
     let writer = &context.shared().writer;
-    // A field manager has 128 characters at most.
-    Writer { field_manager: Arc::from(format!("{:.120}-records", writer.field_manager)), ..writer.clone() }
+    Writer { field_manager: Arc::from(records_manager(&writer.field_manager)), ..writer.clone() }
 }
 
 /// Writes the primary with this writer.

@@ -13,6 +13,7 @@
 //! - A create whose outcome is unknown is never repeated blindly: the record is searched for by its token; where that
 //!   isn't possible, the create was noted before it was sent, and waits for a person.
 //! - A record whose deletion takes time counts as existing until it can't be found any more.
+//! - A record outlives the name of its node. A primary stays while there are ids or notes of a node that the controller lacks.
 //! - Nothing is kept about a primary that is gone.
 //!
 //! # Assumptions

@@ -21,6 +21,12 @@ pub(super) struct Note {
     /// The id of the record before it. Once another id is kept, the attempt has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) after: Option<String>,
+    /// Where the node keeps its ids: a field of the status, or a kind of objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) place: Option<String>,
+    /// The node's name at that time, which is part of the token, if it has another one now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) node: Option<String>,
 }
 
 impl Note {
@@ -40,6 +46,25 @@ impl Notes {
     /// The note of one record.
     pub(super) fn get(&self, node: &str, key: &str) -> Option<&Note> {
         self.0.get(node)?.get(key)
+    }
+
+    /// Whether there are any of this node.
+    pub(super) fn has(&self, node: &str) -> bool {
+        self.0.contains_key(node)
+    }
+
+    /// The nodes that have noted creates of records whose ids are kept in this place.
+    pub(super) fn nodes_in(&self, place: &str) -> impl Iterator<Item = &String> {
+        let is_here = move |note: &Note| note.place.as_deref() == Some(place);
+        self.0.iter().filter(move |(_, notes)| notes.values().any(is_here)).map(|(node, _)| node)
+    }
+
+    /// The notes of that node are those of another one from now on.
+    pub(super) fn pass_on(&mut self, from: &str, to: &str) {
+        for (key, mut note) in self.0.remove(from).unwrap_or_default() {
+            note.node.get_or_insert_with(|| from.to_owned());
+            self.0.entry(to.to_owned()).or_default().entry(key).or_insert(note);
+        }
     }
 
     /// The first moment from this one on at which no attempt was started: a person identifies an attempt by it.
@@ -87,7 +112,7 @@ mod tests {
         let mut notes = Notes::default();
         let begin: Timestamp = "2026-01-01T00:00:00Z".parse().expect("a time");
         for (node, key) in [("account", ""), ("hosts", "a"), ("hosts", "b")] {
-            let note = Note { begun: notes.free(begin).to_string(), after: None };
+            let note = Note { begun: notes.free(begin).to_string(), after: None, place: None, node: None };
             notes.put(node, key, note, &BTreeMap::new());
         }
         let begun = |node, key| notes.get(node, key).map(|note| note.begun.as_str());

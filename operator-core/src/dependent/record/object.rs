@@ -49,6 +49,9 @@ fn read_entry(name: String, text: String) -> (String, String) {
     hashed.and_then(|text| serde_json::from_str(text).ok()).unwrap_or((name, text))
 }
 
+/// Ids by the keys of their records; that of the only one is empty.
+pub(super) type Ids = BTreeMap<String, String>;
+
 /// An object with ids.
 pub(super) trait Keeps: KubeObject<DynamicType: Default> {
     fn keeping(ids: BTreeMap<String, String>) -> Self;
@@ -89,8 +92,9 @@ pub(super) struct IdObject {
 impl IdObject {
     /// Objects of type `K`.
     pub(super) fn of<K: Keeps>(several: bool) -> Arc<Self> {
+        let settings = ObjectSettings::<K> { keeps_ids: true, ..ObjectSettings::new(Arc::from("")) };
         Arc::new(Self {
-            managed: ObjectSettings::<K>::new(Arc::from("")).finish(K::DynamicType::default()),
+            managed: settings.finish(K::DynamicType::default()),
             make: |ids| Box::new(K::keeping(ids)),
             read: |object| object.typed_ref::<K>().map(K::ids),
             several,
@@ -110,11 +114,78 @@ impl IdObject {
     /// The ids, by key; none if the primary has no such object.
     pub(super) fn written(&self, asked: Asked<'_>) -> Result<BTreeMap<String, String>, BoxError> {
         let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-        let key = ObjectKey::in_meta(self.draft(&own, BTreeMap::new())?.meta());
-        let Some(known) = own.actual(&key).map_err(Error::boxed)? else { return Ok(BTreeMap::new()) };
-        drop(known);
+        match self.found(&own)? {
+            Some(found) => self.ids_in(asked, &*found),
+            None => Ok(BTreeMap::new()),
+        }
+    }
+
+    /// The objects of nodes that the controller no longer has: the node, as its label names it, and the ids.
+    pub(super) fn former(&self, asked: Asked<'_>) -> Result<BTreeMap<String, Ids>, BoxError> {
+        let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+        let former = own.of_former_nodes().map_err(Error::boxed)?.into_iter();
+        former.map(|(node, object)| Ok((node, self.ids_in(asked, &*object)?))).collect()
+    }
+
+    /// The fields of the status with ids that no present node keeps there, with the keys in them. One record has one such field.
+    pub(super) fn former_fields(&self, asked: Asked<'_>) -> Vec<(String, String)> {
+        let paths = asked.context.fields_of_former_records();
+        let is_known = self.several || paths.len() == 1;
+        let split = |mut path: Vec<String>| {
+            let key = if self.several { path.pop().unwrap_or_default() } else { String::new() };
+            let field = path.join(".");
+            let named = [field.as_str(), &key].join(".");
+            asked
+                .context
+                .remembered()
+                .lock()
+                .note_records_of(&format!("`status.{}`", named.trim_end_matches('.')));
+            (field, key)
+        };
+        paths.into_iter().filter(|_| is_known).map(split).collect()
+    }
+
+    /// Whether what former nodes have left could be another node's as well.
+    pub(super) fn has_rivals(&self, asked: Asked<'_>) -> Result<bool, BoxError> {
+        let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+        own.has_rivals().map_err(Error::boxed)
+    }
+
+    /// Makes the object of a former node the node's own. It keeps its name.
+    pub(super) async fn take_over(&self, asked: Asked<'_>, former: &str) -> Result<(), BoxError> {
+        let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+        for (node, object) in own.of_former_nodes().map_err(Error::boxed)? {
+            if node == former {
+                let desired = self.draft(&own, self.ids_in(asked, &*object)?, Some(&*object))?;
+                own.bring_about(&*desired, Some(object)).await.map_err(Error::boxed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the first id can be written.
+    ///
+    /// # Errors
+    /// If the server would refuse the object, or one of its name belongs to somebody else.
+    pub(super) async fn try_out(&self, asked: Asked<'_>) -> Result<(), BoxError> {
+        let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+        if self.found(&own)?.is_some() {
+            return Ok(());
+        }
+        let sample = BTreeMap::from([(String::new(), "an-id".to_owned())]);
+        own.try_out(&*self.draft(&own, sample, None)?).await.map_err(Error::boxed)
+    }
+
+    /// The object of the node, which its mark shows, whatever its name; or its name, if it has lost the labels.
+    fn found(&self, own: &OfPrimary<'_>) -> Result<Option<AnyObject>, BoxError> {
+        let key = ObjectKey::in_meta(self.draft(own, Ids::new(), None)?.meta());
+        let named = own.actual(&key).map_err(Error::boxed)?;
+        Ok(own.removable().map_err(Error::boxed)?.pop().or(named))
+    }
+
+    fn ids_in(&self, asked: Asked<'_>, object: &dyn Object) -> Result<Ids, BoxError> {
         let source = self.managed.source(asked.context).map_err(Error::boxed)?;
-        let known = source.get(&key).map_err(operations::Error::from)?;
+        let known = source.get(&ObjectKey::in_meta(object.meta())).map_err(operations::Error::from)?;
         let ids = known.and_then(|known| (self.read)(&*known)).unwrap_or_default();
         Ok(match self.several {
             true => ids.into_iter().map(|(name, text)| read_entry(name, text)).collect(),
@@ -125,21 +196,21 @@ impl IdObject {
     /// Writes an id, or removes it.
     pub(super) async fn keep(&self, asked: Asked<'_>, key: &str, id: Option<&str>) -> Result<(), BoxError> {
         let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-        let mut ids = match self.several {
-            true => self.written(asked)?,
-            false => BTreeMap::new(),
+        let there = self.found(&own)?;
+        let mut ids = match (&there, self.several) {
+            (Some(there), true) => self.ids_in(asked, &**there)?,
+            _ => Ids::new(),
         };
-        let key = if self.several { key } else { ONLY };
         match id {
             Some(id) => drop(ids.insert(key.to_owned(), id.to_owned())),
             None => drop(ids.remove(key)),
         }
         let is_empty = ids.is_empty();
-        if self.several {
-            ids = ids.iter().map(|(key, id)| entry(key, id)).collect();
-        }
-        let desired = self.draft(&own, ids)?;
-        let there = own.there(&ObjectKey::in_meta(desired.meta())).map_err(Error::boxed)?;
+        let desired = self.draft(&own, ids, there.as_deref())?;
+        let there = match there {
+            Some(there) => Some(there),
+            None => own.there(&ObjectKey::in_meta(desired.meta())).map_err(Error::boxed)?,
+        };
         match (is_empty, there) {
             (true, Some(object)) => own.remove(&object).await.map(drop).map_err(Error::boxed)?,
             (true, None) => {}
@@ -148,8 +219,18 @@ impl IdObject {
         Ok(())
     }
 
-    fn draft(&self, own: &OfPrimary<'_>, ids: BTreeMap<String, String>) -> Result<AnyObject, BoxError> {
-        let mut draft = (self.make)(ids);
+    /// The object with these ids, under the name of the one that is `there`.
+    fn draft(
+        &self,
+        own: &OfPrimary<'_>,
+        ids: Ids,
+        there: Option<&dyn Object>,
+    ) -> Result<AnyObject, BoxError> {
+        let mut draft = (self.make)(match self.several {
+            true => ids.iter().map(|(key, id)| entry(key, id)).collect(),
+            false => ids.into_values().map(|id| (ONLY.to_owned(), id)).collect(),
+        });
+        draft.meta_mut().name = there.and_then(|there| there.meta().name.clone());
         own.completed(&mut *draft, true).map_err(Error::boxed)?;
         own.marked(draft).map_err(Error::boxed)
     }

@@ -1,6 +1,6 @@
 //! One record in one run: carries out the steps.
 
-mod notes;
+pub(super) mod notes;
 
 use std::{future::Future, sync::Arc};
 
@@ -140,6 +140,16 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
         self.of.system.call(self.record(), kind, wall, is_not_made, call).await
     }
 
+    /// The token of the record, and those that it had under former names of its node.
+    fn tokens(&self) -> Vec<Token> {
+        let uid = self.context.any().run().uid.as_str();
+        let noted = self.start.notes.get(self.asked.node, self.key).and_then(|note| note.node.as_ref());
+        let former = self.start.former.iter().chain(noted).map(|node| Token::of(uid, node, self.key));
+        let mut all: Vec<_> = former.chain([self.token.clone()]).collect();
+        all.dedup();
+        all
+    }
+
     fn is_alike(&self, actual: &E::Resource) -> bool {
         self.want.is_none_or(|want| self.of.external.matches(actual, want))
     }
@@ -216,14 +226,17 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     }
 
     async fn search(&mut self) -> Result<(), BoxError> {
-        let found = self.call(CallKind::Find, self.of.external.find(&self.token)).await;
-        let mut found = match found.map_err(CallError::boxed)? {
-            Searched::NotSearchable => {
-                self.facts.search = Search::Impossible;
-                return Ok(());
+        let mut found = Vec::new();
+        for token in self.tokens() {
+            let searched = self.call(CallKind::Find, self.of.external.find(&token)).await;
+            match searched.map_err(CallError::boxed)? {
+                Searched::NotSearchable => {
+                    self.facts.search = Search::Impossible;
+                    return Ok(());
+                }
+                Searched::Records(more) => found.extend(more),
             }
-            Searched::Records(found) => found,
-        };
+        }
         // A record that is known to be gone may still be shown for a while.
         found.retain(|(id, _)| self.facts.id.as_ref().is_none_or(|(gone, _)| gone != id));
         match found.len() {
@@ -255,7 +268,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
 
     async fn create(&mut self) -> Result<(), BoxError> {
         let Some(want) = self.want else { return Ok(()) };
-        self.of.try_out(self.facts.several, self.context.any()).await?;
+        self.of.try_out(self.asked).await?;
         // Before the call, because it may be dropped at any time.
         let before = self.known(|known| {
             // A record that is created now may be shown as late as any before it.
@@ -341,7 +354,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
                 let begun = note.map(|note| note.begun.clone()).unwrap_or_default();
                 let names = self.context.any().shared().marks.names();
                 Error::InDoubt {
-                    token: self.token.clone(),
+                    token: self.tokens().swap_remove(0),
                     place: self.of.ids.place(),
                     annotation: Arc::from(names.forget_attempt()),
                     begun,
@@ -365,6 +378,6 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
 }
 
 /// Whether the other system has said that it created nothing.
-fn is_not_made(error: &BoxError) -> bool {
+pub(super) fn is_not_made(error: &BoxError) -> bool {
     with_sources(&**error).any(|error| error.is::<NotMade>())
 }

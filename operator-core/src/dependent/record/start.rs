@@ -11,4 +11,6 @@ pub(super) struct Start {
     pub(super) notes: Notes,
     /// The attempt that a person wants to be forgotten.
     pub(super) forgotten: Option<String>,
+    /// The former names of the node: records may have been created under them.
+    pub(super) former: Vec<String>,
 }

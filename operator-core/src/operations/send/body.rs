@@ -45,19 +45,19 @@ const OF_THE_SERVER: [&str; 6] = [
 
 /// A primary as the body of a server-side apply: without its status and what only the server sets. The finalizers are
 /// exactly `finalizer`: without it the apply would give it up, and those of others, which the caller's copy may
-/// contain, must not become ours. `done_jobs` is an annotation that the framework writes itself: an apply would own it,
-/// and the next one drop it.
+/// contain, must not become ours. `own` are the annotations that the framework writes itself: an apply would own them, and
+/// the next one drop them, or put an older state back.
 pub(in crate::operations) fn applied_primary(
     primary: &dyn Object,
     kind: &ResourceType,
     key: &ObjectKey,
     finalizer: Option<&str>,
-    done_jobs: &str,
+    own: [&str; 3],
 ) -> Result<Value, Error> {
     let mut body = plain(primary, kind)?;
     let metadata = &mut body["metadata"];
     if let Some(annotations) = metadata["annotations"].as_object_mut() {
-        annotations.remove(done_jobs);
+        annotations.retain(|name, _| !own.contains(&&**name));
         if annotations.is_empty() {
             metadata["annotations"] = Value::Null;
         }
@@ -78,7 +78,7 @@ pub(in crate::operations) fn applied_part(
     kind: &ResourceType,
     key: &ObjectKey,
     finalizer: Option<&str>,
-    done_jobs: &str,
+    own: [&str; 3],
 ) -> Result<Value, Error> {
     let wrong = |what: String| Error::PartialApply { kind: kind.clone(), key: key.clone(), what };
     if !part.is_object() {
@@ -114,7 +114,7 @@ pub(in crate::operations) fn applied_part(
     }
     let metadata = &mut part["metadata"];
     if let Some(annotations) = metadata["annotations"].as_object_mut() {
-        annotations.remove(done_jobs);
+        annotations.retain(|name, _| !own.contains(&&**name));
     }
     for of_the_server in OF_THE_SERVER {
         metadata[of_the_server] = Value::Null;
@@ -198,25 +198,21 @@ pub(in crate::operations) fn plain(object: &dyn Object, kind: &ResourceType) -> 
     Ok(body)
 }
 
-/// Sets that annotation in `to` to its value in `from`, so that a change from the one to the other doesn't include it.
-pub(in crate::operations) fn keep_annotation(from: &Value, to: &mut Value, name: &str) {
-    let Some(annotations) = from["metadata"]["annotations"].as_object() else {
-        if let Some(annotations) = to["metadata"]["annotations"].as_object_mut() {
-            annotations.remove(name);
+/// Sets these annotations in `to` to their values in `from`, so that a change from the one to the other doesn't include them.
+pub(in crate::operations) fn keep_annotations(from: &Value, to: &mut Value, names: [&str; 3]) {
+    let before = from["metadata"]["annotations"].as_object();
+    let kept = |name: &&str| Some(((*name).to_owned(), before?.get(*name)?.clone()));
+    let kept: Map<String, Value> = names.iter().filter_map(kept).collect();
+    if to["metadata"].get("annotations").is_none_or(Value::is_null) {
+        if before.is_none() {
+            return;
         }
-        return;
-    };
-    let kept = annotations.get(name);
-    let to = &mut to["metadata"]["annotations"];
-    if to.is_null() {
         // Without any, all would go.
-        *to = json!({});
+        to["metadata"]["annotations"] = json!({});
     }
-    if let Some(annotations) = to.as_object_mut() {
-        match kept {
-            Some(value) => drop(annotations.insert(name.to_owned(), value.clone())),
-            None => drop(annotations.remove(name)),
-        }
+    if let Some(annotations) = to["metadata"]["annotations"].as_object_mut() {
+        annotations.retain(|name, _| !names.contains(&&**name));
+        annotations.extend(kept);
     }
 }
 

@@ -350,6 +350,10 @@ impl Target<'_> {
             };
             let live = self.own_after(&error).await?;
             if lock.is_none() || intent.is_strict(mode) || !error.is_outdated() {
+                // The caller makes it again from this state.
+                if let Some(live) = live {
+                    self.remember(live);
+                }
                 return Err(error);
             }
             match live {
@@ -411,7 +415,7 @@ impl Target<'_> {
             let Some(live) = live.filter(|live| live.meta().uid == base.meta().uid) else {
                 return Err(error);
             };
-            base = live;
+            base = if self.is_own_primary { self.remember(live) } else { live };
         }
         Err(self.contended())
     }

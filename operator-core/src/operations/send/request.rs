@@ -11,10 +11,13 @@ use futures::{FutureExt, future::BoxFuture};
 use http::{Method, Request, StatusCode, header};
 use kube::client::Body;
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use super::body;
 use crate::operations::{
     error::{Error, PATCH},
+    matcher::Part,
+    primary::{at, put_at},
     undeclared::Undeclared,
 };
 use crate::{
@@ -174,7 +177,7 @@ impl Writer {
             .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))
     }
 
-    /// `option` is added to the parameters of a JSON patch or a creation.
+    /// `option` is added to the parameters of a creation, an apply, or a JSON patch.
     fn request(&self, write: &WriteRequest<'_>, option: &str) -> Result<Request<Body>, Error> {
         let object = write.kind.object_path(write.key).ok_or_else(|| invalid_name(write.kind, write.key))?;
         let collection = write.kind.collection_path(write.key.namespace());
@@ -190,7 +193,7 @@ impl Writer {
             Verb::Update => (Method::PUT, format!("{}?fieldManager={manager}", object()), "application/json"),
             Verb::Apply => (
                 Method::PATCH,
-                format!("{}?force=true&fieldManager={manager}", object()),
+                format!("{}?force=true&fieldManager={manager}{option}", object()),
                 "application/apply-patch+yaml",
             ),
             Verb::JsonPatch => (
@@ -215,6 +218,12 @@ impl Writer {
     }
 }
 
+/// The field manager of the ids and notes that a controller with this field manager writes.
+pub(crate) fn records_manager(field_manager: &str) -> String {
+    // A field manager has 128 characters at most.
+    format!("{field_manager:.120}-records")
+}
+
 /// The run that writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WritingRun<'c> {
@@ -226,8 +235,8 @@ pub(crate) struct WritingRun<'c> {
     pub(crate) is_cleanup: bool,
     /// The controller's finalizer, if it uses one.
     pub(crate) finalizer: Option<&'c str>,
-    /// The annotation of the primary that records its Jobs: the framework's, not the reconciler's.
-    pub(crate) done_jobs: &'c str,
+    /// The annotations of the primary that are the framework's, not the reconciler's.
+    pub(crate) own_annotations: [&'c str; 3],
     /// The fields of the primary's status that the framework writes itself: not a status function's either.
     pub(crate) own_fields: &'c [Arc<str>],
     /// What its writes find out about the primary.
@@ -243,6 +252,30 @@ impl WritingRun<'_> {
     /// Sends a write, once, and records what its error says about the primary.
     pub(in crate::operations) async fn send(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         self.noted(self.writer.send(self.key, write).await)
+    }
+
+    /// Sets what is the framework's on the primary to what it is in `from`: `to` is what user code makes of `from`.
+    pub(in crate::operations) fn keep_own(&self, part: Part, from: &Value, to: &mut Value) {
+        if part == Part::Object {
+            body::keep_annotations(from, to, self.own_annotations);
+            let is_ours = |name: &Value| name.as_str().is_some() && name.as_str() == self.finalizer;
+            let ours = |of: &Value| {
+                of["metadata"]["finalizers"]
+                    .as_array()
+                    .and_then(|all| all.iter().find(|name| is_ours(name)).cloned())
+            };
+            if let (Some(ours), None) = (ours(from), ours(to)) {
+                let mut all = to["metadata"]["finalizers"].as_array().cloned().unwrap_or_default();
+                all.push(ours);
+                to["metadata"]["finalizers"] = all.into();
+            }
+        }
+        for field in self.own_fields.iter().filter(|_| part == Part::Status) {
+            let kept = at(&from["status"], field).cloned();
+            if kept.is_some() || at(&to["status"], field).is_some() {
+                put_at(&mut to["status"], field, kept);
+            }
+        }
     }
 
     /// Records what an error says about the primary.

@@ -1,6 +1,10 @@
 //! The part of the marks that is the same for all objects of a controller, and the nodes that it has.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    any::TypeId,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{MarkNames, label_value};
 use crate::resource::ResourceType;
@@ -48,7 +52,7 @@ impl ControllerMarks {
         std::iter::once(&*self.controller).chain(self.former.iter().map(String::as_str))
     }
 
-    /// The nodes that write objects in the cluster.
+    /// The nodes that write.
     pub(crate) fn nodes(&self) -> &Nodes {
         &self.nodes
     }
@@ -69,24 +73,56 @@ type Kind = (String, String);
 
 /// The nodes of a controller that write, by the values of their labels, with the kinds of what they write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Nodes(BTreeMap<String, BTreeSet<Kind>>);
+pub(crate) struct Nodes {
+    objects: BTreeMap<String, BTreeSet<Kind>>,
+    /// Those whose records are in other systems, with the Rust types of the records' declarations.
+    records: BTreeMap<String, TypeId>,
+    /// The fields of the primary's status with the ids of records.
+    fields: BTreeSet<Arc<str>>,
+}
 
 impl Nodes {
+    /// Adds a node of records, with the field of the status that keeps the ids.
+    pub(crate) fn add_records(&mut self, node: &str, of: TypeId, field: Option<&Arc<str>>) {
+        self.records.insert(label_value(node), of);
+        self.fields.extend(field.cloned());
+    }
+
+    /// Whether a node keeps ids at this path in the status.
+    pub(crate) fn keeps_ids_in(&self, path: &str) -> bool {
+        let rest = |field: &Arc<str>| {
+            path.strip_prefix(&**field).map(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.fields.iter().any(|field| rest(field) == Some(true))
+    }
+
     /// Whether there is a node with that label's value.
     pub(crate) fn has(&self, value: &str) -> bool {
-        self.0.contains_key(value)
+        self.objects.contains_key(value) || self.records.contains_key(value)
+    }
+
+    /// Whether there is one with that label's value whose records are in another system.
+    pub(crate) fn has_records(&self, value: &str) -> bool {
+        self.records.contains_key(value)
+    }
+
+    /// The labels' values of the nodes whose records are declared by the same type as those of this one, and of no other.
+    pub(crate) fn alike<'n>(&'n self, value: &'n str) -> impl Iterator<Item = &'n str> {
+        let of = self.records.get(value);
+        let others = self.records.iter().filter(move |(name, other)| *name != value && Some(*other) == of);
+        others.map(|(name, _)| name.as_str())
     }
 
     /// Whether there is one with that label's value that writes this kind. If a node makes another kind than in an
     /// earlier version, the objects it made then belong to a former node.
     pub(crate) fn has_of(&self, value: &str, kind: &ResourceType) -> bool {
         let is_it = |of: &Kind| (&*of.0, &*of.1) == (kind.group(), kind.kind());
-        self.0.get(value).is_some_and(|kinds| kinds.iter().any(is_it))
+        self.objects.get(value).is_some_and(|kinds| kinds.iter().any(is_it))
     }
 
     /// The labels' values of those that write this kind.
     pub(crate) fn of_kind(&self, kind: &ResourceType) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str).filter(|node| self.has_of(node, kind))
+        self.objects.keys().map(String::as_str).filter(|node| self.has_of(node, kind))
     }
 }
 
@@ -94,7 +130,7 @@ impl<'k, N: AsRef<str>> FromIterator<(N, &'k ResourceType)> for Nodes {
     fn from_iter<I: IntoIterator<Item = (N, &'k ResourceType)>>(nodes: I) -> Self {
         let mut all = Self::default();
         for (name, kind) in nodes {
-            let kinds = all.0.entry(label_value(name.as_ref())).or_default();
+            let kinds = all.objects.entry(label_value(name.as_ref())).or_default();
             kinds.insert((kind.group().to_owned(), kind.kind().to_owned()));
         }
         all

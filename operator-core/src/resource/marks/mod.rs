@@ -12,6 +12,7 @@
 //! - A node removes only objects that this node of this controller has written for this very primary, under the
 //!   object's own name: a copy, an object with inherited labels and one whose labels were edited have no mark that
 //!   fits.
+//! - Only nodes of records have anything to do with the objects that keep their ids.
 //! - The same controller, node, primary and object always get the same marks, in each version of the library.
 //!
 //! # Assumptions

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::{Value, json};
 
 /// The keys of the labels and of the annotation that show which node and primary an object belongs to.
 ///
@@ -67,6 +68,20 @@ impl MarkNames {
             .iter()
             .all(|key| label(desired, key) == label(actual, key))
             && mark(desired) == mark(actual)
+    }
+
+    /// The labels among the marks of an object with this metadata.
+    pub(super) fn labels_in(&self, meta: &ObjectMeta) -> Value {
+        let all = [&self.controller, &self.node, &self.owner];
+        let labels = all
+            .iter()
+            .map(|key| ((***key).to_owned(), meta.labels.as_ref().and_then(|all| all.get(&***key))));
+        Value::Object(labels.map(|(key, value)| (key, json!(value))).collect())
+    }
+
+    /// The annotations of a primary that the framework writes itself: not a reconciler's, whatever it writes.
+    pub(crate) fn of_primaries(&self) -> [&str; 3] {
+        [&self.done_jobs, &self.attempts, &self.forget_attempt]
     }
 
     /// The annotation of the object with this metadata that is never valid on a copy of the object.

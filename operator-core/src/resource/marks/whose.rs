@@ -1,6 +1,7 @@
 //! The decision.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{ControllerMarks, names::split_mark, value::digits};
@@ -39,6 +40,8 @@ pub(crate) struct Marks<'a> {
     pub(crate) owner_value: String,
     /// Whether the reconciler calls the dependent in addition to the declared ones.
     pub(crate) beside: bool,
+    /// Whether its objects keep the ids of records: nothing else may write or remove such objects.
+    pub(crate) keeps_ids: bool,
     pub(crate) owner: ObjectKey,
     pub(crate) owner_type: &'a ResourceType,
     pub(crate) uid: &'a str,
@@ -82,11 +85,14 @@ impl Marks<'_> {
             }
             return match node {
                 Some(node) if node == self.node && is_our_controller => {
-                    Whose::Mine { removable: self.is_removable(meta, node) }
+                    let removable = self.is_removable(meta, node);
+                    let is_others = !removable && self.holds_ids_of_others(meta, node);
+                    if is_others { Whose::Foreign } else { Whose::Mine { removable } }
                 }
                 Some(node) if node != self.node => {
-                    let is_former = is_our_controller && !self.of.nodes.has_of(node, self.kind);
-                    if wanted && is_former { Whose::OfFormerNode } else { Whose::Foreign }
+                    let is_former = is_our_controller && !self.is_declared(node);
+                    let is_free = wanted && is_former && !self.holds_ids_of_others(meta, node);
+                    if is_free { Whose::OfFormerNode } else { Whose::Foreign }
                 }
                 _ if wanted && self.has_written(meta) => Whose::Mine { removable: false },
                 _ => Whose::Foreign,
@@ -117,10 +123,55 @@ impl Marks<'_> {
             && self.found_mark(meta) == mark.as_deref()
     }
 
-    /// The node that has made it for this primary, if the controller no longer has such a node of this kind.
+    /// The node that has made it for this primary, and nothing else.
+    pub(crate) fn maker<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
+        self.label(meta, &self.of.names.node).filter(|node| self.is_removable(meta, node))
+    }
+
+    /// The same if the controller no longer has such a node of this kind.
     pub(crate) fn former_node<'m>(&self, meta: &'m ObjectMeta) -> Option<&'m str> {
-        let node = self.label(meta, &self.of.names.node)?;
-        (!self.of.nodes.has_of(node, self.kind) && self.is_removable(meta, node)).then_some(node)
+        let node = self.label(meta, &self.of.names.node).filter(|node| !self.is_declared(node))?;
+        self.is_removable(meta, node).then_some(node)
+    }
+
+    /// Whether the controller has a node with that label's value that makes such objects.
+    fn is_declared(&self, node: &str) -> bool {
+        if self.keeps_ids { self.of.nodes.has_records(node) } else { self.of.nodes.has_of(node, self.kind) }
+    }
+
+    /// Whether the object, of the node with this label's value, keeps the ids of records and this node's objects don't.
+    fn holds_ids_of_others(&self, meta: &ObjectMeta, node: &str) -> bool {
+        let keeping = Marks { keeps_ids: true, ..self.clone() };
+        !self.keeps_ids && keeping.is_removable(meta, node)
+    }
+
+    /// The merge patch of the metadata by which an object with `actual` gets the marks, and the owner reference or mapping
+    /// annotations, of one that is desired with `desired`; `None` if it has them.
+    pub(crate) fn upkeep(&self, desired: &ObjectMeta, actual: &ObjectMeta) -> Option<Value> {
+        let names_us = |owner: &&OwnerReference| owner.uid == self.uid;
+        let owner = |meta: &ObjectMeta| meta.owner_references.iter().flatten().find(names_us).cloned();
+        let mapping = self.annotations.of(&self.owner, self.owner_type);
+        let mapped = |meta: &ObjectMeta, (key, value): &(String, String)| {
+            meta.annotations.as_ref().and_then(|all| all.get(key)).filter(|known| *known == value).cloned()
+        };
+        let (stands, wanted) = (self.of.names.stand_as(desired, actual), owner(desired));
+        let is_owned = owner(actual).is_some() == wanted.is_some();
+        let differs = |entry: &&(String, String)| mapped(actual, entry) != mapped(desired, entry);
+        if stands && is_owned && !mapping.iter().any(|entry| differs(&entry)) {
+            return None;
+        }
+        let annotations =
+            mapping.iter().filter(differs).map(|entry| (entry.0.clone(), json!(mapped(desired, entry))));
+        let mut metadata = json!({ "annotations": annotations.collect::<Map<_, _>>() });
+        if !stands {
+            metadata["labels"] = self.of.names.labels_in(desired);
+            metadata["annotations"][&*self.of.names.mark] = json!(self.of.names.mark_in(desired));
+        }
+        if !is_owned {
+            let others = actual.owner_references.iter().flatten().filter(|owner| owner.uid != self.uid);
+            metadata["ownerReferences"] = json!(others.chain(&wanted).collect::<Vec<_>>());
+        }
+        Some(json!({ "metadata": metadata }))
     }
 
     /// Whether a node that the controller has made it, according to its labels.
@@ -199,7 +250,11 @@ impl Marks<'_> {
             meta.name.as_deref().unwrap_or_default(),
         ];
         // An object that a reconciler makes beside its declared nodes is never taken for one of a former node.
-        let declared = if node == self.node && self.beside { "beside" } else { "node" };
+        let declared = match self.keeps_ids {
+            true => "ids",
+            false if node == self.node && self.beside => "beside",
+            false => "node",
+        };
         let mut hash = Sha256::new();
         for part in [controller, declared, node].iter().chain(owner).chain(&own) {
             // Each with its length: different lists of parts have different texts.

@@ -128,6 +128,7 @@ impl World {
             owner_value: label_value(uid),
             owner: self.owner.clone(),
             beside: false,
+            keeps_ids: false,
             owner_type: &self.owner_type,
             uid,
             kind: &self.kind,
@@ -318,6 +319,57 @@ fn what_a_reconciler_makes_beside_its_nodes_is_never_a_former_node_s() {
     beside.put_on(&mut meta);
     assert_eq!(beside.whose(&meta, false), Whose::Mine { removable: true });
     assert_eq!(world.marks("this", UID).former_node(&meta), None);
+}
+
+#[test]
+fn an_object_with_ids_is_of_a_node_of_records_alone() {
+    let mut world = World::new();
+    world.of.nodes.add_records("accounts", std::any::TypeId::of::<()>(), None);
+    let records = |node| Marks { keeps_ids: true, ..world.marks(node, UID) };
+    for maker in ["this", "former", "accounts"] {
+        let mut meta = ObjectMeta { name: Some("object".to_owned()), ..ObjectMeta::default() };
+        records(maker).put_on(&mut meta);
+        for node in ["this", "another"] {
+            assert_eq!(world.marks(node, UID).whose(&meta, true), Whose::Foreign, "{maker}, {node}");
+            assert_eq!(world.marks(node, UID).former_node(&meta), None, "{maker}, {node}");
+        }
+        let of_records = (maker != "accounts").then_some(maker);
+        assert_eq!(records("accounts").former_node(&meta), of_records);
+    }
+}
+
+#[test]
+fn upkeep_is_the_difference_to_what_is_declared_and_touches_nothing_else() {
+    let world = World::new();
+    let named = || ObjectMeta { name: Some("object".to_owned()), ..ObjectMeta::default() };
+    let reference = |uid: &str| OwnerReference { uid: uid.to_owned(), ..OwnerReference::default() };
+    let (mut owned, mut mapped) = (named(), named());
+    owned.owner_references = Some(vec![reference(UID)]);
+    mapped.annotations = Some(world.annotations.of(&world.owner, &world.owner_type).into_iter().collect());
+    for meta in [&mut owned, &mut mapped] {
+        world.marks("this", UID).put_on(meta);
+    }
+    let upkeep = |desired: &ObjectMeta, actual: &ObjectMeta| world.marks("this", UID).upkeep(desired, actual);
+    assert_eq!((upkeep(&owned, &owned), upkeep(&mapped, &mapped)), (None, None));
+    let with_more = |meta: &ObjectMeta| {
+        let mut meta = meta.clone();
+        meta.owner_references.get_or_insert_default().push(reference("theirs"));
+        meta.labels.get_or_insert_default().insert("their".to_owned(), "label".to_owned());
+        meta
+    };
+    assert_eq!(upkeep(&owned, &with_more(&owned)), None);
+    let to_mapped = upkeep(&mapped, &with_more(&owned)).expect("they differ");
+    let owners = to_mapped.pointer("/metadata/ownerReferences").and_then(serde_json::Value::as_array);
+    assert_eq!(owners.map(Vec::len), Some(1), "{to_mapped}");
+    assert!(to_mapped.pointer("/metadata/labels").is_none(), "{to_mapped}");
+    let to_owned = upkeep(&owned, &mapped).expect("they differ");
+    let annotations = to_owned.pointer("/metadata/annotations").and_then(serde_json::Value::as_object);
+    assert!(annotations.is_some_and(|all| !all.is_empty() && all.values().all(serde_json::Value::is_null)));
+    let marked = upkeep(&owned, &ObjectMeta { labels: None, annotations: None, ..owned.clone() });
+    assert_eq!(
+        marked.map(|patch| patch["metadata"]["labels"].as_object().map_or(0, |all| all.len())),
+        Some(3)
+    );
 }
 
 #[test]

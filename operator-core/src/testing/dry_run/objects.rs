@@ -80,6 +80,7 @@ pub(super) fn marked(
         node: label_value(node),
         owner_value: label_value(uid),
         beside: false,
+        keeps_ids: of.nodes().has_records(&label_value(node)),
         owner: key.clone(),
         owner_type,
         uid,

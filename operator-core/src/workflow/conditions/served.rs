@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The rights that the operator needs to find out what the cluster serves.
-fn to_watch_definitions() -> Access {
+pub(in crate::workflow) fn to_watch_definitions() -> Access {
     let resource_type = ResourceType::of::<CustomResourceDefinition>();
     Access { resource_type, subresource: None, verbs: vec!["list", "watch"] }
 }

@@ -18,10 +18,10 @@ use super::{
 use crate::workflow::{
     BuildError, Graph, NodeId, Outline,
     mermaid::{self, Class, Label},
-    run,
+    run::{self, pruning},
 };
 use crate::{
-    dependent::{self, AnyDependent, DependentSource, function},
+    dependent::{self, AnyDependent, Declaration, DependentSource, External, Records, function},
     reconciler::{AnyRun, Context, DataType, Run},
     resource::{Access, AnyObject, KubeObject},
     results::{NodeKey, NodeState, WorkflowResult},
@@ -50,6 +50,8 @@ pub(in crate::workflow) struct Declared {
     pub(in crate::workflow) endings: Vec<Ending>,
     /// Former nodes, of kinds that no other node writes.
     pub(in crate::workflow) retired: Vec<AnyDependent>,
+    /// Former nodes whose records were in other systems.
+    pub(in crate::workflow) retired_records: Vec<AnyDependent>,
     /// Whether the leftovers of such nodes are removed even if data is lost with them.
     pub(in crate::workflow) prunes_data: bool,
     pub(in crate::workflow) explicit: bool,
@@ -181,8 +183,14 @@ impl AnyWorkflow {
                 if node.activation.is_some() { &mut sources.conditional } else { &mut sources.always };
             needed.extend(node.dependent.event_sources());
         }
-        sources.always.extend(self.0.retired.iter().flat_map(AnyDependent::event_sources));
+        sources.conditional.extend(self.0.retired.iter().flat_map(AnyDependent::event_sources));
+        sources.always.extend(self.0.retired_records.iter().flat_map(AnyDependent::event_sources));
         sources
+    }
+
+    /// The former nodes whose records were in other systems.
+    pub(crate) fn retired_records(&self) -> impl Iterator<Item = (&str, &Arc<Declaration>)> {
+        self.0.retired_records.iter().map(|node| (node.name(), node.declaration()))
     }
 
     /// The data that its functions take, and the node of each.
@@ -208,7 +216,9 @@ impl AnyWorkflow {
     /// those of a former node, are deleted by nothing else.
     pub(crate) fn access(&self) -> Vec<Access> {
         let asks = self.0.nodes.iter().flat_map(|node| node.asks.iter().cloned());
-        let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(&self.0.retired);
+        let retired = self.0.retired.iter().chain(&self.0.retired_records);
+        let asks = asks.chain(pruning::asks(&self.0.retired));
+        let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(retired);
         asks.chain(dependents.flat_map(AnyDependent::access)).collect()
     }
 }
@@ -267,6 +277,7 @@ pub struct WorkflowBuilder<P: KubeObject> {
 pub(crate) struct AnyBuilder {
     pub(in crate::workflow) nodes: Vec<AnyNode>,
     retired: Vec<AnyDependent>,
+    retired_records: Vec<AnyDependent>,
     prunes_data: bool,
     explicit: bool,
     keeps_errors: bool,
@@ -305,6 +316,15 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// The same for a type that is known only at run time.
     pub fn retired_of_type<K: KubeObject>(mut self, node: &str, dynamic: K::DynamicType) -> Self {
         self.any.retired.push(dependent::retired::<K>(node, &dynamic));
+        self
+    }
+
+    /// Declares that an earlier version had a node of that name whose records were made by `external`: they are deleted.
+    /// Their ids are found in the status or in a ConfigMap, their tokens are searched, and notes of creates without an answer
+    /// wait for a person. Without this declaration, a primary with such ids or notes stays when it is deleted, and its run
+    /// fails. For ids that were kept in a Secret, keep the node, and let its `want` return nothing.
+    pub fn retired_records(mut self, node: &str, external: impl External<P>) -> Self {
+        self.any.retired_records.push(Records::<_, P>::former(external).declared(node.into()));
         self
     }
 
@@ -358,7 +378,7 @@ impl AnyBuilder {
     /// The checked declaration.
     pub(crate) fn build(self) -> Result<AnyWorkflow, BuildError> {
         static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
-        let Self { mut nodes, retired, prunes_data, explicit, keeps_errors } = self;
+        let Self { mut nodes, retired, retired_records, prunes_data, explicit, keeps_errors } = self;
         let Resolved { graph, names } = super::resolve(&nodes)?;
         for node in &mut nodes {
             if node.activation.is_some() {
@@ -380,6 +400,7 @@ impl AnyBuilder {
             nodes,
             endings,
             retired,
+            retired_records,
             prunes_data,
             explicit,
             keeps_errors,

@@ -13,7 +13,7 @@
 //! more is no longer watched, and a step waits only for the answer about its own node.
 
 mod part;
-mod pruning;
+pub(in crate::workflow) mod pruning;
 mod record;
 mod steps;
 #[cfg(test)]
@@ -36,10 +36,11 @@ use super::{
     plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
 };
 use crate::{
+    dependent::Objects,
     environment::Now,
     observe::Observation,
     reconciler::{AnyContext, ManagedWorkflow, Parted, Unfinished},
-    resource::AnyObject,
+    resource::{AnyObject, ObjectKey, ResourceType, label_value},
     results::{NodeKey, NodeState, Secondary, WorkflowError, WorkflowResult},
 };
 
@@ -336,6 +337,28 @@ impl ManagedWorkflow for AnyWorkflow {
             Some(node) => node.dependent.newest(of, context),
             None => of,
         }
+    }
+
+    fn wants(
+        &self,
+        kind: &ResourceType,
+        key: &ObjectKey,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> Vec<(String, Option<bool>)> {
+        let is_kind =
+            |objects: &Objects| (objects.kind.group(), objects.kind.kind()) == (kind.group(), kind.kind());
+        let of_kind = self.0.nodes.iter().filter(|node| {
+            let declaration = node.dependent.declaration();
+            declaration.outside.is_none()
+                && declaration.capabilities.can_write()
+                && declaration.objects.as_ref().is_some_and(is_kind)
+        });
+        let answers = of_kind.map(|node| (node, node.dependent.wants(key, primary, context)));
+        // A node that doesn't take part for now is never asked, and one that comes after others may wait for long.
+        let answers = answers
+            .filter(|(node, wants)| (node.activation.is_none() && node.after.is_empty()) || wants.is_some());
+        answers.map(|(node, wants)| (label_value(node.dependent.name()), wants)).collect()
     }
 
     fn is_explicit(&self) -> bool {

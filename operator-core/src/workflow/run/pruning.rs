@@ -7,11 +7,12 @@ use std::{
 };
 
 use crate::{
-    dependent::{Pruning, forget_departed},
+    dependent::{AnyDependent, Deletion, Pruning, forget_departed},
+    event_source::Claimant,
     reconciler::{AnyContext, BoxError},
-    resource::AnyObject,
+    resource::{Access, AnyObject, ResourceType},
     results::{NodeResult, NodeState, WorkflowResult},
-    workflow::declare::builder::Declared,
+    workflow::{Cluster, conditions::served::to_watch_definitions, declare::builder::Declared},
 };
 
 /// Its name in the result, if it fails.
@@ -28,14 +29,18 @@ pub(super) async fn prune(
         return;
     }
     if let Err(error) = try_to(workflow, primary, context, result).await {
-        result.add(NodeResult {
-            name: NAME.into(),
-            state: NodeState::Failed { error: error.to_string() },
-            reconciled: None,
-            conditions: BTreeMap::new(),
-            error: Some(Arc::new(error)),
-            unwanted: None,
-        });
+        result.add(failed(NAME, error));
+    }
+}
+
+fn failed(name: &str, error: BoxError) -> NodeResult {
+    NodeResult {
+        name: name.into(),
+        state: NodeState::Failed { error: error.to_string() },
+        reconciled: None,
+        conditions: BTreeMap::new(),
+        error: Some(Arc::new(error)),
+        unwanted: None,
     }
 }
 
@@ -43,7 +48,7 @@ async fn try_to(
     workflow: &Declared,
     primary: &AnyObject,
     context: &Arc<AnyContext>,
-    result: &WorkflowResult,
+    result: &mut WorkflowResult,
 ) -> Result<(), BoxError> {
     let pruning = Pruning { data: workflow.prunes_data };
     let mut sources = BTreeSet::new();
@@ -63,10 +68,55 @@ async fn try_to(
             node.dependent.prune(primary, context, pruning).await?;
         }
     }
-    for retired in &workflow.retired {
-        retired.prune(primary, context, pruning).await?;
+    for (index, retired) in workflow.retired.iter().enumerate() {
+        let claimant = Claimant { workflow: workflow.id, node: workflow.nodes.len() + index };
+        if is_shown(retired, claimant, context).await? {
+            retired.prune(primary, context, pruning).await?;
+        }
+    }
+    for retired in &workflow.retired_records {
+        if retired.remove(primary, context).await?.deletion == Deletion::Asked {
+            result.add(NodeResult {
+                state: NodeState::Deleting { reason: "its records are being deleted".to_owned() },
+                error: None,
+                ..failed(retired.name(), BoxError::from(""))
+            });
+        }
     }
     forget_departed(context).await
+}
+
+/// Whether the objects of a former node can be read. Its event source runs while the cluster serves the kind; otherwise nothing
+/// can be left of them. The primary is triggered when the source is synced.
+async fn is_shown(
+    retired: &AnyDependent,
+    claimant: Claimant,
+    context: &Arc<AnyContext>,
+) -> Result<bool, BoxError> {
+    let (sources, names) = (context.shared().sources.conditional(), retired.event_sources());
+    let mut names = names.iter().map(|source| source.declaration.name());
+    for kind in kinds(retired).filter(|kind| has_definition(kind)) {
+        if !Cluster::of(context).serves(kind).await? {
+            names.for_each(|name| sources.release(&name, context.primary_key(), claimant));
+            return Ok(false);
+        }
+    }
+    Ok(names.all(|name| sources.claim(&name, context.scope(), claimant).is_ok()))
+}
+
+fn kinds(retired: &AnyDependent) -> impl Iterator<Item = &ResourceType> {
+    retired.declaration().objects.iter().map(|objects| &objects.kind)
+}
+
+/// Whether it may be served by some clusters only. A group without a dot is Kubernetes' own.
+fn has_definition(kind: &ResourceType) -> bool {
+    kind.group().contains('.')
+}
+
+/// The rights that are needed to find out which of their kinds the cluster serves.
+pub(in crate::workflow) fn asks(retired: &[AnyDependent]) -> impl Iterator<Item = Access> {
+    let is_asked = retired.iter().flat_map(kinds).any(has_definition);
+    is_asked.then(to_watch_definitions).into_iter()
 }
 
 /// Whether a node has done all its work, so the objects it wants belong to it.

@@ -10,13 +10,31 @@ use crate::{
         },
         system::CallError,
     },
-    reconciler::BoxError,
+    reconciler::{AnyContext, BoxError},
     resource::{KubeObject, Object},
 };
 
+/// Changes the notes on the primary of the run.
+pub(in crate::dependent::record) async fn change_notes(
+    context: &AnyContext,
+    change: impl Fn(&mut Notes) + Send + Sync,
+) -> Result<(), BoxError> {
+    let annotation = context.shared().marks.names().attempts();
+    let writer = own_writer(context);
+    let mut change = |state: &dyn Object| {
+        let mut notes = Notes::of(state, annotation);
+        change(&mut notes);
+        notes.text()
+    };
+    let writer = primary_writer(context, &writer);
+    let _one_at_a_time = context.primary_writes().lock().await;
+    context.permitted(writer.change_annotation(annotation, &mut change)).await?;
+    Ok(())
+}
+
 impl<E: External<P>, P: KubeObject> One<'_, E, P> {
     pub(super) async fn note(&mut self) -> Result<(), BoxError> {
-        self.of.try_out(self.facts.several, self.context.any()).await?;
+        self.of.try_out(self.asked).await?;
         // The note would be in vain if the call isn't made.
         let checked = self.of.system.check(self.record(), self.context.wall_clock());
         checked.map_err(CallError::boxed)?;
@@ -31,7 +49,8 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
             // This write may be unanswered; the create is sent only after an answer.
             self.known(|known| known.unsent = Some(begun.clone()));
             let after = self.written().map(str::to_owned);
-            notes.put(self.asked.node, self.key, Note { begun, after }, &self.start.ids);
+            let note = Note { begun, after, place: self.of.ids.place_of_notes(), node: None };
+            notes.put(self.asked.node, self.key, note, &self.start.ids);
         })
         .await?;
         self.facts.noted = true;
@@ -39,18 +58,7 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
     }
 
     async fn change_notes(&self, change: impl Fn(&mut Notes) + Send + Sync) -> Result<(), BoxError> {
-        let context = self.context.any();
-        let annotation = context.shared().marks.names().attempts();
-        let writer = own_writer(context);
-        let mut change = |state: &dyn Object| {
-            let mut notes = Notes::of(state, annotation);
-            change(&mut notes);
-            notes.text()
-        };
-        let writer = primary_writer(context, &writer);
-        let _one_at_a_time = self.context.any().primary_writes().lock().await;
-        context.permitted(writer.change_annotation(annotation, &mut change)).await?;
-        Ok(())
+        change_notes(self.context.any(), change).await
     }
 
     /// There is no record, and none is wanted: the outcome of the attempt is known. Notes are deleted with their primary.

@@ -22,7 +22,11 @@ struct Meter(Arc<AtomicUsize>);
 
 impl Meter {
     fn node(&self) -> RecordNode<ConfigMap, OneOf<usize>> {
-        let declaration = Declaration { capabilities: CREATES, outside: true, ..Declaration::default() };
+        let declaration = Declaration {
+            capabilities: CREATES,
+            outside: Some(std::any::TypeId::of::<()>()),
+            ..Declaration::default()
+        };
         let meter = self.clone();
         RecordNode::of::<Self>(|name| AnyDependent::new(name, declaration, meter))
     }

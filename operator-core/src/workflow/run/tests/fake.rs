@@ -97,8 +97,12 @@ impl Fake {
 
     fn able(self, capabilities: Capabilities) -> Node {
         let (name, event_sources) = (self.name.clone(), self.sources.clone());
-        let declaration =
-            Declaration { capabilities, event_sources, outside: true, ..Declaration::default() };
+        let declaration = Declaration {
+            capabilities,
+            event_sources,
+            outside: Some(std::any::TypeId::of::<()>()),
+            ..Declaration::default()
+        };
         RecordNode::of::<Self>(|name| AnyDependent::new(name, declaration, self)).named(name)
     }
 

@@ -251,7 +251,15 @@ pub(super) fn whose(
             _ if controller.is_some() && !is_ours => allowed(Adoption::Always, "of another controller"),
             Some(of) if of == node.name && is_ours => Ok(()),
             Some(of) if of != node.name => {
-                match is_ours && version.node(of).is_none_or(|of| of.kind != node.kind) {
+                // What its node no longer wants, another one may have.
+                let name = object["metadata"]["name"].as_str().unwrap_or_default();
+                let gives_up = |of: &NodeOf| {
+                    let made = known.get(uid(object)).filter(|made| made.marks == marks(object));
+                    let wants =
+                        |spec: &Spec| of.wants(&primary.name, spec).iter().any(|wanted| wanted == name);
+                    made.is_some_and(|made| made.node == of.name) && !primary.spec.as_ref().is_some_and(wants)
+                };
+                match is_ours && version.node(of).is_none_or(|of| of.kind != node.kind || gives_up(of)) {
                     true => Ok(()),
                     false => allowed(Adoption::Always, "another node's"),
                 }
