@@ -7,15 +7,21 @@
 use json_patch::{Patch, PatchOperation};
 use serde_json::{Value, json};
 
-use crate::in_process::failure::Failure;
+use super::patch::form;
+use crate::in_process::{failure::Failure, go::json};
 
 /// Applies a patch.
 pub(super) fn apply(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
-    let operations: Value = serde_json::from_slice(patch)
+    let operations: Value = json::read(patch)
         .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
-    let Value::Array(operations) = operations else {
-        let message = "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
-        return Err(Failure::bad_request(message));
+    let operations = match operations {
+        Value::Array(operations) => operations,
+        Value::Null => Vec::new(),
+        other => {
+            let form = form(&other);
+            let why = format!("json: cannot unmarshal {form} into Go value of type []handlers.jsonPatchOp");
+            return Err(Failure::bad_request(format!("error decoding patch: {why}")));
+        }
     };
     let mut object = live.clone();
     for operation in operations {

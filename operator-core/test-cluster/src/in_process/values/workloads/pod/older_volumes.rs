@@ -12,7 +12,7 @@ use crate::in_process::values::{
 };
 
 /// A volume of one of the sources that aren't checked elsewhere.
-pub(super) fn check(errors: &mut Errors, path: &Path<'_>, of: &str, source: &Value) {
+pub(in crate::in_process::values) fn check(errors: &mut Errors, path: &Path<'_>, of: &str, source: &Value) {
     // Most ask for a few texts.
     let required: &[&str] = match of {
         "gitRepo" => &["repository"],
