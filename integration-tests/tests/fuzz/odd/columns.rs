@@ -29,15 +29,38 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         asks.push(Ask::new("POST", all.clone(), &object(&kind, &format!("o{number}"), spec)));
         asks.push(Ask::table(format!("{all}/o{number}?includeObject=None")));
     }
-    Story { definition: Some(definition(&kind, &schema, &json!({"additionalPrinterColumns": columns}))), asks }
+    Story {
+        definition: Some(definition(&kind, &schema, &json!({"additionalPrinterColumns": columns}))),
+        asks,
+    }
 }
 
 fn path(random: &mut Random) -> String {
     const WHOLE: [&str; 24] = [
-        ".spec.http[].hosts", ".spec.http[0].hosts[1]", ".spec.http[*].port", ".metadata.name", "$.spec.text", "@.spec.n",
-        ".spec['text']", ".spec['a\\.b']", ".spec.a\\.b", "{.spec.text}", "'text'", "\"te\\nxt\"", ".spec.list[-1]",
-        ".spec.list[0,2]", ".spec.list[::2]", ".spec.list[1:1]", "..port", ".spec.", "5", "true", ".spec.text} {.spec.n",
-        ".spec.http[?(@.port==81)].name", ".spec.http[?(@.on)].port", ".spec.http[?(@.name==\"x\")].hosts",
+        ".spec.http[].hosts",
+        ".spec.http[0].hosts[1]",
+        ".spec.http[*].port",
+        ".metadata.name",
+        "$.spec.text",
+        "@.spec.n",
+        ".spec['text']",
+        ".spec['a\\.b']",
+        ".spec.a\\.b",
+        "{.spec.text}",
+        "'text'",
+        "\"te\\nxt\"",
+        ".spec.list[-1]",
+        ".spec.list[0,2]",
+        ".spec.list[::2]",
+        ".spec.list[1:1]",
+        "..port",
+        ".spec.",
+        "5",
+        "true",
+        ".spec.text} {.spec.n",
+        ".spec.http[?(@.port==81)].name",
+        ".spec.http[?(@.on)].port",
+        ".spec.http[?(@.name==\"x\")].hosts",
     ];
     if random.chance(35) {
         return random.pick(&WHOLE).to_owned();
@@ -48,12 +71,19 @@ fn path(random: &mut Random) -> String {
     }
     for _ in 0..=random.below(3) {
         let part = match random.below(10) {
-            0..5 => format!(".{}", random.pick(&["text", "n", "ratio", "big", "yes", "none", "when", "soon", "list", "http", "map"])),
+            0..5 => format!(
+                ".{}",
+                random.pick(&[
+                    "text", "n", "ratio", "big", "yes", "none", "when", "soon", "list", "http", "map"
+                ])
+            ),
             5 => format!("[{}]", index(random)),
             6 => format!("[?({})]", filter(random)),
             7 => random.pick(&[".*", "[*]", "[]", "..", ".", " ", ",", "]", "$", "@"]).to_owned(),
             8 => format!("['{}']", random.pick(&["text", "hosts", "*", "", "x y"])),
-            _ => random.pick(&["|", "\\", "'", "\"x\"", "-1", "1.5", "range", "(", "{", "}", "[", "[?(", "\n"]).to_owned(),
+            _ => random
+                .pick(&["|", "\\", "'", "\"x\"", "-1", "1.5", "range", "(", "{", "}", "[", "[?(", "\n"])
+                .to_owned(),
         };
         path.push_str(&part);
     }
@@ -61,7 +91,9 @@ fn path(random: &mut Random) -> String {
 }
 
 fn index(random: &mut Random) -> String {
-    let number = |random: &mut Random| random.pick(&["", "0", "1", "2", "7", "-1", "-2", "x", "01", "99999999999999999999"]);
+    let number = |random: &mut Random| {
+        random.pick(&["", "0", "1", "2", "7", "-1", "-2", "x", "01", "99999999999999999999"])
+    };
     let mut index = number(random).to_owned();
     for _ in 0..random.below(3) {
         index.push(':');
@@ -74,8 +106,10 @@ fn index(random: &mut Random) -> String {
 }
 
 fn filter(random: &mut Random) -> String {
-    let left = random.pick(&["@.port", "@.name", "@.on", "@.hosts[0]", "@.hosts", "@", "@.x", ".port", "1", ""]);
+    let left =
+        random.pick(&["@.port", "@.name", "@.on", "@.hosts[0]", "@.hosts", "@", "@.x", ".port", "1", ""]);
     let operator = random.pick(&["==", "!=", "<", ">", "<=", ">=", "=", "===", "!", ""]);
-    let right = random.pick(&["80", "81", "\"x\"", "'x'", "true", "@.port", "80.0", "x", "", "\"x", "\")\"", "null"]);
+    let right =
+        random.pick(&["80", "81", "\"x\"", "'x'", "true", "@.port", "80.0", "x", "", "\"x", "\")\"", "null"]);
     if operator.is_empty() { left.to_owned() } else { format!("{left}{operator}{right}") }
 }

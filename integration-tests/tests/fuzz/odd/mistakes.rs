@@ -31,7 +31,8 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         let is_new = random.chance(55);
         asks.push(match random.below(4) {
             _ if is_new => {
-                body["metadata"]["name"] = json!(random.pick(&["new", "new", "Bad_Name", "", "a..b", &"x".repeat(260), "live"]));
+                body["metadata"]["name"] =
+                    json!(random.pick(&["new", "new", "Bad_Name", "", "a..b", &"x".repeat(260), "live"]));
                 if random.chance(15) {
                     body["metadata"]["generateName"] = json!(random.pick(&["ok-", "Bad_", "a/b"]));
                 }
@@ -55,7 +56,8 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
 fn spec(random: &mut Random) -> Value {
     let mut spec = json!({});
     if random.chance(70) {
-        spec["a"] = random.pick(&[json!("x"), json!("x"), json!(1), json!("long text"), json!(["x"]), Value::Null]);
+        spec["a"] =
+            random.pick(&[json!("x"), json!("x"), json!(1), json!("long text"), json!(["x"]), Value::Null]);
     }
     for (field, values) in [
         ("n", json!([1, -1, 9, "x", 1.5])),

@@ -119,7 +119,8 @@ const SORTS: &[Sort] = &[
 fn definition(kind: &str, spec: &Value, more: &Value) -> Value {
     let plural = format!("{}s", kind.to_lowercase());
     let schema = json!({"type": "object", "properties": {"spec": spec}});
-    let mut version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
+    let mut version =
+        json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
     for (field, value) in more.as_object().into_iter().flatten() {
         version[field] = value.clone();
     }
@@ -261,6 +262,9 @@ async fn what_is_written_in_the_field_is_answered_alike() -> anyhow::Result<()> 
         report.extend(different.into_iter().take(SHOWN).map(|line| format!("{}: {line}", sort.name)));
     }
     assert!(report.is_empty(), "the servers differ; ODD_SORTS selects a sort\n{}", report.join("\n"));
-    assert!(chosen.is_some() || setting("FUZZ_STORIES").is_some() || all > 1_000, "only {all} answers were compared");
+    assert!(
+        chosen.is_some() || setting("FUZZ_STORIES").is_some() || all > 1_000,
+        "only {all} answers were compared"
+    );
     Ok(())
 }

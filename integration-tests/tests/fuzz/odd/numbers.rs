@@ -51,13 +51,41 @@ pub(super) fn quantities(random: &mut Random, seed: &str) -> Story {
 
 fn amount(random: &mut Random) -> Value {
     let numbers = [
-        "1", "0", "00", "007", "+1", "-1", "5.", ".5", "0.5", "1.50", "1000", "1024", "1500", "123456789", "9223372036854775807",
-        "9223372036854775808", "1234567890123456789", "0.0000000001", "0.001", "1.000000001", "100000", ".", "", "1.2.3", "12345678901234567890.5",
-        "16", "8", "7", "1023", "1025",
+        "1",
+        "0",
+        "00",
+        "007",
+        "+1",
+        "-1",
+        "5.",
+        ".5",
+        "0.5",
+        "1.50",
+        "1000",
+        "1024",
+        "1500",
+        "123456789",
+        "9223372036854775807",
+        "9223372036854775808",
+        "1234567890123456789",
+        "0.0000000001",
+        "0.001",
+        "1.000000001",
+        "100000",
+        ".",
+        "",
+        "1.2.3",
+        "12345678901234567890.5",
+        "16",
+        "8",
+        "7",
+        "1023",
+        "1025",
     ];
     let suffixes = [
-        "", "", "m", "u", "n", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "E3", "e-3", "e+6", "e30", "e1",
-        "e2", "E", "e", "ki", "K", "mi", "i", "Zi", "B", "e1.5", "ee3", "e99", " ",
+        "", "", "m", "u", "n", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e3", "E3",
+        "e-3", "e+6", "e30", "e1", "e2", "E", "e", "ki", "K", "mi", "i", "Zi", "B", "e1.5", "ee3", "e99",
+        " ",
     ];
     let text = format!("{}{}", random.pick(&numbers), random.pick(&suffixes));
     match random.below(12) {
@@ -81,15 +109,33 @@ pub(super) fn numbers(random: &mut Random, seed: &str) -> Story {
     let config = format!("/apis/apps/v1/namespaces/{NAMESPACE}/controllerrevisions");
     let name = format!("c{seed}");
     let revision = |data: &str| {
-        format!("{{\"apiVersion\":\"apps/v1\",\"kind\":\"ControllerRevision\",\"metadata\":{{\"name\":\"{name}\"}},\"revision\":1,\"data\":{{\"x\":{data}}}}}")
+        format!(
+            "{{\"apiVersion\":\"apps/v1\",\"kind\":\"ControllerRevision\",\"metadata\":{{\"name\":\"{name}\"}},\"revision\":1,\"data\":{{\"x\":{data}}}}}"
+        )
     };
     let mut asks = vec![
         Ask::new("POST", format!("{path}?fieldManager=t"), &object(&kind, "one", &spec)),
         Ask::raw("POST", config.clone(), revision("1")),
     ];
     const FORMS: [&str; 18] = [
-        "1", "1.0", "1.00", "1e0", "2", "2.0", "1.5", "10e-1", "100", "1e2", "-0.0", "9007199254740993", "9007199254740993.0", "1e15",
-        "1e16", "9223372036854775807", "9223372036854775808", "1e21",
+        "1",
+        "1.0",
+        "1.00",
+        "1e0",
+        "2",
+        "2.0",
+        "1.5",
+        "10e-1",
+        "100",
+        "1e2",
+        "-0.0",
+        "9007199254740993",
+        "9007199254740993.0",
+        "1e15",
+        "1e16",
+        "9223372036854775807",
+        "9223372036854775808",
+        "1e21",
     ];
     for _ in 0..REQUESTS / 2 {
         let form = random.pick(&FORMS);
@@ -106,7 +152,11 @@ pub(super) fn numbers(random: &mut Random, seed: &str) -> Story {
             super::GROUP
         );
         asks.push(match random.below(5) {
-            0 | 1 => Ask::raw("MERGE", format!("{path}/one?fieldManager=m"), format!("{{\"spec\":{{\"{field}\":{value}}}}}")),
+            0 | 1 => Ask::raw(
+                "MERGE",
+                format!("{path}/one?fieldManager=m"),
+                format!("{{\"spec\":{{\"{field}\":{value}}}}}"),
+            ),
             2 => {
                 let patch = format!("[{{\"op\":\"add\",\"path\":\"/spec/{field}\",\"value\":{value}}}]");
                 Ask::raw("JSON", format!("{path}/one?fieldManager=j"), patch)

@@ -10,8 +10,11 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     let kind = format!("Owned{seed}");
     let is_custom = random.chance(50);
     let path = if is_custom { path_of(&kind) } else { format!("/api/v1/namespaces/{NAMESPACE}/configmaps") };
-    let (api_version, name_of) =
-        if is_custom { (format!("{GROUP}/v1"), kind.clone()) } else { ("v1".to_owned(), "ConfigMap".to_owned()) };
+    let (api_version, name_of) = if is_custom {
+        (format!("{GROUP}/v1"), kind.clone())
+    } else {
+        ("v1".to_owned(), "ConfigMap".to_owned())
+    };
     let mut asks = Vec::new();
     for number in 0..REQUESTS {
         let name = format!("s{seed}-{}", number % 3);
@@ -40,7 +43,8 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
 fn owners(random: &mut Random) -> Value {
     let owner = |random: &mut Random| {
         let name = random.pick(&["a", "b"]);
-        let mut owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": random.pick(&["u1", "u2"])});
+        let mut owner =
+            json!({"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": random.pick(&["u1", "u2"])});
         if random.chance(20) {
             owner["controller"] = random.pick(&[json!(true), json!(false), Value::Null]);
         }

@@ -21,7 +21,11 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
             2 => Ask::new("POST", format!("{path}?dryRun=All&fieldValidation=Strict"), &body),
             3 => {
                 let patch = json!({"spec": body["spec"]});
-                Ask::new("MERGE", format!("{path}/{name}?fieldManager=m&fieldValidation={validation}"), &patch)
+                Ask::new(
+                    "MERGE",
+                    format!("{path}/{name}?fieldManager=m&fieldValidation={validation}"),
+                    &patch,
+                )
             }
             _ => Ask::new("APPLY", format!("{path}/{name}?fieldManager=a&force=true"), &body),
         });
@@ -50,7 +54,8 @@ fn schema(random: &mut Random, depth: usize, is_object: bool) -> Value {
                 embedded["x-kubernetes-preserve-unknown-fields"] = true.into();
             }
             if random.chance(60) || embedded.get("x-kubernetes-preserve-unknown-fields").is_none() {
-                embedded["properties"] = json!({"spec": self::schema(random, depth.saturating_sub(1), false)});
+                embedded["properties"] =
+                    json!({"spec": self::schema(random, depth.saturating_sub(1), false)});
             }
             return embedded;
         }
@@ -58,7 +63,8 @@ fn schema(random: &mut Random, depth: usize, is_object: bool) -> Value {
             let mut properties = serde_json::Map::new();
             for name in NAMES.iter().take(3) {
                 if random.chance(70) {
-                    properties.insert((*name).to_owned(), self::schema(random, depth.saturating_sub(1), false));
+                    properties
+                        .insert((*name).to_owned(), self::schema(random, depth.saturating_sub(1), false));
                 }
             }
             json!({"type": "object", "properties": properties})
@@ -175,7 +181,10 @@ const FIELDS: &[(&str, &str)] = &[
     ("name", r#"["x", null, "a/b", "..", 1, "X Y", {}]"#),
     ("generateName", r#"["x-", null, "a%", ".", 1]"#),
     ("namespace", r#"["default", "", "Not_Valid", 5, []]"#),
-    ("creationTimestamp", r#"[null, "2024-01-01T00:00:00Z", "x", 5, "2024-01-01T00:00:00.5+01:00", "0001-01-01T00:00:00Z"]"#),
+    (
+        "creationTimestamp",
+        r#"[null, "2024-01-01T00:00:00Z", "x", 5, "2024-01-01T00:00:00.5+01:00", "0001-01-01T00:00:00Z"]"#,
+    ),
     ("deletionTimestamp", r#"[null, "2024-01-01T00:00:00Z", "2024-01-01t00:00:00z"]"#),
     ("deletionGracePeriodSeconds", r#"[null, 5, "x", 1.5]"#),
     ("generation", r#"[0, 3, -1, "x", 1.5]"#),
@@ -186,7 +195,10 @@ const FIELDS: &[(&str, &str)] = &[
         "ownerReferences",
         r#"[[], [{"apiVersion": "v1", "kind": "A", "name": "a", "uid": "u"}], null, [{}], [{"apiVersion": "v1", "kind": "Event", "name": "a", "uid": "u", "x": 1}], [1], [{"name": 1}], [{"controller": true, "kind": "A", "apiVersion": "a/b/c"}, {"controller": true, "kind": "B", "apiVersion": "v1", "name": "b", "uid": "v"}]]"#,
     ),
-    ("managedFields", r#"[[], null, [{"manager": "m", "operation": "Apply"}], [{"manager": "m"}], [{"operation": "Update", "fieldsType": "X"}], "x"]"#),
+    (
+        "managedFields",
+        r#"[[], null, [{"manager": "m", "operation": "Apply"}], [{"manager": "m"}], [{"operation": "Update", "fieldsType": "X"}], "x"]"#,
+    ),
     ("uid", r#"["u", "", 1, null]"#),
     ("resourceVersion", r#"["1", "", 1, null]"#),
     ("selfLink", r#"["/x", "", 1]"#),

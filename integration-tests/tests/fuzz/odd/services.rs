@@ -66,7 +66,8 @@ fn spec(random: &mut Random, pool: u64) -> Value {
         if random.chance(40) {
             spec["externalTrafficPolicy"] = json!("Local");
             if random.chance(60) {
-                spec["healthCheckNodePort"] = json!(random.pick(&[port(random, pool), 5, 0]));
+                let own = port(random, pool);
+                spec["healthCheckNodePort"] = json!(random.pick(&[own, 5, 0]));
             }
         }
         if random.chance(40) {
@@ -91,7 +92,8 @@ fn ports(random: &mut Random, pool: u64) -> Value {
     let mut ports = Vec::new();
     for number in 0..=random.below(3) {
         let protocol = random.pick(&["TCP", "TCP", "UDP"]);
-        let mut one = json!({"name": format!("p{number}"), "port": random.pick(&[80, 81, 53]), "protocol": protocol});
+        let mut one =
+            json!({"name": format!("p{number}"), "port": random.pick(&[80, 81, 53]), "protocol": protocol});
         if random.chance(55) {
             one["nodePort"] = json!(match random.below(8) {
                 0 => random.pick(&[5, 29_999, 32_768, 70_000]),
@@ -114,7 +116,9 @@ pub(super) fn given(service: &Value) -> String {
     };
     let ports: Vec<String> = spec["ports"].as_array().into_iter().flatten().map(shown).collect();
     let address = spec["clusterIP"].as_str().unwrap_or_default();
-    let known = ["10.96.2", "None", ""].iter().any(|begin| address.starts_with(begin) && (!begin.is_empty() || address.is_empty()));
+    let known = ["10.96.2", "None", ""]
+        .iter()
+        .any(|begin| address.starts_with(begin) && (!begin.is_empty() || address.is_empty()));
     let health = shown(&json!({"nodePort": spec["healthCheckNodePort"]}));
     format!("ports {ports:?}, health {health}, address {}", if known { address } else { "drawn" })
 }

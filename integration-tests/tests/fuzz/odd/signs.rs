@@ -7,18 +7,34 @@ use super::{Ask, Story, definition, object, path_of};
 const REQUESTS: usize = 12;
 
 const TEXTS: [&str; 16] = [
-    "a<b>c&d", "\u{2028}", "x\u{2029}y", "\"", "\\", "/", "\n\t\r", "\u{8}\u{c}", "\u{1}\u{1f}", "\u{7f}", "ä€😀", "a b", "",
-    "k:{\"name\":1}", "'", "\u{fffd}\u{feff}",
+    "a<b>c&d",
+    "\u{2028}",
+    "x\u{2029}y",
+    "\"",
+    "\\",
+    "/",
+    "\n\t\r",
+    "\u{8}\u{c}",
+    "\u{1}\u{1f}",
+    "\u{7f}",
+    "ä€😀",
+    "a b",
+    "",
+    "k:{\"name\":1}",
+    "'",
+    "\u{fffd}\u{feff}",
 ];
 
 pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     let kind = format!("Sign{seed}");
-    let keyed = |key: &Value| json!({
-        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "value"],
-        "items": {"type": "object", "required": ["name", "value"], "properties": {
-            "name": {"type": "string"}, "value": key, "note": {"type": "string"},
-        }},
-    });
+    let keyed = |key: &Value| {
+        json!({
+            "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "value"],
+            "items": {"type": "object", "required": ["name", "value"], "properties": {
+                "name": {"type": "string"}, "value": key, "note": {"type": "string"},
+            }},
+        })
+    };
     let set = |of: &str| json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": of}});
     let schema = json!({"type": "object", "properties": {
         "args": keyed(&json!({"type": "string"})), "numbers": keyed(&json!({"type": "integer"})),
@@ -32,10 +48,16 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         let manager = random.pick(&["one", "two"]);
         match random.below(4) {
             0 => Ask::new("POST", format!("{path}?fieldManager={manager}"), &body),
-            1 => Ask::new("MERGE", format!("{path}/{name}?fieldManager={manager}"), &json!({"spec": body["spec"]})),
-            roll => {
-                Ask::raw("APPLY", format!("{path}/{name}?fieldManager={manager}&force={}", roll == 2), ascii(&body))
-            }
+            1 => Ask::new(
+                "MERGE",
+                format!("{path}/{name}?fieldManager={manager}"),
+                &json!({"spec": body["spec"]}),
+            ),
+            roll => Ask::raw(
+                "APPLY",
+                format!("{path}/{name}?fieldManager={manager}&force={}", roll == 2),
+                ascii(&body),
+            ),
         }
     });
     let asks = asks.collect();
@@ -67,7 +89,8 @@ fn spec(random: &mut Random) -> Value {
         spec["args"] = args.into();
     }
     if random.chance(40) {
-        spec["numbers"] = json!([{"name": random.pick(&TEXTS), "value": random.below(3), "note": note(random)}]);
+        spec["numbers"] =
+            json!([{"name": random.pick(&TEXTS), "value": random.below(3), "note": note(random)}]);
     }
     if random.chance(60) {
         let mut set = vec![random.pick(&TEXTS)];

@@ -10,13 +10,21 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     let kind = format!("Text{seed}");
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let path = path_of(&kind);
-    let head = |name: &str| format!("\"apiVersion\":\"{GROUP}/v1\",\"kind\":\"{kind}\",\"metadata\":{{\"name\":\"{name}\"}}");
-    let mut asks = vec![Ask::raw("POST", path.clone(), format!("{{{},\"spec\":{{\"x\":{{\"a\":1,\"l\":[1]}}}}}}", head("live")))];
+    let head = |name: &str| {
+        format!("\"apiVersion\":\"{GROUP}/v1\",\"kind\":\"{kind}\",\"metadata\":{{\"name\":\"{name}\"}}")
+    };
+    let mut asks = vec![Ask::raw(
+        "POST",
+        path.clone(),
+        format!("{{{},\"spec\":{{\"x\":{{\"a\":1,\"l\":[1]}}}}}}", head("live")),
+    )];
     for number in 0..REQUESTS {
         let value = odd(random);
         let name = format!("o{number}");
         let mut ask = match random.below(6) {
-            0 | 1 => Ask::raw("POST", path.clone(), format!("{{{},\"spec\":{{\"x\":{value}}}}}", head(&name))),
+            0 | 1 => {
+                Ask::raw("POST", path.clone(), format!("{{{},\"spec\":{{\"x\":{value}}}}}", head(&name)))
+            }
             2 => Ask::raw("MERGE", format!("{path}/live"), format!("{{\"spec\":{{\"x\":{value}}}}}")),
             3 => {
                 let patch = format!("[{{\"op\":\"add\",\"path\":\"/spec/x\",\"value\":{value}}}]");
@@ -27,8 +35,16 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
                 Ask::raw("APPLY", format!("{path}/{name}?fieldManager=m"), body)
             }
             _ => {
-                let body = format!("{{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{{\"name\":\"{kind}\"}},\"data\":{{\"x\":{value}}}}}");
-                Ask::raw("POST", format!("/api/v1/namespaces/{}/configmaps?dryRun=All", super::NAMESPACE), body.to_lowercase().replace("configmap\"", "ConfigMap\"").replace("apiversion", "apiVersion"))
+                let body = format!(
+                    "{{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{{\"name\":\"{kind}\"}},\"data\":{{\"x\":{value}}}}}"
+                );
+                Ask::raw(
+                    "POST",
+                    format!("/api/v1/namespaces/{}/configmaps?dryRun=All", super::NAMESPACE),
+                    body.to_lowercase()
+                        .replace("configmap\"", "ConfigMap\"")
+                        .replace("apiversion", "apiVersion"),
+                )
             }
         };
         if random.chance(15) {
@@ -41,10 +57,40 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
 
 fn odd(random: &mut Random) -> String {
     const ODD: [&str; 34] = [
-        r#""\ud83d""#, r#""\ud83d\ude00""#, r#""\ude00\ud83d""#, r#""\u0000""#, r#""\/""#, r#""\b\f\n\r\t""#, r#""\x41""#,
-        r#""\u12""#, "\"\u{7f}\"", "\"\u{2028}\"", "\"\t\"", "\"<&>\"", "\"\u{85}\"", "1e3", "1E400", "-0", "0.10", "01", "1.", "-",
-        "9223372036854775807", "9223372036854775808", "18446744073709551616", "1e19", "123456789012345678901234567890", "nul",
-        "True", "[1,]", "{\"a\":1,}", "{\"a\":1,\"a\":2}", "[null,{\"b\":null}]", "{\"a\":null,\"b\":[{\"c\":null}]}", "'x'", "NaN",
+        r#""\ud83d""#,
+        r#""\ud83d\ude00""#,
+        r#""\ude00\ud83d""#,
+        r#""\u0000""#,
+        r#""\/""#,
+        r#""\b\f\n\r\t""#,
+        r#""\x41""#,
+        r#""\u12""#,
+        "\"\u{7f}\"",
+        "\"\u{2028}\"",
+        "\"\t\"",
+        "\"<&>\"",
+        "\"\u{85}\"",
+        "1e3",
+        "1E400",
+        "-0",
+        "0.10",
+        "01",
+        "1.",
+        "-",
+        "9223372036854775807",
+        "9223372036854775808",
+        "18446744073709551616",
+        "1e19",
+        "123456789012345678901234567890",
+        "nul",
+        "True",
+        "[1,]",
+        "{\"a\":1,}",
+        "{\"a\":1,\"a\":2}",
+        "[null,{\"b\":null}]",
+        "{\"a\":null,\"b\":[{\"c\":null}]}",
+        "'x'",
+        "NaN",
     ];
     match random.below(10) {
         0 | 1 => {
@@ -52,7 +98,9 @@ fn odd(random: &mut Random) -> String {
             let (open, close) = random.pick(&[("{\"a\":", "}"), ("[", "]")]);
             format!("{}1{}", open.repeat(depth), close.repeat(depth))
         }
-        2 => format!("{{\"k{}\":{}}}", random.pick(&["", "\\u0041", "\\/", "\\ud800", " "]), random.pick(&ODD)),
+        2 => {
+            format!("{{\"k{}\":{}}}", random.pick(&["", "\\u0041", "\\/", "\\ud800", " "]), random.pick(&ODD))
+        }
         3 => format!("[{},{}]", random.pick(&ODD), random.pick(&ODD)),
         _ => random.pick(&ODD).to_owned(),
     }
@@ -67,7 +115,11 @@ fn spoil(random: &mut Random, body: &mut Vec<u8>) {
             body[at] = random.pick(&[b'x', b'{', b'"', b',', 0xff, 1]);
         }
         2 => body.extend(random.pick(&[&b" x"[..], b"\n", b"{}"])),
-        3 => *body = random.pick(&[&b""[..], b"null", b"[]", b"1", b"\"x\"", b"true", b"{}", b" ", b"x: 1"]).to_vec(),
+        3 => {
+            *body = random
+                .pick(&[&b""[..], b"null", b"[]", b"1", b"\"x\"", b"true", b"{}", b" ", b"x: 1"])
+                .to_vec()
+        }
         4 => body.splice(0..0, b"\n  ".iter().copied()).for_each(drop),
         _ => body.splice(0..0, [0xef, 0xbb, 0xbf]).for_each(drop),
     }

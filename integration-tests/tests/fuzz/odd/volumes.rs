@@ -26,11 +26,19 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
                 let (other, source) = self::source(random);
                 json!({"spec": {field: null, other: source}})
             }
-            3 => json!({"spec": {"capacity": {"storage": random.pick(&["2Gi", "1024Mi", "0", "-1", "+1Gi"])}}}),
+            3 => {
+                json!({"spec": {"capacity": {"storage": random.pick(&["2Gi", "1024Mi", "0", "-1", "+1Gi"])}}})
+            }
             4 => json!({"spec": {"volumeMode": random.pick(&["Block", "Filesystem", "X"])}}),
-            5 => json!({"spec": {"nodeAffinity": random.pick(&[Value::Null, affinity("topology.kubernetes.io/zone"), affinity("failure-domain.beta.kubernetes.io/zone"), json!({})])}}),
-            6 => json!({"spec": {"persistentVolumeReclaimPolicy": random.pick(&["Delete", "Retain", "Recycle", "X"]), "accessModes": random.pick(&[json!(["ReadWriteMany"]), json!(["X"]), json!([]), json!(["ReadWriteOncePod", "ReadOnlyMany"])])}}),
-            _ => json!({"spec": {"storageClassName": random.pick(&["a", "A_", ""]), "claimRef": {"name": "c", "namespace": "n"}}, "metadata": {"annotations": {"volume.beta.kubernetes.io/mount-options": "x"}}}),
+            5 => {
+                json!({"spec": {"nodeAffinity": random.pick(&[Value::Null, affinity("topology.kubernetes.io/zone"), affinity("failure-domain.beta.kubernetes.io/zone"), json!({})])}})
+            }
+            6 => {
+                json!({"spec": {"persistentVolumeReclaimPolicy": random.pick(&["Delete", "Retain", "Recycle", "X"]), "accessModes": random.pick(&[json!(["ReadWriteMany"]), json!(["X"]), json!([]), json!(["ReadWriteOncePod", "ReadOnlyMany"])])}})
+            }
+            _ => {
+                json!({"spec": {"storageClassName": random.pick(&["a", "A_", ""]), "claimRef": {"name": "c", "namespace": "n"}}, "metadata": {"annotations": {"volume.beta.kubernetes.io/mount-options": "x"}}})
+            }
         };
         asks.push(Ask::new("MERGE", one.clone(), &patch));
     }
@@ -42,7 +50,12 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
             wrong["spec"][second] = source;
         }
         if random.chance(20) {
-            wrong["spec"]["capacity"] = random.pick(&[json!({}), json!({"cpu": "1"}), json!({"storage": "1", "memory": "1"}), Value::Null]);
+            wrong["spec"]["capacity"] = random.pick(&[
+                json!({}),
+                json!({"cpu": "1"}),
+                json!({"storage": "1", "memory": "1"}),
+                Value::Null,
+            ]);
         }
         asks.push(Ask::new("POST", format!("{VOLUMES}?dryRun=All"), &wrong));
     }
@@ -80,9 +93,18 @@ fn source(random: &mut Random) -> (&'static str, Value) {
         ("hostPath", json!({"path": "/", "type": "Directory"})),
         ("local", json!({"path": "/mnt", "fsType": "ext4"})),
         ("nfs", json!({"server": "s", "path": "/p", "readOnly": true})),
-        ("csi", json!({"driver": "d.example.com", "volumeHandle": "h", "volumeAttributes": {"a": "b"}, "nodeStageSecretRef": secret()})),
-        ("csi", json!({"driver": "d.example.com", "volumeHandle": "h", "controllerExpandSecretRef": secret(), "fsType": "xfs"})),
-        ("iscsi", json!({"targetPortal": "a:1", "iqn": "iqn.2001-04.com.example:s", "lun": 0, "initiatorName": "iqn.2001-04.com.example:t"})),
+        (
+            "csi",
+            json!({"driver": "d.example.com", "volumeHandle": "h", "volumeAttributes": {"a": "b"}, "nodeStageSecretRef": secret()}),
+        ),
+        (
+            "csi",
+            json!({"driver": "d.example.com", "volumeHandle": "h", "controllerExpandSecretRef": secret(), "fsType": "xfs"}),
+        ),
+        (
+            "iscsi",
+            json!({"targetPortal": "a:1", "iqn": "iqn.2001-04.com.example:s", "lun": 0, "initiatorName": "iqn.2001-04.com.example:t"}),
+        ),
         ("rbd", json!({"monitors": ["m"], "image": "i", "secretRef": secret()})),
         ("cephfs", json!({"monitors": ["m"], "secretRef": secret()})),
         ("fc", json!({"targetWWNs": ["50060e801049cfd1"], "lun": 1})),
@@ -92,7 +114,10 @@ fn source(random: &mut Random) -> (&'static str, Value) {
         ("cinder", json!({"volumeID": "v", "secretRef": secret()})),
         ("flexVolume", json!({"driver": "d", "options": {"a": "b"}, "secretRef": secret()})),
         ("scaleIO", json!({"gateway": "g", "system": "s", "secretRef": secret(), "volumeName": "v"})),
-        ("storageos", json!({"volumeName": "v", "volumeNamespace": "n", "secretRef": {"name": "s", "namespace": "n"}})),
+        (
+            "storageos",
+            json!({"volumeName": "v", "volumeNamespace": "n", "secretRef": {"name": "s", "namespace": "n"}}),
+        ),
         ("gcePersistentDisk", json!({"pdName": "p", "partition": 1})),
         ("awsElasticBlockStore", json!({"volumeID": "v", "partition": 1})),
         ("vsphereVolume", json!({"volumePath": "p"})),

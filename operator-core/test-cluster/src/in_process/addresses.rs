@@ -70,9 +70,10 @@ impl Addresses {
                 }
                 address => {
                     let wanted = sloppy_ip(address);
-                    let is_servers = wanted == Some(self::address(OWN))
-                        && own != Path::new(Some("default"), "kubernetes");
-                    let is_taken = is_servers || wanted.is_some_and(|wanted| taken.addresses.contains(&wanted));
+                    let is_servers =
+                        wanted == Some(self::address(OWN)) && own != Path::new(Some("default"), "kubernetes");
+                    let is_taken =
+                        is_servers || wanted.is_some_and(|wanted| taken.addresses.contains(&wanted));
                     let wrong = values::wrong_address(&service["spec"], address, is_taken, dry_run);
                     if let Some(cause) = wrong {
                         return invalid(&[cause]);

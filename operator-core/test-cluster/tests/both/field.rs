@@ -14,7 +14,8 @@ async fn with_kind(kind: &str, spec: &Value, more: &Value) -> (Both, String) {
     let mut both = Both::new(NAMESPACE).await;
     let plural = format!("{}s", kind.to_lowercase());
     let schema = json!({"type": "object", "properties": {"spec": spec}});
-    let mut version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
+    let mut version =
+        json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
     for (field, value) in more.as_object().into_iter().flatten() {
         version[field] = value.clone();
     }
@@ -39,7 +40,8 @@ fn anything() -> Value {
 #[tokio::test]
 async fn a_list_that_preserves_unknown_fields_keeps_those_of_its_items() {
     let known = json!({"type": "object", "properties": {"known": {"type": "string"}}});
-    let list = |items: Value| json!({"type": "array", "x-kubernetes-preserve-unknown-fields": true, "items": items});
+    let list =
+        |items: Value| json!({"type": "array", "x-kubernetes-preserve-unknown-fields": true, "items": items});
     let schema = json!({"type": "object", "properties": {
         "pipelines": list(json!({"type": "object"})),
         "groups": list(json!({"type": "object", "properties": {"a": known}})),
@@ -60,7 +62,8 @@ async fn a_column_with_a_strange_path_is_shown() {
         {"name": "Hosts", "type": "string", "jsonPath": ".spec.http[].hosts"}, {"name": "Plain", "type": "string", "jsonPath": ".spec.plain"},
         {"name": "Wrong", "type": "string", "jsonPath": ".spec.http[x]"}, {"name": "After", "type": "string", "jsonPath": ".spec.plain"},
     ]);
-    let (mut both, path) = with_kind("Route", &anything(), &json!({"additionalPrinterColumns": columns})).await;
+    let (mut both, path) =
+        with_kind("Route", &anything(), &json!({"additionalPrinterColumns": columns})).await;
     let spec = json!({"plain": "p", "http": [{"hosts": ["h1", "h2"]}, {"hosts": ["h3"]}]});
     both.ask("POST", &path, &object("Route", "one", &spec)).await;
     both.ask("TABLE", &format!("{path}/one?includeObject=None"), &Value::Null).await;
@@ -80,7 +83,8 @@ async fn signs_in_the_keys_of_managed_fields_are_escaped() {
     let (mut both, path) = with_kind("Args", &schema, &json!({})).await;
     let spec = json!({"args": [{"name": "eviction-hard", "value": "a<0%,b>1&c"}, {"name": "u", "value": "\u{2028}"}], "set": ["x<y"]});
     both.ask("APPLY", &format!("{path}/one?fieldManager=t"), &object("Args", "one", &spec)).await;
-    let other = json!({"args": [{"name": "eviction-hard", "value": "a<0%,b>1&c"}], "set": ["x<y", "\u{8}\u{7f}"]});
+    let other =
+        json!({"args": [{"name": "eviction-hard", "value": "a<0%,b>1&c"}], "set": ["x<y", "\u{8}\u{7f}"]});
     both.ask("APPLY", &format!("{path}/one?fieldManager=u"), &object("Args", "one", &other)).await;
     both.end();
 }
@@ -145,12 +149,22 @@ async fn deep_and_odd_json_is_read_alike() {
     };
     let deep = format!("{{{},\"spec\":{}1{}}}", head("deep"), "{\"a\":".repeat(300), "}".repeat(300));
     both.ask_code("POST", &path, &deep.into()).await;
-    for (number, text) in
-        [r#""\ud83d""#, r#""\ud83d\ude00""#, "18446744073709551616", "9223372036854775808", "1e400", "[1,]", "'x'"].iter().enumerate()
+    for (number, text) in [
+        r#""\ud83d""#,
+        r#""\ud83d\ude00""#,
+        "18446744073709551616",
+        "9223372036854775808",
+        "1e400",
+        "[1,]",
+        "'x'",
+    ]
+    .iter()
+    .enumerate()
     {
         let body = format!("{{{},\"spec\":{{\"x\":{text}}}}}", head(&format!("o{number}")));
         both.ask("POST", &path, &body.clone().into()).await;
-        both.ask("APPLY", &format!("{path}/a{number}?fieldManager=t"), &body.replace("\"o", "\"a").into()).await;
+        both.ask("APPLY", &format!("{path}/a{number}?fieldManager=t"), &body.replace("\"o", "\"a").into())
+            .await;
     }
     both.ask("POST", &path, &object("Open", "live", &json!({"l": [1], "o": {"x": 1}}))).await;
     let patch = json!({"spec": {"l": [null, {"a": null}], "o": [{"a": null}], "n": [{"a": null}]}});
@@ -162,7 +176,20 @@ async fn deep_and_odd_json_is_read_alike() {
 async fn quantities_are_written_as_they_came_or_in_one_form() {
     let mut both = Both::new(NAMESPACE).await;
     let deployments = format!("/apis/apps/v1/namespaces/{NAMESPACE}/deployments?dryRun=All");
-    for amount in ["1E3", "+1", "5.", "16Ei", "1e30", " 1", "1 ", "1ki", "1000E", "12345678901234567890", "0.0000000001", ""] {
+    for amount in [
+        "1E3",
+        "+1",
+        "5.",
+        "16Ei",
+        "1e30",
+        " 1",
+        "1 ",
+        "1ki",
+        "1000E",
+        "12345678901234567890",
+        "0.0000000001",
+        "",
+    ] {
         let container = json!({"name": "c", "image": "i", "resources": {"limits": {"memory": amount}}});
         let body = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {
             "selector": {"matchLabels": {"a": "b"}},
@@ -187,7 +214,8 @@ async fn a_whole_number_with_a_point_counts_as_a_change() {
 #[tokio::test]
 async fn addresses_in_rules_are_those_of_go() {
     let rule = json!([{"rule": "isURL(self)", "message": "no URL"}]);
-    let schema = json!({"type": "object", "properties": {"u": {"type": "string", "x-kubernetes-validations": rule}}});
+    let schema =
+        json!({"type": "object", "properties": {"u": {"type": "string", "x-kubernetes-validations": rule}}});
     let (mut both, path) = with_kind("Url", &schema, &json!({})).await;
     for text in [
         "http://#%blah$#@",
@@ -224,8 +252,10 @@ async fn the_template_of_a_cron_job_has_the_defaults_of_its_policies() {
 async fn the_source_of_a_volume_stays() {
     let mut both = Both::new(NAMESPACE).await;
     let volumes = "/api/v1/persistentvolumes";
-    let spec = json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}});
-    let body = json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "field"}, "spec": spec});
+    let spec =
+        json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}});
+    let body =
+        json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "field"}, "spec": spec});
     both.ask("POST", volumes, &body).await;
     for change in [
         json!({"hostPath": {"path": "/b"}}),
@@ -242,7 +272,9 @@ async fn the_source_of_a_volume_stays() {
 /// A Service with ports of the nodes.
 fn service(name: &str, kind: &str, ports: &[u16], address: &str) -> Value {
     let ports = ports.iter().enumerate();
-    let ports: Value = ports.map(|(at, node)| json!({"name": format!("p{at}"), "port": 80 + at, "nodePort": node})).collect();
+    let ports: Value = ports
+        .map(|(at, node)| json!({"name": format!("p{at}"), "port": 80 + at, "nodePort": node}))
+        .collect();
     let mut spec = json!({"type": kind, "ports": ports});
     if !address.is_empty() {
         spec["clusterIP"] = address.into();
@@ -275,8 +307,20 @@ async fn a_port_of_the_nodes_has_one_service() {
     ask(&mut both, "MERGE", "one", &json!({"spec": {"type": "ClusterIP"}})).await;
     ask(&mut both, "POST", "three", &service("three", "NodePort", &[32_700], "")).await;
     ask(&mut both, "DELETE", "three", &Value::Null).await;
-    ask(&mut both, "MERGE", "one", &json!({"spec": {"type": "NodePort", "ports": [{"name": "p0", "port": 80, "nodePort": 32_700}]}})).await;
-    ask(&mut both, "MERGE", "two", &json!({"spec": {"ports": [{"name": "p1", "port": 81, "nodePort": 32_700}]}})).await;
+    ask(
+        &mut both,
+        "MERGE",
+        "one",
+        &json!({"spec": {"type": "NodePort", "ports": [{"name": "p0", "port": 80, "nodePort": 32_700}]}}),
+    )
+    .await;
+    ask(
+        &mut both,
+        "MERGE",
+        "two",
+        &json!({"spec": {"ports": [{"name": "p1", "port": 81, "nodePort": 32_700}]}}),
+    )
+    .await;
     let mut health = service("health", "LoadBalancer", &[32_703], "");
     health["spec"]["externalTrafficPolicy"] = json!("Local");
     health["spec"]["healthCheckNodePort"] = json!(32_700);
@@ -311,7 +355,12 @@ async fn an_address_has_one_service() {
     let external = json!({"spec": {"type": "ExternalName", "externalName": "example.com", "clusterIP": null, "clusterIPs": null}});
     both.ask_code("MERGE", &format!("{path}/a"), &external).await;
     both.ask_code("POST", &path, &service("b", "ClusterIP", &[0], "10.96.77.1")).await;
-    both.ask_code("MERGE", &format!("{path}/a"), &json!({"spec": {"type": "ClusterIP", "clusterIP": "10.96.77.1"}})).await;
+    both.ask_code(
+        "MERGE",
+        &format!("{path}/a"),
+        &json!({"spec": {"type": "ClusterIP", "clusterIP": "10.96.77.1"}}),
+    )
+    .await;
     both.ask_code("DELETE", &format!("{path}/b"), &Value::Null).await;
     both.ask_code("POST", &path, &service("e", "ClusterIP", &[0], "10.96.77.1")).await;
     for name in ["a", "c", "d", "e"] {

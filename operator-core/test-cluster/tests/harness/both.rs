@@ -172,7 +172,8 @@ pub(crate) async fn send(
         body => body.to_string().into_bytes(),
     };
     let mut request = Request::builder().method(method).uri(path);
-    request = request.header("content-type", content_type).header("accept", accept).header("user-agent", "both/1");
+    request =
+        request.header("content-type", content_type).header("accept", accept).header("user-agent", "both/1");
     if let Some((user, groups)) = user {
         request = request.header("impersonate-user", user);
         for group in groups {

@@ -189,6 +189,33 @@ pub(super) fn stored(go: &Go, value: &mut Value) {
     }
 }
 
+/// A value with amounts instead of the forms in which quantities are written.
+pub(super) fn with_amounts(go: &Go, value: &Value) -> Value {
+    match (go, value) {
+        (Go::Pointer(to), value) => with_amounts(to, value),
+        (Go::Struct(name), Value::Object(fields)) => {
+            let known = RECORDED.fields(*name);
+            let fields = fields.iter().map(|(name, value)| {
+                let value =
+                    known.get(name).map_or_else(|| value.clone(), |field| with_amounts(&field.go, value));
+                (name.clone(), value)
+            });
+            Value::Object(fields.collect())
+        }
+        (Go::List(item), Value::Array(items)) => {
+            items.iter().map(|value| with_amounts(item, value)).collect()
+        }
+        (Go::Map(of), Value::Object(entries)) => {
+            let entries = entries.iter().map(|(name, value)| (name.clone(), with_amounts(of, value)));
+            Value::Object(entries.collect())
+        }
+        (Go::Quantity, Value::String(text)) => {
+            quantity::nanos(text).map_or_else(|_| value.clone(), |amount| amount.to_string().into())
+        }
+        (_, value) => value.clone(),
+    }
+}
+
 /// Whether two values are equal, with 1.0 equal to 1.
 pub(super) fn equal(one: &Value, two: &Value) -> bool {
     match (one, two) {

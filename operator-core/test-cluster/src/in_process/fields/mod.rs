@@ -40,11 +40,11 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
+pub(super) use canonical::normal as whole;
 pub(super) use definition::{
     Scale, check_default, field_path, is_known_format, is_valid_format, scale_integer, scale_names,
     scale_text, show_float,
 };
-pub(super) use canonical::normal as whole;
 pub(super) use quantity::{nanos, written};
 pub(super) use same::is_same;
 

@@ -94,7 +94,8 @@ impl<'t> Quantity<'t> {
             // Three bits are about a digit.
             let precision = 15 - count(whole) - power * 3 / 10 - 1;
             let is_short = fraction.is_empty() && precision >= 0;
-            let odd = |digits: &[u8]| digits.iter().fold(0, |sum, digit| (sum * 10 + u64::from(*digit)) & 7) != 0;
+            let odd =
+                |digits: &[u8]| digits.iter().fold(0, |sum, digit| (sum * 10 + u64::from(*digit)) & 7) != 0;
             if is_short && odd(&number.digits) {
                 quantity.text = Some(text);
             }
@@ -152,9 +153,10 @@ impl<'t> Quantity<'t> {
             (_, 0) => String::new(),
             (Family::Exponent, power) => format!("e{power}"),
             // What is beyond the suffixes has none, and so is another number: it is written like this.
-            (_, power) => {
-                DECIMAL.iter().find(|(_, known)| *known == power).map_or_else(String::new, |(name, _)| (*name).to_owned())
-            }
+            (_, power) => DECIMAL
+                .iter()
+                .find(|(_, known)| *known == power)
+                .map_or_else(String::new, |(name, _)| (*name).to_owned()),
         };
         Cow::Owned(format!("{sign}{digits}{suffix}"))
     }
@@ -311,12 +313,12 @@ mod tests {
             assert_eq!(normal(given).as_deref(), Ok(written), "{given}");
         }
         for wrong in ["", " ", "x", "1.2.3", "--1", "1 Gi", "1x"] {
-            assert_eq!(normal(wrong).as_deref(), Err(WRONG_FORM), "{wrong}");
+            assert_eq!(normal(wrong), Err(WRONG_FORM.to_owned()), "{wrong}");
         }
         for wrong in ["1ki", "1e", "1KiB", "1i", "1e1.5"] {
             assert!(normal(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(normal("1ki").as_deref(), Err(WRONG_SUFFIX));
+        assert_eq!(normal("1ki"), Err(WRONG_SUFFIX.to_owned()));
         assert_eq!(in_thousandths("1500u").as_deref(), Ok("2m"));
         assert_eq!(written("1Gi", 2_147_483_648_000_000_000), "2Gi");
         assert_eq!((nanos("1500m"), nanos("1e40")), (Ok(1_500_000_000), Ok(i128::MAX)));

@@ -78,7 +78,8 @@ impl fmt::Display for Element {
         match self {
             Self::Field(name) => write!(f, ".{name}"),
             Self::Key(keys) => {
-                let keys: Vec<_> = keys.iter().map(|(name, value)| format!("{name}={}", shown(&value.0))).collect();
+                let keys: Vec<_> =
+                    keys.iter().map(|(name, value)| format!("{name}={}", shown(&value.0))).collect();
                 write!(f, "[{}]", keys.join(","))
             }
             Self::Item(value) => write!(f, "[={}]", shown(&value.0)),

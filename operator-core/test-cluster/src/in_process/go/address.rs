@@ -75,7 +75,12 @@ mod tests {
             sloppy_ip("10.0.0").is_none() && sloppy_ip("1.2.3.256").is_none() && sloppy_ip("::1").is_some()
         );
         assert!(sloppy_cidr("10.0.0.0/33").is_none() && sloppy_cidr("2001:db8::/32").is_some());
-        assert!(is_mac("0123456789ab") && is_mac("01:23:45:67:89:ab") && is_mac("0123.4567.89ab") && !is_mac("01:23:45:67:89"));
+        assert!(
+            is_mac("0123456789ab")
+                && is_mac("01:23:45:67:89:ab")
+                && is_mac("0123.4567.89ab")
+                && !is_mac("01:23:45:67:89")
+        );
         assert_eq!(masked(IpAddr::from([10, 1, 2, 3]), 8), IpAddr::from([10, 0, 0, 0]));
     }
 }

@@ -226,7 +226,9 @@ impl Reader<'_> {
         let text = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
         if !is_float {
             // What is beyond Go's integers is a float there, which is made of it later.
-            if let Some(whole) = text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok() {
+            if let Some(whole) =
+                text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok()
+            {
                 return Ok(Value::Number(whole));
             }
         }
@@ -320,14 +322,17 @@ fn unescaped(raw: &str) -> String {
             b'r' => '\r',
             b't' => '\t',
             b'u' => {
-                let unit = |from: usize| rest.get(from..from + 4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+                let unit =
+                    |from: usize| rest.get(from..from + 4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
                 let first = unit(at + 2).unwrap_or_default();
                 after = at + 6;
-                let second = rest.get(after..after + 2).filter(|next| *next == "\\u").and_then(|_| unit(after + 2));
+                let second =
+                    rest.get(after..after + 2).filter(|next| *next == "\\u").and_then(|_| unit(after + 2));
                 match (first, second) {
                     (0xd800..0xdc00, Some(second @ 0xdc00..0xe000)) => {
                         after += 6;
-                        char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00)).unwrap_or_default()
+                        char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00))
+                            .unwrap_or_default()
                     }
                     _ => char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER),
                 }
@@ -389,9 +394,15 @@ mod tests {
 
     #[test]
     fn texts_are_read_as_go_reads_them() {
-        assert_eq!(value(r#" {"a": [1, -2.5, {}, []], "b": null, "a": true} "#), Ok(json!({"a": true, "b": null})));
+        assert_eq!(
+            value(r#" {"a": [1, -2.5, {}, []], "b": null, "a": true} "#),
+            Ok(json!({"a": true, "b": null}))
+        );
         assert_eq!(value(r#""\ud83d\ude00 \ud83d \n\/""#), Ok(json!("😀 \u{fffd} \n/")));
-        assert_eq!(value("[18446744073709551615, 18446744073709551616]"), Ok(json!([u64::MAX, 18446744073709551616_f64])));
+        assert_eq!(
+            value("[18446744073709551615, 18446744073709551616]"),
+            Ok(json!([u64::MAX, 18446744073709551616_f64]))
+        );
         let bytes: Result<Value, _> = read(b"\"a\xffb\"");
         assert_eq!(bytes, Ok(json!("a\u{fffd}b")));
     }
@@ -429,7 +440,10 @@ mod tests {
     fn some_json_is_no_yaml() {
         let wrong = |text: &str| wrong_as_yaml(text.as_bytes());
         assert_eq!(wrong(r#"{"a":"\n\u00e4\\ud800"}"#), None);
-        assert_eq!(wrong("{\"a\":\n\"\\/\"}").as_deref(), Some("yaml: line 2: found unknown escape character"));
+        assert_eq!(
+            wrong("{\"a\":\n\"\\/\"}").as_deref(),
+            Some("yaml: line 2: found unknown escape character")
+        );
         let half = "yaml: found invalid Unicode character escape code";
         assert_eq!(wrong(r#"{"a":"\ud83d\ude00"}"#).as_deref(), Some(half));
         assert_eq!(wrong("\"\u{7f}\"").as_deref(), Some("yaml: control characters are not allowed"));

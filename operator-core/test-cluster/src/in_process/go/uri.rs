@@ -35,8 +35,7 @@ impl Uri {
     pub(in crate::in_process) fn url(text: &str) -> Result<Self, String> {
         Self::request(text)?;
         let (begin, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let mut uri =
-            Self::parse(begin, false).map_err(|why| format!("parse {}: {why}", quoted(begin)))?;
+        let mut uri = Self::parse(begin, false).map_err(|why| format!("parse {}: {why}", quoted(begin)))?;
         unescape(fragment, Part::Other).map_err(|why| format!("parse {}: {why}", quoted(text)))?;
         text.clone_into(&mut uri.text);
         Ok(uri)
@@ -150,7 +149,8 @@ fn host(scheme: &str, host: &str) -> Result<String, String> {
             let address = unescape(&inner[..zone], Part::Host)?;
             let zone = unescape(&inner[zone..], Part::Zone)?;
             let whole = format!("{address}{zone}");
-            let (plain, zone) = whole.split_once('%').map_or((&*whole, None), |(plain, zone)| (plain, Some(zone)));
+            let (plain, zone) =
+                whole.split_once('%').map_or((&*whole, None), |(plain, zone)| (plain, Some(zone)));
             let is_readable = match plain.parse::<std::net::IpAddr>() {
                 Ok(address) => address.is_ipv6() && zone != Some("") || address.is_ipv4() && zone.is_none(),
                 Err(_) => false,

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::{rules_for, texts};
 use crate::in_process::{
-    api::Reply, failure::Failure, go::json::read as read_json, read::json as json_bytes, request::Request, store::Store,
+    api::Reply, failure::Failure, go::json::read as read_json, read::json as json_bytes, request::Request,
+    store::Store,
 };
 
 /// POST of a review of rules.

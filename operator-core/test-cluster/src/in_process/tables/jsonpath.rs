@@ -133,7 +133,8 @@ fn word<'t>(text: &'t str, nodes: &mut Vec<Node>) -> &'t str {
 
 fn number<'t>(text: &'t str, nodes: &mut Vec<Node>) -> Option<&'t str> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let digits = unsigned.find(|letter: char| letter != '.' && !letter.is_numeric()).unwrap_or(unsigned.len());
+    let digits =
+        unsigned.find(|letter: char| letter != '.' && !letter.is_numeric()).unwrap_or(unsigned.len());
     let (number, rest) = text.split_at(text.len() - unsigned.len() + digits);
     let value = match number.parse::<i64>() {
         Ok(whole) => whole.into(),
@@ -455,7 +456,8 @@ mod tests {
             found("..status"),
             r#"{"conditions":[{"status":"True","type":"Ready"},{"status":"No","type":"Old"}]}"#
         );
-        for wrong in [".spec[", ".spec[x]", ".a[?(@.b==1]", "...a", ".a|.b", "\"a", ".a[?(@.b==)]", ".a[1,x]"] {
+        for wrong in [".spec[", ".spec[x]", ".a[?(@.b==1]", "...a", ".a|.b", "\"a", ".a[?(@.b==)]", ".a[1,x]"]
+        {
             assert_eq!(JsonPath::parse(wrong), None, "{wrong}");
         }
     }

@@ -12,8 +12,8 @@ use crate::in_process::{failure::Failure, go::json};
 
 /// Applies a patch.
 pub(super) fn apply(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
-    let operations: Value = json::read(patch)
-        .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
+    let operations: Value =
+        json::read(patch).map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
     let operations = match operations {
         Value::Array(operations) => operations,
         Value::Null => Vec::new(),

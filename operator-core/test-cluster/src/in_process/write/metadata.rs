@@ -79,7 +79,8 @@ pub(super) fn tell_doubled_owners(warnings: &mut Vec<String>, object: &mut Value
     let Some(owners) = owners.filter(|owners| owners.len() > 1) else { return };
     // What a text doesn't have is empty.
     let form = |owner: &Value| {
-        let text = ["apiVersion", "kind", "name", "uid"].map(|field| owner[field].as_str().unwrap_or_default().to_owned());
+        let text = ["apiVersion", "kind", "name", "uid"]
+            .map(|field| owner[field].as_str().unwrap_or_default().to_owned());
         (text, owner["controller"].clone(), owner["blockOwnerDeletion"].clone())
     };
     let (mut known, mut doubled) = (Vec::new(), Vec::new());

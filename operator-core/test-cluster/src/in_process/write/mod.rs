@@ -100,7 +100,6 @@ impl Target<'_> {
             time: now,
         })
     }
-
 }
 
 /// The endpoint that a request writes to.
@@ -218,7 +217,9 @@ fn with_type(object: &Value) -> Result<(), String> {
             None | Some(Value::Null | Value::String(_)) => {}
             Some(other) => {
                 let form = form(other);
-                return Err(format!("json: cannot unmarshal {form} into Go struct field .{name} of type string"));
+                return Err(format!(
+                    "json: cannot unmarshal {form} into Go struct field .{name} of type string"
+                ));
             }
         }
     }

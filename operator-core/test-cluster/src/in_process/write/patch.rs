@@ -142,8 +142,8 @@ fn check_type(kind: &Kind, applied: &Value) -> Result<(), Failure> {
 
 /// A merge patch (RFC 7386), with the habits of the real server's library.
 pub(super) fn merge(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
-    let patch: Value = json::read(patch)
-        .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
+    let patch: Value =
+        json::read(patch).map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
     match &patch {
         Value::Object(_) => {}
         Value::Null => return Err(Failure::bad_request("Invalid JSON Patch")),

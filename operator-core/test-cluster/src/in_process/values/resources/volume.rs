@@ -254,7 +254,11 @@ fn source(errors: &mut Errors, path: &Path<'_>, (field, given): (&str, &Value), 
             match at(given, "endpointsNamespace").as_str() {
                 None => {}
                 Some("") => {
-                    errors.invalid(&place, "", "if the endpointnamespace is set, it must be a valid namespace name");
+                    errors.invalid(
+                        &place,
+                        "",
+                        "if the endpointnamespace is set, it must be a valid namespace name",
+                    );
                 }
                 Some(namespace) => errors.all_invalid(&place, namespace, &names::dns_label(namespace)),
             }

@@ -31,15 +31,15 @@ mod windows;
 use serde_json::Value;
 
 use super::SPEC;
-pub(in crate::in_process::values) use affinity::node_selector;
-pub(in crate::in_process::values) use older_volumes::check as older_volume;
-pub(in crate::in_process::values) use volumes::host_path;
 pub(super) use crate::in_process::values::claim;
 use crate::in_process::values::{
     errors::Errors,
     path::Path,
     read::{at, count, items, part, text},
 };
+pub(in crate::in_process::values) use affinity::node_selector;
+pub(in crate::in_process::values) use older_volumes::check as older_volume;
+pub(in crate::in_process::values) use volumes::host_path;
 
 /// A new pod.
 pub(super) fn create(pod: &Value, errors: &mut Errors) {
