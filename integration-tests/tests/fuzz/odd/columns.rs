@@ -11,7 +11,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     let columns: Vec<Value> = (0..COLUMNS)
         .map(|number| {
             let of = random.pick(&["string", "string", "string", "integer", "number", "boolean", "date"]);
-            json!({"name": format!("C{number}"), "type": of, "jsonPath": path(random)})
+            json!({"name": format!("C{number}"), "type": of, "jsonPath": dotted(random)})
         })
         .collect();
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
@@ -33,6 +33,12 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         definition: Some(definition(&kind, &schema, &json!({"additionalPrinterColumns": columns}))),
         asks,
     }
+}
+
+/// A path that most often begins with a dot, as a definition's has to.
+fn dotted(random: &mut Random) -> String {
+    let path = path(random);
+    if path.starts_with('.') || random.chance(1) { path } else { format!(".{path}") }
 }
 
 fn path(random: &mut Random) -> String {

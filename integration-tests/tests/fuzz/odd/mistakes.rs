@@ -33,9 +33,6 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
             _ if is_new => {
                 body["metadata"]["name"] =
                     json!(random.pick(&["new", "new", "Bad_Name", "", "a..b", &"x".repeat(260), "live"]));
-                if random.chance(15) {
-                    body["metadata"]["generateName"] = json!(random.pick(&["ok-", "Bad_", "a/b"]));
-                }
                 Ask::new("POST", format!("{path}?dryRun=All"), &body)
             }
             0 => {

@@ -83,9 +83,9 @@ fn spec(random: &mut Random, pool: u64) -> Value {
     spec
 }
 
-/// One of the ports of a pool, which are the last ones, or one that is none.
+/// One of the ports of a pool: the first ones, of which the real server draws none at random.
 fn port(random: &mut Random, pool: u64) -> u64 {
-    32_767 - pool * 4 - random.below(4) as u64
+    30_000 + pool * 4 + random.below(4) as u64
 }
 
 fn ports(random: &mut Random, pool: u64) -> Value {

@@ -135,6 +135,6 @@ fn pod() -> Value {
         ]},
         "serviceAccountName?": "a", "hostNetwork?": {"?": [true, false]}, "securityContext?": {"fsGroup?": 1}, "dnsPolicy?": "Default",
         "topologySpreadConstraints?": [{"maxSkew": 1, "topologyKey": "k", "whenUnsatisfiable": "DoNotSchedule", "labelSelector?": {}}],
-        "tolerations?": [{"key?": "a", "operator": "Exists"}], "overhead?": {}, "enableServiceLinks?": false,
+        "tolerations?": [{"key?": "a", "operator": "Exists"}], "enableServiceLinks?": false,
     })
 }

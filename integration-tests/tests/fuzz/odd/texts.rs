@@ -21,7 +21,12 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     for number in 0..REQUESTS {
         let value = odd(random);
         let name = format!("o{number}");
-        let mut ask = match random.below(6) {
+        let way = random.below(6);
+        if (way == 3 && value.contains(TWICE)) || (way == 4 && !is_plain(&value)) {
+            // What isn't compared.
+            continue;
+        }
+        let mut ask = match way {
             0 | 1 => {
                 Ask::raw("POST", path.clone(), format!("{{{},\"spec\":{{\"x\":{value}}}}}", head(&name)))
             }
@@ -47,12 +52,22 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
                 )
             }
         };
-        if random.chance(15) {
+        if way != 4 && random.chance(15) {
             spoil(random, &mut ask.body);
         }
         asks.push(ask);
     }
     Story { definition: Some(definition(&kind, &schema, &json!({}))), asks }
+}
+
+/// A field twice: of YAML and JSON patches the server in the process doesn't tell it.
+const TWICE: &str = "\"a\":1,\"a\"";
+
+/// Whether it is the same in JSON and in YAML.
+fn is_plain(value: &str) -> bool {
+    let is_deep = value.len() > 300;
+    let is_json = is_deep || serde_json::from_str::<Value>(value).is_ok();
+    is_json && !value.contains(['\u{85}', '\u{2028}']) && !value.contains(TWICE)
 }
 
 fn odd(random: &mut Random) -> String {

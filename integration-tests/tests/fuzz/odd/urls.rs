@@ -9,11 +9,14 @@ const REQUESTS: usize = 60;
 pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     let kind = format!("Url{seed}");
     let rule = |rule: &str, message: &str| json!({"rule": rule, "messageExpression": message});
-    let parts = "[url(self).getScheme(), url(self).getHost(), url(self).getHostname(), url(self).getPort(), \
-                 url(self).getEscapedPath()].join('|')";
+    let part = |part: &str| {
+        let rule = rule("!isURL(self)", &format!("url(self).{part}()"));
+        json!({"type": "string", "maxLength": 200, "x-kubernetes-validations": [rule]})
+    };
     let schema = json!({"type": "object", "properties": {
         "is": {"type": "string", "maxLength": 200, "x-kubernetes-validations": [rule("isURL(self)", "'no URL'")]},
-        "parts": {"type": "string", "maxLength": 200, "x-kubernetes-validations": [rule("!isURL(self)", parts)]},
+        "scheme": part("getScheme"), "host": part("getHost"), "name": part("getHostname"), "port": part("getPort"),
+        "path": part("getEscapedPath"),
         "uri": {"type": "string", "format": "uri"},
         "mac": {"type": "string", "format": "mac"}, "cidr": {"type": "string", "format": "cidr"},
         "time": {"type": "string", "format": "date-time"}, "ipv6": {"type": "string", "format": "ipv6"},
@@ -22,7 +25,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     let asks = (0..REQUESTS).map(|_| {
         let (field, text) = match random.below(10) {
             0..3 => ("is", url(random)),
-            3..6 => ("parts", url(random)),
+            3..6 => (random.pick(&["scheme", "host", "name", "port", "path"]), url(random)),
             6..8 => ("uri", url(random)),
             8 => {
                 let forms = [

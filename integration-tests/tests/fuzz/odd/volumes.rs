@@ -37,7 +37,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
                 json!({"spec": {"persistentVolumeReclaimPolicy": random.pick(&["Delete", "Retain", "Recycle", "X"]), "accessModes": random.pick(&[json!(["ReadWriteMany"]), json!(["X"]), json!([]), json!(["ReadWriteOncePod", "ReadOnlyMany"])])}})
             }
             _ => {
-                json!({"spec": {"storageClassName": random.pick(&["a", "A_", ""]), "claimRef": {"name": "c", "namespace": "n"}}, "metadata": {"annotations": {"volume.beta.kubernetes.io/mount-options": "x"}}})
+                json!({"spec": {"storageClassName": random.pick(&["a", "A_", ""])}, "metadata": {"annotations": {"volume.beta.kubernetes.io/mount-options": "x"}}})
             }
         };
         asks.push(Ask::new("MERGE", one.clone(), &patch));
@@ -50,12 +50,8 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
             wrong["spec"][second] = source;
         }
         if random.chance(20) {
-            wrong["spec"]["capacity"] = random.pick(&[
-                json!({}),
-                json!({"cpu": "1"}),
-                json!({"storage": "1", "memory": "1"}),
-                Value::Null,
-            ]);
+            wrong["spec"]["capacity"] =
+                random.pick(&[json!({"cpu": "1"}), json!({"storage": "1", "memory": "1"}), Value::Null]);
         }
         asks.push(Ask::new("POST", format!("{VOLUMES}?dryRun=All"), &wrong));
     }

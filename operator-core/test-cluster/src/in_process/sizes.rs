@@ -25,7 +25,9 @@ pub(super) fn read(body: &[u8]) -> Result<(), Failure> {
     }
     match depth(body) {
         // Go doesn't read more than ten thousand levels, either.
-        LEVELS..10_000 => Err(Failure::not_modelled(format_args!("bodies of more than {LEVELS} levels"))),
+        depth if depth > LEVELS && depth <= 10_000 => {
+            Err(Failure::not_modelled(format_args!("bodies of more than {LEVELS} levels")))
+        }
         _ => Ok(()),
     }
 }

@@ -7,11 +7,11 @@ use super::Both;
 use crate::definitions::kinds::{DEFINITIONS, served};
 
 const GROUP: &str = "field.example.com";
-const NAMESPACE: &str = "field";
 
-/// Two servers with the namespace and a kind in it, whose spec has a schema.
+/// Two servers with a kind whose spec has a schema, and with a namespace that is named after it.
 async fn with_kind(kind: &str, spec: &Value, more: &Value) -> (Both, String) {
-    let mut both = Both::new(NAMESPACE).await;
+    let namespace = format!("field-{}", kind.to_lowercase());
+    let mut both = Both::new(&namespace).await;
     let plural = format!("{}s", kind.to_lowercase());
     let schema = json!({"type": "object", "properties": {"spec": spec}});
     let mut version =
@@ -26,7 +26,7 @@ async fn with_kind(kind: &str, spec: &Value, more: &Value) -> (Both, String) {
     });
     both.ask_code("POST", DEFINITIONS, &definition).await;
     served(&both, &definition).await;
-    (both, format!("/apis/{GROUP}/v1/namespaces/{NAMESPACE}/{plural}"))
+    (both, format!("/apis/{GROUP}/v1/namespaces/{namespace}/{plural}"))
 }
 
 fn object(kind: &str, name: &str, spec: &Value) -> Value {
@@ -118,14 +118,14 @@ async fn embedded_objects_have_the_metadata_of_any_object() {
 
 #[tokio::test]
 async fn an_owner_that_is_named_twice_is_named_once() {
-    let mut both = Both::new(NAMESPACE).await;
-    let maps = format!("/api/v1/namespaces/{NAMESPACE}/configmaps");
+    let mut both = Both::new("field-owners").await;
+    let maps = "/api/v1/namespaces/field-owners/configmaps";
     let owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u1"});
     let owners = json!({"ownerReferences": [owner, owner]});
     let mut map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": owners});
     map["metadata"]["name"] = json!("c");
     both.ask("POST", &format!("{maps}?dryRun=All"), &map).await;
-    both.ask("POST", &maps, &json!({"metadata": {"name": "c"}})).await;
+    both.ask("POST", maps, &json!({"metadata": {"name": "c"}})).await;
     both.ask("PUT", &format!("{maps}/c"), &map).await;
     both.ask("MERGE", &format!("{maps}/c"), &json!({"metadata": owners})).await;
     both.end();
@@ -174,8 +174,8 @@ async fn deep_and_odd_json_is_read_alike() {
 
 #[tokio::test]
 async fn quantities_are_written_as_they_came_or_in_one_form() {
-    let mut both = Both::new(NAMESPACE).await;
-    let deployments = format!("/apis/apps/v1/namespaces/{NAMESPACE}/deployments?dryRun=All");
+    let mut both = Both::new("field-amounts").await;
+    let deployments = "/apis/apps/v1/namespaces/field-amounts/deployments?dryRun=All";
     for amount in [
         "1E3",
         "+1",
@@ -195,7 +195,7 @@ async fn quantities_are_written_as_they_came_or_in_one_form() {
             "selector": {"matchLabels": {"a": "b"}},
             "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container]}},
         }});
-        both.ask("POST", &deployments, &body).await;
+        both.ask("POST", deployments, &body).await;
     }
     both.end();
 }
@@ -236,7 +236,7 @@ async fn addresses_in_rules_are_those_of_go() {
 
 #[tokio::test]
 async fn the_template_of_a_cron_job_has_the_defaults_of_its_policies() {
-    let mut both = Both::new(NAMESPACE).await;
+    let mut both = Both::new("field-crons").await;
     let rules = json!([{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]);
     let pod = json!({"restartPolicy": "Never", "containers": [{"name": "c", "image": "i:1"}]});
     let job = json!({"podFailurePolicy": {"rules": rules}, "template": {"spec": pod}});
@@ -244,13 +244,13 @@ async fn the_template_of_a_cron_job_has_the_defaults_of_its_policies() {
         "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"},
         "spec": {"schedule": "0 0 * * *", "jobTemplate": {"spec": job}},
     });
-    both.ask("POST", &format!("/apis/batch/v1/namespaces/{NAMESPACE}/cronjobs?dryRun=All"), &body).await;
+    both.ask("POST", "/apis/batch/v1/namespaces/field-crons/cronjobs?dryRun=All", &body).await;
     both.end();
 }
 
 #[tokio::test]
 async fn the_source_of_a_volume_stays() {
-    let mut both = Both::new(NAMESPACE).await;
+    let mut both = Both::new("field-volumes").await;
     let volumes = "/api/v1/persistentvolumes";
     let spec =
         json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}});
@@ -284,20 +284,20 @@ fn service(name: &str, kind: &str, ports: &[u16], address: &str) -> Value {
 
 #[tokio::test]
 async fn a_port_of_the_nodes_has_one_service() {
-    let mut both = Both::new(NAMESPACE).await;
-    let path = format!("/api/v1/namespaces/{NAMESPACE}/services");
+    let mut both = Both::new("field-ports").await;
+    let path = "/api/v1/namespaces/field-ports/services";
     let ask = async |both: &mut Both, method: &str, name: &str, body: &Value| {
-        let path = if method == "POST" { path.clone() } else { format!("{path}/{name}") };
+        let path = if method == "POST" { path.to_owned() } else { format!("{path}/{name}") };
         both.ask_code(method, &path, body).await;
     };
-    let one = service("one", "NodePort", &[32_700], "");
+    let one = service("one", "NodePort", &[30_040], "");
     ask(&mut both, "POST", "one", &one).await;
     for (name, kind, ports) in [
-        ("two", "NodePort", vec![32_700]),
-        ("two", "LoadBalancer", vec![32_701, 32_700]),
+        ("two", "NodePort", vec![30_040]),
+        ("two", "LoadBalancer", vec![30_041, 30_040]),
         ("two", "NodePort", vec![29_999]),
-        ("two", "NodePort", vec![32_701, 32_701]),
-        ("two", "NodePort", vec![0, 32_701]),
+        ("two", "NodePort", vec![30_041, 30_041]),
+        ("two", "NodePort", vec![0, 30_041]),
     ] {
         ask(&mut both, "POST", name, &service(name, kind, &ports, "")).await;
         let dry = format!("{path}?dryRun=All");
@@ -305,25 +305,25 @@ async fn a_port_of_the_nodes_has_one_service() {
     }
     // A change of the type frees the port, and so does a deletion.
     ask(&mut both, "MERGE", "one", &json!({"spec": {"type": "ClusterIP"}})).await;
-    ask(&mut both, "POST", "three", &service("three", "NodePort", &[32_700], "")).await;
+    ask(&mut both, "POST", "three", &service("three", "NodePort", &[30_040], "")).await;
     ask(&mut both, "DELETE", "three", &Value::Null).await;
     ask(
         &mut both,
         "MERGE",
         "one",
-        &json!({"spec": {"type": "NodePort", "ports": [{"name": "p0", "port": 80, "nodePort": 32_700}]}}),
+        &json!({"spec": {"type": "NodePort", "ports": [{"name": "p0", "port": 80, "nodePort": 30_040}]}}),
     )
     .await;
     ask(
         &mut both,
         "MERGE",
         "two",
-        &json!({"spec": {"ports": [{"name": "p1", "port": 81, "nodePort": 32_700}]}}),
+        &json!({"spec": {"ports": [{"name": "p1", "port": 81, "nodePort": 30_040}]}}),
     )
     .await;
-    let mut health = service("health", "LoadBalancer", &[32_703], "");
+    let mut health = service("health", "LoadBalancer", &[30_043], "");
     health["spec"]["externalTrafficPolicy"] = json!("Local");
-    health["spec"]["healthCheckNodePort"] = json!(32_700);
+    health["spec"]["healthCheckNodePort"] = json!(30_040);
     ask(&mut both, "POST", "health", &health).await;
     for name in ["one", "two"] {
         ask(&mut both, "DELETE", name, &Value::Null).await;
@@ -333,8 +333,8 @@ async fn a_port_of_the_nodes_has_one_service() {
 
 #[tokio::test]
 async fn an_address_has_one_service() {
-    let mut both = Both::new(NAMESPACE).await;
-    let path = format!("/api/v1/namespaces/{NAMESPACE}/services");
+    let mut both = Both::new("field-addresses").await;
+    let path = "/api/v1/namespaces/field-addresses/services";
     for (name, address) in [
         ("a", "10.96.77.1"),
         ("b", "10.96.77.1"),
@@ -354,7 +354,7 @@ async fn an_address_has_one_service() {
     }
     let external = json!({"spec": {"type": "ExternalName", "externalName": "example.com", "clusterIP": null, "clusterIPs": null}});
     both.ask_code("MERGE", &format!("{path}/a"), &external).await;
-    both.ask_code("POST", &path, &service("b", "ClusterIP", &[0], "10.96.77.1")).await;
+    both.ask_code("POST", path, &service("b", "ClusterIP", &[0], "10.96.77.1")).await;
     both.ask_code(
         "MERGE",
         &format!("{path}/a"),
@@ -362,7 +362,7 @@ async fn an_address_has_one_service() {
     )
     .await;
     both.ask_code("DELETE", &format!("{path}/b"), &Value::Null).await;
-    both.ask_code("POST", &path, &service("e", "ClusterIP", &[0], "10.96.77.1")).await;
+    both.ask_code("POST", path, &service("e", "ClusterIP", &[0], "10.96.77.1")).await;
     for name in ["a", "c", "d", "e"] {
         both.ask_code("DELETE", &format!("{path}/{name}"), &Value::Null).await;
     }

@@ -121,6 +121,10 @@ fn read(go: &Go, value: Value, place: &Place<'_>, with_empty: bool) -> Result<Va
         (Go::List(_) | Go::Map(_) | Go::Bytes | Go::Time | Go::MicroTime | Go::Any, Value::Null) => {
             Ok(Value::Null)
         }
+        // The bytes of a revision are kept.
+        (Go::Any, value) if place.of.is_some_and(|of| RECORDED.name(of).ends_with(".ControllerRevision")) => {
+            Ok(value)
+        }
         (Go::Any, value) => Ok(normal(value)),
         (Go::Text, Value::Null) => Ok(Value::String(String::new())),
         (Go::Bool, Value::Null) => Ok(Value::Bool(false)),

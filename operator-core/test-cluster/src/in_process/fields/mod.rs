@@ -45,8 +45,9 @@ pub(super) use definition::{
     Scale, check_default, field_path, is_known_format, is_valid_format, scale_integer, scale_names,
     scale_text, show_float,
 };
-pub(super) use quantity::{nanos, written};
+pub(super) use quantity::{has_fraction, nanos, written};
 pub(super) use same::is_same;
+pub(super) use strict::doubled;
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -34,6 +34,8 @@ struct Quantity<'t> {
     number: Decimal,
     family: Family,
     text: Option<&'t str>,
+    /// Whether it is read without large numbers.
+    is_short: bool,
 }
 
 /// Digits, the first of which isn't zero, and the power of ten that they are multiplied by.
@@ -63,11 +65,16 @@ pub(in crate::in_process) fn nanos(text: &str) -> Result<i128, String> {
     Quantity::parse(text).map(|quantity| quantity.nanos())
 }
 
+/// Whether a quantity has a part of one, as Go counts that: what is too large for 64 bits is cut off, or nothing.
+pub(in crate::in_process) fn has_fraction(text: &str) -> bool {
+    Quantity::parse(text).is_ok_and(|quantity| quantity.thousandths() % 1000 != 0)
+}
+
 /// An amount in billionths, written in the family of another quantity.
 pub(in crate::in_process) fn written(like: &str, nanos: i128) -> String {
     let family = Quantity::parse(like).map_or(Family::Decimal, |quantity| quantity.family);
     let number = Decimal::of(&nanos.unsigned_abs().to_string(), -9);
-    Quantity { is_negative: nanos < 0, number, family, text: None }.written().into_owned()
+    Quantity { is_negative: nanos < 0, number, family, text: None, is_short: false }.written().into_owned()
 }
 
 impl<'t> Quantity<'t> {
@@ -86,8 +93,9 @@ impl<'t> Quantity<'t> {
         let (family, power) = family(suffix).ok_or_else(|| WRONG_SUFFIX.to_owned())?;
         let whole = if digits.is_empty() { "0" } else { digits };
         let mut number = Decimal::of(&format!("{whole}{fraction}"), 0);
+        let is_negative = text.starts_with('-');
         let mut quantity =
-            Self { is_negative: text.starts_with('-'), number: Decimal::default(), family, text: None };
+            Self { is_negative, number: Decimal::default(), family, text: None, is_short: false };
         let count = |text: &str| i64::try_from(text.len()).unwrap_or(i64::MAX);
         let places = count(fraction);
         if family == Family::Binary {
@@ -99,6 +107,7 @@ impl<'t> Quantity<'t> {
             if is_short && odd(&number.digits) {
                 quantity.text = Some(text);
             }
+            quantity.is_short = is_short;
             number.double(power);
             number.power = -places;
             if !is_short {
@@ -118,6 +127,7 @@ impl<'t> Quantity<'t> {
             if !is_short {
                 number.round_up(-9);
             }
+            quantity.is_short = is_short;
         }
         if text == "0" {
             quantity.text = Some(text);
@@ -159,6 +169,28 @@ impl<'t> Quantity<'t> {
                 .map_or_else(String::new, |(name, _)| (*name).to_owned()),
         };
         Cow::Owned(format!("{sign}{digits}{suffix}"))
+    }
+
+    /// Rounded away from zero.
+    fn thousandths(&self) -> i64 {
+        let mut number = self.number.clone();
+        number.round_up(-3);
+        let zeros = number.power + 3;
+        let exact = || {
+            let digits = number.shown().parse::<i64>().ok()?;
+            digits.checked_mul(10_i64.checked_pow(u32::try_from(zeros).ok()?)?)
+        };
+        let thousandths = if number.digits.is_empty() {
+            0
+        } else if self.is_short {
+            exact().unwrap_or_default()
+        } else {
+            let digit = |sum: i64, digit: &u8| sum.wrapping_mul(10).wrapping_add(i64::from(*digit));
+            let digits = number.digits.iter().fold(0, digit);
+            let power = u32::try_from(zeros).ok().and_then(|zeros| 10_i64.checked_pow(zeros));
+            digits.wrapping_mul(power.unwrap_or(i64::MIN))
+        };
+        if self.is_negative { thousandths.wrapping_neg() } else { thousandths }
     }
 
     fn nanos(&self) -> i128 {
@@ -320,6 +352,11 @@ mod tests {
         }
         assert_eq!(normal("1ki"), Err(WRONG_SUFFIX.to_owned()));
         assert_eq!(in_thousandths("1500u").as_deref(), Ok("2m"));
+        for (given, has) in
+            [("1.5", true), ("1e30", false), ("12345678901234567890", true), ("1u", true), ("5Gi", false)]
+        {
+            assert_eq!(has_fraction(given), has, "{given}");
+        }
         assert_eq!(written("1Gi", 2_147_483_648_000_000_000), "2Gi");
         assert_eq!((nanos("1500m"), nanos("1e40")), (Ok(1_500_000_000), Ok(i128::MAX)));
     }

@@ -123,8 +123,22 @@ fn write(out: &mut String, value: &Value) {
             }
             out.push('}');
         }
+        Value::Number(number) if number.is_f64() => {
+            out.push_str(&float(number.as_f64().unwrap_or_default()));
+        }
         other => out.push_str(&other.to_string()),
     }
+}
+
+/// A number with a point, whose power of ten has two digits.
+fn float(number: f64) -> String {
+    if number == 0.0 || (1e-6..1e21).contains(&number.abs()) {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, power) = power.strip_prefix('-').map_or(('+', power), |power| ('-', power));
+    format!("{digits}e{sign}{power:0>2}")
 }
 
 fn write_text(out: &mut String, text: &str) {

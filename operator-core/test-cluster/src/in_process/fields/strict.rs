@@ -51,6 +51,15 @@ impl Schema {
     }
 }
 
+/// The fields that a text of JSON has twice, as in a warning.
+pub(in crate::in_process) fn doubled(raw: &[u8]) -> Vec<String> {
+    let mut found = Found::default();
+    if let Ok(tree) = json::read::<Tree>(raw) {
+        found.typed(None, &tree, "");
+    }
+    found.0
+}
+
 /// The paths of what is in `body` and not in `read`, except for metadata, which has types of its own.
 fn gone(body: &Value, read: &Value, path: &str, unknown: &mut Vec<String>) {
     match (body, read) {

@@ -41,12 +41,20 @@ impl Build for Value {
     }
 }
 
+/// What Go says of a number that is too large for a float begins with this.
+pub(in crate::in_process) const WRONG_NUMBER: &str = "json: cannot unmarshal number";
+
+/// Reads a text that is YAML, too: there, a number that is too large for a float is a text.
+pub(in crate::in_process) fn read_yaml(text: &[u8]) -> Result<Value, String> {
+    Reader { text, at: 0, wrong_number: None, is_yaml: true }.whole()
+}
+
 /// Reads a text; the error is Go's.
 pub(in crate::in_process) fn read<T: Build>(text: &[u8]) -> Result<T, String> {
-    let mut reader = Reader { text, at: 0, wrong_number: None };
+    let mut reader = Reader { text, at: 0, wrong_number: None, is_yaml: false };
     let value = reader.whole()?;
     match reader.wrong_number {
-        Some(number) => Err(format!("json: cannot unmarshal number {number} into Go value of type float64")),
+        Some(number) => Err(format!("{WRONG_NUMBER} {number} into Go value of type float64")),
         None => Ok(value),
     }
 }
@@ -75,6 +83,7 @@ struct Reader<'t> {
     at: usize,
     /// The first number that is too large for a float.
     wrong_number: Option<String>,
+    is_yaml: bool,
 }
 
 /// A list or an object that hasn't ended.
@@ -234,6 +243,7 @@ impl Reader<'_> {
         }
         match text.parse::<f64>().ok().and_then(Number::from_f64) {
             Some(number) => Ok(Value::Number(number)),
+            None if self.is_yaml => Ok(Value::String(text)),
             None => {
                 self.wrong_number.get_or_insert(text);
                 Ok(Value::Null)
@@ -348,6 +358,9 @@ fn unescaped(raw: &str) -> String {
 /// Why a text that is JSON isn't YAML to Go's parser, if that is so.
 pub(in crate::in_process) fn wrong_as_yaml(text: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(text).ok()?;
+    if depth(text.as_bytes()) > MOST_LEVELS {
+        return Some(format!("yaml: exceeded max depth of {MOST_LEVELS}"));
+    }
     // The text is read in advance, so this comes first.
     let is_allowed = |letter: char| match letter {
         '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' => true,

@@ -29,7 +29,7 @@ pub(super) use update::replace;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     failure::Failure,
@@ -117,11 +117,11 @@ fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let (api_version, name) = (text("apiVersion"), text("kind"));
     if kind.is_custom() && (name.is_empty() || api_version.is_empty()) {
         let missing = if name.is_empty() { "Kind" } else { "apiVersion" };
-        let text = String::from_utf8_lossy(&request.body);
-        let shown: String = text.chars().take(26).collect();
         let message = format!(
-            "the object provided is unrecognized (must be of type {}): Object '{missing}' is missing in '{text}' ({shown} ...)",
-            kind.kind
+            "the object provided is unrecognized (must be of type {}): Object '{missing}' is missing in '{}' ({})",
+            kind.kind,
+            String::from_utf8_lossy(&request.body),
+            summary(&request.body)
         );
         return Err(Failure::bad_request(message));
     }
@@ -182,7 +182,10 @@ fn parse(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let parsed = match request.content_type.as_str() {
         "" | "application/json" => {
             let read = json::read(&request.body).and_then(|body| with_type(&body).map(|()| body));
-            read.map_err(|error| format!("json parse error: {error} ({})", summary(&request.body)))
+            read.map_err(|error| match error.starts_with(json::WRONG_NUMBER) && error.ends_with("float64") {
+                true => error,
+                false => format!("json parse error: {error} ({})", summary(&request.body)),
+            })
         }
         "application/yaml" => yaml(&request.body),
         other => {
@@ -197,7 +200,13 @@ fn parse(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     };
     match parsed {
         Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
+        // Which has no type, either.
+        Ok(Value::Null) => Ok(Value::Object(Map::new())),
         Ok(other) => Err(unrecognized(kind, &format!("it is no object but {other}"))),
+        Err(error) if error.starts_with(json::WRONG_NUMBER) => Err(Failure::bad_request(format!(
+            "{} in version {:?} cannot be handled as a {}: {error}",
+            kind.kind, kind.version, kind.kind
+        ))),
         Err(error) => Err(unrecognized(kind, &error)),
     }
 }
@@ -247,17 +256,16 @@ fn unrecognized(kind: &Kind, why: &str) -> Failure {
 
 /// YAML as JSON. Not all JSON is YAML.
 fn yaml(body: &[u8]) -> Result<Value, String> {
-    let value = json_or_yaml(body)?;
     match json::wrong_as_yaml(body).filter(|_| body.trim_ascii_start().starts_with(b"{")) {
         Some(why) => Err(format!("error converting YAML to JSON: {why}")),
-        None => Ok(value),
+        None => json_or_yaml(body),
     }
 }
 
 /// Any of the two.
 fn json_or_yaml(body: &[u8]) -> Result<Value, String> {
     // Reading JSON as such is exact and quicker.
-    if let Ok(value) = json::read(body) {
+    if let Ok(value) = json::read_yaml(body) {
         return Ok(value);
     }
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;

@@ -9,7 +9,7 @@ use super::{
     Options, Target,
     create::finish_creation,
     endpoint, is_of_kind, json_patch, meta, metadata, strategic,
-    strict::check_fields,
+    strict::check_patched,
     update::{finish_update, update_object},
     yaml,
 };
@@ -67,7 +67,9 @@ pub(in crate::in_process) fn patch(
         return Err(Failure::invalid(kind, path.name(), &[cause]));
     }
     metadata::place(&mut object, path.namespace())?;
-    let checked = check_fields(&mut api.warnings, kind, options, &object, None);
+    // A patch of operations isn't looked at.
+    let patch = Some(&*request.body).filter(|_| request.content_type != "application/json-patch+json");
+    let checked = check_patched(&mut api.warnings, kind, options, &object, patch);
     let object = checked.and_then(|()| update_object(api, &target, &live, object));
     let object = object.map_err(|failure| match is_strategic {
         true => strategic::refused(failure, &request.body),

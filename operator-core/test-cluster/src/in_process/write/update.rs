@@ -39,12 +39,12 @@ pub(in crate::in_process) fn replace(
     metadata::check_name(&object, path.name())?;
     metadata::place(&mut object, path.namespace())?;
     let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
+    tell_doubled_owners(&mut api.warnings, &mut object, "");
     let live = match read::live(&api.store, kind, path) {
         Ok(live) => Some(live),
         Err(_) if kind.behaviour.put_creates && target.endpoint == Endpoint::Main => None,
         Err(absent) => return Err(absent),
     };
-    tell_doubled_owners(&mut api.warnings, &mut object, "");
     check_uid(kind, path, &object, live.as_deref(), options.dry_run)?;
     let Some(live) = live else {
         let object = create_object(api, &target, object)?;

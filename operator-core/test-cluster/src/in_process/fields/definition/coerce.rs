@@ -54,7 +54,8 @@ fn prune_object(object: &mut Map<String, Value>, schema: Option<&Value>, embedde
         match (property, other()) {
             (Some(property), _) => prune(value, Some(property)),
             (None, Some(Value::Object(_))) => prune(value, other()),
-            (None, Some(Value::Bool(true))) => {}
+            // What is allowed without a schema has no fields that are known.
+            (None, Some(Value::Bool(true))) => prune(value, None),
             (None, _) => return preserve,
         }
         true
