@@ -15,6 +15,7 @@ mod compare;
 mod crowd;
 mod fields;
 mod kinds;
+mod odd;
 mod replay;
 mod run;
 mod small;

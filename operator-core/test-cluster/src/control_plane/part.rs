@@ -106,7 +106,8 @@ impl Layout<'_> {
             format!("--client-ca-file={}", self.file("ca.crt")),
             "--authorization-mode=RBAC".to_owned(),
             "--allow-privileged=true".to_owned(),
-            "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
+            // As many addresses as the server in the process has, and the same ones.
+            "--service-cluster-ip-range=10.96.0.0/16".to_owned(),
             "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
             format!("--service-account-key-file={}", self.file("tokens.pub")),
             format!("--service-account-signing-key-file={}", self.file("tokens.key")),

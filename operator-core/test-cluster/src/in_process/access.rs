@@ -14,6 +14,7 @@ use super::{
     api::Reply,
     audit::verb,
     failure::Failure,
+    go::json,
     identity::{AUTHENTICATED, AUTHENTICATION, User, may_impersonate},
     paths::{authorize_path, decide_path},
     read::json as json_bytes,
@@ -81,7 +82,7 @@ pub(super) fn review(
     if request.method != Method::POST || target.name.is_some() {
         return Err(Failure::method());
     }
-    let mut review: Value = serde_json::from_slice(&request.body)
+    let mut review: Value = json::read(&request.body)
         .map_err(|error| Failure::bad_request(format!("the object provided is unrecognized: {error}")))?;
     let kind = match target.plural.as_str() {
         "selfsubjectaccessreviews" => "SelfSubjectAccessReview",

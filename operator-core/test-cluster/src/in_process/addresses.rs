@@ -1,9 +1,21 @@
 //! Addresses and ports of Services: counted up, while the real server draws them at random.
+//!
+//! # Guarantees
+//! - No two Services have one address, or one port of the nodes: what has one is found in the store, so that whatever
+//!   deletes a Service or changes its type frees what it had.
+//! - A dry run takes nothing. It gives what the real server gives then: the address of the network, and ports that no node
+//!   has.
+
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr},
+};
 
 use serde_json::{Value, json};
 
 use super::{
-    failure::Failure,
+    failure::{Cause, Failure},
+    go::address::sloppy_ip,
     kinds::Kind,
     store::{Path, Resource, Store},
     values,
@@ -11,14 +23,16 @@ use super::{
 
 /// The number of addresses: those of 10.96.0.0/16 except for its ends.
 const ADDRESSES: u32 = 65_534;
+/// The address of the server itself, which nobody can ask for. Without its Service, the first Service gets it.
+const OWN: u32 = 1;
 /// The ports of nodes.
-const PORTS: std::ops::Range<u32> = 30_000..32_768;
+const PORTS: std::ops::Range<i64> = 30_000..32_768;
 
-/// What has been given out so far.
+/// What has been given out last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Addresses {
     addresses: u32,
-    ports: u32,
+    ports: i64,
 }
 
 impl Addresses {
@@ -29,80 +43,246 @@ impl Addresses {
         kind_of: &Kind,
         service: &mut Value,
         old: Option<&Value>,
+        dry_run: bool,
     ) -> Result<(), Failure> {
         let name = service["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         let before = old.map_or(Value::Null, |old| old["spec"].clone());
+        let invalid = |causes: &[Cause]| Err(Failure::invalid(kind_of, &name, causes));
         let causes = values::addresses_of_new(&service["spec"], &before);
         if !causes.is_empty() {
-            return Err(Failure::invalid(kind_of, &name, &causes));
+            return invalid(&causes);
         }
         let kind = service["spec"]["type"].as_str().unwrap_or("ClusterIP").to_owned();
         if kind == "ExternalName" {
             return Ok(());
         }
-        let own = Path::new(
-            service["metadata"]["namespace"].as_str(),
-            service["metadata"]["name"].as_str().unwrap_or_default(),
-        );
-        let address = service["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned();
-        let others = |pointer: &str, value: &Value| is_taken(store, &own, pointer, value);
-        if address.is_empty() {
-            let mut count = self.addresses;
-            let address = loop {
-                count += 1;
-                if count > ADDRESSES {
-                    return Err(Failure::not_modelled("more services than there are addresses"));
+        let own = Path::new(service["metadata"]["namespace"].as_str(), &name);
+        let mut taken = Taken::of(store, &own, dry_run);
+        // An address stays, and so does having none on purpose.
+        if old.is_none() || before["type"] == "ExternalName" {
+            let address = service["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned();
+            match address.as_str() {
+                "None" => {}
+                "" => {
+                    let address = self.next_address(&taken, &name)?;
+                    service["spec"]["clusterIPs"] = json!([address]);
+                    service["spec"]["clusterIP"] = address.into();
                 }
-                let address = Value::from(format!("10.96.{}.{}", count >> 8, count & 255));
-                if !others("/spec/clusterIP", &address) {
-                    break address;
+                address => {
+                    let wanted = sloppy_ip(address);
+                    let is_servers =
+                        wanted == Some(self::address(OWN)) && own != Path::new(Some("default"), "kubernetes");
+                    let is_taken =
+                        is_servers || wanted.is_some_and(|wanted| taken.addresses.contains(&wanted));
+                    let wrong = values::wrong_address(&service["spec"], address, is_taken, dry_run);
+                    if let Some(cause) = wrong {
+                        return invalid(&[cause]);
+                    }
                 }
-            };
-            service["spec"]["clusterIPs"] = json!([address]);
-            service["spec"]["clusterIP"] = address;
-            self.addresses = count;
-        } else if address != "None" && before["clusterIP"] != service["spec"]["clusterIP"] {
-            let taken = others("/spec/clusterIP", &address.clone().into());
-            let wrong = values::wrong_address(&service["spec"], &address, taken);
-            if let Some(cause) = wrong {
-                return Err(Failure::invalid(kind_of, &name, &[cause]));
             }
         }
-        let balanced = kind == "LoadBalancer" && service["spec"]["allocateLoadBalancerNodePorts"] != false;
-        if kind == "NodePort" || balanced {
-            self.allocate_ports(service)?;
+        if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
+            let all = kind == "NodePort" || service["spec"]["allocateLoadBalancerNodePorts"] != false;
+            let cause = match old {
+                None => self.first_ports(service, all, &mut taken)?,
+                Some(_) => self.further_ports(service, &before, all, &mut taken)?,
+            };
+            if let Some(cause) = cause {
+                return invalid(&[cause]);
+            }
         }
-        if values::needs_health_port(&service["spec"])
-            && service["spec"]["healthCheckNodePort"].as_i64().unwrap_or_default() == 0
-        {
-            let next = self.next_port()?;
-            service["spec"]["healthCheckNodePort"] = next.into();
+        if values::needs_health_port(&service["spec"]) && !values::needs_health_port(&before) {
+            let port = &mut service["spec"]["healthCheckNodePort"];
+            match port.as_i64().unwrap_or_default() {
+                0 => *port = self.next_port(&mut taken).map_err(|why| no_health_port(0, why))?.into(),
+                wanted => taken.take(wanted).map_err(|why| {
+                    internal(format!("failed to allocate requested HealthCheck NodePort {wanted}: {why}"))
+                })?,
+            }
         }
         Ok(())
     }
 
-    fn allocate_ports(&mut self, service: &mut Value) -> Result<(), Failure> {
-        for port in service["spec"]["ports"].as_array_mut().into_iter().flatten() {
-            if port["nodePort"].as_u64().is_some_and(|port| port != 0) {
+    /// The ports of a new Service. Those with one number have one port of the nodes, whatever their protocols are.
+    fn first_ports(
+        &mut self,
+        service: &mut Value,
+        all: bool,
+        taken: &mut Taken,
+    ) -> Result<Option<Cause>, Failure> {
+        let mut ports = service["spec"]["ports"].as_array().cloned().unwrap_or_default();
+        let number = |port: &Value, field: &str| port[field].as_i64().unwrap_or_default();
+        let wanted: Vec<(i64, i64)> =
+            ports.iter().map(|port| (number(port, "port"), number(port, "nodePort"))).collect();
+        let mut given: Vec<(i64, i64)> = Vec::new();
+        for (index, port) in ports.iter_mut().enumerate() {
+            let (own, node) = wanted[index];
+            if node == 0 && !all {
                 continue;
             }
-            port["nodePort"] = self.next_port()?.into();
+            let of_number = |all: &[(i64, i64)]| {
+                all.iter().find(|(port, node)| *port == own && *node != 0).map(|(_, node)| *node)
+            };
+            match of_number(&given) {
+                Some(node_of_number) if node == 0 || node == node_of_number => {
+                    port["nodePort"] = node_of_number.into();
+                }
+                Some(_) => {
+                    if let Err(why) = taken.take(node) {
+                        return Ok(Some(wrong_port(index, node, why)));
+                    }
+                }
+                None => {
+                    let node = match of_number(&wanted) {
+                        Some(wanted) => match taken.take(wanted) {
+                            Ok(()) => wanted,
+                            Err(why) => return Ok(Some(wrong_port(index, wanted, why))),
+                        },
+                        None => self.next_port(taken).map_err(no_port)?,
+                    };
+                    port["nodePort"] = node.into();
+                    given.push((own, node));
+                }
+            }
         }
-        Ok(())
+        service["spec"]["ports"] = ports.into();
+        Ok(None)
     }
 
-    fn next_port(&mut self) -> Result<u32, Failure> {
-        let next = PORTS.start + self.ports;
-        if next >= PORTS.end {
-            return Err(Failure::not_modelled("more ports of nodes than there are"));
+    /// The ports of a changed Service, which may keep what it had.
+    fn further_ports(
+        &mut self,
+        service: &mut Value,
+        before: &Value,
+        all: bool,
+        taken: &mut Taken,
+    ) -> Result<Option<Cause>, Failure> {
+        let had: BTreeSet<i64> = node_ports(before).collect();
+        let mut seen: Vec<(String, i64)> = Vec::new();
+        let mut given = BTreeSet::new();
+        for (index, port) in service["spec"]["ports"].as_array_mut().into_iter().flatten().enumerate() {
+            let mut node = port["nodePort"].as_i64().unwrap_or_default();
+            if node == 0 {
+                if !all {
+                    continue;
+                }
+                // What it had is free only after the change.
+                taken.ports.extend(&had);
+                node = self.next_port(taken).map_err(no_port)?;
+                port["nodePort"] = node.into();
+            } else if !had.contains(&node) && given.insert(node) {
+                if let Err(why) = taken.take(node) {
+                    return Ok(Some(wrong_port(index, node, why)));
+                }
+            }
+            let key = (port["protocol"].as_str().unwrap_or_default().to_owned(), node);
+            if seen.contains(&key) {
+                return Err(Failure::internal(format!("duplicate nodePort: {{{} {}}}", key.0, key.1)));
+            }
+            seen.push(key);
         }
-        self.ports += 1;
+        Ok(None)
+    }
+
+    fn next_address(&mut self, taken: &Taken, service: &str) -> Result<String, Failure> {
+        if taken.dry_run {
+            return Ok(address(0).to_string());
+        }
+        let following = (1..=ADDRESSES).map(|step| (self.addresses + step - 1) % ADDRESSES + 1);
+        let next = following.into_iter().find(|next| !taken.addresses.contains(&address(*next)));
+        let Some(next) = next else {
+            let why = format!("failed to allocate a serviceIP for Service {service:?}: {FULL}");
+            return Err(internal(why));
+        };
+        self.addresses = next;
+        Ok(address(next).to_string())
+    }
+
+    fn next_port(&mut self, taken: &mut Taken) -> Result<i64, &'static str> {
+        if taken.dry_run {
+            let next = taken.given.iter().max().copied().unwrap_or(PORTS.end) + 1;
+            taken.given.push(next);
+            return Ok(next);
+        }
+        let count = PORTS.end - PORTS.start;
+        let mut following = (0..count).map(|step| PORTS.start + (self.ports + step) % count);
+        let next = following.find(|next| !taken.ports.contains(next)).ok_or(FULL)?;
+        self.ports = (next - PORTS.start + 1) % count;
+        taken.ports.insert(next);
         Ok(next)
     }
 }
 
-/// Whether another Service has a value.
-fn is_taken(store: &Store, own: &Path, pointer: &str, value: &Value) -> bool {
-    let services = Resource::new("", "services");
-    store.list(&services, None).any(|(path, service)| path != own && service.pointer(pointer) == Some(value))
+const FULL: &str = "range is full";
+
+/// What other Services have, and what this one has been given so far.
+struct Taken {
+    addresses: BTreeSet<IpAddr>,
+    ports: BTreeSet<i64>,
+    given: Vec<i64>,
+    dry_run: bool,
+}
+
+impl Taken {
+    fn of(store: &Store, own: &Path, dry_run: bool) -> Self {
+        let mut taken =
+            Self { addresses: BTreeSet::new(), ports: BTreeSet::new(), given: Vec::new(), dry_run };
+        let services = Resource::new("", "services");
+        for (_, service) in store.list(&services, None).filter(|(path, _)| *path != own) {
+            let spec = &service["spec"];
+            if spec["type"] == "ExternalName" {
+                continue;
+            }
+            taken.addresses.extend(spec["clusterIP"].as_str().and_then(sloppy_ip));
+            if matches!(spec["type"].as_str(), Some("NodePort" | "LoadBalancer")) {
+                taken.ports.extend(node_ports(spec));
+                taken.ports.extend(spec["healthCheckNodePort"].as_i64());
+            }
+        }
+        taken
+    }
+
+    /// Takes a certain port.
+    fn take(&mut self, port: i64) -> Result<(), &'static str> {
+        if !self.dry_run && !PORTS.contains(&port) {
+            return Err("provided port is not in the valid range. The range of valid ports is 30000-32767");
+        }
+        if self.ports.contains(&port) || self.given.contains(&port) {
+            return Err("provided port is already allocated");
+        }
+        self.given.push(port);
+        if !self.dry_run {
+            self.ports.insert(port);
+        }
+        Ok(())
+    }
+}
+
+/// An address by its number.
+fn address(number: u32) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::from_bits(Ipv4Addr::new(10, 96, 0, 0).to_bits() + number))
+}
+
+fn node_ports(spec: &Value) -> impl Iterator<Item = i64> {
+    let ports = spec["ports"].as_array().into_iter().flatten();
+    ports.filter_map(|port| port["nodePort"].as_i64()).filter(|port| *port != 0)
+}
+
+fn wrong_port(index: usize, port: i64, why: &str) -> Cause {
+    let field = format!("spec.ports[{index}].nodePort");
+    ("FieldValueInvalid".to_owned(), field, format!("Invalid value: {port}: {why}"))
+}
+
+fn no_port(why: &str) -> Failure {
+    internal(format!("failed to allocate a nodePort: {why}"))
+}
+
+fn no_health_port(port: i64, why: &str) -> Failure {
+    internal(format!("failed to allocate a HealthCheck NodePort {port}: {why}"))
+}
+
+/// 500 for what isn't the request's mistake, or isn't told as such.
+fn internal(why: String) -> Failure {
+    let failure = Failure::new(500, "InternalError", format!("Internal error occurred: {why}"));
+    failure.with(json!({ "causes": [{ "message": why }] }))
 }

@@ -248,13 +248,9 @@ impl Failure {
     }
 
     /// A refusal by [`fields`](super::fields).
-    pub(super) fn of_fields(refusal: Refusal, kind: &Kind, name: &str) -> Self {
+    pub(super) fn of_fields(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Conflict(conflicts) => Self::apply_conflict(&conflicts),
-            Refusal::Invalid(message, causes) if message.is_empty() => Self::invalid(kind, name, &causes),
-            Refusal::Invalid(message, causes) => {
-                Self::new(422, "Invalid", message).with(named_by_kind(kind, name, &causes))
-            }
             Refusal::BadRequest(message) => Self::bad_request(message),
             Refusal::Internal(message) => Self::internal(message),
         }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{
     failure::{Cause, Failure},
+    go::json::depth,
     kinds::Kind,
 };
 
@@ -14,13 +15,21 @@ const DATA: usize = 1 << 20;
 /// etcd refuses requests of 1.5 MiB. What that means for an object depends on its encoding, so this is the limit of
 /// what is known.
 const STORED: usize = 1_400_000;
+/// The depth of a body that the stack has room for.
+const LEVELS: usize = 1000;
 
 /// Whether a request's body is read at all.
 pub(super) fn read(body: &[u8]) -> Result<(), Failure> {
-    if body.len() <= BODY {
-        return Ok(());
+    if body.len() > BODY {
+        return Err(too_large());
     }
-    Err(too_large())
+    match depth(body) {
+        // Go doesn't read more than ten thousand levels, either.
+        depth if depth > LEVELS && depth <= 10_000 => {
+            Err(Failure::not_modelled(format_args!("bodies of more than {LEVELS} levels")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The refusal of a body that isn't read.

@@ -5,6 +5,7 @@
 mod accounts;
 mod admission;
 mod events;
+mod field;
 mod quota;
 mod rights;
 mod served;

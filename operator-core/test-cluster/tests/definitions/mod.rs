@@ -1,7 +1,7 @@
 //! Definitions of custom kinds, on the in-process server and on the real one: both are asked the same, and give the same
 //! answers, word by word.
 
-mod kinds;
+pub(crate) mod kinds;
 mod kubectl;
 mod modules;
 mod random;

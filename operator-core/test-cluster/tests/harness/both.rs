@@ -70,7 +70,8 @@ impl Both {
         self.user = (!user.is_empty()).then(|| (user.to_owned(), groups));
     }
 
-    /// Asks both; returns what the real one says. The method may be MERGE, JSON, STRATEGIC or APPLY for patches.
+    /// Asks both; returns what the real one says. The method may be MERGE, JSON, STRATEGIC or APPLY for patches, and TABLE for
+    /// a GET of rows. A body that is a text is sent as it is.
     pub(crate) async fn ask(&mut self, method: &str, path: &str, body: &Value) -> Value {
         self.ask_with(method, path, body, |answer| answer).await
     }
@@ -156,13 +157,23 @@ pub(crate) async fn send(
         "APPLY" => "application/apply-patch+yaml",
         _ => "application/json",
     };
+    let accept = match method {
+        "TABLE" => "application/json;as=Table;g=meta.k8s.io;v=v1",
+        _ => "application/json",
+    };
     let method = match method {
+        "TABLE" => Method::GET,
         "MERGE" | "JSON" | "STRATEGIC" | "APPLY" => Method::PATCH,
         other => other.parse().expect("a method"),
     };
-    let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+    let body = match body {
+        Value::Null => Vec::new(),
+        Value::String(text) => text.clone().into_bytes(),
+        body => body.to_string().into_bytes(),
+    };
     let mut request = Request::builder().method(method).uri(path);
-    request = request.header("content-type", content_type).header("user-agent", "both/1");
+    request =
+        request.header("content-type", content_type).header("accept", accept).header("user-agent", "both/1");
     if let Some((user, groups)) = user {
         request = request.header("impersonate-user", user);
         for group in groups {

@@ -63,6 +63,7 @@ impl Admission {
                 limits::default_limits(store, path, object);
                 self.give_account(store, counters, path, object).map_err(refused)?;
                 pods::prioritize(store, object).map_err(refused)?;
+                pods::check_overhead(object).map_err(refused)?;
                 pods::tolerate(object);
             }
             ("", "PersistentVolumeClaim") => classes::default_storage_class(store, object),

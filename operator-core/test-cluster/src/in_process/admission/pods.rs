@@ -8,6 +8,18 @@ const TOLERATED: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.i
 /// Pods leave a node after this many seconds.
 const SECONDS: u64 = 300;
 
+/// What a class says that a Pod costs beside its containers, only the class says.
+pub(super) fn check_overhead(pod: &Value) -> Result<(), String> {
+    let spec = &pod["spec"];
+    match spec["overhead"].is_object() && spec["runtimeClassName"].is_null() {
+        true => {
+            Err("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+                .to_owned())
+        }
+        false => Ok(()),
+    }
+}
+
 /// Gives a pod the priority of its class.
 pub(super) fn prioritize(store: &Store, pod: &mut Value) -> Result<(), String> {
     let classes = Resource::new("scheduling.k8s.io", "priorityclasses");

@@ -5,13 +5,14 @@
 
 use std::fmt;
 
-use jiff::{SignedDuration, Timestamp, fmt::temporal::DateTimeParser};
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Number, Value};
 
 use super::{
     quantity,
     recorded::{Go, GoField, RECORDED, StructId},
 };
+use crate::in_process::go::time;
 
 /// A value as Go reads and writes it; the error says what doesn't fit.
 pub(super) fn canonical(go: &Go, value: Value) -> Result<Value, String> {
@@ -120,6 +121,10 @@ fn read(go: &Go, value: Value, place: &Place<'_>, with_empty: bool) -> Result<Va
         (Go::List(_) | Go::Map(_) | Go::Bytes | Go::Time | Go::MicroTime | Go::Any, Value::Null) => {
             Ok(Value::Null)
         }
+        // The bytes of a revision are kept.
+        (Go::Any, value) if place.of.is_some_and(|of| RECORDED.name(of).ends_with(".ControllerRevision")) => {
+            Ok(value)
+        }
         (Go::Any, value) => Ok(normal(value)),
         (Go::Text, Value::Null) => Ok(Value::String(String::new())),
         (Go::Bool, Value::Null) => Ok(Value::Bool(false)),
@@ -140,9 +145,10 @@ fn read(go: &Go, value: Value, place: &Place<'_>, with_empty: bool) -> Result<Va
     }
 }
 
-/// Whether a number is one of the Go type's: most have 32 bits.
+/// Whether a number is one of the Go type's: whole, and most have 32 bits.
 fn fits(value: &Value, place: &Place<'_>) -> bool {
-    place.called.is_some() || value.as_i64().is_none_or(|number| i32::try_from(number).is_ok())
+    place.called == Some("float64")
+        || value.as_i64().is_some_and(|number| place.called.is_some() || i32::try_from(number).is_ok())
 }
 
 /// Whether a field is written, with this value.
@@ -187,6 +193,33 @@ pub(super) fn stored(go: &Go, value: &mut Value) {
     }
 }
 
+/// A value with amounts instead of the forms in which quantities are written.
+pub(super) fn with_amounts(go: &Go, value: &Value) -> Value {
+    match (go, value) {
+        (Go::Pointer(to), value) => with_amounts(to, value),
+        (Go::Struct(name), Value::Object(fields)) => {
+            let known = RECORDED.fields(*name);
+            let fields = fields.iter().map(|(name, value)| {
+                let value =
+                    known.get(name).map_or_else(|| value.clone(), |field| with_amounts(&field.go, value));
+                (name.clone(), value)
+            });
+            Value::Object(fields.collect())
+        }
+        (Go::List(item), Value::Array(items)) => {
+            items.iter().map(|value| with_amounts(item, value)).collect()
+        }
+        (Go::Map(of), Value::Object(entries)) => {
+            let entries = entries.iter().map(|(name, value)| (name.clone(), with_amounts(of, value)));
+            Value::Object(entries.collect())
+        }
+        (Go::Quantity, Value::String(text)) => {
+            quantity::nanos(text).map_or_else(|_| value.clone(), |amount| amount.to_string().into())
+        }
+        (_, value) => value.clone(),
+    }
+}
+
 /// Whether two values are equal, with 1.0 equal to 1.
 pub(super) fn equal(one: &Value, two: &Value) -> bool {
     match (one, two) {
@@ -205,9 +238,9 @@ pub(super) fn equal(one: &Value, two: &Value) -> bool {
 }
 
 /// Numbers have one form: 1.0 is 1.
-pub(super) fn normal(value: Value) -> Value {
+pub(in crate::in_process) fn normal(value: Value) -> Value {
     match value {
-        Value::Number(number) => Value::Number(whole(&number).map_or(number, Number::from)),
+        Value::Number(number) => Value::Number(whole(&number).unwrap_or(number)),
         Value::Array(items) => Value::Array(items.into_iter().map(normal).collect()),
         Value::Object(map) => {
             Value::Object(map.into_iter().map(|(key, value)| (key, normal(value))).collect())
@@ -216,10 +249,14 @@ pub(super) fn normal(value: Value) -> Value {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
-fn whole(number: &Number) -> Option<i64> {
-    let float = number.as_f64().filter(|_| !number.is_i64() && !number.is_u64())?;
-    (float.fract() == 0.0 && float.abs() < 9.0e15).then_some(float as i64)
+/// A float without a fraction as Go writes and reads it again: with as few digits as tell it from others, and zeros.
+fn whole(number: &Number) -> Option<Number> {
+    let float = number.as_f64().filter(|_| !number.is_i64())?;
+    if float.fract() != 0.0 || float.abs() >= 1e21 {
+        return None;
+    }
+    let shown = float.to_string();
+    shown.parse::<i64>().map(Number::from).or_else(|_| shown.parse::<u64>().map(Number::from)).ok()
 }
 
 fn bytes(text: String) -> Result<Value, String> {
@@ -235,24 +272,12 @@ fn bytes(text: String) -> Result<Value, String> {
 }
 
 fn time(text: &str, micros: bool) -> Result<Value, String> {
-    static PARSER: DateTimeParser = DateTimeParser::new();
-    let form = if micros { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
-    let fail = |rest: &str, part: &str| {
-        Err(format!("parsing time {text:?} as {form:?}: cannot parse {rest:?} as {part:?}"))
-    };
-    let Ok(time) = PARSER.parse_timestamp(text) else { return fail(text, "2006") };
-    let time: Timestamp = time;
-    if !micros {
-        return Ok(Value::String(in_seconds(time)));
-    }
-    // A time with microseconds has all six digits.
-    let fraction = text.get("2006-01-02T15:04:05".len()..).unwrap_or_default();
-    let digits = fraction.bytes().skip(1).take_while(u8::is_ascii_digit).count();
-    match (fraction.starts_with('.'), digits) {
-        (true, 6) => Ok(Value::String(in_micros(time))),
-        (true, 7..) => fail(fraction.get(7..).unwrap_or_default(), "Z07:00"),
-        _ => fail(fraction, ".000000"),
-    }
+    let time = time::parse(if micros { time::MICROS } else { time::SECONDS }, text)?;
+    Ok(match time {
+        none if time::is_none(none) => Value::Null,
+        time if micros => Value::String(in_micros(time)),
+        time => Value::String(in_seconds(time)),
+    })
 }
 
 /// A time as Kubernetes writes it.

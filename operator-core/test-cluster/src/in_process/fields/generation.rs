@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Origin, Schema, recorded::at};
+use super::{Origin, Schema, canonical::with_amounts, recorded::at};
 
 /// A field, by its path of names.
 type Path = &'static [&'static str];
@@ -56,9 +56,12 @@ pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> b
     match &schema.0.origin {
         Origin::Custom(definition) if definition.has_status => differs_but_in(&["metadata", "status"]),
         Origin::Custom(_) => differs_but_in(&["metadata"]),
-        Origin::Builtin { .. } => {
+        Origin::Builtin { go, .. } => {
             let fields = counted(&schema.0.kind.kind).unwrap_or_default();
-            fields.iter().any(|path| field(old, path) != field(new, path))
+            let differ =
+                |old: &Value, new: &Value| fields.iter().any(|path| field(old, path) != field(new, path));
+            // Another form of the same amount is no change.
+            differ(old, new) && differ(&with_amounts(go, old), &with_amounts(go, new))
         }
     }
 }

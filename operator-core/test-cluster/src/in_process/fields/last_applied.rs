@@ -8,6 +8,7 @@ use super::{
     set::Set,
     typed::{compare::compare, to_set::to_set, validate::validate},
 };
+use crate::in_process::{go::json, values::json as as_json};
 
 /// Where kubectl keeps what it applied without the server's help.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -20,7 +21,7 @@ pub(super) fn fields(context: &Context<'_>, manager: &str, live: &Value) -> Opti
         return None;
     }
     let noted = at(at(at(live, "metadata"), "annotations"), LAST_APPLIED).as_str()?;
-    let applied: Value = serde_json::from_str(noted).ok()?;
+    let applied: Value = json::read(noted.as_bytes()).ok()?;
     let (types, root) = (context.types, context.root);
     if at(&applied, "apiVersion") != context.api_version || !validate(types, root, &applied, false).is_empty()
     {
@@ -45,5 +46,5 @@ pub(super) fn renew(manager: &str, applied: &Value, object: &mut Value) {
     if let Some(metadata) = applied.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("managedFields");
     }
-    object["metadata"]["annotations"][LAST_APPLIED] = format!("{applied}\n").into();
+    object["metadata"]["annotations"][LAST_APPLIED] = format!("{}\n", as_json(&applied, &[])).into();
 }

@@ -15,7 +15,8 @@
 //!
 //! # Assumptions
 //! - All versions of a custom kind that manage fields of one object have the same schema.
-//! - Values of Kubernetes' own kinds are not validated here beyond their types.
+//! - Values of Kubernetes' own kinds are not validated here beyond their types; those of custom kinds are when it is asked
+//!   what is [wrong](Schema::wrong) with them.
 
 mod canonical;
 mod defaults;
@@ -39,12 +40,14 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
+pub(super) use canonical::normal as whole;
 pub(super) use definition::{
     Scale, check_default, field_path, is_known_format, is_valid_format, scale_integer, scale_names,
     scale_text, show_float,
 };
-pub(super) use quantity::{nanos, written};
+pub(super) use quantity::{has_fraction, nanos, written};
 pub(super) use same::is_same;
+pub(super) use strict::doubled;
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -62,14 +65,13 @@ use self::{
     schema::{TypeId, Types},
     set::Set,
 };
+use super::failure::Cause;
 
 /// Why a write is refused; the server makes a `Status` of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// 409: others own what an apply would change. Manager (as the server names it) and field path of each conflict.
     Conflict(Vec<(String, String)>),
-    /// 422: message, and the causes as (reason, field, message).
-    Invalid(String, Vec<(String, String, String)>),
     /// 400.
     BadRequest(String),
     /// 500, as the API server answers to an apply that doesn't fit the kind's schema.
@@ -118,14 +120,6 @@ pub(super) struct Write<'a> {
     pub(super) time: Timestamp,
 }
 
-/// What becomes of a write.
-#[derive(Debug)]
-pub(super) struct Accepted {
-    pub(super) object: Value,
-    /// What rules find wrong, and let be because it was so before: warnings.
-    pub(super) let_be: Vec<String>,
-}
-
 impl Schema {
     /// A kind of Kubernetes itself; `None` for one whose types are not recorded.
     pub(super) fn builtin(kind: &GroupVersionKind) -> Option<Self> {
@@ -141,18 +135,18 @@ impl Schema {
         Self(Arc::new(Inner { kind, origin: Origin::Custom(Box::new(definition)) }))
     }
 
-    /// Refuses an object of a custom kind that its definition doesn't allow. Returns what rules let be.
-    pub(super) fn refuse(
+    /// What an object of a custom kind has that its definition doesn't allow, after the causes that were found in its
+    /// metadata. The second list are warnings: what rules find wrong, and let be because it was so before.
+    pub(super) fn wrong(
         &self,
         object: &Value,
         live: Option<&Value>,
         endpoint: Endpoint,
-    ) -> Result<Vec<String>, Refusal> {
-        let mut let_be = Vec::new();
-        let Origin::Custom(definition) = &self.0.origin else { return Ok(let_be) };
-        match definition.validate(object, live, endpoint, &mut let_be) {
-            causes if causes.is_empty() => Ok(let_be),
-            causes => Err(invalid(&self.0.kind, object, causes)),
+        causes: Vec<Cause>,
+    ) -> (Vec<Cause>, Vec<String>) {
+        match &self.0.origin {
+            Origin::Custom(definition) => definition.validate(object, live, endpoint, causes),
+            Origin::Builtin { .. } => (causes, Vec::new()),
         }
     }
 
@@ -303,27 +297,11 @@ impl Write<'_> {
     }
 
     /// The last steps of every write.
-    fn finish(&self, live: Option<&Value>, new: Value, managers: &Managers) -> Result<Accepted, Refusal> {
+    fn finish(&self, live: Option<&Value>, new: Value, managers: &Managers) -> Value {
         let mut new = prepare::prepare(self, live, new);
         prepare::set_managed(&mut new, managers.encode());
-        let object = self.schema.stored(new);
-        let let_be = self.schema.refuse(&object, live, self.endpoint)?;
-        Ok(Accepted { object, let_be })
+        self.schema.stored(new)
     }
-}
-
-fn invalid(kind: &GroupVersionKind, object: &Value, causes: Vec<(String, String, String)>) -> Refusal {
-    let of = if kind.group.is_empty() { kind.kind.clone() } else { format!("{}.{}", kind.kind, kind.group) };
-    let name = at(at(object, "metadata"), "name").as_str().unwrap_or("").to_owned();
-    let mut messages: Vec<_> =
-        causes.iter().map(|(_, field, message)| format!("{field}: {message}")).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    messages.retain(|message| seen.insert(message.clone()));
-    let text = match messages.len() {
-        1 => messages.remove(0),
-        _ => format!("[{}]", messages.join(", ")),
-    };
-    Refusal::Invalid(format!("{of} {name:?} is invalid: {text}"), causes)
 }
 
 /// Server-side apply. `applied` is the body as it arrived; the result is the object to be stored, with managed fields,
@@ -333,7 +311,7 @@ pub(super) fn apply(
     live: Option<&Value>,
     applied: &Value,
     force: bool,
-) -> Result<Accepted, Refusal> {
+) -> Result<Value, Refusal> {
     let schema = write.schema;
     let kind = &schema.0.kind;
     let api_version = kind.api_version();
@@ -364,14 +342,14 @@ pub(super) fn apply(
     last_applied::renew(write.manager, applied, &mut new);
     let new = match &schema.0.origin {
         Origin::Builtin { .. } => {
-            schema.read(new).map_err(|refusal| inconvertible(applied, kind, refusal))?
+            schema.read(whole(new)).map_err(|refusal| inconvertible(applied, kind, refusal))?
         }
         // Nothing is filled in where nothing changes, even if the version of the storage doesn't know what was.
         Origin::Custom(_) if is_same => new,
         // What was applied has only fields of the schema, and its nulls are left for validation.
         Origin::Custom(definition) => definition.filled(schema.with_read_metadata(new)?),
     };
-    write.finish(live, new, &managers)
+    Ok(write.finish(live, new, &managers))
 }
 
 /// The managed fields of an object that the writer has applied as it is.
@@ -386,7 +364,7 @@ pub(super) fn applied_as_it_is(write: &Write<'_>, object: &Value) -> Value {
 }
 
 /// Any other write. `new` is the whole object as the request wants it: a body, or the live object after a patch.
-pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Result<Accepted, Refusal> {
+pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Result<Value, Refusal> {
     let schema = write.schema;
     let live_managers = || live.and_then(|live| Managers::decode(entries(live))).unwrap_or_default();
     let mut managers = match (write.endpoint, entries(&new)) {
@@ -408,7 +386,7 @@ pub(super) fn change(write: &Write<'_>, live: Option<&Value>, new: Value) -> Res
         let reset = prepare::reset(schema, write.endpoint);
         managers.update(&write.context(&api_version, &reset), &before, &schema.visible(&new), write.manager);
     }
-    write.finish(live, new, &managers)
+    Ok(write.finish(live, new, &managers))
 }
 
 /// The managed fields in an object.

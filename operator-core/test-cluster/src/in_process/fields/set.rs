@@ -10,6 +10,9 @@ use std::{cmp::Ordering, collections::BTreeMap, fmt};
 
 use serde_json::{Map, Value};
 
+use super::definition::show_float;
+use crate::in_process::values::quoted;
+
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Element {
@@ -75,13 +78,84 @@ impl fmt::Display for Element {
         match self {
             Self::Field(name) => write!(f, ".{name}"),
             Self::Key(keys) => {
-                let keys: Vec<_> = keys.iter().map(|(name, value)| format!("{name}={}", value.0)).collect();
+                let keys: Vec<_> =
+                    keys.iter().map(|(name, value)| format!("{name}={}", shown(&value.0))).collect();
                 write!(f, "[{}]", keys.join(","))
             }
-            Self::Item(value) => write!(f, "[={}]", value.0),
+            Self::Item(value) => write!(f, "[={}]", shown(&value.0)),
             Self::Index(index) => write!(f, "[{index}]"),
         }
     }
+}
+
+/// A value as Go shows it in a path.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Number(number) if number.is_f64() => show_float(number.as_f64().unwrap_or_default()),
+        Value::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(",")),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Writes a value as JSON that may stand in a web page, as the keys of lists and the values of sets are written.
+fn write(out: &mut String, value: &Value) {
+    match value {
+        Value::String(text) => write_text(out, text),
+        Value::Array(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                write(out, item);
+            }
+            out.push(']');
+        }
+        Value::Object(fields) => {
+            out.push('{');
+            for (at, (name, value)) in fields.iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                write_text(out, name);
+                out.push(':');
+                write(out, value);
+            }
+            out.push('}');
+        }
+        Value::Number(number) if number.is_f64() => {
+            out.push_str(&float(number.as_f64().unwrap_or_default()));
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+/// A number with a point, whose power of ten has two digits.
+fn float(number: f64) -> String {
+    if number == 0.0 || (1e-6..1e21).contains(&number.abs()) {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, power) = power.strip_prefix('-').map_or(('+', power), |power| ('-', power));
+    format!("{digits}e{sign}{power:0>2}")
+}
+
+fn write_text(out: &mut String, text: &str) {
+    out.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => out.extend(['\\', letter]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\0'..'\u{20}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                out.push_str(&format!("\\u{:04x}", u32::from(letter)));
+            }
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
 }
 
 impl Element {
@@ -94,11 +168,21 @@ impl Element {
         match self {
             Self::Field(name) => format!("f:{name}"),
             Self::Key(keys) => {
-                let keys: Map<String, Value> =
-                    keys.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
-                format!("k:{}", Value::Object(keys))
+                let mut text = "k:{".to_owned();
+                for (at, (name, value)) in keys.iter().enumerate() {
+                    text.push_str(if at > 0 { "," } else { "" });
+                    write_text(&mut text, name);
+                    text.push(':');
+                    write(&mut text, &value.0);
+                }
+                text.push('}');
+                text
             }
-            Self::Item(value) => format!("v:{}", value.0),
+            Self::Item(value) => {
+                let mut text = "v:".to_owned();
+                write(&mut text, &value.0);
+                text
+            }
             Self::Index(index) => format!("i:{index}"),
         }
     }

@@ -1,27 +1,23 @@
 //! Field validation: fields that a kind doesn't have, and fields that a body has twice. Pure.
 //!
 //! # Guarantees
-//! - They are named in the order of the body, as the real server names them.
+//! - They are named in the order of the body, as the real server names them; those of custom kinds first the unknown ones of
+//!   the metadata, then of the rest, then of the metadata of embedded objects.
 //! - A body without such fields costs a walk, and no memory.
 
-use std::fmt;
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
 use serde_json::Value;
 
 use super::{
     Origin, Schema,
     recorded::{Go, RECORDED},
 };
+use crate::in_process::go::json::{self, Build};
 
 impl Schema {
     /// What is wrong with the fields of a body, as in a warning. `raw` is its text if that is JSON.
     pub(in crate::in_process) fn wrong_fields(&self, body: &Value, raw: Option<&[u8]>) -> Vec<String> {
-        let doubled = raw.is_some_and(|raw| keys(raw) != Some(keys_of(body)));
-        let tree = || raw.and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_else(|| Tree::of(body));
+        let doubled = raw.is_some_and(|raw| json::read(raw).is_ok_and(|Count(count)| count != keys_of(body)));
+        let tree = || raw.and_then(|raw| json::read(raw).ok()).unwrap_or_else(|| Tree::of(body));
         let mut found = Found::default();
         match &self.0.origin {
             Origin::Builtin { go, .. } => {
@@ -29,7 +25,7 @@ impl Schema {
                     found.typed(Some(go), &tree(), "");
                 }
             }
-            Origin::Custom(_) => {
+            Origin::Custom(definition) => {
                 if doubled {
                     found.typed(None, &tree(), "");
                 }
@@ -41,10 +37,27 @@ impl Schema {
                 self::gone(body, &self.pruned(body.clone()), "", &mut gone);
                 gone.sort();
                 found.0.extend(gone.iter().map(|path| format!("unknown field {path:?}")));
+                let mut embedded = Found::default();
+                definition.each_embedded(body, |metadata, path| {
+                    if let Some((go, _)) = RECORDED.metadata() {
+                        embedded.typed(Some(&go), &Tree::of(metadata), path);
+                    }
+                });
+                embedded.0.sort();
+                found.0.extend(embedded.0);
             }
         }
         found.0
     }
+}
+
+/// The fields that a text of JSON has twice, as in a warning.
+pub(in crate::in_process) fn doubled(raw: &[u8]) -> Vec<String> {
+    let mut found = Found::default();
+    if let Ok(tree) = json::read::<Tree>(raw) {
+        found.typed(None, &tree, "");
+    }
+    found.0
 }
 
 /// The paths of what is in `body` and not in `read`, except for metadata, which has types of its own.
@@ -139,66 +152,20 @@ fn keys_of(value: &Value) -> usize {
     }
 }
 
-/// How many fields a text has; `None` if it isn't JSON.
-fn keys(raw: &[u8]) -> Option<usize> {
-    let mut count = 0;
-    let mut deserializer = serde_json::Deserializer::from_slice(raw);
-    Count(&mut count).deserialize(&mut deserializer).ok().map(|()| count)
-}
+/// How many fields a text has.
+struct Count(usize);
 
-struct Count<'c>(&'c mut usize);
-
-impl<'de> DeserializeSeed<'de> for Count<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-/// Values that count for nothing.
-macro_rules! leaves {
-    ($value:expr) => {
-        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-        fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok($value)
-        }
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("JSON")
-        }
-    };
-}
-
-impl<'de> Visitor<'de> for Count<'_> {
-    type Value = ();
-
-    leaves!(());
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while map.next_key::<IgnoredAny>()?.is_some() {
-            *self.0 += 1;
-            map.next_value_seed(Count(self.0))?;
-        }
-        Ok(())
+impl Build for Count {
+    fn scalar(_: Value) -> Self {
+        Self(0)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element_seed(Count(self.0))?.is_some() {}
-        Ok(())
+    fn list(items: Vec<Self>) -> Self {
+        Self(items.into_iter().map(|item| item.0).sum())
+    }
+
+    fn object(fields: Vec<(String, Self)>) -> Self {
+        Self(fields.len() + fields.into_iter().map(|(_, value)| value.0).sum::<usize>())
     }
 }
 
@@ -221,30 +188,16 @@ impl Tree {
     }
 }
 
-impl<'de> Deserialize<'de> for Tree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Trees;
-        impl<'de> Visitor<'de> for Trees {
-            type Value = Tree;
+impl Build for Tree {
+    fn scalar(_: Value) -> Self {
+        Self::Leaf
+    }
 
-            leaves!(Tree::Leaf);
+    fn list(items: Vec<Self>) -> Self {
+        Self::Array(items)
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Tree::Object(fields))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tree, A::Error> {
-                let mut items = Vec::new();
-                while let Some(item) = list.next_element()? {
-                    items.push(item);
-                }
-                Ok(Tree::Array(items))
-            }
-        }
-        deserializer.deserialize_any(Trees)
+    fn object(fields: Vec<(String, Self)>) -> Self {
+        Self::Object(fields)
     }
 }

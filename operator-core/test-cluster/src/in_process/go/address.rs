@@ -39,14 +39,15 @@ pub(in crate::in_process) fn sloppy_cidr(text: &str) -> Option<(IpAddr, u8)> {
     (length <= most).then_some((address, length))
 }
 
-/// Whether a text is a hardware address: six, eight or twenty bytes.
+/// Whether a text is a hardware address: six, eight or twenty bytes, with signs between them or without.
 pub(in crate::in_process) fn is_mac(text: &str) -> bool {
     let hex = |part: &str, width: usize| part.len() == width && part.bytes().all(|b| b.is_ascii_hexdigit());
     let of = |sign: char, width: usize, counts: [usize; 3]| {
         let parts: Vec<&str> = text.split(sign).collect();
         counts.contains(&parts.len()) && parts.iter().all(|part| hex(part, width))
     };
-    of(':', 2, [6, 8, 20]) || of('-', 2, [6, 8, 20]) || of('.', 4, [3, 4, 10])
+    let plain = [12, 16, 40].iter().any(|width| hex(text, *width));
+    plain || of(':', 2, [6, 8, 20]) || of('-', 2, [6, 8, 20]) || of('.', 4, [3, 4, 10])
 }
 
 /// An address without the bits after a prefix.
@@ -74,7 +75,12 @@ mod tests {
             sloppy_ip("10.0.0").is_none() && sloppy_ip("1.2.3.256").is_none() && sloppy_ip("::1").is_some()
         );
         assert!(sloppy_cidr("10.0.0.0/33").is_none() && sloppy_cidr("2001:db8::/32").is_some());
-        assert!(is_mac("01:23:45:67:89:ab") && is_mac("0123.4567.89ab") && !is_mac("01:23:45:67:89"));
+        assert!(
+            is_mac("0123456789ab")
+                && is_mac("01:23:45:67:89:ab")
+                && is_mac("0123.4567.89ab")
+                && !is_mac("01:23:45:67:89")
+        );
         assert_eq!(masked(IpAddr::from([10, 1, 2, 3]), 8), IpAddr::from([10, 0, 0, 0]));
     }
 }

@@ -1,8 +1,10 @@
-//! What Go's standard library reads differently from Rust's: regular expressions, durations, addresses, URLs. Pure.
+//! What Go's standard library reads differently from Rust's: JSON, regular expressions, durations, times, addresses, URLs. Pure.
 
 pub(super) mod address;
 pub(super) mod duration;
+pub(super) mod json;
 pub(super) mod pattern;
+pub(super) mod time;
 pub(super) mod uri;
 
 use serde_json::Value;

@@ -1,5 +1,7 @@
 //! URLs as Go's `net/url` takes them apart.
 
+use crate::in_process::values::quoted;
+
 /// The parts of a URL that rules can ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::in_process) struct Uri {
@@ -14,63 +16,85 @@ pub(in crate::in_process) struct Uri {
     pub(in crate::in_process) text: String,
 }
 
+/// Which part of a URL is unescaped: each has signs of its own that need no escape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Host,
+    /// The zone of an IPv6 address.
+    Zone,
+    Other,
+}
+
 impl Uri {
     /// Reads an absolute URL or an absolute path, as it stands in a request; the error is Go's.
     pub(in crate::in_process) fn request(text: &str) -> Result<Self, String> {
-        let wrong = |why: &str| Err(format!("parse {text:?}: {why}"));
+        Self::parse(text, true).map_err(|why| format!("parse {}: {why}", quoted(text)))
+    }
+
+    /// The same, with a fragment, which isn't in requests.
+    pub(in crate::in_process) fn url(text: &str) -> Result<Self, String> {
+        Self::request(text)?;
+        let (begin, fragment) = text.split_once('#').unwrap_or((text, ""));
+        let mut uri = Self::parse(begin, false).map_err(|why| format!("parse {}: {why}", quoted(begin)))?;
+        unescape(fragment, Part::Other).map_err(|why| format!("parse {}: {why}", quoted(text)))?;
+        text.clone_into(&mut uri.text);
+        Ok(uri)
+    }
+
+    fn parse(text: &str, is_request: bool) -> Result<Self, String> {
         if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
-            return wrong("net/url: invalid control character in URL");
+            return Err("net/url: invalid control character in URL".to_owned());
         }
-        if text.is_empty() {
-            return wrong("empty url");
+        if text.is_empty() && is_request {
+            return Err("empty url".to_owned());
         }
         let mut uri = Self { text: text.to_owned(), ..Self::default() };
         if text == "*" {
             text.clone_into(&mut uri.path);
             return Ok(uri);
         }
-        let rest = match scheme(text) {
-            Ok((scheme, rest)) => {
-                uri.scheme = scheme.to_ascii_lowercase();
-                rest
-            }
-            Err(why) => return wrong(why),
-        };
+        let (scheme, rest) = scheme(text)?;
+        uri.scheme = scheme.to_ascii_lowercase();
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        query.split('#').next().unwrap_or_default().clone_into(&mut uri.query);
+        query.clone_into(&mut uri.query);
         if !rest.starts_with('/') {
-            return if uri.scheme.is_empty() { wrong("invalid URI for request") } else { Ok(uri) };
+            if !uri.scheme.is_empty() {
+                return Ok(uri);
+            }
+            if is_request {
+                return Err("invalid URI for request".to_owned());
+            }
+            if rest.split('/').next().is_some_and(|first| first.contains(':')) {
+                return Err("first path segment in URL cannot contain colon".to_owned());
+            }
         }
         let mut path = rest;
-        if let (false, Some(after)) = (uri.scheme.is_empty(), rest.strip_prefix("//")) {
+        let may_have_host = !uri.scheme.is_empty() || !is_request && !rest.starts_with("///");
+        if let Some(after) = rest.strip_prefix("//").filter(|_| may_have_host) {
             let at = after.find('/').unwrap_or(after.len());
             path = &after[at..];
-            let authority = &after[..at];
-            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-            if let Err(why) = check_host(host) {
-                return wrong(&why);
-            }
-            host.clone_into(&mut uri.host);
+            uri.host = authority(&uri.scheme, &after[..at])?;
         }
-        if let Some(wrong_escape) = wrong_escape(path) {
-            return wrong(&format!("invalid URL escape {wrong_escape:?}"));
-        }
-        uri.path = escaped(path.split('#').next().unwrap_or_default());
+        uri.path = escaped(path, &unescape(path, Part::Other)?);
         Ok(uri)
     }
 
     /// The host without its port and brackets.
     pub(in crate::in_process) fn hostname(&self) -> &str {
-        match self.host.strip_prefix('[') {
-            Some(inner) => inner.split(']').next().unwrap_or_default(),
-            None => self.host.rsplit_once(':').map_or(&self.host, |(name, _)| name),
+        match (self.host.split_once(':'), self.host.split_once(']')) {
+            (None, _) => &self.host,
+            (Some(_), Some((inner, _))) => inner.strip_prefix('[').unwrap_or(inner),
+            (Some((name, _)), None) => name,
         }
     }
 
     /// The port; empty if there is none.
     pub(in crate::in_process) fn port(&self) -> &str {
-        let after = self.host.rsplit_once(']').map_or(self.host.as_str(), |(_, after)| after);
-        after.rsplit_once(':').map_or("", |(_, port)| port)
+        match (self.host.split_once("]:"), self.host.contains(']')) {
+            (Some((_, port)), _) => port,
+            (None, true) => "",
+            (None, false) => self.host.split_once(':').map_or("", |(_, port)| port),
+        }
     }
 
     /// The parameters of the query, by name, in the order of their names.
@@ -86,12 +110,12 @@ impl Uri {
     }
 }
 
-fn scheme(text: &str) -> Result<(&str, &str), &'static str> {
+fn scheme(text: &str) -> Result<(&str, &str), String> {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' => {}
             b'0'..=b'9' | b'+' | b'-' | b'.' if at > 0 => {}
-            b':' if at == 0 => return Err("missing protocol scheme"),
+            b':' if at == 0 => return Err("missing protocol scheme".to_owned()),
             b':' => return Ok((&text[..at], &text[at + 1..])),
             _ => break,
         }
@@ -99,84 +123,117 @@ fn scheme(text: &str) -> Result<(&str, &str), &'static str> {
     Ok(("", text))
 }
 
-fn check_host(host: &str) -> Result<(), String> {
-    let port = match host.find('[') {
+/// The host of an authority, with its port; what is in front of it must be readable.
+fn authority(scheme: &str, authority: &str) -> Result<String, String> {
+    let (user, host) = match authority.rsplit_once('@') {
+        Some((user, host)) => (Some(user), host),
+        None => (None, authority),
+    };
+    let host = self::host(scheme, host)?;
+    let Some(user) = user else { return Ok(host) };
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._:~!$&'()*+,;=%@".contains(letter);
+    if !user.chars().all(is_plain) {
+        return Err("net/url: invalid userinfo".to_owned());
+    }
+    unescape(user, Part::Other)?;
+    Ok(host)
+}
+
+fn host(scheme: &str, host: &str) -> Result<String, String> {
+    match host.rfind('[') {
         Some(0) => {
             let end = host.rfind(']').ok_or_else(|| "missing ']' in host".to_owned())?;
-            let inner = host[1..end].split("%25").next().unwrap_or_default();
-            if inner.parse::<std::net::Ipv6Addr>().is_err() {
-                return Err(
-                    "invalid host: ParseAddr(".to_owned() + &format!("{inner:?}): unable to parse IP")
-                );
+            let (inner, port) = (&host[1..end], &host[end + 1..]);
+            check_port(port)?;
+            let zone = inner.find("%25").unwrap_or(inner.len());
+            let address = unescape(&inner[..zone], Part::Host)?;
+            let zone = unescape(&inner[zone..], Part::Zone)?;
+            let whole = format!("{address}{zone}");
+            let (plain, zone) =
+                whole.split_once('%').map_or((&*whole, None), |(plain, zone)| (plain, Some(zone)));
+            let is_readable = match plain.parse::<std::net::IpAddr>() {
+                Ok(address) => address.is_ipv6() && zone != Some("") || address.is_ipv4() && zone.is_none(),
+                Err(_) => false,
+            };
+            if !is_readable {
+                return Err(format!("invalid host: ParseAddr({}): unable to parse IP", quoted(&whole)));
             }
-            &host[end + 1..]
+            if plain.parse::<std::net::Ipv4Addr>().is_ok() {
+                return Err("invalid IP-literal".to_owned());
+            }
+            return Ok(format!("[{whole}]{port}"));
         }
         Some(_) => return Err("invalid IP-literal".to_owned()),
-        None => host.find(':').map_or("", |at| &host[at..]),
-    };
+        None => {}
+    }
+    // Several colons are something that only schemes other than these have.
+    let strict = matches!(scheme, "http" | "https");
+    if let Some(colon) = if strict { host.find(':') } else { host.rfind(':') } {
+        check_port(&host[colon..])?;
+    }
+    unescape(host, Part::Host)
+}
+
+fn check_port(port: &str) -> Result<(), String> {
     let is_port = match port.strip_prefix(':') {
         None => port.is_empty(),
         Some(port) => port.bytes().all(|digit| digit.is_ascii_digit()),
     };
-    if !is_port {
-        return Err(format!("invalid port {port:?} after host"));
-    }
-    if let Some(escape) = wrong_escape(host) {
-        return Err(format!("invalid URL escape {escape:?}"));
-    }
-    match host
-        .chars()
-        .find(|letter| matches!(letter, ' ' | '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}'))
-    {
-        // The signs `"`, `<` and `>` are allowed in a host.
-        Some(letter) if !matches!(letter, '"' | '<' | '>') => {
-            Err(format!("invalid character {:?} in host name", letter.to_string()))
-        }
-        _ => Ok(()),
-    }
+    if is_port { Ok(()) } else { Err(format!("invalid port {} after host", quoted(port))) }
 }
 
-fn wrong_escape(text: &str) -> Option<&str> {
-    let bytes = text.as_bytes();
+/// Whether a host may have a sign as it is.
+fn is_of_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"".contains(&byte)
+}
+
+/// A text without its escapes; the error is Go's.
+fn unescape(text: &str, part: Part) -> Result<String, String> {
+    let (bytes, mut out) = (text.as_bytes(), Vec::with_capacity(text.len()));
     let mut at = 0;
-    while let Some(found) = text.get(at..)?.find('%') {
-        let start = at + found;
-        let digits = bytes.get(start + 1..start + 3);
-        if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
-            let end = (start..=text.len().min(start + 3)).rev().find(|end| text.is_char_boundary(*end));
-            return text.get(start..end.unwrap_or(start));
+    while let Some(byte) = bytes.get(at) {
+        if *byte != b'%' {
+            if part != Part::Other && byte.is_ascii() && !is_of_host(*byte) {
+                let sign = quoted(&char::from(*byte).to_string());
+                return Err(format!("invalid character {sign} in host name"));
+            }
+            out.push(*byte);
+            at += 1;
+            continue;
         }
-        at = start + 3;
+        let end = (at..=text.len().min(at + 3)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(at);
+        let escape = &text[at..end];
+        let value = escape.get(1..3).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let value = value.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        // In a host, only what isn't ASCII is escaped; in a zone, only what could stand there as it is.
+        let value = value.filter(|value| match part {
+            Part::Host => *value >= 0x80 || escape == "%25",
+            Part::Zone => escape == "%25" || *value == b' ' || is_of_host(*value),
+            Part::Other => true,
+        });
+        let Some(value) = value else { return Err(format!("invalid URL escape {}", quoted(escape))) };
+        out.push(value);
+        at += 3;
     }
-    None
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-fn escaped(path: &str) -> String {
+/// A path as it was written, if all of it could stand there; otherwise what it means, escaped anew.
+fn escaped(path: &str, meaning: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte);
+    if path.bytes().all(|byte| plain(byte) || b"!'()*%[]".contains(&byte)) {
+        return path.to_owned();
+    }
     let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        let plain = byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@!'()*%[]".contains(&byte);
-        if plain { out.push(char::from(byte)) } else { out.push_str(&format!("%{byte:02X}")) }
+    for byte in meaning.bytes() {
+        if plain(byte) { out.push(char::from(byte)) } else { out.push_str(&format!("%{byte:02X}")) }
     }
     out
 }
 
+/// A part of a query without its escapes.
 fn unescaped(text: &str) -> Option<String> {
-    if wrong_escape(text).is_some() {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'+' => bytes.push(b' '),
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-            }
-            other => bytes.push(other),
-        }
-    }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    unescape(&text.replace('+', " "), Part::Other).ok()
 }
 
 #[cfg(test)]
@@ -185,7 +242,7 @@ mod tests {
 
     #[test]
     fn urls_are_taken_apart() {
-        let uri = Uri::request("https://[::1]:80/with space?k=a&k=b+c#x").unwrap();
+        let uri = Uri::url("https://[::1]:80/with space?k=a&k=b+c#x").unwrap();
         assert_eq!((uri.hostname(), uri.port(), &*uri.host), ("::1", "80", "[::1]:80"));
         assert_eq!((&*uri.scheme, &*uri.path), ("https", "/with%20space"));
         assert_eq!(uri.parameters()["k"], ["a", "b c"]);
@@ -201,6 +258,11 @@ mod tests {
             (":x", "missing protocol scheme"),
             ("http://a:b", "invalid port \":b\" after host"),
             ("/%zz", "invalid URL escape \"%zz\""),
+            ("http://%41", "invalid URL escape \"%41\""),
+            ("http://a b/", "invalid character \" \" in host name"),
+            ("http://#@x", "net/url: invalid userinfo"),
+            ("http://a:1:2", "invalid port \":1:2\" after host"),
+            ("http://[1.2.3.4]", "invalid IP-literal"),
         ] {
             assert_eq!(Uri::request(text), Err(format!("parse {text:?}: {why}")));
         }

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::{rules_for, texts};
 use crate::in_process::{
-    api::Reply, failure::Failure, read::json as json_bytes, request::Request, store::Store,
+    api::Reply, failure::Failure, go::json::read as read_json, read::json as json_bytes, request::Request,
+    store::Store,
 };
 
 /// POST of a review of rules.
@@ -13,7 +14,7 @@ pub(in crate::in_process) fn review_rules(store: &Store, request: &Request) -> R
     if request.method != Method::POST {
         return Err(Failure::method());
     }
-    let review: Value = serde_json::from_slice(&request.body)
+    let review: Value = read_json(&request.body)
         .map_err(|error| Failure::bad_request(format!("the object provided is unrecognized: {error}")))?;
     let Some(namespace) = review["spec"]["namespace"].as_str().filter(|namespace| !namespace.is_empty())
     else {

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{columns, duration::since, jsonpath::JsonPath};
+use crate::in_process::{fields::show_float, values::json as as_json};
 
 /// The columns of one version.
 #[derive(Clone, Debug)]
@@ -94,6 +95,7 @@ fn printed(value: &Value) -> String {
     match value {
         Value::Null => "<no value>".to_owned(),
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::Number(number) if number.is_f64() => show_float(number.as_f64().unwrap_or_default()),
+        other => as_json(other, &[]),
     }
 }

@@ -3,10 +3,13 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::in_process::go::time;
+
 /// The time since a time in an object.
-pub(super) fn since(time: &Value, now: Timestamp) -> String {
-    match time.as_str().filter(|text| !text.is_empty()).map(str::parse::<Timestamp>) {
+pub(super) fn since(given: &Value, now: Timestamp) -> String {
+    match given.as_str().filter(|text| !text.is_empty()).map(|text| time::parse(time::SECONDS, text)) {
         None => "<unknown>".to_owned(),
+        Some(Ok(none)) if time::is_none(none) => "<unknown>".to_owned(),
         Some(Ok(time)) => human(now.as_second() - time.as_second()),
         Some(Err(_)) => "<invalid>".to_owned(),
     }

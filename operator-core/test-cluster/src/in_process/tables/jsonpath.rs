@@ -1,236 +1,423 @@
-//! The part of Kubernetes' JSONPath that printer columns use: fields, indices and slices, wildcards, descent, filters.
+//! Kubernetes' JSONPath, as printer columns use it: fields, indices, slices and unions, wildcards, descent, filters, constants.
+//!
+//! ```text
+//!  text ─▶ nodes, by Go's scanner ─▶ each node turns the values that there are into the next ones
+//! ```
+//!
+//! # Guarantees
+//! - A text is a path here if it is one to the real server, which takes much for a path: `[]` is the first item.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
 /// A parsed path.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::in_process) struct JsonPath(Vec<Step>);
+pub(in crate::in_process) struct JsonPath(Vec<Node>);
 
 #[derive(Clone, Debug, PartialEq)]
-enum Step {
+enum Node {
     Field(String),
-    /// From, to, and the distance; without an end it is one item.
-    Slice(Option<i64>, End, usize),
+    Slice(Slice),
+    Union(Vec<Vec<Node>>),
     All,
     Descend,
-    Filter(Vec<Step>, Option<(String, Operand)>),
+    Filter(Vec<Node>, Option<(String, Vec<Node>)>),
+    /// A text, a truth or a number, whatever the values are: a text is there once, the others for each value.
+    Constant(Value),
+    /// A word of templates, which no column has use for.
+    Word,
 }
 
+/// From, to, and the distance; what isn't given is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    Only,
-    Open,
-    At(i64),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Operand {
-    Path(Vec<Step>),
-    Value(Value),
+struct Slice {
+    from: Option<i64>,
+    to: Option<i64>,
+    /// The end comes from the beginning: it is one item.
+    is_one: bool,
+    distance: Option<i64>,
 }
 
 impl JsonPath {
     /// Reads a path such as `.spec.conditions[?(@.type=="Ready")].status`; `None` if it is none.
     pub(in crate::in_process) fn parse(text: &str) -> Option<Self> {
-        steps(text).map(Self)
+        nodes(text).map(Self)
     }
 
     /// The first value that the path leads to.
     pub(in crate::in_process) fn find(&self, object: &Value) -> Option<Value> {
-        walk(vec![object], &self.0)?.first().map(|found| (*found).clone())
+        walk(vec![Cow::Borrowed(object)], &self.0).ok()?.into_iter().next().map(Cow::into_owned)
     }
 }
 
-fn steps(mut rest: &str) -> Option<Vec<Step>> {
-    let mut steps = Vec::new();
-    while let Some(first) = rest.chars().next() {
-        if let Some(after) = rest.strip_prefix("..") {
-            steps.push(Step::Descend);
-            rest = after;
-            if rest.starts_with(|next: char| next.is_alphanumeric() || next == '_') {
-                rest = field(rest, &mut steps);
-            }
-        } else if let Some(after) = rest.strip_prefix("[?(") {
-            let end = filter_end(after)?;
-            steps.push(filter(&after[..end])?);
-            rest = after[end..].strip_prefix(")]")?;
-        } else if let Some(after) = rest.strip_prefix('[') {
-            let (inside, after) = after.split_once(']')?;
-            steps.push(bracket(inside)?);
-            rest = after;
-        } else if let Some(after) = rest.strip_prefix('.') {
-            rest = field(after, &mut steps);
-        } else if matches!(first, '@' | '$' | ' ') {
-            rest = &rest[1..];
-        } else {
-            return None;
+/// The nodes of a text up to its end, or up to a closing brace, after which there is nothing for a column.
+fn nodes(text: &str) -> Option<Vec<Node>> {
+    let (mut nodes, mut rest) = (Vec::new(), text);
+    loop {
+        if let Some(after) = rest.strip_prefix("[?(") {
+            rest = filter(after, &mut nodes)?;
+            continue;
         }
+        if let Some(after) = rest.strip_prefix("..") {
+            if nodes.last() == Some(&Node::Descend) {
+                return None;
+            }
+            nodes.push(Node::Descend);
+            // The first letter of the name is read in any case.
+            rest = if after.starts_with(is_letter) { field(after, &mut nodes) } else { after };
+            continue;
+        }
+        let Some(first) = rest.chars().next() else { return Some(nodes) };
+        let after = &rest[first.len_utf8()..];
+        rest = match first {
+            '}' => return after_brace(after).then_some(nodes),
+            '\r' | '\n' => return None,
+            ' ' | '@' | '$' => after,
+            '[' => array(after, &mut nodes)?,
+            '"' | '\'' => quote(rest, first, &mut nodes)?,
+            '.' => field(after, &mut nodes),
+            '+' | '-' => number(rest, &mut nodes)?,
+            digit if digit.is_numeric() => number(rest, &mut nodes)?,
+            letter if is_letter(letter) => word(rest, &mut nodes),
+            _ => return None,
+        };
     }
-    Some(steps)
+}
+
+/// Whether a template goes on properly after its first action: with texts and further ones, which no column shows.
+fn after_brace(rest: &str) -> bool {
+    match rest.split_once('{') {
+        None => true,
+        Some((_, action)) => nodes(action).is_some(),
+    }
+}
+
+fn is_letter(letter: char) -> bool {
+    letter == '_' || letter.is_alphabetic() || letter.is_numeric()
+}
+
+fn ends(letter: char) -> bool {
+    matches!(letter, ' ' | '\t' | '\r' | '\n' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}')
 }
 
 /// Reads a field up to what ends it.
-fn field<'t>(text: &'t str, steps: &mut Vec<Step>) -> &'t str {
-    let (mut name, mut escaped) = (String::new(), false);
-    let mut end = text.len();
+fn field<'t>(text: &'t str, nodes: &mut Vec<Node>) -> &'t str {
+    let (mut escaped, mut end) = (false, text.len());
     for (at, letter) in text.char_indices() {
         match letter {
-            letter if escaped => {
-                name.push(letter);
-                escaped = false;
-            }
+            _ if escaped => escaped = false,
             '\\' => escaped = true,
-            ' ' | '\t' | '.' | ',' | '[' | ']' | '$' | '@' | '{' | '}' => {
+            letter if ends(letter) => {
                 end = at;
                 break;
             }
-            letter => name.push(letter),
+            _ => {}
         }
     }
-    match name.as_str() {
-        "*" => steps.push(Step::All),
-        "" => {}
-        _ => steps.push(Step::Field(name)),
-    }
+    nodes.push(match &text[..end] {
+        "*" => Node::All,
+        name => Node::Field(name.replace('\\', "")),
+    });
     &text[end..]
 }
 
-fn bracket(inside: &str) -> Option<Step> {
-    let quoted = |quote: char| inside.strip_prefix(quote)?.strip_suffix(quote);
-    if let Some(key) = quoted('\'').or_else(|| quoted('"')) {
-        return Some(Step::Field(key.replace('\\', "")));
-    }
-    let inside = if inside == "*" { ":" } else { inside };
-    let mut parts = inside.split(':');
-    let number = |part: Option<&str>| part.filter(|part| !part.is_empty()).map(str::parse::<i64>).transpose();
-    let from = number(parts.next()).ok()?;
-    let end = match (parts.next(), from) {
-        (None, None) => return None,
-        (None, Some(_)) => End::Only,
-        (Some(""), _) => End::Open,
-        (Some(end), _) => End::At(end.parse().ok()?),
-    };
-    let distance = number(parts.next()).ok()?.map_or(Some(1), |distance| usize::try_from(distance).ok())?;
-    (distance > 0 && parts.next().is_none()).then_some(Step::Slice(from, end, distance))
+fn word<'t>(text: &'t str, nodes: &mut Vec<Node>) -> &'t str {
+    let (word, rest) = text.split_at(text.find(ends).unwrap_or(text.len()));
+    nodes.push(match word {
+        "true" | "false" => Node::Constant((word == "true").into()),
+        _ => Node::Word,
+    });
+    rest
 }
 
-/// Where a filter ends: at a parenthesis that is in no quotes.
-fn filter_end(text: &str) -> Option<usize> {
-    let mut quote = None;
-    for (at, letter) in text.char_indices() {
-        match (quote, letter) {
-            (None, '"' | '\'') => quote = Some(letter),
-            (None, ')') => return Some(at),
-            (Some(open), letter) if open == letter => quote = None,
-            _ => {}
+fn number<'t>(text: &'t str, nodes: &mut Vec<Node>) -> Option<&'t str> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let digits =
+        unsigned.find(|letter: char| letter != '.' && !letter.is_numeric()).unwrap_or(unsigned.len());
+    let (number, rest) = text.split_at(text.len() - unsigned.len() + digits);
+    let value = match number.parse::<i64>() {
+        Ok(whole) => whole.into(),
+        Err(_) => number.parse::<f64>().ok().map(Value::from)?,
+    };
+    nodes.push(Node::Constant(value));
+    Some(rest)
+}
+
+fn quote<'t>(text: &'t str, quote: char, nodes: &mut Vec<Node>) -> Option<&'t str> {
+    let mut before = quote;
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
+            '\n' => return None,
+            letter if letter == quote && before != '\\' => {
+                nodes.push(Node::Constant(unquoted(&text[1..at], quote)?.into()));
+                return Some(&text[at + 1..]);
+            }
+            letter => before = letter,
         }
     }
     None
 }
 
-fn filter(text: &str) -> Option<Step> {
-    let is_operator = |letter: char| matches!(letter, '!' | '<' | '>' | '=');
-    let Some(start) = text.find(is_operator) else { return Some(Step::Filter(steps(text)?, None)) };
-    let right = text[start..].trim_start_matches(is_operator);
-    let operator = &text[start..text.len() - right.len()];
-    if !matches!(operator, "==" | "!=" | "<" | ">" | "<=" | ">=") {
-        return None;
+/// A text whose escapes are Go's.
+fn unquoted(text: &str, quote: char) -> Option<String> {
+    let (mut out, mut letters) = (String::with_capacity(text.len()), text.chars());
+    while let Some(letter) = letters.next() {
+        if letter == quote {
+            return None;
+        }
+        if letter != '\\' {
+            out.push(letter);
+            continue;
+        }
+        out.push(match letters.next()? {
+            'a' => '\u{7}',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'v' => '\u{b}',
+            '\\' => '\\',
+            same if same == quote => same,
+            code @ ('x' | 'u' | 'U') => {
+                let length = match code {
+                    'x' => 2,
+                    'u' => 4,
+                    _ => 8,
+                };
+                let digits: String = letters.by_ref().take(length).collect();
+                let code = u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == length)?;
+                char::from_u32(code)?
+            }
+            first @ '0'..='7' => {
+                let digits: String = std::iter::once(first).chain(letters.by_ref().take(2)).collect();
+                char::from_u32(u32::from_str_radix(&digits, 8).ok().filter(|code| *code < 256)?)?
+            }
+            _ => return None,
+        });
     }
-    let right = right.trim();
-    let quoted = |quote: char| right.strip_prefix(quote)?.strip_suffix(quote);
-    let operand = match quoted('"').or_else(|| quoted('\'')) {
-        Some(text) => Operand::Value(text.into()),
-        None if right.starts_with(['@', '.', '$']) => Operand::Path(steps(right)?),
-        None => Operand::Value(serde_json::from_str(right).ok()?),
-    };
-    Some(Step::Filter(steps(text[..start].trim())?, Some((operator.to_owned(), operand))))
+    Some(out)
 }
 
-/// Goes the steps from some values; `None` where a step makes no sense.
-fn walk<'v>(mut values: Vec<&'v Value>, steps: &[Step]) -> Option<Vec<&'v Value>> {
-    for step in steps {
-        let mut next = Vec::new();
-        for value in values.into_iter().filter(|value| !value.is_null()) {
-            match step {
-                Step::Field(name) => next.extend(value.get(name)),
-                Step::All => next.extend(children(value)),
-                Step::Descend => descend(value, &mut next),
-                Step::Slice(from, end, distance) => {
-                    let items = slice(value.as_array()?, *from, *end)?;
-                    next.extend(items.iter().step_by(*distance));
+/// Reads what stands in brackets.
+fn array<'t>(text: &'t str, nodes: &mut Vec<Node>) -> Option<&'t str> {
+    let (inside, rest) = text.split_once(']')?;
+    if inside.contains('\n') {
+        return None;
+    }
+    let inside = if inside == "*" { ":" } else { inside };
+    if inside.contains(',') {
+        let one = |one: &str| self::nodes(&format!("[{}]", one.trim_matches(' ')));
+        nodes.push(Node::Union(inside.split(',').map(one).collect::<Option<_>>()?));
+        return Some(rest);
+    }
+    let key = inside.strip_prefix('\'').and_then(|inside| inside.strip_suffix('\''));
+    if let Some(key) = key.filter(|key| !key.contains('\'')) {
+        nodes.extend(self::nodes(&format!(".{key}"))?);
+        return Some(rest);
+    }
+    let mut parts = inside.split(':');
+    let part = |part: &str| match part {
+        "" => Some(None),
+        number => {
+            let digits = number.strip_prefix('-').unwrap_or(number);
+            let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+            is_number.then(|| number.parse::<i64>().ok()).flatten().map(Some)
+        }
+    };
+    let from = part(parts.next().unwrap_or_default())?;
+    let to = parts.next().map(part);
+    let distance = parts.next().map_or(Some(None), part)?;
+    if parts.next().is_some() {
+        return None;
+    }
+    nodes.push(Node::Slice(match to {
+        None => Slice { from, to: Some(from.unwrap_or_default() + 1), is_one: true, distance },
+        Some(to) => Slice { from, to: to?, is_one: false, distance },
+    }));
+    Some(rest)
+}
+
+/// Reads a filter whose beginning has been read.
+fn filter<'t>(text: &'t str, nodes: &mut Vec<Node>) -> Option<&'t str> {
+    let (mut quote, mut has_ended, mut before) = (None, false, ' ');
+    let end = text.char_indices().find_map(|(at, letter)| {
+        match (quote, letter) {
+            (_, '\n') => return Some(None),
+            (None, '"' | '\'') => quote = Some(letter),
+            (Some(open), letter) if open == letter && before != '\\' => has_ended = true,
+            (quote, ')') if quote.is_some() == has_ended => return Some(Some(at)),
+            _ => {}
+        }
+        before = letter;
+        None
+    })??;
+    let rest = text[end + 1..].strip_prefix(']')?;
+    let inside = &text[..end];
+    let is_operator = |letter: char| matches!(letter, '!' | '<' | '>' | '=');
+    let start = inside.find(is_operator).filter(|start| *start > 0);
+    let right = start.map(|start| inside[start..].trim_start_matches(is_operator));
+    nodes.push(match (start, right) {
+        (Some(start), Some(right)) if !right.is_empty() => {
+            let operator = inside[start..inside.len() - right.len()].to_owned();
+            Node::Filter(self::nodes(&inside[..start])?, Some((operator, self::nodes(right)?)))
+        }
+        // An operator of several signs is compared with its last one, which is no path; one sign is a part of a name.
+        (Some(start), Some(_)) if inside.len() > start + 1 => return None,
+        _ => Node::Filter(self::nodes(inside)?, None),
+    });
+    Some(rest)
+}
+
+/// What a node makes of values.
+type Values<'v> = Vec<Cow<'v, Value>>;
+
+/// Goes the nodes from some values. The error is what is there where a node makes no sense.
+fn walk<'v>(mut values: Values<'v>, nodes: &[Node]) -> Result<Values<'v>, Values<'v>> {
+    for node in nodes {
+        values = step(values, node)?;
+    }
+    Ok(values)
+}
+
+fn step<'v>(values: Values<'v>, node: &Node) -> Result<Values<'v>, Values<'v>> {
+    let present = || values.iter().filter(|value| !value.is_null());
+    let mut found = Vec::new();
+    match node {
+        Node::Field(name) => found.extend(present().filter_map(|value| match value {
+            Cow::Borrowed(value) => value.get(name).map(Cow::Borrowed),
+            Cow::Owned(_) => None,
+        })),
+        Node::All => found.extend(present().flat_map(children)),
+        Node::Descend => present().for_each(|value| descend(value, &mut found)),
+        Node::Slice(slice) => {
+            for value in present() {
+                let part = match value {
+                    Cow::Borrowed(Value::Array(items)) => slice.of(items),
+                    _ => None,
+                };
+                match part {
+                    None => return Err(values),
+                    // What comes after an empty part isn't looked at.
+                    Some(None) => break,
+                    Some(Some(items)) => found.extend(items.map(Cow::Borrowed)),
                 }
-                Step::Filter(left, comparison) => {
-                    for item in value.as_array()? {
-                        if passes(item, left, comparison.as_ref())? {
-                            next.push(item);
-                        }
+            }
+        }
+        Node::Union(parts) => {
+            for part in parts {
+                let Ok(part) = walk(values.clone(), part) else { return Err(values) };
+                found.extend(part);
+            }
+        }
+        Node::Filter(left, comparison) => {
+            for value in &values {
+                let Cow::Borrowed(Value::Array(items)) = value else { return Err(values) };
+                for item in items {
+                    match passes(item, left, comparison.as_ref()) {
+                        Passes::Yes => found.push(Cow::Borrowed(item)),
+                        Passes::No => {}
+                        Passes::Senseless => return Err(values),
+                        Passes::Incomparable => return Err(found),
                     }
                 }
             }
         }
-        values = next;
+        Node::Constant(text @ Value::String(_)) => found.push(Cow::Owned(text.clone())),
+        Node::Constant(value) => found.extend(values.iter().map(|_| Cow::Owned(value.clone()))),
+        Node::Word => return Err(values),
     }
-    Some(values)
+    Ok(found)
 }
 
-fn children(value: &Value) -> Vec<&Value> {
+fn children<'v>(value: &Cow<'v, Value>) -> Values<'v> {
     match value {
-        Value::Array(items) => items.iter().collect(),
-        Value::Object(fields) => fields.values().collect(),
-        _ => Vec::new(),
+        Cow::Borrowed(Value::Array(items)) => items.iter().map(Cow::Borrowed).collect(),
+        Cow::Borrowed(Value::Object(fields)) => fields.values().map(Cow::Borrowed).collect(),
+        // A text consists of bytes.
+        value => match value.as_str() {
+            Some(text) => text.bytes().map(|byte| Cow::Owned(byte.into())).collect(),
+            None => Vec::new(),
+        },
     }
 }
 
-fn descend<'v>(value: &'v Value, found: &mut Vec<&'v Value>) {
+fn descend<'v>(value: &Cow<'v, Value>, found: &mut Values<'v>) {
     let children = children(value);
     if !children.is_empty() {
-        found.push(value);
-        children.into_iter().for_each(|child| descend(child, found));
+        found.push(value.clone());
+        children.iter().for_each(|child| descend(child, found));
     }
 }
 
-fn slice(items: &[Value], from: Option<i64>, end: End) -> Option<&[Value]> {
-    let length = i64::try_from(items.len()).ok()?;
-    let from = from.unwrap_or_default();
-    let from = if from < 0 { from + length } else { from };
-    let end = match end {
-        End::Only => from + 1,
-        End::Open => length,
-        End::At(end) if end < 0 => end + length,
-        End::At(end) => end,
-    };
-    if from == end {
-        return Some(&[]);
+impl Slice {
+    /// The part of a list; nothing where the part is empty by itself, and no part beyond the ends of the list.
+    fn of(self, items: &[Value]) -> Option<Option<impl Iterator<Item = &Value>>> {
+        let length = i64::try_from(items.len()).ok()?;
+        let from = self.from.unwrap_or_default();
+        let from = if from < 0 { from + length } else { from };
+        let to = self.to.unwrap_or(length);
+        let to = if to < 0 || to == 0 && self.is_one { to + length } else { to };
+        if from == to {
+            return Some(None);
+        }
+        let part = items.get(usize::try_from(from).ok()?..usize::try_from(to).ok()?)?;
+        let distance = usize::try_from(self.distance.unwrap_or(1)).ok().filter(|distance| *distance > 0)?;
+        Some(Some(part.iter().step_by(distance)))
     }
-    items.get(usize::try_from(from).ok()?..usize::try_from(end).ok()?)
 }
 
-fn passes(item: &Value, left: &[Step], comparison: Option<&(String, Operand)>) -> Option<bool> {
-    let lefts = walk(vec![item], left).unwrap_or_default();
-    let Some((operator, operand)) = comparison else { return Some(!lefts.is_empty()) };
-    let rights = match operand {
-        Operand::Path(steps) => walk(vec![item], steps)?,
-        Operand::Value(value) => vec![value],
+/// Whether an item passes a filter.
+enum Passes {
+    Yes,
+    No,
+    /// One of its sides makes no sense.
+    Senseless,
+    Incomparable,
+}
+
+fn passes(item: &Value, left: &[Node], comparison: Option<&(String, Vec<Node>)>) -> Passes {
+    let lefts = walk(vec![Cow::Borrowed(item)], left);
+    let Some((operator, right)) = comparison else {
+        // What is there where a node makes no sense exists.
+        let lefts = lefts.unwrap_or_else(|there| there);
+        return if lefts.is_empty() { Passes::No } else { Passes::Yes };
     };
-    let (left, right) = match (&lefts[..], &rights[..]) {
-        ([], _) | (_, []) => return Some(false),
-        ([left], [right]) => (*left, *right),
-        _ => return None,
+    let Ok(lefts) = lefts else { return Passes::Senseless };
+    let left = match &lefts[..] {
+        [] => return Passes::No,
+        [left] => left,
+        _ => return Passes::Senseless,
     };
-    let order = match (left, right) {
-        (Value::String(left), Value::String(right)) => left.partial_cmp(right)?,
-        (Value::Number(left), Value::Number(right)) => left.as_f64()?.partial_cmp(&right.as_f64()?)?,
-        (Value::Bool(left), Value::Bool(right)) => left.partial_cmp(right)?,
-        _ => return None,
+    let Ok(rights) = walk(vec![Cow::Borrowed(item)], right) else { return Passes::Senseless };
+    let right = match &rights[..] {
+        [] => return Passes::No,
+        [right] => right,
+        _ => return Passes::Senseless,
     };
-    Some(match operator.as_str() {
+    // Whole numbers aren't compared with others, and only texts and numbers have an order.
+    let order = match (&**left, &**right) {
+        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+        (Value::Number(left), Value::Number(right)) if left.is_i64() == right.is_i64() => {
+            left.as_f64().partial_cmp(&right.as_f64())
+        }
+        (Value::Bool(left), Value::Bool(right)) if matches!(operator.as_str(), "==" | "!=") => {
+            Some(left.cmp(right))
+        }
+        _ => None,
+    };
+    let Some(order) = order else { return Passes::Incomparable };
+    let passes = match operator.as_str() {
         "==" => order.is_eq(),
         "!=" => order.is_ne(),
         "<" => order.is_lt(),
         ">" => order.is_gt(),
         "<=" => order.is_le(),
-        _ => order.is_ge(),
-    })
+        ">=" => order.is_ge(),
+        _ => return Passes::Incomparable,
+    };
+    if passes { Passes::Yes } else { Passes::No }
 }
 
 #[cfg(test)]
@@ -241,7 +428,7 @@ mod tests {
 
     fn found(path: &str) -> String {
         let object = json!({
-            "spec": { "n": 3, "list": ["a", "b", "c"], "a.b": "dot" },
+            "spec": { "n": 3, "list": ["a", "b", "c"], "a.b": "dot", "http": [{"hosts": ["h"]}] },
             "status": { "conditions": [{ "type": "Ready", "status": "True" }, { "type": "Old", "status": "No" }] },
         });
         let path = JsonPath::parse(path).unwrap_or_else(|| panic!("{path}"));
@@ -253,11 +440,15 @@ mod tests {
         assert_eq!(found(".spec.n"), "3");
         assert_eq!(found(".spec.absent.more"), "-");
         assert_eq!(found(r".spec.a\.b"), "\"dot\"");
-        assert_eq!(found(".spec['a.b']"), "\"dot\"");
+        assert_eq!(found(r".spec['a\.b']"), "\"dot\"");
         assert_eq!(found(".spec.list[1]"), "\"b\"");
+        assert_eq!(found(".spec.list[-1]"), "\"c\"");
         assert_eq!(found(".spec.list[-1:]"), "\"c\"");
         assert_eq!(found(".spec.list[*]"), "\"a\"");
         assert_eq!(found(".spec.list[7]"), "-");
+        assert_eq!(found(".spec.list[2,0]"), "\"c\"");
+        assert_eq!(found(".spec.http[].hosts"), "[\"h\"]");
+        assert_eq!(found("'text'"), "\"text\"");
         assert_eq!(found(r#".status.conditions[?(@.type=="Ready")].status"#), "\"True\"");
         assert_eq!(found(".status.conditions[?(@.type=='Old')].status"), "\"No\"");
         assert_eq!(found(".status.conditions[?(@.message)].status"), "-");
@@ -265,6 +456,9 @@ mod tests {
             found("..status"),
             r#"{"conditions":[{"status":"True","type":"Ready"},{"status":"No","type":"Old"}]}"#
         );
-        assert_eq!(JsonPath::parse("spec"), None);
+        for wrong in [".spec[", ".spec[x]", ".a[?(@.b==1]", "...a", ".a|.b", "\"a", ".a[?(@.b==)]", ".a[1,x]"]
+        {
+            assert_eq!(JsonPath::parse(wrong), None, "{wrong}");
+        }
     }
 }

@@ -32,6 +32,7 @@ use super::{
     api::{ApiServer, Reply},
     definitions::definition,
     failure::Failure,
+    go::json::read as read_json,
     kinds::Kind,
     read::{MetadataOnly, json},
     request::{Representation, Request, Target},
@@ -74,7 +75,7 @@ pub(super) fn answer_with_table(
     let request = Request { representation: Representation::Whole, ..request.clone() };
     match api.answer_objects(&request, target)? {
         Reply::Json(code, body) => {
-            let object: Value = serde_json::from_slice(&body).unwrap_or_default();
+            let object: Value = read_json(&body).unwrap_or_default();
             Ok(match object["kind"].as_str() {
                 Some("Status") => Reply::Json(code, body),
                 _ => Reply::Json(code, json(&table.of(&object, true))),
@@ -137,7 +138,7 @@ impl Table {
 
     /// A line of a watch with its object as a table.
     pub(super) fn of_line(&self, line: &[u8], with_columns: bool) -> Bytes {
-        let mut line: Value = serde_json::from_slice(line).unwrap_or_default();
+        let mut line: Value = read_json(line).unwrap_or_default();
         if line["object"]["kind"] != "Status" {
             line["object"] = self.of(&line["object"], with_columns);
         }

@@ -23,7 +23,7 @@ async fn an_address_belongs_to_one_service() {
     assert_eq!(
         said(scene.post(SERVICES, asked("b", "1.2.3.4")).await),
         "422 Invalid Service \"b\" is invalid: spec.clusterIPs: Invalid value: [\"1.2.3.4\"]: failed to allocate IP \
-         1.2.3.4: the provided IP (1.2.3.4) is not in the valid range. The range of valid IPs is 10.96.0.0/16"
+         1.2.3.4: the provided network does not match the current range"
     );
     let moved = json!({ "spec": { "clusterIP": "10.96.7.8" } });
     assert_eq!(

@@ -10,7 +10,7 @@
 use serde_json::Value;
 
 use super::{
-    common::{annotations, labels},
+    common::{annotations, labels, not_negative},
     errors::{Errors, Verbatim, json},
     names,
     path::Path,
@@ -31,6 +31,8 @@ enum Again {
     Whole,
     /// Both.
     Both,
+    /// All of it like that of a new object, two times.
+    Twice,
 }
 
 fn again(kind: &Kind) -> Again {
@@ -38,6 +40,7 @@ fn again(kind: &Kind) -> Again {
         _ if kind.is_custom() => Again::Change,
         ("", "Event") | ("policy", _) => Again::Nothing,
         ("discovery.k8s.io", "EndpointSlice") => Again::Whole,
+        ("", "PersistentVolume") => Again::Twice,
         ("", "Pod" | "ConfigMap" | "Secret" | "PersistentVolumeClaim" | "ServiceAccount" | "Namespace")
         | ("apps", "ControllerRevision")
         | ("batch", "Job")
@@ -69,7 +72,7 @@ pub(in crate::in_process) fn of_new(kind: &Kind, object: &Value) -> Vec<Cause> {
         "" => errors.required(&METADATA.child("name"), "name or generateName is required"),
         name => errors.all_invalid(&METADATA.child("name"), name, &wrong_name(kind, name, false)),
     }
-    all(metadata, &mut errors);
+    all(metadata, &METADATA, &mut errors);
     if knows_finalizers(kind) {
         known_finalizers(metadata, &mut errors);
     }
@@ -82,7 +85,7 @@ pub(in crate::in_process) fn of_changed(kind: &Kind, object: &Value, fixed: &[Ca
     let metadata = at(object, "metadata");
     let change = |errors: &mut Errors| {
         fixed.iter().for_each(|cause| errors.push(cause.clone()));
-        most(metadata, errors);
+        most(metadata, &METADATA, errors);
     };
     let known = |errors: &mut Errors| {
         if knows_finalizers(kind) {
@@ -94,26 +97,62 @@ pub(in crate::in_process) fn of_changed(kind: &Kind, object: &Value, fixed: &[Ca
         errors.all_invalid(&METADATA.child("generateName"), prefix, wrong);
     };
     prefixed(&mut errors, &path_prefix(prefix));
-    all(metadata, &mut errors);
+    all(metadata, &METADATA, &mut errors);
     change(&mut errors);
     let again = again(kind);
     if matches!(again, Again::Change | Again::Both) {
         change(&mut errors);
         known(&mut errors);
     }
-    if matches!(again, Again::Whole | Again::Both) {
+    let times = match again {
+        Again::Nothing | Again::Change => 0,
+        Again::Whole | Again::Both => 1,
+        Again::Twice => 2,
+    };
+    for _ in 0..times {
         if !prefix.is_empty() {
             prefixed(&mut errors, &wrong_name(kind, prefix, true));
         }
-        all(metadata, &mut errors);
+        all(metadata, &METADATA, &mut errors);
         known(&mut errors);
     }
     errors.into_causes()
 }
 
-fn all(metadata: &Value, errors: &mut Errors) {
-    most(metadata, errors);
-    let path = METADATA.child("finalizers");
+/// The metadata of an object that is a part of another one. It needs no name, and may say which namespace it is in.
+pub(in crate::in_process) fn of_embedded(metadata: &Value, path: &str) -> Vec<Cause> {
+    let (mut errors, path) = (Errors::default(), Path::root(path));
+    let prefix = text(metadata, "generateName");
+    errors.all_invalid(&path.child("generateName"), prefix, &path_prefix(prefix));
+    let name = text(metadata, "name");
+    errors.all_invalid(&path.child("name"), name, &names::path_segment(name));
+    let namespace = text(metadata, "namespace");
+    if !namespace.is_empty() {
+        errors.all_invalid(&path.child("namespace"), namespace, &names::dns_label(namespace));
+    }
+    not_negative(&mut errors, &path.child("generation"), at(metadata, "generation"));
+    all(metadata, &path, &mut errors);
+    for (index, entry) in items(metadata, "managedFields") {
+        let all = path.child("managedFields");
+        let path = all.index(index);
+        if !["Apply", "Update"].contains(&text(entry, "operation")) {
+            errors.invalid(&path.child("operation"), text(entry, "operation"), "must be `Apply` or `Update`");
+        }
+        if !["", "FieldsV1"].contains(&text(entry, "fieldsType")) {
+            errors.invalid(&path.child("fieldsType"), text(entry, "fieldsType"), "must be `FieldsV1`");
+        }
+        for (field, limit) in [("manager", 128), ("subresource", 256)] {
+            if text(entry, field).len() > limit {
+                errors.too_long(&path.child(field), limit);
+            }
+        }
+    }
+    errors.into_causes()
+}
+
+fn all(metadata: &Value, of: &Path<'_>, errors: &mut Errors) {
+    most(metadata, of, errors);
+    let path = of.child("finalizers");
     let (mut orphan, mut foreground) = (false, false);
     for (_, finalizer) in items(metadata, "finalizers") {
         let finalizer = finalizer.as_str().unwrap_or_default();
@@ -127,10 +166,10 @@ fn all(metadata: &Value, errors: &mut Errors) {
     }
 }
 
-fn most(metadata: &Value, errors: &mut Errors) {
-    labels(errors, &METADATA.child("labels"), at(metadata, "labels"));
-    annotations(errors, &METADATA.child("annotations"), at(metadata, "annotations"));
-    owners(at(metadata, "ownerReferences"), errors);
+fn most(metadata: &Value, path: &Path<'_>, errors: &mut Errors) {
+    labels(errors, &path.child("labels"), at(metadata, "labels"));
+    annotations(errors, &path.child("annotations"), at(metadata, "annotations"));
+    owners(at(metadata, "ownerReferences"), &path.child("ownerReferences"), errors);
 }
 
 fn known_finalizers(metadata: &Value, errors: &mut Errors) {
@@ -149,9 +188,8 @@ pub(super) fn known_finalizer(finalizer: &str, path: &Path<'_>, errors: &mut Err
     }
 }
 
-fn owners(references: &Value, errors: &mut Errors) {
+fn owners(references: &Value, path: &Path<'_>, errors: &mut Errors) {
     const FIRST: [&str; 4] = ["apiVersion", "kind", "name", "uid"];
-    let path = METADATA.child("ownerReferences");
     let mut controller: Option<String> = None;
     for reference in references.as_array().into_iter().flatten() {
         let (api_version, kind, name) =
@@ -170,7 +208,7 @@ fn owners(references: &Value, errors: &mut Errors) {
         }
         if (api_version, kind) == ("v1", "Event") {
             let shown = Verbatim(json(reference, &FIRST));
-            errors.invalid(&path, shown, "/v1, Kind=Event is disallowed from being an owner");
+            errors.invalid(path, shown, "/v1, Kind=Event is disallowed from being an owner");
         }
         if flag(reference, "controller") {
             match &controller {
@@ -181,7 +219,7 @@ fn owners(references: &Value, errors: &mut Errors) {
                          and {kind}/{name}"
                     );
                     let shown = json(references, &["apiVersion", "kind", "name", "uid", "controller"]);
-                    errors.invalid(&path, Verbatim(shown), &detail);
+                    errors.invalid(path, Verbatim(shown), &detail);
                 }
             }
         }

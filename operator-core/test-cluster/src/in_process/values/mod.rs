@@ -29,6 +29,7 @@ pub(super) mod workloads;
 use serde_json::Value;
 
 use self::errors::Errors;
+pub(super) use self::errors::{json, quoted};
 pub(super) use self::quantity::amount;
 pub(super) use self::resources::{
     allocated as wrong_address, initial as addresses_of_new, needs_health_port,

@@ -24,3 +24,16 @@ pub(in crate::in_process) fn own(errors: &mut Errors, path: &Path<'_>, value: &s
         errors.invalid(path, value, "must not start with '..'");
     }
 }
+
+/// Whether a path leads to the root, on whatever way.
+pub(in crate::in_process) fn is_root(value: &str) -> bool {
+    let mut depth = 0_usize;
+    for part in value.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => depth = depth.saturating_sub(1),
+            _ => depth += 1,
+        }
+    }
+    value.starts_with('/') && depth == 0
+}

@@ -24,7 +24,7 @@ pub(in crate::in_process) fn apply_own(
     let options = Options { dry_run: false, validation: super::strict::Validation::Ignore, warns: false };
     let target = Target { kind, path, endpoint: Endpoint::Main, manager: manager.to_owned(), options };
     let (Ok(live), Ok(write)) = (read::live(&api.store, kind, path), target.fields(api.now)) else { return };
-    if let Ok(accepted) = fields::apply(&write, Some(&live), applied, true) {
-        finish_update(api, &target, &live, accepted).ok();
+    if let Ok(object) = fields::apply(&write, Some(&live), applied, true) {
+        finish_update(api, &target, &live, object).ok();
     }
 }

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Options, Target, body, is_deleting, meta, metadata, strict::check_fields};
+use super::{
+    Options, Target, body, is_deleting, meta,
+    metadata::{self, OF_PATCH, tell_doubled_owners},
+    strict::check_fields,
+};
 use crate::in_process::{
     admission::admit_values,
     api::{ApiServer, Reply},
@@ -34,7 +38,7 @@ pub(in crate::in_process) fn create(
     check_fields(&mut api.warnings, kind, options, &object, Some(&request.body))?;
     if !object["metadata"].is_object() && !object["metadata"].is_null() || metadata::has_removed(&object) {
         let read = kind.schema()?.read(object.clone());
-        read.map_err(|refusal| Failure::of_fields(refusal, kind, meta(&object, "name")))?;
+        read.map_err(Failure::of_fields)?;
     }
     // A version that is no number is none.
     if meta(&object, "resourceVersion").parse::<u64>().is_ok_and(|version| version > 0) {
@@ -49,6 +53,7 @@ pub(in crate::in_process) fn create(
     if meta(&object, "name").is_empty() && kind.kind == "LimitRange" {
         object["metadata"]["name"] = api.counters.uid().into();
     }
+    tell_doubled_owners(&mut api.warnings, &mut object, "");
     let path = Path::new(namespace, meta(&object, "name"));
     let target = Target { kind, path: &path, endpoint: Endpoint::Main, manager: request.manager(), options };
     let object = create_object(api, &target, object)?;
@@ -70,7 +75,7 @@ pub(super) fn create_object(
     }
     metadata::clear_for_creation(&mut object);
     let object = fields::change(&target.fields(api.now)?, None, object);
-    finish_creation(api, target, object.map_err(|refusal| target.refused(refusal))?.object)
+    finish_creation(api, target, object.map_err(Failure::of_fields)?)
 }
 
 /// Stores a new object that has its managed fields already.
@@ -80,6 +85,9 @@ pub(super) fn finish_creation(
     mut object: Value,
 ) -> Result<Arc<Value>, Failure> {
     let (kind, path) = (target.kind, target.path);
+    if target.options.warns {
+        tell_doubled_owners(&mut api.warnings, &mut object, OF_PATCH);
+    }
     admit_of_definition(&api.store, kind, path)?;
     admit_into_namespace(&api.store, &api.discovery, kind, path)?;
     api.rights.may_grant(&api.store, kind, path, None, &object)?;
@@ -92,9 +100,10 @@ pub(super) fn finish_creation(
     object["metadata"]["uid"] = api.counters.next_uid().into();
     let schema = kind.schema()?;
     let mut object = schema.identified(object);
-    complete(api, kind, &mut object)?;
+    complete(api, kind, &mut object, target.options.dry_run)?;
     let mut causes = values::metadata::of_new(kind, &object);
     causes.extend(wrong(&api.discovery, &mut api.warnings, kind, &object, None)?);
+    let (mut causes, _) = schema.wrong(&object, None, Endpoint::Main, causes);
     causes.extend(values::of_new(kind, &object));
     if !causes.is_empty() {
         return Err(Failure::invalid(kind, path.name(), &causes));
@@ -169,10 +178,13 @@ fn admit_into_namespace(
 }
 
 /// The fields that the server sets in a new object, and that no manager owns.
-fn complete(api: &mut ApiServer, kind: &Kind, object: &mut Value) -> Result<(), Failure> {
+fn complete(api: &mut ApiServer, kind: &Kind, object: &mut Value, dry_run: bool) -> Result<(), Failure> {
     match (kind.group.as_str(), kind.kind.as_str()) {
         (GROUP, KIND) => complete_definition(object),
-        ("", "Service") => api.addresses.allocate(&api.store, kind, object, None)?,
+        ("", "PersistentVolume") => {
+            object["status"]["lastPhaseTransitionTime"] = metadata::time(api.now).into();
+        }
+        ("", "Service") => api.addresses.allocate(&api.store, kind, object, None, dry_run)?,
         _ => {}
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{create::put, finalizers, is_deleting, meta, metadata, update::is_held, yaml};
+use super::{create::put, finalizers, is_deleting, json_or_yaml, meta, metadata, update::is_held};
 use crate::in_process::{
     admission::admit_deletion,
     api::{ApiServer, Reply},
@@ -368,7 +368,7 @@ fn contradictions(options: &Value) -> Vec<Cause> {
 fn delete_options(body: &[u8]) -> Result<Value, Failure> {
     let wrong =
         |error: String| Failure::bad_request(format!("couldn't get version/kind; json parse error: {error}"));
-    let options = yaml(body).map_err(wrong)?;
+    let options = json_or_yaml(body).map_err(wrong)?;
     let kind = options["kind"].as_str().unwrap_or_default();
     if !options.is_object() || !matches!(kind, "" | "DeleteOptions") {
         let version = options["apiVersion"].as_str().unwrap_or_default();

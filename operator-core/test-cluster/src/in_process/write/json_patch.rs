@@ -7,16 +7,34 @@
 use json_patch::{Patch, PatchOperation};
 use serde_json::{Value, json};
 
-use crate::in_process::failure::Failure;
+use super::patch::form;
+use crate::in_process::{failure::Failure, go::json};
 
 /// Applies a patch.
 pub(super) fn apply(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
-    let operations: Value = serde_json::from_slice(patch)
-        .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
-    let Value::Array(operations) = operations else {
-        let message = "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
-        return Err(Failure::bad_request(message));
+    let operations: Value = json::read(patch).map_err(|error| {
+        // Go names the field that the number is in.
+        let error = match error.split_once(" into Go value of type float64") {
+            Some((number, _)) => format!("{number} into Go struct field jsonPatchOp.value of type float64"),
+            None => error,
+        };
+        Failure::bad_request(format!("error decoding patch: {error}"))
+    })?;
+    let operations = match operations {
+        Value::Array(operations) => operations,
+        Value::Null => Vec::new(),
+        other => {
+            let form = form(&other);
+            let why = format!("json: cannot unmarshal {form} into Go value of type []handlers.jsonPatchOp");
+            return Err(Failure::bad_request(format!("error decoding patch: {why}")));
+        }
     };
+    let is_none = |operation: &&Value| !operation.is_object() && !operation.is_null();
+    if let Some(other) = operations.iter().find(is_none) {
+        let why =
+            format!("json: cannot unmarshal {} into Go value of type handlers.jsonPatchOp", form(other));
+        return Err(Failure::bad_request(format!("error decoding patch: {why}")));
+    }
     let mut object = live.clone();
     for operation in operations {
         let operation = lenient(&object, operation);

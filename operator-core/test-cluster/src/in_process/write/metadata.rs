@@ -36,6 +36,18 @@ pub(super) fn has_removed(object: &Value) -> bool {
         || !namespace.is_null() && !namespace.is_string()
 }
 
+/// Notes when a volume's phase has changed, unless the change says it.
+pub(super) fn note_phase(now: Timestamp, live: &Value, volume: &mut Value) {
+    const SINCE: &str = "lastPhaseTransitionTime";
+    let (before, status) = (&live["status"], &mut volume["status"]);
+    let (since, is_same) = (&before[SINCE], before["phase"] == status["phase"]);
+    if is_same && status[SINCE].is_null() && !since.is_null() {
+        status[SINCE] = since.clone();
+    } else if !is_same && (status[SINCE].is_null() || status[SINCE] == *since) {
+        status[SINCE] = time(now).into();
+    }
+}
+
 /// Puts an object into the namespace of the request's path, where it must belong.
 pub(super) fn place(object: &mut Value, namespace: Option<&str>) -> Result<(), Failure> {
     if object["metadata"].is_null() {
@@ -56,6 +68,39 @@ pub(super) fn place(object: &mut Value, namespace: Option<&str>) -> Result<(), F
     }
     metadata.insert("namespace".to_owned(), namespace.into());
     Ok(())
+}
+
+/// When patches are looked at for owners that are named twice.
+pub(super) const OF_PATCH: &str = " after mutating admission happens";
+
+/// Removes owners that are named twice in the same way, and warns of them.
+pub(super) fn tell_doubled_owners(warnings: &mut Vec<String>, object: &mut Value, when: &str) {
+    let owners = object.pointer_mut("/metadata/ownerReferences").and_then(Value::as_array_mut);
+    let Some(owners) = owners.filter(|owners| owners.len() > 1) else { return };
+    // What a text doesn't have is empty.
+    let form = |owner: &Value| {
+        let text = ["apiVersion", "kind", "name", "uid"]
+            .map(|field| owner[field].as_str().unwrap_or_default().to_owned());
+        (text, owner["controller"].clone(), owner["blockOwnerDeletion"].clone())
+    };
+    let (mut known, mut doubled) = (Vec::new(), Vec::new());
+    owners.retain(|owner| {
+        let form = form(owner);
+        let is_new = !known.contains(&form);
+        if is_new {
+            known.push(form);
+        } else {
+            doubled.push(owner["uid"].as_str().unwrap_or_default().to_owned());
+        }
+        is_new
+    });
+    if !doubled.is_empty() {
+        warnings.push(format!(
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may \
+             reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+            doubled.join(", ")
+        ));
+    }
 }
 
 /// Checks that the name in a body is that of the request's path.

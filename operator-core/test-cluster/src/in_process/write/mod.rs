@@ -29,15 +29,17 @@ pub(super) use update::replace;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     failure::Failure,
     fields::{self, Endpoint},
+    go::json,
     kinds::Kind,
     request::Request,
     store::Path,
 };
+use patch::form;
 
 /// The parameters that all writes share.
 #[derive(Clone, Copy, Debug)]
@@ -98,10 +100,6 @@ impl Target<'_> {
             time: now,
         })
     }
-
-    fn refused(&self, refusal: fields::Refusal) -> Failure {
-        Failure::of_fields(refusal, self.kind, self.name())
-    }
 }
 
 /// The endpoint that a request writes to.
@@ -119,11 +117,11 @@ fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let (api_version, name) = (text("apiVersion"), text("kind"));
     if kind.is_custom() && (name.is_empty() || api_version.is_empty()) {
         let missing = if name.is_empty() { "Kind" } else { "apiVersion" };
-        let text = String::from_utf8_lossy(&request.body);
-        let shown: String = text.chars().take(26).collect();
         let message = format!(
-            "the object provided is unrecognized (must be of type {}): Object '{missing}' is missing in '{text}' ({shown} ...)",
-            kind.kind
+            "the object provided is unrecognized (must be of type {}): Object '{missing}' is missing in '{}' ({})",
+            kind.kind,
+            String::from_utf8_lossy(&request.body),
+            summary(&request.body)
         );
         return Err(Failure::bad_request(message));
     }
@@ -183,13 +181,10 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
 fn parse(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let parsed = match request.content_type.as_str() {
         "" | "application/json" => {
-            serde_json::from_slice(&request.body).map_err(|error| match error.classify() {
-                serde_json::error::Category::Eof => {
-                    let body = String::from_utf8_lossy(&request.body);
-                    let body = if body.is_empty() { "<empty>".into() } else { body };
-                    format!("json parse error: unexpected end of JSON input ({body})")
-                }
-                _ => format!("json parse error: {error}"),
+            let read = json::read(&request.body).and_then(|body| with_type(&body).map(|()| body));
+            read.map_err(|error| match error.starts_with(json::WRONG_NUMBER) && error.ends_with("float64") {
+                true => error,
+                false => format!("json parse error: {error} ({})", summary(&request.body)),
             })
         }
         "application/yaml" => yaml(&request.body),
@@ -205,9 +200,51 @@ fn parse(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     };
     match parsed {
         Ok(Value::Object(fields)) => Ok(Value::Object(fields)),
+        // Which has no type, either.
+        Ok(Value::Null) => Ok(Value::Object(Map::new())),
         Ok(other) => Err(unrecognized(kind, &format!("it is no object but {other}"))),
+        Err(error) if error.starts_with(json::WRONG_NUMBER) => Err(Failure::bad_request(format!(
+            "{} in version {:?} cannot be handled as a {}: {error}",
+            kind.kind, kind.version, kind.kind
+        ))),
         Err(error) => Err(unrecognized(kind, &error)),
     }
+}
+
+/// Whether what an object says about its type consists of texts; the error is Go's.
+fn with_type(object: &Value) -> Result<(), String> {
+    let fields = match object {
+        Value::Object(fields) => fields,
+        Value::Null => return Ok(()),
+        other => {
+            let of = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }";
+            return Err(format!("json: cannot unmarshal {} into Go value of type {of}", form(other)));
+        }
+    };
+    for name in ["apiVersion", "kind"] {
+        match fields.get(name) {
+            None | Some(Value::Null | Value::String(_)) => {}
+            Some(other) => {
+                let form = form(other);
+                return Err(format!(
+                    "json: cannot unmarshal {form} into Go struct field .{name} of type string"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The beginning of a body, as messages show it: in hexadecimal digits if it doesn't begin as JSON does.
+fn summary(body: &[u8]) -> String {
+    const SHOWN: usize = 30;
+    let begin = &body[..body.len().min(SHOWN)];
+    let shown = match body.first() {
+        None => return "<empty>".to_owned(),
+        Some(b'{') => String::from_utf8_lossy(begin).into_owned(),
+        Some(_) => begin.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    if body.len() > SHOWN { format!("{shown} ...") } else { shown }
 }
 
 fn unrecognized(kind: &Kind, why: &str) -> Failure {
@@ -217,10 +254,18 @@ fn unrecognized(kind: &Kind, why: &str) -> Failure {
     ))
 }
 
-/// YAML as JSON.
+/// YAML as JSON. Not all JSON is YAML.
 fn yaml(body: &[u8]) -> Result<Value, String> {
-    // JSON is YAML; reading it as such is exact and quicker.
-    if let Ok(value) = serde_json::from_slice(body) {
+    match json::wrong_as_yaml(body).filter(|_| body.trim_ascii_start().starts_with(b"{")) {
+        Some(why) => Err(format!("error converting YAML to JSON: {why}")),
+        None => json_or_yaml(body),
+    }
+}
+
+/// Any of the two.
+fn json_or_yaml(body: &[u8]) -> Result<Value, String> {
+    // Reading JSON as such is exact and quicker.
+    if let Ok(value) = json::read_yaml(body) {
         return Ok(value);
     }
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;

@@ -9,7 +9,7 @@ use super::{
     Options, Target,
     create::finish_creation,
     endpoint, is_of_kind, json_patch, meta, metadata, strategic,
-    strict::check_fields,
+    strict::check_patched,
     update::{finish_update, update_object},
     yaml,
 };
@@ -17,6 +17,7 @@ use crate::in_process::{
     api::{ApiServer, Reply},
     failure::Failure,
     fields::{self, Endpoint},
+    go::json,
     kinds::Kind,
     read::{self, show},
     request::Request,
@@ -66,7 +67,9 @@ pub(in crate::in_process) fn patch(
         return Err(Failure::invalid(kind, path.name(), &[cause]));
     }
     metadata::place(&mut object, path.namespace())?;
-    let checked = check_fields(&mut api.warnings, kind, options, &object, None);
+    // A patch of operations isn't looked at.
+    let patch = Some(&*request.body).filter(|_| request.content_type != "application/json-patch+json");
+    let checked = check_patched(&mut api.warnings, kind, options, &object, patch);
     let object = checked.and_then(|()| update_object(api, &target, &live, object));
     let object = object.map_err(|failure| match is_strategic {
         true => strategic::refused(failure, &request.body),
@@ -92,20 +95,18 @@ fn apply(api: &mut ApiServer, request: &Request, kind: &Arc<Kind>, path: &Path) 
     let write = target.fields(api.now)?;
     let force = request.query.is_true("force");
     let live = read::live(&api.store, kind, path);
-    let refused = |refusal| target.refused(refusal);
     match live {
         Ok(live) => {
             let version = meta(&applied, "resourceVersion").to_owned();
-            let mut accepted = fields::apply(&write, Some(&live), &applied, force).map_err(refused)?;
-            let object = &mut accepted.object;
-            *object = kind.schema()?.merged(object.take());
-            metadata::check_name(object, path.name())?;
-            metadata::place(object, path.namespace())?;
+            let object = fields::apply(&write, Some(&live), &applied, force).map_err(Failure::of_fields)?;
+            let mut object = kind.schema()?.merged(object);
+            metadata::check_name(&object, path.name())?;
+            metadata::place(&mut object, path.namespace())?;
             // Of a status, the rest of the body is forgotten; not so the version that it builds upon.
             if !version.is_empty() {
                 object["metadata"]["resourceVersion"] = version.into();
             }
-            let object = finish_update(api, &target, &live, accepted)?;
+            let object = finish_update(api, &target, &live, object)?;
             show(request, kind, &object).map(Reply::ok)
         }
         Err(absent) if target.endpoint == Endpoint::Status => match kind.behaviour.put_creates {
@@ -115,7 +116,7 @@ fn apply(api: &mut ApiServer, request: &Request, kind: &Arc<Kind>, path: &Path) 
         },
         Err(_) => {
             let uid = meta(&applied, "uid").to_owned();
-            let mut object = fields::apply(&write, None, &applied, force).map_err(refused)?.object;
+            let mut object = fields::apply(&write, None, &applied, force).map_err(Failure::of_fields)?;
             metadata::check_name(&object, path.name())?;
             metadata::place(&mut object, path.namespace())?;
             if !uid.is_empty() {
@@ -141,23 +142,64 @@ fn check_type(kind: &Kind, applied: &Value) -> Result<(), Failure> {
     Err(Failure::bad_request(format!("invalid object type: {group}/{version}, Kind={name}")))
 }
 
-/// A merge patch (RFC 7386).
+/// A merge patch (RFC 7386), with the habits of the real server's library.
 pub(super) fn merge(live: &Value, patch: &[u8]) -> Result<Value, Failure> {
-    let patch: Value = serde_json::from_slice(patch)
-        .map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
-    let other = match &patch {
-        Value::Object(_) => None,
+    let patch: Value =
+        json::read(patch).map_err(|error| Failure::bad_request(format!("error decoding patch: {error}")))?;
+    match &patch {
+        Value::Object(_) => {}
         Value::Null => return Err(Failure::bad_request("Invalid JSON Patch")),
-        Value::Array(_) => Some("array"),
-        Value::Number(_) => Some("number"),
-        Value::String(_) => Some("string"),
-        Value::Bool(_) => Some("bool"),
-    };
-    if let Some(other) = other {
-        let why = format!("json: cannot unmarshal {other} into Go value of type map[string]interface {{}}");
-        return Err(Failure::bad_request(format!("error decoding patch: {why}")));
+        other => {
+            return Err(Failure::bad_request(format!("error decoding patch: {}", not_a_map(other))));
+        }
     }
     let mut object = live.clone();
-    ::json_patch::merge(&mut object, &patch);
+    merge_value(&mut object, patch);
     Ok(object)
+}
+
+fn merge_value(value: &mut Value, patch: Value) {
+    match (value, patch) {
+        (Value::Object(fields), Value::Object(patch)) => {
+            for (name, patch) in patch {
+                match fields.get_mut(&name) {
+                    _ if patch.is_null() => drop(fields.remove(&name)),
+                    Some(field) if !field.is_null() => merge_value(field, patch),
+                    _ => drop(fields.insert(name, without_nulls(patch))),
+                }
+            }
+        }
+        // What takes the place of an object that isn't one stays as it is.
+        (value @ Value::Object(_), patch) => *value = patch,
+        (value, patch) => *value = without_nulls(patch),
+    }
+}
+
+/// A value without fields that are null, in lists as well: there the standard leaves them. Items of lists stay.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(fields.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
+    }
+}
+
+/// What Go calls the form of a value.
+pub(super) fn form(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Array(_) => "array",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Bool(_) => "bool",
+        Value::Object(_) => "object",
+    }
+}
+
+/// What Go says of a patch that should have fields.
+pub(super) fn not_a_map(value: &Value) -> String {
+    format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", form(value))
 }

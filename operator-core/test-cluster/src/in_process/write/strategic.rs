@@ -2,16 +2,25 @@
 
 use serde_json::{Map, Value};
 
+use super::patch::not_a_map;
 use crate::in_process::{
     failure::Failure,
-    fields::strategic::{Refused, shown},
+    fields::{
+        strategic::{Refused, shown},
+        whole,
+    },
+    go::json,
     kinds::Kind,
 };
 
 /// Applies a patch.
 pub(super) fn apply(kind: &Kind, live: &Value, patch: &[u8]) -> Result<Value, Failure> {
-    let patch: Map<String, Value> =
-        serde_json::from_slice(patch).map_err(|error| Failure::bad_request(error.to_string()))?;
+    let patch = match json::read(patch).map_err(Failure::bad_request)? {
+        // Numbers without a fraction are whole ones, however they are written.
+        Value::Object(patch) => patch.into_iter().map(|(name, value)| (name, whole(value))).collect(),
+        Value::Null => Map::new(),
+        other => return Err(Failure::bad_request(not_a_map(&other))),
+    };
     match kind.schema()?.strategic_merge(live, patch) {
         Some(Ok(patched)) => Ok(patched),
         Some(Err(Refused::BadRequest(why))) => Err(Failure::bad_request(why)),
@@ -23,7 +32,7 @@ pub(super) fn apply(kind: &Kind, live: &Value, patch: &[u8]) -> Result<Value, Fa
 
 /// A refusal of what a patch has made: it names the patch.
 pub(super) fn refused(failure: Failure, patch: &[u8]) -> Failure {
-    let patch: Value = serde_json::from_slice(patch).unwrap_or_default();
+    let patch: Value = json::read(patch).unwrap_or_default();
     failure.of_patch_as(Some((&format!("{:?}", shown(&patch)), converted)))
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Options;
-use crate::in_process::{failure::Failure, kinds::Kind, request::Request};
+use crate::in_process::{failure::Failure, fields::doubled, kinds::Kind, request::Request};
 
 /// What becomes of unknown and doubled fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +35,36 @@ pub(super) fn check_fields(
     if options.validation == Validation::Ignore {
         return Ok(());
     }
-    let schema = kind.schema()?;
     let raw = raw.filter(|raw| raw.first() == Some(&b'{'));
-    let wrong = schema.wrong_fields(body, raw);
+    let wrong = kind.schema()?.wrong_fields(body, raw);
+    tell_fields_of(warnings, kind, options, body, wrong)
+}
+
+/// The same for an object that a patch has made, whose own doubled fields come first.
+pub(super) fn check_patched(
+    warnings: &mut Vec<String>,
+    kind: &Kind,
+    options: Options,
+    object: &Value,
+    patch: Option<&[u8]>,
+) -> Result<(), Failure> {
+    if options.validation == Validation::Ignore {
+        return Ok(());
+    }
+    let mut wrong = patch.map(doubled).unwrap_or_default();
+    wrong.extend(kind.schema()?.wrong_fields(object, None));
+    tell_fields_of(warnings, kind, options, object, wrong)
+}
+
+fn tell_fields_of(
+    warnings: &mut Vec<String>,
+    kind: &Kind,
+    options: Options,
+    body: &Value,
+    wrong: Vec<String>,
+) -> Result<(), Failure> {
     // What can't be read at all is refused for that.
-    if kind.is_custom() && !wrong.is_empty() && schema.read(body.clone()).is_err() {
+    if kind.is_custom() && !wrong.is_empty() && kind.schema()?.read(body.clone()).is_err() {
         return Ok(());
     }
     tell_wrong_fields(warnings, options.validation, (&kind.kind, &kind.version), wrong)

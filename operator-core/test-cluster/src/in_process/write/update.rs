@@ -9,7 +9,8 @@ use super::{
     Options, Target, body,
     create::{create_object, put, wrong},
     delete::remove,
-    endpoint, finalizers, is_deleting, meta, metadata,
+    endpoint, finalizers, is_deleting, meta,
+    metadata::{self, OF_PATCH, tell_doubled_owners},
     strict::check_fields,
 };
 use crate::in_process::{
@@ -17,7 +18,7 @@ use crate::in_process::{
     api::{ApiServer, Reply},
     definitions::{GROUP, KIND, note_storage},
     failure::Failure,
-    fields::{self, Accepted, Endpoint},
+    fields::{self, Endpoint},
     kinds::Kind,
     read::{self, show},
     request::Request,
@@ -38,6 +39,7 @@ pub(in crate::in_process) fn replace(
     metadata::check_name(&object, path.name())?;
     metadata::place(&mut object, path.namespace())?;
     let target = Target { kind, path, endpoint: endpoint(request), manager: request.manager(), options };
+    tell_doubled_owners(&mut api.warnings, &mut object, "");
     let live = match read::live(&api.store, kind, path) {
         Ok(live) => Some(live),
         Err(_) if kind.behaviour.put_creates && target.endpoint == Endpoint::Main => None,
@@ -67,7 +69,7 @@ pub(super) fn update_object(
 ) -> Result<Arc<Value>, Failure> {
     check_version(target, live, &object)?;
     let object = fields::change(&target.fields(api.now)?, Some(live), object);
-    finish_update(api, target, live, object.map_err(|refusal| target.refused(refusal))?)
+    finish_update(api, target, live, object.map_err(Failure::of_fields)?)
 }
 
 /// Stores a changed object that has its managed fields already.
@@ -75,21 +77,25 @@ pub(super) fn finish_update(
     api: &mut ApiServer,
     target: &Target<'_>,
     live: &Arc<Value>,
-    Accepted { mut object, let_be }: Accepted,
+    mut object: Value,
 ) -> Result<Arc<Value>, Failure> {
     let kind = target.kind;
+    if target.options.warns {
+        tell_doubled_owners(&mut api.warnings, &mut object, OF_PATCH);
+    }
     api.rights.may_grant(&api.store, kind, target.path, Some(live), &object)?;
     check_version(target, live, &object)?;
     add_to_change(kind, target.endpoint, &mut object);
     // Addresses are allocated before anything else is looked at.
     if kind.group.is_empty() && kind.kind == "Service" && target.endpoint == Endpoint::Main {
-        api.addresses.allocate(&api.store, kind, &mut object, Some(live))?;
+        api.addresses.allocate(&api.store, kind, &mut object, Some(live), target.options.dry_run)?;
     }
     let fixed = metadata::keep(live, &mut object);
     let mut causes = values::metadata::of_changed(kind, &object, &fixed);
     if target.endpoint != Endpoint::Status {
         causes.extend(wrong(&api.discovery, &mut api.warnings, kind, &object, Some(live))?);
     }
+    let (mut causes, let_be) = kind.schema()?.wrong(&object, Some(live), target.endpoint, causes);
     causes.extend(values::of_changed(kind, target.endpoint, &object, live));
     if !causes.is_empty() {
         return Err(Failure::invalid(kind, target.name(), &causes));
@@ -123,6 +129,9 @@ pub(super) fn finish_update(
     }
     if kind.group == GROUP && kind.kind == KIND && target.endpoint == Endpoint::Main {
         note_storage(&mut object);
+    }
+    if kind.group.is_empty() && kind.kind == "PersistentVolume" && target.endpoint == Endpoint::Status {
+        metadata::note_phase(api.now, live, &mut object);
     }
     if fields::is_same(live, &object) {
         let stored = api.store.get(&kind.resource(), target.path);

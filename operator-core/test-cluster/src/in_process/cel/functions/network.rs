@@ -43,7 +43,7 @@ pub(super) fn apply<'v>(function: &str, values: &[Val<'v>]) -> Option<Result<Val
             .map_err(|why| {
                 Error::new(format!("network address parse error during conversion from string: {why}"))
             }),
-        ("url", [Val::String(text)]) => Uri::request(text)
+        ("url", [Val::String(text)]) => Uri::url(text)
             .map(|url| Val::Url(Arc::new(url)))
             .map_err(|why| Error::new(format!("URL parse error during conversion from string: {why}"))),
         ("isURL", [Val::String(text)]) => Ok(Val::Bool(Uri::request(text).is_ok())),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Object;
+use super::{Object, each, part, pods};
 
 /// A limit that is not given is the highest one; a request is the limit, or else the lowest one.
 pub(super) fn fill(range: &mut Object) {
@@ -17,6 +17,13 @@ pub(super) fn fill(range: &mut Object) {
                 for (resource, amount) in amounts {
                     target.entry(resource).or_insert(amount);
                 }
+            }
+        }
+    }
+    for item in part(range, "spec").into_iter().flat_map(|spec| each(spec, "limits")) {
+        for amounts in ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] {
+            if let Some(amounts) = part(item, amounts) {
+                pods::round(amounts);
             }
         }
     }

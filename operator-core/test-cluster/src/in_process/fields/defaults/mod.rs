@@ -28,6 +28,8 @@ pub(super) fn fill(kind: &str, object: &mut Value) {
         "RoleBinding" | "ClusterRoleBinding" => others::binding(object),
         "PersistentVolumeClaim" => others::volume_claim(object),
         "PersistentVolume" => others::volume(object),
+        "ResourceQuota" => others::quota(object),
+        "Node" => others::node(object),
         "HorizontalPodAutoscaler" => others::autoscaler(object),
         "PriorityClass" => missing(object, "preemptionPolicy", "PreemptLowerPriority"),
         "StorageClass" => {

@@ -1,5 +1,7 @@
 //! Services, Ingresses and policies.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{super::recorded::at, Object, each, made, missing, part, text};
@@ -143,6 +145,9 @@ pub(super) fn allocated(live: &Value, service: &mut Value) {
             spec.remove(field);
         }
     }
+    if addressed(&is) && !addressed(&was) {
+        families(service);
+    }
 }
 
 /// The port for questions about health stays, or goes when nobody asks any more.
@@ -167,10 +172,11 @@ fn node_ports(old: &Value, spec: &mut Object, was: &str, is: &str) {
         return;
     }
     let ports = at(old, "ports").as_array().cloned().unwrap_or_default();
-    let used: Vec<_> = ports.iter().map(|port| at(port, "nodePort").clone()).collect();
     if !needs(is) {
-        let kept: Vec<_> =
-            each(spec, "ports").map(|port| port.get("nodePort").cloned().unwrap_or_default()).collect();
+        // Their order is no matter.
+        let number = |port: Option<&Value>| port.and_then(Value::as_i64).filter(|number| *number != 0);
+        let used: BTreeSet<_> = ports.iter().filter_map(|port| number(port.get("nodePort"))).collect();
+        let kept: BTreeSet<_> = each(spec, "ports").filter_map(|port| number(port.get("nodePort"))).collect();
         if kept == used {
             each(spec, "ports").for_each(|port| {
                 port.remove("nodePort");

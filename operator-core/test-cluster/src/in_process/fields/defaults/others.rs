@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{super::recorded::at, Object, each, made, missing, part, text};
+use super::{super::recorded::at, Object, each, made, missing, part, pods, text};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
@@ -57,14 +57,37 @@ pub(super) fn namespace_finalizer(namespace: &mut Value) {
     }
 }
 
+/// The amounts of a quota are whole thousandths.
+pub(super) fn quota(quota: &mut Object) {
+    for (part_of, amounts) in [("spec", "hard"), ("status", "hard"), ("status", "used")] {
+        if let Some(amounts) = part(quota, part_of).and_then(|part_of| part(part_of, amounts)) {
+            pods::round(amounts);
+        }
+    }
+}
+
+/// A Node gives to Pods what it has, if nothing else is said.
+pub(super) fn node(node: &mut Object) {
+    let Some(status) = part(node, "status") else { return };
+    if let Some(capacity) = status.get("capacity").filter(|capacity| !capacity.is_null()).cloned() {
+        missing(status, "allocatable", capacity);
+    }
+    for amounts in ["capacity", "allocatable"] {
+        if let Some(amounts) = part(status, amounts) {
+            pods::round(amounts);
+        }
+    }
+}
+
 /// What a PersistentVolume may omit.
 pub(super) fn volume(volume: &mut Object) {
     let Some(spec) = part(volume, "spec") else { return };
     missing(spec, "persistentVolumeReclaimPolicy", "Retain");
     missing(spec, "volumeMode", "Filesystem");
-    if let Some(path) = part(spec, "hostPath") {
-        missing(path, "type", "");
+    if let Some(capacity) = part(spec, "capacity") {
+        pods::round(capacity);
     }
+    pods::older_sources(spec);
 }
 
 /// A volume is not deleted while it is used.
@@ -134,9 +157,15 @@ pub(super) fn binding(binding: &mut Object) {
 pub(super) fn volume_claim(claim: &mut Object) {
     if let Some(spec) = made(claim, "spec") {
         missing(spec, "volumeMode", "Filesystem");
+        pods::round_resources(spec);
     }
     if let Some(status) = made(claim, "status") {
         missing(status, "phase", "Pending");
+        for amounts in ["capacity", "allocatedResources"] {
+            if let Some(amounts) = part(status, amounts) {
+                pods::round(amounts);
+            }
+        }
     }
 }
 

@@ -109,9 +109,21 @@ fn pod_spec(spec: &mut Object) {
     if let Some(overhead) = part(spec, "overhead") {
         round(overhead);
     }
+    round_resources(spec);
 }
 
-fn round(resources: &mut Object) {
+/// The same for what somebody asks for and gets at most.
+pub(super) fn round_resources(owner: &mut Object) {
+    let Some(resources) = part(owner, "resources") else { return };
+    for kind in ["limits", "requests"] {
+        if let Some(list) = part(resources, kind) {
+            round(list);
+        }
+    }
+}
+
+/// Amounts of resources are whole thousandths.
+pub(super) fn round(resources: &mut Object) {
     for value in resources.values_mut() {
         if let Some(Ok(rounded)) = value.as_str().map(quantity::in_thousandths) {
             *value = json!(rounded);
@@ -127,17 +139,15 @@ fn container(container: &mut Object) {
     missing(container, "terminationMessagePolicy", "File");
     each(container, "ports").for_each(|port| missing(port, "protocol", "TCP"));
     for variable in each(container, "env") {
-        if let Some(field) = part(variable, "valueFrom").and_then(|from| part(from, "fieldRef")) {
+        let Some(from) = part(variable, "valueFrom") else { continue };
+        if let Some(field) = part(from, "fieldRef") {
             missing(field, "apiVersion", "v1");
         }
-    }
-    if let Some(resources) = part(container, "resources") {
-        for kind in ["limits", "requests"] {
-            if let Some(list) = part(resources, kind) {
-                round(list);
-            }
+        if let Some(file) = part(from, "fileKeyRef") {
+            missing(file, "optional", false);
         }
     }
+    round_resources(container);
     for name in ["livenessProbe", "readinessProbe", "startupProbe"] {
         if let Some(probe) = part(container, name) {
             missing(probe, "timeoutSeconds", 1);
@@ -188,23 +198,7 @@ fn volume(volume: &mut Object) {
             missing(source, "defaultMode", 0o644);
         }
     }
-    const SOURCES: [(&str, &[(&str, &str)]); 4] = [
-        ("azureDisk", &[("cachingMode", "ReadWrite"), ("fsType", "ext4"), ("kind", "Shared")]),
-        ("iscsi", &[("iscsiInterface", "default")]),
-        ("rbd", &[("pool", "rbd"), ("user", "admin"), ("keyring", "/etc/ceph/keyring")]),
-        ("scaleIO", &[("storageMode", "ThinProvisioned"), ("fsType", "xfs")]),
-    ];
-    for (source, values) in SOURCES {
-        if let Some(source) = part(volume, source) {
-            values.iter().for_each(|(field, value)| missing(source, field, *value));
-        }
-    }
-    if let Some(disk) = part(volume, "azureDisk") {
-        missing(disk, "readOnly", false);
-    }
-    if let Some(path) = part(volume, "hostPath") {
-        missing(path, "type", "");
-    }
+    older_sources(volume);
     if let Some(source) = part(volume, "downwardAPI") {
         each(source, "items").for_each(downward_item);
     }
@@ -226,6 +220,28 @@ fn volume(volume: &mut Object) {
         && let Some(spec) = part(claim, "spec")
     {
         missing(spec, "volumeMode", "Filesystem");
+        round_resources(spec);
+    }
+}
+
+/// The sources that volumes of Pods and volumes by themselves have.
+pub(super) fn older_sources(volume: &mut Object) {
+    const SOURCES: [(&str, &[(&str, &str)]); 4] = [
+        ("azureDisk", &[("cachingMode", "ReadWrite"), ("fsType", "ext4"), ("kind", "Shared")]),
+        ("iscsi", &[("iscsiInterface", "default")]),
+        ("rbd", &[("pool", "rbd"), ("user", "admin"), ("keyring", "/etc/ceph/keyring")]),
+        ("scaleIO", &[("storageMode", "ThinProvisioned"), ("fsType", "xfs")]),
+    ];
+    for (source, values) in SOURCES {
+        if let Some(source) = part(volume, source) {
+            values.iter().for_each(|(field, value)| missing(source, field, *value));
+        }
+    }
+    if let Some(disk) = part(volume, "azureDisk") {
+        missing(disk, "readOnly", false);
+    }
+    if let Some(path) = part(volume, "hostPath") {
+        missing(path, "type", "");
     }
 }
 

@@ -154,12 +154,15 @@ fn job_spec(spec: &mut Object) {
     let replacement = if absent(spec, "podFailurePolicy") { "TerminatingOrFailed" } else { "Failed" };
     missing(spec, "podReplacementPolicy", replacement);
     missing(spec, "manualSelector", false);
-    if let Some(policy) = part(spec, "podFailurePolicy") {
-        for rule in each(policy, "rules") {
-            for pattern in each(rule, "onPodConditions").filter(|pattern| text(pattern, "status").is_empty())
-            {
-                pattern.insert("status".to_owned(), json!("True"));
-            }
+    failure_policy(spec);
+}
+
+/// A pattern of a condition is about one that is true.
+fn failure_policy(spec: &mut Object) {
+    let Some(policy) = part(spec, "podFailurePolicy") else { return };
+    for rule in each(policy, "rules") {
+        for pattern in each(rule, "onPodConditions").filter(|pattern| text(pattern, "status").is_empty()) {
+            pattern.insert("status".to_owned(), json!("True"));
         }
     }
 }
@@ -170,8 +173,9 @@ pub(super) fn cron_job(job: &mut Object) {
     missing(spec, "suspend", false);
     missing(spec, "successfulJobsHistoryLimit", 3);
     missing(spec, "failedJobsHistoryLimit", 1);
-    // The template of a CronJob is no Job: its Pods have defaults, its own fields have none.
+    // The template of a CronJob is no Job: its Pods and policies have defaults, its own fields have none.
     if let Some(spec) = part(spec, "jobTemplate").and_then(|template| part(template, "spec")) {
         pods::template(spec);
+        failure_policy(spec);
     }
 }

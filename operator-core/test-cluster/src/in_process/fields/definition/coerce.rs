@@ -1,35 +1,44 @@
-//! What happens to a custom object when it is read: unknown fields and nulls are dropped, defaults filled in.
+//! What happens to a custom object when it is read: unknown fields and nulls are dropped, the metadata of embedded objects get
+//! Go's form, defaults are filled in.
 
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::canonical::{canonical_metadata, normal},
+    super::{
+        canonical::{canonical, normal},
+        recorded::RECORDED,
+    },
     flag,
+    values::{Cause, cause},
 };
+use crate::in_process::values::json as as_json;
 
 const META_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// Drops what the schema doesn't know, except for the fields that every object has.
 pub(super) fn prune_root(object: &mut Value, schema: &Value) {
-    prune_as(object, Some(schema), true);
+    prune_as(object, Some(schema), true, false);
 }
 
 /// Drops what a part of a schema doesn't know.
 pub(super) fn prune(value: &mut Value, schema: Option<&Value>) {
-    let embedded = schema.is_some_and(|schema| flag(schema, "x-kubernetes-embedded-resource"));
-    prune_as(value, schema, embedded);
+    prune_in(value, schema, false);
 }
 
-fn prune_as(value: &mut Value, schema: Option<&Value>, embedded: bool) {
-    let preserve = schema.is_some_and(|schema| flag(schema, "x-kubernetes-preserve-unknown-fields"));
+/// The same for an item of a list; `preserve` says whether the list keeps what the schema of its items doesn't know.
+fn prune_in(value: &mut Value, schema: Option<&Value>, preserve: bool) {
+    let embedded = schema.is_some_and(|schema| flag(schema, "x-kubernetes-embedded-resource"));
+    prune_as(value, schema, embedded, preserve);
+}
+
+fn prune_as(value: &mut Value, schema: Option<&Value>, embedded: bool, preserve: bool) {
+    let own = schema.is_some_and(|schema| flag(schema, "x-kubernetes-preserve-unknown-fields"));
+    let preserve = preserve || own;
     match value {
         Value::Object(object) => prune_object(object, schema, embedded, preserve),
         Value::Array(items) => {
             let of = schema.and_then(|schema| schema.get("items"));
-            // Below an unknown field that is kept everything is kept.
-            if !preserve || of.is_some() {
-                items.iter_mut().for_each(|item| prune(item, of));
-            }
+            items.iter_mut().for_each(|item| prune_in(item, of, preserve));
         }
         _ => {}
     }
@@ -38,9 +47,6 @@ fn prune_as(value: &mut Value, schema: Option<&Value>, embedded: bool) {
 fn prune_object(object: &mut Map<String, Value>, schema: Option<&Value>, embedded: bool, preserve: bool) {
     object.retain(|name, value| {
         if embedded && META_FIELDS.contains(&name.as_str()) {
-            if embedded && name == "metadata" {
-                coerce_metadata(value);
-            }
             return true;
         }
         let property = schema.and_then(|schema| schema.get("properties")?.get(name));
@@ -48,44 +54,103 @@ fn prune_object(object: &mut Map<String, Value>, schema: Option<&Value>, embedde
         match (property, other()) {
             (Some(property), _) => prune(value, Some(property)),
             (None, Some(Value::Object(_))) => prune(value, other()),
-            (None, Some(Value::Bool(true))) => {}
+            // What is allowed without a schema has no fields that are known.
+            (None, Some(Value::Bool(true))) => prune(value, None),
             (None, _) => return preserve,
         }
         true
     });
 }
 
-/// Metadata gets Go's form, unless it can't be read: then validation reports it.
-fn coerce_metadata(metadata: &mut Value) {
-    if let Ok(read) = canonical_metadata(metadata.clone()) {
-        *metadata = read;
-    }
-}
-
-/// Finds embedded objects whose kind is not a text; a missing one is left to validation.
-pub(super) fn check_embedded(value: &Value, schema: &Value, path: &str) -> Result<(), String> {
+/// Gives the metadata of embedded objects Go's form. The error is about the first part of one that isn't what every object
+/// has.
+pub(super) fn coerce_embedded(value: &mut Value, schema: &Value, path: &str) -> Result<(), Cause> {
     match value {
         Value::Object(object) => {
+            let embedded = flag(schema, "x-kubernetes-embedded-resource");
             for (name, value) in object {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                let is_type = name == "apiVersion" || name == "kind";
-                if is_type && !value.is_string() && flag(schema, "x-kubernetes-embedded-resource") {
-                    return Err(format!("{path}: Invalid value: {value}: must be a string"));
+                let of = Below::of(schema, path, name);
+                match name.as_str() {
+                    "apiVersion" | "kind" if embedded && !value.is_string() => {
+                        return Err(invalid(&of.path, value, "must be a string"));
+                    }
+                    "metadata" if embedded => {
+                        *value = embedded_metadata(value).map_err(|why| invalid(&of.path, value, &why))?;
+                    }
+                    _ => {}
                 }
-                if let Some(schema) = field(Some(schema), name) {
-                    check_embedded(value, schema, &path)?;
+                if let Some(schema) = of.schema {
+                    coerce_embedded(value, schema, &of.path)?;
                 }
             }
             Ok(())
         }
         Value::Array(items) => match schema.get("items") {
             Some(of) => items
-                .iter()
+                .iter_mut()
                 .enumerate()
-                .try_for_each(|(index, item)| check_embedded(item, of, &format!("{path}[{index}]"))),
+                .try_for_each(|(index, item)| coerce_embedded(item, of, &format!("{path}[{index}]"))),
             None => Ok(()),
         },
         _ => Ok(()),
+    }
+}
+
+fn invalid(path: &str, value: &Value, why: &str) -> Cause {
+    cause("Invalid", path, format!("Invalid value: {}: {why}", as_json(value, &[])))
+}
+
+/// The metadata of an embedded object in Go's form; the error says what isn't of its type.
+pub(super) fn embedded_metadata(metadata: &Value) -> Result<Value, String> {
+    let Some((go, _)) = RECORDED.metadata() else { return Ok(metadata.clone()) };
+    canonical(&go, metadata.clone())
+}
+
+/// Calls `found` with the metadata of each embedded object, and where they are.
+pub(super) fn each_embedded<'v>(
+    value: &'v Value,
+    schema: &Value,
+    path: &str,
+    found: &mut impl FnMut(&'v Value, &str),
+) {
+    match value {
+        Value::Object(object) => {
+            let embedded = flag(schema, "x-kubernetes-embedded-resource");
+            for (name, value) in object {
+                let of = Below::of(schema, path, name);
+                if embedded && name == "metadata" {
+                    found(value, &of.path);
+                }
+                if let Some(schema) = of.schema {
+                    each_embedded(value, schema, &of.path, found);
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(of) = schema.get("items") else { return };
+            for (index, item) in items.iter().enumerate() {
+                each_embedded(item, of, &format!("{path}[{index}]"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A field of a value: its schema, if that says anything about it, and where it is.
+struct Below<'s> {
+    schema: Option<&'s Value>,
+    path: String,
+}
+
+impl<'s> Below<'s> {
+    fn of(schema: &'s Value, path: &str, name: &str) -> Self {
+        let property = schema.get("properties").and_then(|properties| properties.get(name));
+        let others = || schema.get("additionalProperties").filter(|others| others.is_object());
+        match (property, others()) {
+            (None, Some(others)) => Self { schema: Some(others), path: format!("{path}[{name}]") },
+            (property, _) if path.is_empty() => Self { schema: property, path: name.to_owned() },
+            (property, _) => Self { schema: property, path: format!("{path}.{name}") },
+        }
     }
 }
 

@@ -50,11 +50,12 @@ impl Definition {
         }
     }
 
-    /// Drops what the schema doesn't know, and fills in its defaults. The error names an embedded object that has none
-    /// of the fields that every object has.
+    /// Drops what the schema doesn't know, and fills in its defaults. The error names the part of an embedded object that
+    /// isn't what every object has.
     pub(super) fn coerce(&self, object: &mut Value) -> Result<(), String> {
         self.convert(object);
-        coerce::check_embedded(object, &self.schema, "")?;
+        coerce::coerce_embedded(object, &self.schema, "")
+            .map_err(|(_, path, message)| format!("{path}: {message}"))?;
         coerce::fill(object, &self.schema);
         Ok(())
     }
@@ -62,6 +63,11 @@ impl Definition {
     /// Drops what the schema doesn't know.
     pub(super) fn prune(&self, object: &mut Value) {
         coerce::prune_root(object, &self.schema);
+    }
+
+    /// Calls `found` with the metadata of each embedded object, and where they are.
+    pub(super) fn each_embedded<'v>(&self, object: &'v Value, mut found: impl FnMut(&'v Value, &str)) {
+        coerce::each_embedded(object, &self.schema, "", &mut found);
     }
 
     /// Drops what the schema doesn't know, and the nulls that it doesn't allow.
@@ -76,16 +82,16 @@ impl Definition {
         object
     }
 
-    /// What is wrong with a written object; `live` is what it was before. What rules let be because it was so before is
-    /// added to `let_be`.
+    /// What is wrong with a written object, after what is known to be; `live` is what it was before. The second list is what
+    /// rules let be because it was so before.
     pub(super) fn validate(
         &self,
         object: &Value,
         live: Option<&Value>,
         endpoint: Endpoint,
-        let_be: &mut Vec<String>,
-    ) -> Vec<Cause> {
-        let mut causes = Vec::new();
+        mut causes: Vec<Cause>,
+    ) -> (Vec<Cause>, Vec<String>) {
+        let mut let_be = Vec::new();
         match endpoint {
             Endpoint::Main | Endpoint::Other(_) => {
                 causes.extend(values::check(&self.patterns, &self.schema, object, "", live.map(Old)));
@@ -121,7 +127,7 @@ impl Definition {
                 let_be.extend(as_before.into_iter().map(|(_, path, message)| format!("{path}: {message}")));
             }
         }
-        causes
+        (causes, let_be)
     }
 }
 
@@ -141,16 +147,24 @@ pub(in crate::in_process) fn check_default(
     path: &str,
 ) -> (bool, Vec<Cause>) {
     let schema = super::canonical::normal(schema.clone());
-    let default = super::canonical::normal(default.clone());
+    let mut default = super::canonical::normal(default.clone());
     let mut pruned = default.clone();
     coerce::prune(&mut pruned, Some(&schema));
-    let mut causes = values::check(&Patterns::of(&schema), &schema, &default, path, None);
+    let is_pruned = pruned == default;
+    if let Err(cause) = coerce::coerce_embedded(&mut default, &schema, path) {
+        return (is_pruned, vec![cause]);
+    }
+    let mut causes = Vec::new();
+    values::embedded(&schema, &default, path, &mut causes);
+    if causes.is_empty() {
+        causes = values::check(&Patterns::of(&schema), &schema, &default, path, None);
+    }
     if causes.is_empty()
         && let Some(rules) = Rules::of_part(&schema)
     {
         causes.extend(rules.check_part(&schema, &default, path));
     }
-    (pruned == default, causes)
+    (is_pruned, causes)
 }
 
 /// A flag of a schema.

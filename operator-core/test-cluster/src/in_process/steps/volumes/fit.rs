@@ -66,7 +66,8 @@ pub(super) fn made(path: &Path, claim: &Value, class: Option<&Value>, provisione
             "accessModes": spec["accessModes"],
             "capacity": { "storage": spec["resources"]["requests"]["storage"] },
             "claimRef": reference(path, claim),
-            "csi": { "driver": provisioner, "volumeHandle": name },
+            // The name of a driver has no slash.
+            "csi": { "driver": provisioner.replace('/', "."), "volumeHandle": name },
             "persistentVolumeReclaimPolicy": "Delete",
         },
     });

@@ -1,4 +1,4 @@
-//! Pods as the real server has them in memory, which is how some of its errors show them.
+//! Pods and volumes as the real server has them in memory, which is how some of its errors show them.
 //!
 //! There, a field has the name that it has in Go, all fields are written, and some stand elsewhere. `types.txt` has the
 //! types: for each its fields in their order, as `Name:form` or `Name=name in JSON:form`; a line that begins with a blank
@@ -74,6 +74,16 @@ pub(in crate::in_process) fn node_terms(terms: &[Value]) -> String {
 /// What is different between two specs of a pod.
 pub(in crate::in_process) fn difference(old: &Value, new: &Value) -> String {
     difference::unified(&pod_spec(old), &pod_spec(new))
+}
+
+/// The affinity of a volume to nodes.
+pub(in crate::in_process) fn volume_affinity(affinity: &Value) -> String {
+    if affinity.is_null() { "null".to_owned() } else { shown("VolumeNodeAffinity", affinity) }
+}
+
+/// What is different between two sources of a volume.
+pub(in crate::in_process) fn volume_difference(old: &Value, new: &Value) -> String {
+    difference::unified(&shown("PersistentVolumeSource", old), &shown("PersistentVolumeSource", new))
 }
 
 fn shown(of: &str, value: &Value) -> String {

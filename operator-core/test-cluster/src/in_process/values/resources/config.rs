@@ -9,6 +9,7 @@ use super::super::{
     path::Path,
     read::{at, entries, flag, part, same, text},
 };
+use crate::in_process::go::json;
 
 const DATA: Path<'static> = Path::root("data");
 const BINARY: Path<'static> = Path::root("binaryData");
@@ -84,8 +85,7 @@ fn registries(data: &Value, key: &str, errors: &mut Errors) {
         return errors.required(&DATA.key(key), "");
     };
     let text = decoded(bytes);
-    // The words for what is no JSON are those of Go only where they are simple.
-    let wrong = match serde_json::from_slice::<Value>(&text) {
+    let wrong = match json::read(&text) {
         Ok(Value::Object(_) | Value::Null) => return,
         Ok(other) => {
             let form = match other {
@@ -96,11 +96,7 @@ fn registries(data: &Value, key: &str, errors: &mut Errors) {
             };
             format!("json: cannot unmarshal {form} into Go value of type map[string]interface {{}}")
         }
-        Err(error) if error.is_eof() => "unexpected end of JSON input".to_owned(),
-        Err(_) => {
-            let first = String::from_utf8_lossy(&text).trim_start().chars().next().unwrap_or_default();
-            format!("invalid character '{first}' looking for beginning of value")
-        }
+        Err(why) => why,
     };
     errors.invalid(&DATA.key(key), "<secret contents redacted>", &wrong);
 }

@@ -14,6 +14,7 @@ mod service;
 mod service_addresses;
 mod slice;
 mod small;
+mod volume;
 
 pub(in crate::in_process) use self::{
     service::needs_health_port,
@@ -27,6 +28,7 @@ pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
         ("", "ConfigMap") => (config::map, config::changed_map),
         ("", "Secret") => (config::secret, config::changed_secret),
         ("", "PersistentVolumeClaim") => (claim::claim, claim::changed),
+        ("", "PersistentVolume") => (volume::volume, volume::changed),
         ("", "Service") => (service::service, service::changed),
         ("", "Namespace") => (small::namespace, anything),
         ("", "LimitRange") => (limits::range, limits::changed),

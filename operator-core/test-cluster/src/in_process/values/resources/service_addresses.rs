@@ -151,19 +151,27 @@ fn is_settled(spec: &Value, before: &Value) -> bool {
         && FIELDS.iter().all(|field| at(spec, field) == at(before, field))
 }
 
-/// What is wrong with an address that a Service asks for.
-pub(in crate::in_process) fn allocated(spec: &Value, address: &str, is_taken: bool) -> Option<Cause> {
+/// What is wrong with an address that a Service asks for. A dry run looks at nothing but the range.
+pub(in crate::in_process) fn allocated(
+    spec: &Value,
+    address: &str,
+    is_taken: bool,
+    dry_run: bool,
+) -> Option<Cause> {
     let IpAddr::V4(wanted) = ip::lenient(address)? else { return None };
-    let octets = wanted.octets();
-    let why = match octets {
-        [10, 96, 0, 0] | [10, 96, 255, 255] => {
-            "the provided network does not match the current range".to_owned()
+    let is_in_range = match wanted.octets() {
+        [10, 96, 0, 0] | [10, 96, 255, 255] => false,
+        octets => octets.starts_with(&[10, 96]),
+    };
+    let why = match (is_in_range, dry_run) {
+        (true, false) if is_taken => "provided IP is already allocated".to_owned(),
+        (true, _) => return None,
+        (false, false) => "the provided network does not match the current range".to_owned(),
+        (false, true) => {
+            format!(
+                "the provided IP ({wanted}) is not in the valid range. The range of valid IPs is 10.96.0.0/16"
+            )
         }
-        [10, 96, ..] if is_taken => "provided IP is already allocated".to_owned(),
-        [10, 96, ..] => return None,
-        _ => format!(
-            "the provided IP ({wanted}) is not in the valid range. The range of valid IPs is 10.96.0.0/16"
-        ),
     };
     let mut errors = Errors::default();
     let shown = list(spec, "clusterIPs");

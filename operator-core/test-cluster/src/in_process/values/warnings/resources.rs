@@ -4,18 +4,19 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use super::Found;
-use crate::in_process::values::{
-    path::Path,
-    quantity,
-    read::{at, text},
+use crate::in_process::{
+    fields::has_fraction,
+    values::{
+        path::Path,
+        quantity,
+        read::{at, text},
+    },
 };
 
 /// A part of a byte.
 pub(super) fn fraction(found: &mut Found, path: &Path<'_>, amounts: &Value, name: &str) {
     let amount = text(amounts, name);
-    let nanos = quantity::amount(amount);
-    let thousandths = nanos.div_euclid(1_000_000) + i128::from(nanos.rem_euclid(1_000_000) > 0);
-    if thousandths % 1000 != 0 {
+    if has_fraction(amount) {
         found.add(
             path.key(name),
             format_args!("fractional byte value {amount:?} is invalid, must be an integer"),

@@ -18,6 +18,8 @@ mod status;
 
 use serde_json::Value;
 
+pub(super) use pod::{host_path, node_selector, older_volume};
+
 use super::{
     Checks, OfChanged, OfNew, anything,
     common::{Selector, selector, selects_all},

@@ -9,7 +9,7 @@ use super::{selector, virtual_kind};
 use crate::in_process::{
     api::{ApiServer, Reply},
     failure::Failure,
-    fields::{self, Accepted, Endpoint, scale as owners, scale_integer, scale_names, scale_text},
+    fields::{self, Endpoint, scale as owners, scale_integer, scale_names, scale_text},
     kinds::Kind,
     read::{self, show},
     request::Request,
@@ -54,7 +54,7 @@ fn replace_scale(
     let target = of_scale(path, request.manager(), options);
     check_fields(&mut api.warnings, &SCALE, options, &body, Some(&request.body))?;
     let scale = fields::change(&target.fields(api.now)?, Some(&with_owners(kind, &live)?), body);
-    let scale = scale.map_err(|refusal| target.refused(refusal))?.object;
+    let scale = scale.map_err(Failure::of_fields)?;
     store_scale(api, kind, path, target, &live, &scale)
 }
 
@@ -89,7 +89,7 @@ fn patch_scale(
         let target = of_scale(path, manager.to_owned(), options);
         let force = request.query.is_true("force");
         let new = fields::apply(&target.fields(api.now)?, Some(&scale), &applied, force);
-        let new = new.map_err(|refusal| target.refused(refusal))?.object;
+        let new = new.map_err(Failure::of_fields)?;
         return store_scale(api, kind, path, target, &live, &new);
     }
     let mut body = change(&scale, &request.body)?;
@@ -97,7 +97,7 @@ fn patch_scale(
     metadata::place(&mut body, path.namespace())?;
     let target = of_scale(path, request.manager(), options);
     let new = fields::change(&target.fields(api.now)?, Some(&scale), body);
-    let new = new.map_err(|refusal| target.refused(refusal).of_patch())?.object;
+    let new = new.map_err(|refusal| Failure::of_fields(refusal).of_patch())?;
     store_scale(api, kind, path, target, &live, &new)
 }
 
@@ -131,9 +131,7 @@ fn store_scale(
     }
     *at = replicas.into();
     owners::give(&mut object, &kind.api_version(), &names, &scale["metadata"]["managedFields"]);
-    let refused = kind.schema()?.refuse(&object, Some(live), Endpoint::Main);
-    let let_be = refused.map_err(|refusal| target.refused(refusal))?;
-    let object = finish_update(api, &target, live, Accepted { object, let_be })?;
+    let object = finish_update(api, &target, live, object)?;
     scale_of(kind, &object).map(|(scale, _)| scale)
 }
 

@@ -128,7 +128,7 @@ pub(in crate::in_process) fn review_token(api: &ApiServer, request: &Request) ->
     let (endpoint, manager) = (Endpoint::Main, request.manager());
     let target = Target { kind: &TOKEN_REVIEW, path: &path, endpoint, manager, options };
     let review = fields::change(&target.fields(api.now)?, None, review);
-    let mut review = review.map_err(|refusal| target.refused(refusal))?.object;
+    let mut review = review.map_err(Failure::of_fields)?;
     let token = review["spec"]["token"].as_str().unwrap_or_default().to_owned();
     if token.is_empty() {
         return Err(Failure::bad_request("token is required for TokenReview in authentication"));
@@ -171,7 +171,7 @@ pub(super) fn token(
         options,
     };
     let wanted = fields::change(&target.fields(api.now)?, None, wanted);
-    let mut wanted = wanted.map_err(|refusal| target.refused(refusal))?.object;
+    let mut wanted = wanted.map_err(Failure::of_fields)?;
     is_of_account(path, &wanted)?;
     let account = read::live(&api.store, accounts, path)?;
     let uid = meta(&account, "uid").to_owned();

@@ -1,20 +1,27 @@
-//! Embedded objects have a type.
+//! Embedded objects have a type, and the metadata of any object.
 
 use serde_json::Value;
 
 use super::{
-    super::flag,
+    super::{coerce::embedded_metadata, flag},
     outcome::{Cause, cause, child, invalid},
 };
-use crate::in_process::validate;
+use crate::in_process::{validate, values::metadata};
 
-/// Checks `apiVersion` and `kind` of all embedded objects.
+/// Checks `apiVersion`, `kind` and `metadata` of all embedded objects.
 pub(in super::super) fn embedded(schema: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {
     match value {
         Value::Object(object) => {
             if flag(schema, "x-kubernetes-embedded-resource") {
                 for name in ["apiVersion", "kind"] {
                     of_type(name, object.get(name), &child(path, name), causes);
+                }
+                if let Some(given) = object.get("metadata") {
+                    let path = child(path, "metadata");
+                    match embedded_metadata(given) {
+                        Ok(read) => causes.extend(metadata::of_embedded(&read, &path)),
+                        Err(why) => causes.push(invalid(&path, given, &why)),
+                    }
                 }
             }
             for (name, value) in object {

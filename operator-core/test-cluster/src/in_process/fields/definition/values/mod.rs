@@ -315,7 +315,7 @@ impl<'s> Types<'s> {
             Value::Array(_) => ("array", ""),
             Value::Object(_) => ("object", ""),
         };
-        let whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
+        let whole = value.as_f64().is_some_and(numbers::is_whole);
         let fits = self.allows(kind)
             || kind == "number" && whole && self.allows("integer")
             || kind == "integer" && self.allows("number");

@@ -7,6 +7,14 @@ use super::{
     outcome::{Outcome, Problem},
 };
 
+/// Whether a number with a point counts as an integer: nearly one is enough, and what a float can't count is none.
+pub(super) fn is_whole(number: f64) -> bool {
+    const MOST: f64 = 9_007_199_254_740_991.0;
+    let size = number.abs();
+    let difference = size - size.trunc();
+    size <= MOST && (difference == 0.0 || size >= 1.0 && difference / (size + size.trunc()) < 1e-9)
+}
+
 /// Checks a number's range and limits. Limits of integers are integers: what follows the point doesn't count.
 pub(super) fn check(schema: &Value, number: &Number, path: &str) -> Outcome {
     let mut outcome = Outcome::default();

@@ -42,14 +42,7 @@ fn weight(errors: &mut Errors, path: &Path<'_>, weighted: &Value) {
 
 fn of_nodes(errors: &mut Errors, path: &Path<'_>, nodes: &Value) {
     if let Some(required) = part(nodes, REQUIRED) {
-        let path = path.child(REQUIRED);
-        let list = path.child("nodeSelectorTerms");
-        if count(required, "nodeSelectorTerms") == 0 {
-            errors.required(&list, "must have at least one node selector term");
-        }
-        for (index, of) in items(required, "nodeSelectorTerms") {
-            node_term(errors, &list.index(index), of, true);
-        }
+        node_selector(errors, &path.child(REQUIRED), required);
     }
     let list = path.child(PREFERRED);
     for (index, weighted) in items(nodes, PREFERRED) {
@@ -57,6 +50,17 @@ fn of_nodes(errors: &mut Errors, path: &Path<'_>, nodes: &Value) {
         weight(errors, &path, weighted);
         // Nodes may have any labels as long as nothing depends on them.
         node_term(errors, &path.child("preference"), at(weighted, "preference"), false);
+    }
+}
+
+/// The nodes that something must be on.
+pub(in crate::in_process::values) fn node_selector(errors: &mut Errors, path: &Path<'_>, required: &Value) {
+    let list = path.child("nodeSelectorTerms");
+    if count(required, "nodeSelectorTerms") == 0 {
+        errors.required(&list, "must have at least one node selector term");
+    }
+    for (index, of) in items(required, "nodeSelectorTerms") {
+        node_term(errors, &list.index(index), of, true);
     }
 }
 

@@ -37,6 +37,9 @@ use crate::in_process::values::{
     path::Path,
     read::{at, count, items, part, text},
 };
+pub(in crate::in_process::values) use affinity::node_selector;
+pub(in crate::in_process::values) use older_volumes::check as older_volume;
+pub(in crate::in_process::values) use volumes::host_path;
 
 /// A new pod.
 pub(super) fn create(pod: &Value, errors: &mut Errors) {

@@ -12,7 +12,7 @@ use crate::in_process::values::{
 };
 
 /// A volume of one of the sources that aren't checked elsewhere.
-pub(super) fn check(errors: &mut Errors, path: &Path<'_>, of: &str, source: &Value) {
+pub(in crate::in_process::values) fn check(errors: &mut Errors, path: &Path<'_>, of: &str, source: &Value) {
     // Most ask for a few texts.
     let required: &[&str] = match of {
         "gitRepo" => &["repository"],
@@ -138,12 +138,16 @@ fn fibre(errors: &mut Errors, path: &Path<'_>, source: &Value) {
 }
 
 fn iscsi(errors: &mut Errors, path: &Path<'_>, source: &Value) {
-    const START: &str = "must be valid format starting with iqn, eui, or naa";
+    // That of a PersistentVolume is told less.
+    let wrong_start = match path.to_string().as_str() {
+        "spec.iscsi" => "must be valid format",
+        _ => "must be valid format starting with iqn, eui, or naa",
+    };
     let name = text(source, "iqn");
     if name.is_empty() {
         errors.required(&path.child("iqn"), "");
     } else if !["iqn", "eui", "naa"].iter().any(|start| name.starts_with(start)) {
-        errors.invalid(&path.child("iqn"), name, START);
+        errors.invalid(&path.child("iqn"), name, wrong_start);
     } else if !is_iscsi_name(name) {
         errors.invalid(&path.child("iqn"), name, "must be valid format");
     }
@@ -155,7 +159,7 @@ fn iscsi(errors: &mut Errors, path: &Path<'_>, source: &Value) {
     if part(source, "initiatorName").is_some() {
         let (path, name) = (path.child("initiatorname"), text(source, "initiatorName"));
         if !["iqn", "eui", "naa"].iter().any(|start| name.starts_with(start)) {
-            errors.invalid(&path, name, START);
+            errors.invalid(&path, name, wrong_start);
         } else if !is_iscsi_name(name) {
             errors.invalid(&path, name, "must be valid format");
         }

@@ -164,7 +164,8 @@ fn source(errors: &mut Errors, path: &Path<'_>, volume: &Value, is_pod: bool) {
     }
 }
 
-fn host_path(errors: &mut Errors, path: &Path<'_>, source: &Value) {
+/// A folder of the node.
+pub(in crate::in_process::values) fn host_path(errors: &mut Errors, path: &Path<'_>, source: &Value) {
     let folder = text(source, "path");
     if folder.is_empty() {
         return errors.required(&path.child("path"), "");

@@ -1,0 +1,370 @@
+//! What definitions and clients in the field have sent, with which the servers once differed; their kinds are searched by the
+//! fuzz (`odd`).
+
+use serde_json::{Value, json};
+
+use super::Both;
+use crate::definitions::kinds::{DEFINITIONS, served};
+
+const GROUP: &str = "field.example.com";
+
+/// Two servers with a kind whose spec has a schema, and with a namespace that is named after it.
+async fn with_kind(kind: &str, spec: &Value, more: &Value) -> (Both, String) {
+    let namespace = format!("field-{}", kind.to_lowercase());
+    let mut both = Both::new(&namespace).await;
+    let plural = format!("{}s", kind.to_lowercase());
+    let schema = json!({"type": "object", "properties": {"spec": spec}});
+    let mut version =
+        json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}});
+    for (field, value) in more.as_object().into_iter().flatten() {
+        version[field] = value.clone();
+    }
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{GROUP}")},
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": {"kind": kind, "plural": plural}, "versions": [version]},
+    });
+    both.ask_code("POST", DEFINITIONS, &definition).await;
+    served(&both, &definition).await;
+    (both, format!("/apis/{GROUP}/v1/namespaces/{namespace}/{plural}"))
+}
+
+fn object(kind: &str, name: &str, spec: &Value) -> Value {
+    json!({"apiVersion": format!("{GROUP}/v1"), "kind": kind, "metadata": {"name": name}, "spec": spec})
+}
+
+fn anything() -> Value {
+    json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
+}
+
+#[tokio::test]
+async fn a_list_that_preserves_unknown_fields_keeps_those_of_its_items() {
+    let known = json!({"type": "object", "properties": {"known": {"type": "string"}}});
+    let list =
+        |items: Value| json!({"type": "array", "x-kubernetes-preserve-unknown-fields": true, "items": items});
+    let schema = json!({"type": "object", "properties": {
+        "pipelines": list(json!({"type": "object"})),
+        "groups": list(json!({"type": "object", "properties": {"a": known}})),
+    }});
+    let (mut both, path) = with_kind("Pipe", &schema, &json!({})).await;
+    let one = json!({"pipelines": [{"id": "main", "config.string": "x"}], "groups": [{"b": 1, "a": {"known": "k", "other": "o"}}]});
+    both.ask("POST", &format!("{path}?fieldManager=t"), &object("Pipe", "one", &one)).await;
+    let two = object("Pipe", "two", &json!({"pipelines": [{"id": "main"}]}));
+    both.ask("APPLY", &format!("{path}/two?fieldManager=t"), &two).await;
+    let three = object("Pipe", "three", &json!({"pipelines": [{"id": "main"}]}));
+    both.ask("POST", &format!("{path}?fieldValidation=Strict"), &three).await;
+    both.end();
+}
+
+#[tokio::test]
+async fn a_column_with_a_strange_path_is_shown() {
+    let columns = json!([
+        {"name": "Hosts", "type": "string", "jsonPath": ".spec.http[].hosts"}, {"name": "Plain", "type": "string", "jsonPath": ".spec.plain"},
+        {"name": "Wrong", "type": "string", "jsonPath": ".spec.http[x]"}, {"name": "After", "type": "string", "jsonPath": ".spec.plain"},
+    ]);
+    let (mut both, path) =
+        with_kind("Route", &anything(), &json!({"additionalPrinterColumns": columns})).await;
+    let spec = json!({"plain": "p", "http": [{"hosts": ["h1", "h2"]}, {"hosts": ["h3"]}]});
+    both.ask("POST", &path, &object("Route", "one", &spec)).await;
+    both.ask("TABLE", &format!("{path}/one?includeObject=None"), &Value::Null).await;
+    both.end();
+}
+
+#[tokio::test]
+async fn signs_in_the_keys_of_managed_fields_are_escaped() {
+    let text = json!({"type": "string"});
+    let schema = json!({"type": "object", "properties": {
+        "args": {
+            "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "value"],
+            "items": {"type": "object", "required": ["name", "value"], "properties": {"name": text, "value": text}},
+        },
+        "set": {"type": "array", "x-kubernetes-list-type": "set", "items": text},
+    }});
+    let (mut both, path) = with_kind("Args", &schema, &json!({})).await;
+    let spec = json!({"args": [{"name": "eviction-hard", "value": "a<0%,b>1&c"}, {"name": "u", "value": "\u{2028}"}], "set": ["x<y"]});
+    both.ask("APPLY", &format!("{path}/one?fieldManager=t"), &object("Args", "one", &spec)).await;
+    let other =
+        json!({"args": [{"name": "eviction-hard", "value": "a<0%,b>1&c"}], "set": ["x<y", "\u{8}\u{7f}"]});
+    both.ask("APPLY", &format!("{path}/one?fieldManager=u"), &object("Args", "one", &other)).await;
+    both.end();
+}
+
+#[tokio::test]
+async fn embedded_objects_have_the_metadata_of_any_object() {
+    let embedded = json!({
+        "type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true,
+    });
+    let schema = json!({"type": "object", "properties": {"template": embedded}});
+    let (mut both, path) = with_kind("Embed", &schema, &json!({})).await;
+    for (number, metadata) in [
+        json!({"name": "x", "creationTimestamp": null, "annotations": {}}),
+        json!({"labels": {"a": 1}}),
+        json!(1),
+        Value::Null,
+        json!({"name": "a/b", "labels": {"a b": "c"}, "namespace": "Not_Valid"}),
+        json!({"ownerReferences": [{"x": 1}], "unknown": 1}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let template = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata});
+        let body = object("Embed", &format!("o{number}"), &json!({"template": template}));
+        for validation in ["Strict", "Warn"] {
+            both.ask("POST", &format!("{path}?fieldValidation={validation}"), &body).await;
+        }
+    }
+    both.end();
+}
+
+#[tokio::test]
+async fn an_owner_that_is_named_twice_is_named_once() {
+    let mut both = Both::new("field-owners").await;
+    let maps = "/api/v1/namespaces/field-owners/configmaps";
+    let owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u1"});
+    let owners = json!({"ownerReferences": [owner, owner]});
+    let mut map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": owners});
+    map["metadata"]["name"] = json!("c");
+    both.ask("POST", &format!("{maps}?dryRun=All"), &map).await;
+    both.ask("POST", maps, &json!({"metadata": {"name": "c"}})).await;
+    both.ask("PUT", &format!("{maps}/c"), &map).await;
+    both.ask("MERGE", &format!("{maps}/c"), &json!({"metadata": owners})).await;
+    both.end();
+}
+
+#[tokio::test]
+async fn a_wrong_name_and_a_wrong_field_are_told_together() {
+    let schema = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}});
+    let (both, path) = with_kind("Named", &schema, &json!({})).await;
+    both.same("POST", &path, &object("Named", "Bad_Name", &json!({"a": 1}))).await;
+    let mut labelled = object("Named", "one", &json!({}));
+    labelled["metadata"]["labels"] = json!({"a b": "c"});
+    both.same("POST", &path, &labelled).await;
+}
+
+#[tokio::test]
+async fn deep_and_odd_json_is_read_alike() {
+    let (mut both, path) = with_kind("Open", &anything(), &json!({})).await;
+    let head = |name: &str| {
+        format!("\"apiVersion\":\"{GROUP}/v1\",\"kind\":\"Open\",\"metadata\":{{\"name\":\"{name}\"}}")
+    };
+    let deep = format!("{{{},\"spec\":{}1{}}}", head("deep"), "{\"a\":".repeat(300), "}".repeat(300));
+    both.ask_code("POST", &path, &deep.into()).await;
+    for (number, text) in [
+        r#""\ud83d""#,
+        r#""\ud83d\ude00""#,
+        "18446744073709551616",
+        "9223372036854775808",
+        "1e400",
+        "[1,]",
+        "'x'",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let body = format!("{{{},\"spec\":{{\"x\":{text}}}}}", head(&format!("o{number}")));
+        both.ask("POST", &path, &body.clone().into()).await;
+        both.ask("APPLY", &format!("{path}/a{number}?fieldManager=t"), &body.replace("\"o", "\"a").into())
+            .await;
+    }
+    both.ask("POST", &path, &object("Open", "live", &json!({"l": [1], "o": {"x": 1}}))).await;
+    let patch = json!({"spec": {"l": [null, {"a": null}], "o": [{"a": null}], "n": [{"a": null}]}});
+    both.ask("MERGE", &format!("{path}/live"), &patch).await;
+    both.end();
+}
+
+#[tokio::test]
+async fn quantities_are_written_as_they_came_or_in_one_form() {
+    let mut both = Both::new("field-amounts").await;
+    let deployments = "/apis/apps/v1/namespaces/field-amounts/deployments?dryRun=All";
+    for amount in [
+        "1E3",
+        "+1",
+        "5.",
+        "16Ei",
+        "1e30",
+        " 1",
+        "1 ",
+        "1ki",
+        "1000E",
+        "12345678901234567890",
+        "0.0000000001",
+        "",
+    ] {
+        let container = json!({"name": "c", "image": "i", "resources": {"limits": {"memory": amount}}});
+        let body = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [container]}},
+        }});
+        both.ask("POST", deployments, &body).await;
+    }
+    both.end();
+}
+
+#[tokio::test]
+async fn a_whole_number_with_a_point_counts_as_a_change() {
+    let (mut both, path) = with_kind("Whole", &anything(), &json!({})).await;
+    both.ask("POST", &format!("{path}?fieldManager=t"), &object("Whole", "whole", &json!({"n": 1}))).await;
+    for _ in 0..2 {
+        let patch = Value::from(r#"{"spec":{"n":1.0}}"#);
+        both.ask("MERGE", &format!("{path}/whole?fieldManager=m"), &patch).await;
+    }
+    both.end();
+}
+
+#[tokio::test]
+async fn addresses_in_rules_are_those_of_go() {
+    let rule = json!([{"rule": "isURL(self)", "message": "no URL"}]);
+    let schema =
+        json!({"type": "object", "properties": {"u": {"type": "string", "x-kubernetes-validations": rule}}});
+    let (mut both, path) = with_kind("Url", &schema, &json!({})).await;
+    for text in [
+        "http://#%blah$#@",
+        "http://#@",
+        "http://%41",
+        "http://a%20b/",
+        "http://user:p%zz@x/",
+        "http://u ser@x/",
+        "http://x/%zz",
+        "http://x:1:2/",
+        "http://x/#%zz",
+        "https://user:p%20w@[::1]:443/a?b#c",
+    ] {
+        both.ask("POST", &format!("{path}?dryRun=All"), &object("Url", "one", &json!({"u": text}))).await;
+    }
+    both.end();
+}
+
+#[tokio::test]
+async fn the_template_of_a_cron_job_has_the_defaults_of_its_policies() {
+    let mut both = Both::new("field-crons").await;
+    let rules = json!([{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]);
+    let pod = json!({"restartPolicy": "Never", "containers": [{"name": "c", "image": "i:1"}]});
+    let job = json!({"podFailurePolicy": {"rules": rules}, "template": {"spec": pod}});
+    let body = json!({
+        "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"},
+        "spec": {"schedule": "0 0 * * *", "jobTemplate": {"spec": job}},
+    });
+    both.ask("POST", "/apis/batch/v1/namespaces/field-crons/cronjobs?dryRun=All", &body).await;
+    both.end();
+}
+
+#[tokio::test]
+async fn the_source_of_a_volume_stays() {
+    let mut both = Both::new("field-volumes").await;
+    let volumes = "/api/v1/persistentvolumes";
+    let spec =
+        json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"}});
+    let body =
+        json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "field"}, "spec": spec});
+    both.ask("POST", volumes, &body).await;
+    for change in [
+        json!({"hostPath": {"path": "/b"}}),
+        json!({"hostPath": null, "nfs": {"server": "s", "path": "/p"}}),
+        json!({"nfs": {"server": "s", "path": "/p"}}),
+        json!({"volumeMode": "Block"}),
+        json!({"capacity": {"storage": "2Gi"}}),
+    ] {
+        both.ask("MERGE", &format!("{volumes}/field"), &json!({"spec": change})).await;
+    }
+    both.end();
+}
+
+/// A Service with ports of the nodes.
+fn service(name: &str, kind: &str, ports: &[u16], address: &str) -> Value {
+    let ports = ports.iter().enumerate();
+    let ports: Value = ports
+        .map(|(at, node)| json!({"name": format!("p{at}"), "port": 80 + at, "nodePort": node}))
+        .collect();
+    let mut spec = json!({"type": kind, "ports": ports});
+    if !address.is_empty() {
+        spec["clusterIP"] = address.into();
+    }
+    json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec})
+}
+
+#[tokio::test]
+async fn a_port_of_the_nodes_has_one_service() {
+    let mut both = Both::new("field-ports").await;
+    let path = "/api/v1/namespaces/field-ports/services";
+    let ask = async |both: &mut Both, method: &str, name: &str, body: &Value| {
+        let path = if method == "POST" { path.to_owned() } else { format!("{path}/{name}") };
+        both.ask_code(method, &path, body).await;
+    };
+    let one = service("one", "NodePort", &[30_040], "");
+    ask(&mut both, "POST", "one", &one).await;
+    for (name, kind, ports) in [
+        ("two", "NodePort", vec![30_040]),
+        ("two", "LoadBalancer", vec![30_041, 30_040]),
+        ("two", "NodePort", vec![29_999]),
+        ("two", "NodePort", vec![30_041, 30_041]),
+        ("two", "NodePort", vec![0, 30_041]),
+    ] {
+        ask(&mut both, "POST", name, &service(name, kind, &ports, "")).await;
+        let dry = format!("{path}?dryRun=All");
+        both.ask_code("POST", &dry, &service("dry", kind, &ports, "")).await;
+    }
+    // A change of the type frees the port, and so does a deletion.
+    ask(&mut both, "MERGE", "one", &json!({"spec": {"type": "ClusterIP"}})).await;
+    ask(&mut both, "POST", "three", &service("three", "NodePort", &[30_040], "")).await;
+    ask(&mut both, "DELETE", "three", &Value::Null).await;
+    ask(
+        &mut both,
+        "MERGE",
+        "one",
+        &json!({"spec": {"type": "NodePort", "ports": [{"name": "p0", "port": 80, "nodePort": 30_040}]}}),
+    )
+    .await;
+    ask(
+        &mut both,
+        "MERGE",
+        "two",
+        &json!({"spec": {"ports": [{"name": "p1", "port": 81, "nodePort": 30_040}]}}),
+    )
+    .await;
+    let mut health = service("health", "LoadBalancer", &[30_043], "");
+    health["spec"]["externalTrafficPolicy"] = json!("Local");
+    health["spec"]["healthCheckNodePort"] = json!(30_040);
+    ask(&mut both, "POST", "health", &health).await;
+    for name in ["one", "two"] {
+        ask(&mut both, "DELETE", name, &Value::Null).await;
+    }
+    both.end();
+}
+
+#[tokio::test]
+async fn an_address_has_one_service() {
+    let mut both = Both::new("field-addresses").await;
+    let path = "/api/v1/namespaces/field-addresses/services";
+    for (name, address) in [
+        ("a", "10.96.77.1"),
+        ("b", "10.96.77.1"),
+        ("b", "10.96.0.1"),
+        ("b", "1.2.3.4"),
+        ("b", "10.96.0.0"),
+        ("b", "10.96.255.255"),
+        ("b", "fd00::1"),
+        ("b", "x"),
+        ("c", "None"),
+        ("d", "None"),
+    ] {
+        for query in ["?dryRun=All", ""] {
+            let body = service(name, "ClusterIP", &[0], address);
+            both.ask_code("POST", &format!("{path}{query}"), &body).await;
+        }
+    }
+    let external = json!({"spec": {"type": "ExternalName", "externalName": "example.com", "clusterIP": null, "clusterIPs": null}});
+    both.ask_code("MERGE", &format!("{path}/a"), &external).await;
+    both.ask_code("POST", path, &service("b", "ClusterIP", &[0], "10.96.77.1")).await;
+    both.ask_code(
+        "MERGE",
+        &format!("{path}/a"),
+        &json!({"spec": {"type": "ClusterIP", "clusterIP": "10.96.77.1"}}),
+    )
+    .await;
+    both.ask_code("DELETE", &format!("{path}/b"), &Value::Null).await;
+    both.ask_code("POST", path, &service("e", "ClusterIP", &[0], "10.96.77.1")).await;
+    for name in ["a", "c", "d", "e"] {
+        both.ask_code("DELETE", &format!("{path}/{name}"), &Value::Null).await;
+    }
+    both.end();
+}
