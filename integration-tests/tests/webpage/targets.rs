@@ -186,7 +186,8 @@ async fn a_proxy_is_used_where_kubectl_uses_one() -> Result<()> {
     let begin =
         |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     // The variables with the address of the proxy in them, what the kubeconfig adds, and how the proxy is greeted.
-    let rows: [(&str, &[(&str, &str)], &str, Option<&str>); 8] = [
+    type Row = (&'static str, &'static [(&'static str, &'static str)], &'static str, Option<&'static str>);
+    let rows: [Row; 8] = [
         (SERVER, &[("HTTPS_PROXY", "http://PROXY")], "", Some("CONNECT 10.255.255.1:6443")),
         (SERVER, &[("https_proxy", "PROXY")], "", Some("CONNECT 10.255.255.1:6443")),
         (SERVER, &[], ", proxy-url: 'http://PROXY'", Some("CONNECT 10.255.255.1:6443")),

@@ -1,17 +1,17 @@
 //! The kubeconfig of the environment, read as kubectl reads it: missing files in the list of `KUBECONFIG`, base64 in several lines and
 //! empty fields don't matter.
 
-use std::{env, ffi::OsString, io};
+use std::{env, ffi::OsStr, io};
 
 use kube::config::{Kubeconfig, KubeconfigError};
 use serde_json::Value;
 
 /// The kubeconfig of the environment. Files that don't exist are left out, as long as one does.
 pub(super) fn read_kubeconfig() -> Result<Kubeconfig, KubeconfigError> {
-    read_list(env::var_os("KUBECONFIG"))
+    read_list(env::var_os("KUBECONFIG").as_deref())
 }
 
-fn read_list(list: Option<OsString>) -> Result<Kubeconfig, KubeconfigError> {
+fn read_list(list: Option<&OsStr>) -> Result<Kubeconfig, KubeconfigError> {
     let files = list.iter().flat_map(|list| env::split_paths(list).collect::<Vec<_>>());
     let (mut merged, mut missing) = (None, None);
     for file in files.filter(|file| !file.as_os_str().is_empty()) {
@@ -80,7 +80,7 @@ mod tests {
         let broken = file("broken", "clusters: {");
         let read = |files: &[&PathBuf]| {
             let list = env::join_paths(files).expect("a list");
-            read_list(Some(list)).map(|read| {
+            read_list(Some(&list)).map(|read| {
                 let server = read.clusters.first().and_then(|named| named.cluster.clone()?.server);
                 (read.current_context, server)
             })

@@ -331,7 +331,11 @@ pub(crate) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind 
 
 fn instead_of_a_conflict(advice: Adoption) -> String {
     match advice {
-        Adoption::Never => "give one of the two another name in the desired state".to_owned(),
+        // The other primary may be an earlier one of this name, which has left the object behind without its mark.
+        Adoption::Never => {
+            "give one of the two another name in the desired state, or delete it if that primary no longer exists"
+                .to_owned()
+        }
         advice => format!(
             "delete it, give it another name in the desired state, or take it over with `.adopt({advice})`"
         ),

@@ -86,8 +86,7 @@ async fn nodes(
 ) -> Result<(Workflow<TestResource>, Vec<Api<DynamicObject>>, Vec<String>)> {
     let stone: CustomResourceDefinition = serde_saphyr::from_str(STONE)?;
     scene.cluster.install_crds([stone]).await?;
-    let addresses = if scene.cluster.control_plane().is_ok() { "10.0.0" } else { "10.96.0" };
-    let text = changes.replace('$', &scene.namespace).replace('@', addresses);
+    let text = changes.replace('$', &scene.namespace).replace('@', "10.96.0");
     let states: [Vec<Value>; 2] =
         [serde_saphyr::from_str(&state(&text, false))?, serde_saphyr::from_str(&state(&text, true))?];
     let discovery = Discovery::new(scene.client.clone()).run().await?;

@@ -139,8 +139,10 @@ async fn what_is_unshared_has_its_own_informer() -> Result<()> {
     let operator = TestOperator::start(operator).await?;
     operator.settled().await?;
     // `settled` lists, too.
-    let calls = audit.calls().await?;
-    assert_eq!((of(&calls, "testresources").1, of(&calls, "secrets").1), (2, 2), "{:?}", calls.counts());
+    let count = |calls: &Calls| ["testresources", "secrets"].map(|resource| of(calls, resource).1);
+    let calls =
+        audit.calls_until("the watches", |calls| count(calls).iter().all(|found| *found >= 2)).await?;
+    assert_eq!(count(&calls), [2, 2], "{:?}", calls.counts());
     Ok(())
 }
 
@@ -231,6 +233,8 @@ async fn who_comes_later_is_told_what_is_there() -> Result<()> {
     let (operator, mut audit) = both_at_times(&scene, [&one, &two], [&first, &second]).await?;
     // It belongs to the second one, and is there before that comes.
     scene.create("one", "value").await?;
+    // The first one has opened the watch: it doesn't go with the second one.
+    assert_eq!(lists_and_watches(&mut audit, &["secrets"]).await?[0].1, 1);
     second.turn(true);
     operator.settled().await?;
     second.turn(false);

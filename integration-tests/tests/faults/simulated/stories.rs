@@ -143,7 +143,9 @@ fn cleaning(finalizer_first: bool) -> OperatorBuilder {
         Box::pin(async move {
             if finalizer_first {
                 let operations = context.resource_operations();
-                operations.json_patch(&*primary, |primary| primary.metadata.finalizers = None).await?;
+                for finalizer in primary.finalizers() {
+                    operations.remove_finalizer(finalizer).await?;
+                }
             }
             let run = context.clean_up().await?;
             Ok(match run.all_deleted() {

@@ -1,13 +1,13 @@
 //! Makes the requests that the state machine decides on, and passes it the answers.
 
-use std::{error::Error, io, pin::Pin, time::Duration};
+use std::{error::Error, future::pending, io, pin::Pin, time::Duration};
 
 use futures::{AsyncBufRead, AsyncBufReadExt, TryStreamExt};
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::{client::Body, core::Status};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::{
     cache::{engine::WatchEvent, list_watch::feed::Feed},
@@ -28,6 +28,8 @@ use super::{
 const OPEN_DEADLINE: Duration = Duration::from_secs(30);
 /// How much later than requested the server may end a watch before it counts as silent.
 const SILENCE: Duration = Duration::from_secs(5);
+/// A server shows at once what has happened before a watch was opened: after this time without an event, nothing has.
+const QUIET: Duration = Duration::from_secs(1);
 /// After this number of objects of a list, other tasks on the same thread may go on.
 const DECODED_AT_A_TIME: usize = 32;
 /// Waits are spread by up to this share.
@@ -198,6 +200,8 @@ async fn list(collection: &Collection, continue_token: Option<String>, paged: bo
 struct Watch {
     lines: Pin<Box<dyn AsyncBufRead + Send>>,
     line: Vec<u8>,
+    /// By then it has shown what had happened before it was opened.
+    quiet: Instant,
     /// By then the server must have ended it: after that it counts as silent.
     deadline: Instant,
 }
@@ -214,14 +218,30 @@ impl Watch {
         let answer = timeout_at(deadline, send(collection, request)).await;
         let body = answer.map_err(|_| no_answer(OPEN_DEADLINE))??.into_body();
         let lines = body.into_data_stream().map_err(io::Error::other).into_async_read();
-        Ok(Self { lines: Box::pin(lines), line: Vec::new(), deadline: Instant::now() + lasting + SILENCE })
+        let now = Instant::now();
+        let (quiet, deadline) = (now + QUIET, now + lasting + SILENCE);
+        Ok(Self { lines: Box::pin(lines), line: Vec::new(), quiet, deadline })
     }
 
     /// Reads and parses the next line. A line that was cut off by the end is ignored: the next watch repeats it.
     async fn read(&mut self, feed: &Feed) -> (Input, Received) {
         let collection = &feed.collection;
         self.line.clear();
-        let read = timeout_at(self.deadline, self.lines.read_until(b'\n', &mut self.line)).await;
+        let quiet = self.quiet;
+        // Those who joined while no watch was open would wait for an event that may not come for a long time.
+        let joiners = async {
+            if feed.is_awaited() {
+                sleep_until(quiet).await;
+                feed.watch_is_quiet();
+            }
+            pending().await
+        };
+        let line = timeout_at(self.deadline, self.lines.read_until(b'\n', &mut self.line));
+        let read = tokio::select! {
+            biased;
+            read = line => read,
+            never = joiners => never,
+        };
         match read {
             Ok(Ok(_)) if self.line.ends_with(b"\n") => {}
             Ok(Ok(_)) => return (Input::Ended, Received::Nothing),

@@ -266,3 +266,23 @@ async fn who_comes_while_the_watch_is_not_open_waits_for_its_next_word_and_hears
     assert_eq!((late.take().await, later.take().await), (vec!["+b@12".to_owned()], vec!["+b@12".to_owned()]));
     assert_eq!([state(&late), state(&later)], [(true, SourceHealth::Healthy), (true, SourceHealth::Healthy)]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_while_the_watch_changes_hands_is_synced_although_nothing_happens() {
+    let mut scene = Scene::new();
+    let (one, two) = (scene.start(), scene.start());
+    scene.server.answer_list(10, &[item("a", 5)]).await;
+    let _first = scene.server.open_watch(10).await;
+    assert_eq!(two.take().await, ["+a@5"]);
+    one.stop().await;
+    let late = scene.start();
+    assert_eq!(late.take().await, ["+a@5"]);
+    assert!(!late.informer.is_synced(), "the other one's watch isn't open yet");
+    let watch = scene.server.open_watch(10).await;
+    assert_eq!(late.take().await, [""; 0]);
+    assert!(!late.informer.is_synced(), "what has happened is on its way");
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(state(&late), (true, SourceHealth::Healthy), "nothing has happened");
+    watch.event("DELETED", &item("a", 12));
+    assert_eq!((two.take().await, late.take().await), (vec!["-a@12".to_owned()], vec!["-a@12".to_owned()]));
+}

@@ -10,6 +10,7 @@ mod engine;
 mod jobs;
 mod remove;
 mod settings;
+mod writing;
 mod written;
 
 pub use crate::results::Adoption;

@@ -41,8 +41,9 @@ pub enum Error {
         /// Places in the object, and who has written them; no values.
         theirs: String,
     },
-    /// The server refused a change of a field that can't be changed in an existing object.
-    #[error("{refused}; that can't be changed in an existing object: {advice}")]
+    /// The server refused a change of a field that can't be changed in an existing object. What would help comes first: a
+    /// refusal may repeat a whole template, and conditions and Events are cut at the end.
+    #[error("the existing object can't be changed as desired: {advice}; {refused}")]
     Immutable {
         /// The server's answer.
         refused: Box<Error>,

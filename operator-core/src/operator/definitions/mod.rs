@@ -29,6 +29,10 @@ use crate::{
 };
 
 /// Fails with all differences between the definitions in the cluster and the primaries of these controllers.
+#[expect(
+    clippy::mutable_key_type,
+    reason = "the plural, which may be learned later, takes no part in comparisons"
+)]
 pub(super) async fn check(controllers: &[Controller], clients: &Clients) -> Result<(), Error> {
     // Two controllers may have primaries of one kind.
     let mut kinds = BTreeMap::<&ResourceType, Option<CustomResourceDefinition>>::new();

@@ -61,7 +61,7 @@ async fn try_to(
     for (node, _) in active {
         let declaration = node.dependent.declaration();
         // Another node with the source may be able to: one that retains or reads objects, or keeps ids in them, prunes nothing.
-        let prunes = declaration.capabilities.can_delete() && !declaration.outside;
+        let prunes = declaration.capabilities.can_delete() && declaration.outside.is_none();
         if let Some(objects) = declaration.objects.as_ref().filter(|_| prunes)
             && sources.insert(&objects.source)
         {

@@ -96,7 +96,7 @@ impl Addresses {
             match port.as_i64().unwrap_or_default() {
                 0 => *port = self.next_port(&mut taken).map_err(|why| no_health_port(0, why))?.into(),
                 wanted => taken.take(wanted).map_err(|why| {
-                    internal(format!("failed to allocate requested HealthCheck NodePort {wanted}: {why}"))
+                    internal(&format!("failed to allocate requested HealthCheck NodePort {wanted}: {why}"))
                 })?,
             }
         }
@@ -170,10 +170,11 @@ impl Addresses {
                 taken.ports.extend(&had);
                 node = self.next_port(taken).map_err(no_port)?;
                 port["nodePort"] = node.into();
-            } else if !had.contains(&node) && given.insert(node) {
-                if let Err(why) = taken.take(node) {
-                    return Ok(Some(wrong_port(index, node, why)));
-                }
+            } else if !had.contains(&node)
+                && given.insert(node)
+                && let Err(why) = taken.take(node)
+            {
+                return Ok(Some(wrong_port(index, node, why)));
             }
             let key = (port["protocol"].as_str().unwrap_or_default().to_owned(), node);
             if seen.contains(&key) {
@@ -192,7 +193,7 @@ impl Addresses {
         let next = following.into_iter().find(|next| !taken.addresses.contains(&address(*next)));
         let Some(next) = next else {
             let why = format!("failed to allocate a serviceIP for Service {service:?}: {FULL}");
-            return Err(internal(why));
+            return Err(internal(&why));
         };
         self.addresses = next;
         Ok(address(next).to_string())
@@ -200,7 +201,7 @@ impl Addresses {
 
     fn next_port(&mut self, taken: &mut Taken) -> Result<i64, &'static str> {
         if taken.dry_run {
-            let next = taken.given.iter().max().copied().unwrap_or(PORTS.end) + 1;
+            let next = taken.given.iter().max().map_or(PORTS.end, |last| (*last).max(0)) + 1;
             taken.given.push(next);
             return Ok(next);
         }
@@ -274,15 +275,15 @@ fn wrong_port(index: usize, port: i64, why: &str) -> Cause {
 }
 
 fn no_port(why: &str) -> Failure {
-    internal(format!("failed to allocate a nodePort: {why}"))
+    internal(&format!("failed to allocate a nodePort: {why}"))
 }
 
 fn no_health_port(port: i64, why: &str) -> Failure {
-    internal(format!("failed to allocate a HealthCheck NodePort {port}: {why}"))
+    internal(&format!("failed to allocate a HealthCheck NodePort {port}: {why}"))
 }
 
 /// 500 for what isn't the request's mistake, or isn't told as such.
-fn internal(why: String) -> Failure {
+fn internal(why: &str) -> Failure {
     let failure = Failure::new(500, "InternalError", format!("Internal error occurred: {why}"));
     failure.with(json!({ "causes": [{ "message": why }] }))
 }

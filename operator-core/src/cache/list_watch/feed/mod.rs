@@ -17,7 +17,7 @@
 //! - An informer that joins later gets all objects, without a request, and learns of the feed's trouble. If it knows
 //!   more than the feed, it gets nothing older, and no end of an object that the feed hasn't shown yet.
 //! - It is synced, and gets deletions, once it knows what the others know. While the watch isn't open, that is with the
-//!   watch's next event or with a list.
+//!   watch's next event or with a list, or once a new watch has shown nothing for a while.
 //! - For an informer that selects less than its feed, an object that it no longer selects counts as deleted, and one that
 //!   it never selected isn't shown.
 //!
@@ -100,6 +100,16 @@ impl Feed {
     /// A watch was opened, or has ended.
     pub(in crate::cache) fn watch_is_open(&self, is_open: bool) {
         self.lock().watch_is_open(is_open);
+    }
+
+    /// Whether informers have joined that don't know yet what the others know.
+    pub(in crate::cache) fn is_awaited(&self) -> bool {
+        self.lock().is_awaited()
+    }
+
+    /// A watch has shown nothing since it was opened, for long enough to show what had happened before.
+    pub(in crate::cache) fn watch_is_quiet(&self) {
+        self.lock().watch_is_quiet();
     }
 
     /// A list starts.

@@ -211,6 +211,18 @@ impl FeedState {
         self.is_open = is_open;
     }
 
+    /// Whether informers have joined that don't know yet what the others know.
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.joining.is_empty()
+    }
+
+    /// A watch has shown nothing since it was opened, for long enough to show what had happened before.
+    pub(super) fn watch_is_quiet(&mut self) {
+        if self.is_open {
+            self.seat_joiners();
+        }
+    }
+
     pub(super) fn list_started(&mut self) {
         self.listing = Some(Listing::default());
         self.seated().for_each(Seat::list_started);

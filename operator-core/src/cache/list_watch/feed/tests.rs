@@ -45,6 +45,8 @@ enum Step {
     /// The next step of a feed: its list is requested or continues, its watch is opened or shows an event.
     Advance(usize),
     Bookmark(usize),
+    /// Its watch has shown nothing for a while.
+    Quiet(usize),
     /// The next lists of a feed are streamed, or come in pages.
     Stream(usize, bool),
     /// The watch of a feed ends; its version has expired.
@@ -64,6 +66,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         12 => informer.prop_map(Step::Join),
         20 => feed.clone().prop_map(Step::Advance),
         3 => feed.clone().prop_map(Step::Bookmark),
+        2 => feed.clone().prop_map(Step::Quiet),
         2 => (feed.clone(), any::<bool>()).prop_map(|(feed, streams)| Step::Stream(feed, streams)),
         2 => feed.clone().prop_map(Step::Cut),
         1 => feed.clone().prop_map(Step::Expire),
@@ -413,6 +416,7 @@ impl World {
             Step::Join(informer) => drop(self.join(informer)),
             Step::Advance(feed) => self.advance(feed),
             Step::Stream(feed, streams) => self.feeds[feed].streams = streams,
+            Step::Quiet(feed) => self.feeds[feed].feed.watch_is_quiet(),
             Step::Bookmark(feed) => {
                 let quiet = self.next_event(feed).is_none();
                 let driven = &mut self.feeds[feed];

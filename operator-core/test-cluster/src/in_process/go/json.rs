@@ -96,10 +96,7 @@ impl Reader<'_> {
     fn whole<T: Build>(&mut self) -> Result<T, String> {
         let mut open: Vec<Open<T>> = Vec::new();
         loop {
-            let mut value = match self.begin(&mut open)? {
-                Some(value) => value,
-                None => continue,
-            };
+            let Some(mut value) = self.begin(&mut open)? else { continue };
             // What a value ends, up to the next one.
             loop {
                 self.skip();
@@ -235,9 +232,8 @@ impl Reader<'_> {
         let text = String::from_utf8_lossy(&self.text[start..self.at]).into_owned();
         if !is_float {
             // What is beyond Go's integers is a float there, which is made of it later.
-            if let Some(whole) =
-                text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok()
-            {
+            let whole = text.parse::<i64>().map(Number::from);
+            if let Ok(whole) = whole.or_else(|_| text.parse::<u64>().map(Number::from)) {
                 return Ok(Value::Number(whole));
             }
         }

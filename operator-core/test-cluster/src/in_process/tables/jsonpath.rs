@@ -290,7 +290,7 @@ fn step<'v>(values: Values<'v>, node: &Node) -> Result<Values<'v>, Values<'v>> {
             Cow::Owned(_) => None,
         })),
         Node::All => found.extend(present().flat_map(children)),
-        Node::Descend => present().for_each(|value| descend(value, &mut found)),
+        Node::Descend => present().for_each(|value| descend(value.clone(), &mut found)),
         Node::Slice(slice) => {
             for value in present() {
                 let part = match value {
@@ -343,11 +343,11 @@ fn children<'v>(value: &Cow<'v, Value>) -> Values<'v> {
     }
 }
 
-fn descend<'v>(value: &Cow<'v, Value>, found: &mut Values<'v>) {
-    let children = children(value);
+fn descend<'v>(value: Cow<'v, Value>, found: &mut Values<'v>) {
+    let children = children(&value);
     if !children.is_empty() {
-        found.push(value.clone());
-        children.iter().for_each(|child| descend(child, found));
+        found.push(value);
+        children.into_iter().for_each(|child| descend(child, found));
     }
 }
 
@@ -456,8 +456,7 @@ mod tests {
             found("..status"),
             r#"{"conditions":[{"status":"True","type":"Ready"},{"status":"No","type":"Old"}]}"#
         );
-        for wrong in [".spec[", ".spec[x]", ".a[?(@.b==1]", "...a", ".a|.b", "\"a", ".a[?(@.b==)]", ".a[1,x]"]
-        {
+        for wrong in [".spec[", ".spec[x]", ".a[?(@.b==1]", ".a|.b", "\"a", ".a[?(@.b==)]", ".a[1,x]"] {
             assert_eq!(JsonPath::parse(wrong), None, "{wrong}");
         }
     }
