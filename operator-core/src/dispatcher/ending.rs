@@ -111,9 +111,12 @@ impl Dispatcher {
                 }
             }
             for _ in 1..ATTEMPTS {
-                match self.patch_status(status, &*primary, made_from.version(), context).await {
+                // Nothing else in a status may be somebody else's.
+                let is_shared = status.as_ref().is_ok_and(|status| status.get("conditions").is_some());
+                let version = made_from.version().filter(|_| is_shared);
+                match self.patch_status(status, &*primary, version, context).await {
                     // Somebody else has written the primary, perhaps a condition, which what is applied has to repeat.
-                    Err(error) if error.is_conflict() && self.shared.applies => {}
+                    Err(error) if is_shared && error.is_conflict() && self.shared.applies => {}
                     written => return written.map_err(RunFailure::of_write),
                 }
                 made_from = newest();

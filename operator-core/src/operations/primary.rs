@@ -164,8 +164,6 @@ impl<'r> PrimaryWriter<'r> {
     ) -> Result<AnyObject, Error> {
         strip_nulls(&mut status);
         self.keep_own_fields(original, &mut status)?;
-        // Only a list of conditions may contain those of others.
-        let made_from = made_from.filter(|_| status.get("conditions").is_some());
         let (run, kind) = (self.target.run, self.kind());
         let (undeclared, now) = (&run.writer.undeclared, || run.writer.environment.now());
         let mut is_incomplete = undeclared.take_out(&mut status, now());

@@ -12,9 +12,10 @@ use super::telling;
 use crate::simulated::{pass, scene, under};
 
 type Declared = Records<Word, TestResource>;
+type Look = fn(Declared) -> Declared;
 
 /// When records are read.
-const LOOKS: [(&str, fn(Declared) -> Declared); 3] = [
+const LOOKS: [(&str, Look); 3] = [
     ("in each run", |record| record),
     ("polled", |record| record.polled(Duration::from_secs(20))),
     ("polled together", |record| record.polled_together(Duration::from_secs(20))),

@@ -103,7 +103,7 @@ impl Version {
         let of = KINDS.iter().fold(of, |of, kind| Objects::plain(kind).add_to(of));
         let of = self.objects.iter().fold(of, |of, node| node.add_to(of));
         let word = |kept: &Kept| Word { system: system.clone(), searchable: kept.searchable };
-        let of = match &self.records {
+        match &self.records {
             Some(kept) if kept.several => {
                 let records = Records::new(EachWord(word(kept)));
                 let records = match kept.place {
@@ -123,8 +123,7 @@ impl Version {
                 of.nodes((record.named(kept.name),))
             }
             None => of,
-        };
-        of
+        }
     }
 }
 
