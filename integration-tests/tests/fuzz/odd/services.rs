@@ -110,7 +110,7 @@ fn ports(random: &mut Random, pool: u64) -> Value {
 pub(super) fn given(service: &Value) -> String {
     let spec = &service["spec"];
     let shown = |port: &Value| match port["nodePort"].as_u64() {
-        Some(port) if port >= 32_704 || port < 30_000 => port.to_string(),
+        Some(port) if !(30_000..32_704).contains(&port) => port.to_string(),
         Some(_) => "drawn".to_owned(),
         None => "none".to_owned(),
     };
