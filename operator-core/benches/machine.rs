@@ -10,7 +10,7 @@ use cpu::ThreadCpu;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use operator_core::{
     ObjectKey,
-    bench::{Effect, Input, Machine, MachineConfig, Outcome, RunId, Uid},
+    bench::{Effect, Input, Machine, MachineConfig, Outcome, Reschedule, RunId, Uid},
     environment::Now,
     observe::{Cause, SourceIndex},
 };
@@ -70,7 +70,7 @@ impl Scene {
             self.tell(Input::Finished {
                 run,
                 key,
-                outcome: Outcome::Success { reschedule: reschedule(number) },
+                outcome: Outcome::Success { reschedule: reschedule(number).map(Reschedule::After) },
             });
         }
     }
