@@ -143,10 +143,10 @@ async fn a_mistake_is_reported_and_no_other_cluster_is_used() -> Result<()> {
         let mut command = run(files, arguments);
         let output = timeout(PATIENCE, command.envs(environment.iter().copied()).output()).await??;
         let said = String::from_utf8(output.stderr)?;
-        ensure!(output.status.code() == Some(1), "{files:?} {arguments:?}: {:?} {said}", output.status);
-        ensure!(said.lines().count() == 3, "{said}");
+        assert!(output.status.code() == Some(1), "{files:?} {arguments:?}: {:?} {said}", output.status);
+        assert!(said.lines().count() == 3, "{said}");
         for word in words {
-            ensure!(said.contains(word), "{files:?} {arguments:?} {environment:?}: no {word:?} in\n{said}");
+            assert!(said.contains(word), "{files:?} {arguments:?} {environment:?}: no {word:?} in\n{said}");
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use parking_lot::RwLock;
 use tokio::sync::{Notify, SetOnce, futures::Notified};
 
-use crate::resource::{Cluster, ObjectKey, ResourceType};
+use crate::resource::{Cluster, ObjectKey, ResourceType, is_label};
 
 /// The namespaces that are watched. Cluster-scoped types are always watched as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,8 +45,7 @@ pub(crate) fn wrong_namespace(name: &str) -> Option<&'static str> {
     if WORDS_FOR_ALL.contains(&name) {
         return Some("it stands for all namespaces, and no namespace can have this name");
     }
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let valid = name.len() <= 63 && name.chars().all(allowed) && name.trim_matches('-') == name;
+    let valid = name.len() <= 63 && is_label(name);
     (!valid).then_some("the name of a namespace has lower-case letters, digits and `-`, 63 at most")
 }
 

@@ -110,21 +110,22 @@ impl Dispatcher {
                     status = sure;
                 }
             }
-            for _ in 1..ATTEMPTS {
+            let mut attempt = 1;
+            loop {
                 // Nothing else in a status may be somebody else's.
                 let is_shared = status.as_ref().is_ok_and(|status| status.get("conditions").is_some());
                 let version = made_from.version().filter(|_| is_shared);
                 match self.patch_status(status, &*primary, version, context).await {
                     // Somebody else has written the primary, perhaps a condition, which what is applied has to repeat.
-                    Err(error) if is_shared && error.is_conflict() && self.shared.applies => {}
+                    Err(error)
+                        if is_shared && error.is_conflict() && self.shared.applies && attempt < ATTEMPTS => {}
                     written => return written.map_err(RunFailure::of_write),
                 }
                 made_from = newest();
                 let Some(again) = make()? else { return Ok(()) };
                 status = again;
+                attempt += 1;
             }
-            let written = self.patch_status(status, &*primary, made_from.version(), context);
-            written.await.map_err(RunFailure::of_write)
         };
         self.in_time(Instant::now(), write).await
     }

@@ -325,6 +325,10 @@ impl SourceDeclaration for Declared {
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
         let InformerConfiguration { of, settings, scope, .. } = &self.secondaries;
+        let mapping = match &self.mapper {
+            Some(SecondaryToPrimary::Annotations(keys)) => keys.clone(),
+            _ => MappingAnnotations::default(),
+        };
         let settings = InformerSettings {
             name: self.name(),
             scope: scope.as_ref().unwrap_or(&wiring.scope).clone(),
@@ -335,10 +339,7 @@ impl SourceDeclaration for Declared {
             },
             is_asked: self.is_asked(),
             is_checked: self.is_checked(),
-            annotations: match &self.mapper {
-                Some(SecondaryToPrimary::Annotations(keys)) => keys.keys().map(str::to_owned).collect(),
-                _ => MappingAnnotations::default().keys().map(str::to_owned).collect(),
-            },
+            annotations: mapping.keys().map(str::to_owned).collect(),
             ..settings.clone()
         };
         let resource_type = settings.resource_type.clone();

@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use bytes::Bytes;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -188,17 +189,7 @@ impl<'c> DependentWriter<'c> {
             release(&mut body["spec"], &live["spec"]);
         }
         let key = ObjectKey::new(self.key.cluster().clone(), self.key.namespace(), &name);
-        let body = body::bytes(&body);
-        let write = WriteRequest {
-            verb: Verb::Create,
-            kind: self.kind(),
-            key: &key,
-            subresource: None,
-            body,
-            base: None,
-        };
-        let tried = self.target.run.writer.try_out(&write).await;
-        Ok(tried.is_ok())
+        Ok(self.try_out(Verb::Create, &key, body::bytes(&body)).await.is_ok())
     }
 
     pub(crate) fn now(&self) -> Now {
@@ -296,14 +287,13 @@ impl<'c> DependentWriter<'c> {
     /// What the server would answer to the creation, which it doesn't carry out. An object that exists is a conflict.
     pub(crate) async fn try_to_create(&self, applies: bool) -> Result<(), Error> {
         let intent = self.intent(if applies { Verb::Apply } else { Verb::Create }, Arc::clone(self.body()?));
-        let write = WriteRequest {
-            verb: intent.verb,
-            kind: self.kind(),
-            key: &self.key,
-            subresource: None,
-            body: intent.bytes(None, applies.then_some(body::ABSENT)),
-            base: None,
-        };
+        let body = intent.bytes(None, applies.then_some(body::ABSENT));
+        self.try_out(intent.verb, &self.key, body).await
+    }
+
+    /// What the server would answer to such a write, which it doesn't carry out.
+    async fn try_out(&self, verb: Verb, key: &ObjectKey, body: Bytes) -> Result<(), Error> {
+        let write = WriteRequest { verb, kind: self.kind(), key, subresource: None, body, base: None };
         self.target.run.writer.try_out(&write).await.map(drop)
     }
 

@@ -373,12 +373,19 @@ pub(crate) fn has_finalizer(object: &dyn Object, finalizer: &str) -> bool {
 /// Whether `finalizer` is on `object`, put there by this field manager.
 pub(crate) fn has_set_finalizer(object: &dyn Object, finalizer: &str, manager: &str) -> bool {
     let item = format!("v:{}", Value::from(finalizer));
-    let is_in = |entry: &ManagedFieldsEntry| {
+    let sets = |entry: &ManagedFieldsEntry| {
         let fields = owned_fields(entry);
-        let metadata = fields.as_ref().and_then(|fields| fields.get("f:metadata")?.get("f:finalizers"));
-        entry.manager.as_deref() == Some(manager) && metadata.is_some_and(|items| items.get(&item).is_some())
+        fields.is_some_and(|fields| {
+            fields.get("f:metadata").is_some_and(|of| of["f:finalizers"].get(&item).is_some())
+        })
     };
-    has_finalizer(object, finalizer) && object.meta().managed_fields.iter().flatten().any(is_in)
+    let mut its = object
+        .meta()
+        .managed_fields
+        .iter()
+        .flatten()
+        .filter(|entry| entry.manager.as_deref() == Some(manager));
+    has_finalizer(object, finalizer) && its.any(sets)
 }
 
 /// The annotations before and after, or all metadata if there are none yet.

@@ -261,10 +261,10 @@ impl AnyContext {
     /// The controller's finalizer, if it uses one, or if an earlier version has put one on the primary.
     pub(crate) fn finalizer(&self) -> Option<&str> {
         let shared = &self.shared;
-        let own = self.own_primary.lock();
         let is_set =
             |of: &AnyObject| has_set_finalizer(&**of, &shared.own_finalizer, &shared.writer.field_manager);
-        let former = || own.as_ref().is_some_and(is_set).then_some(&*shared.own_finalizer);
+        let former =
+            || self.own_primary.lock().as_ref().is_some_and(is_set).then_some(&*shared.own_finalizer);
         shared.finalizer.as_deref().or_else(former)
     }
 

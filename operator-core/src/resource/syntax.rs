@@ -3,8 +3,8 @@
 
 use super::marks::is_label_value;
 
-/// The longest name of an object.
-const LONGEST_NAME: usize = 253;
+/// The longest name of an object, or of an entry of a ConfigMap or Secret.
+pub(crate) const LONGEST_NAME: usize = 253;
 
 /// The longest reason of a condition.
 const LONGEST_REASON: usize = 1024;
@@ -12,11 +12,13 @@ const LONGEST_REASON: usize = 1024;
 /// Whether it is a DNS subdomain: lower-case letters, digits, `-` and `.`, 253 at most. Most objects have such a name, and keys
 /// such a prefix.
 pub(crate) fn is_subdomain(text: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_label = |label: &str| {
-        !label.is_empty() && label.chars().all(allowed) && !label.starts_with('-') && !label.ends_with('-')
-    };
     text.len() <= LONGEST_NAME && text.split('.').all(is_label)
+}
+
+/// Whether it is a label of a DNS name, but for its length.
+pub(crate) fn is_label(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !text.is_empty() && text.chars().all(allowed) && !text.starts_with('-') && !text.ends_with('-')
 }
 
 /// Whether it can be the key of a label or an annotation, or a finalizer: a name of 63 characters at most, and perhaps a subdomain

@@ -8,34 +8,39 @@ use std::{
 
 use crate::resource::ObjectKey;
 
-/// The objects of a primary that are being deleted, with their uids, by node.
+/// Those of a primary.
 #[derive(Debug, Default)]
-pub(crate) struct Leaving(BTreeMap<Arc<str>, BTreeMap<ObjectKey, String>>, BTreeSet<(String, ObjectKey)>);
+pub(crate) struct Leaving {
+    /// Those that are being deleted, with their uids, by node.
+    deleted: BTreeMap<Arc<str>, BTreeMap<ObjectKey, String>>,
+    /// Those that a node leaves to another one.
+    given_up: BTreeSet<(String, ObjectKey)>,
+}
 
 impl Leaving {
     /// Records that an object of that node is being deleted.
     pub(crate) fn note(&mut self, node: &str, object: ObjectKey, uid: String) {
-        self.0.entry(Arc::from(node)).or_default().insert(object, uid);
+        self.deleted.entry(Arc::from(node)).or_default().insert(object, uid);
     }
 
     /// The objects of that node that are being deleted, as far as their end has not been seen.
     pub(crate) fn of(&self, node: &str) -> BTreeMap<ObjectKey, String> {
-        self.0.get(node).cloned().unwrap_or_default()
+        self.deleted.get(node).cloned().unwrap_or_default()
     }
 
     /// Records that an object that this node has made is wanted by another one, and no longer by this one.
     pub(crate) fn give_up(&mut self, node: &str, object: ObjectKey) {
-        self.1.insert((node.to_owned(), object));
+        self.given_up.insert((node.to_owned(), object));
     }
 
     /// Whether that was so when it was last known.
     pub(crate) fn has_given_up(&self, node: &str, object: &ObjectKey) -> bool {
-        self.1.iter().any(|(by, given_up)| by == node && given_up == object)
+        self.given_up.iter().any(|(by, given_up)| by == node && given_up == object)
     }
 
     /// The end of all objects of that node has been seen, or nothing waits for it any more.
     pub(crate) fn forget(&mut self, node: &str) {
-        self.0.remove(node);
+        self.deleted.remove(node);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What can't be changed in an existing object is recognised by what the server does, whatever its refusal says: the object is deleted and
 //! created again where the node says so, and only if another one would be accepted.
 
+use super::listed;
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
@@ -97,13 +98,7 @@ async fn nodes(
         let found = discovery.resolve_gvk(&GroupVersionKind::try_from(&types)?);
         let (kind, served): (ApiResource, _) = found.with_context(|| format!("no {}", types.kind))?;
         let named = format!("{}-{at}", types.kind.to_lowercase());
-        let object = |mut object: Value| -> Result<DynamicObject> {
-            if object["metadata"].is_null() {
-                object["metadata"] = json!({});
-            }
-            Ok(serde_json::from_value(object)?)
-        };
-        let (before, after) = (object(before)?, object(after)?);
+        let (before, after) = (listed(before)?, listed(after)?);
         let wanted = move |primary: &TestResource| {
             if primary.spec.value == "first" { before.clone() } else { after.clone() }
         };

@@ -218,10 +218,11 @@ async fn who_leaves_hears_nothing_more_and_the_others_go_on() -> Result<()> {
     assert_eq!(watches(&mut audit).await?, 0);
     second.turn(true);
     operator.settled().await?;
-    assert_eq!(watches(&mut audit).await?, 1, "it begins anew");
     touch(&scene, "one-b", "third").await?;
     operator.settled().await?;
     assert!(two.runs.count() > after);
+    // A watch is opened after its list, perhaps only after the operator has settled.
+    assert_eq!(watches(&mut audit).await?, 1, "it begins anew");
     Ok(())
 }
 

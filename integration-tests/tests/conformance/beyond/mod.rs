@@ -27,3 +27,14 @@ mod status;
 mod test_namespaces;
 mod unanswered_create;
 mod untouched;
+
+use integration_tests::prelude::*;
+use kube::api::DynamicObject;
+
+/// An object as it is written in a list of many; its node gives it a name.
+fn listed(mut object: Value) -> Result<DynamicObject> {
+    if object["metadata"].is_null() {
+        object["metadata"] = json!({});
+    }
+    Ok(serde_json::from_value(object)?)
+}

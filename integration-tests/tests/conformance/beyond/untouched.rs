@@ -1,10 +1,11 @@
 //! What nobody has changed is written once, whatever zeros, empty maps and defaults are in it: `untouched.yaml` has what operators write of
 //! each kind.
 
+use super::listed;
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
-    api::{DynamicObject, GroupVersionKind, TypeMeta},
+    api::{GroupVersionKind, TypeMeta},
     discovery::{Discovery, Scope},
 };
 
@@ -41,17 +42,14 @@ async fn nodes(scene: &Scene, applies: bool) -> Result<(Workflow<TestResource>, 
         serde_saphyr::from_str(&include_str!("untouched.yaml").replace('$', &scene.namespace))?;
     let discovery = Discovery::new(scene.client.clone()).run().await?;
     let (mut workflow, mut number, mut lacking) = (Workflow::builder(), 0, BTreeSet::new());
-    for (at, mut object) in objects.into_iter().enumerate() {
+    for (at, object) in objects.into_iter().enumerate() {
         let types: TypeMeta = serde_json::from_value(object.clone())?;
         let Some((kind, served)) = discovery.resolve_gvk(&GroupVersionKind::try_from(&types)?) else {
             lacking.insert(types.kind);
             continue;
         };
-        if object["metadata"].is_null() {
-            object["metadata"] = json!({});
-        }
         let named = format!("{}-{at}", types.kind.to_lowercase());
-        let object: DynamicObject = serde_json::from_value(object).context(named.clone())?;
+        let object = listed(object).context(named.clone())?;
         let node = node(move |_: &TestResource| object.clone()).named(named).kind(kind);
         let node = node.ready_when_applied().use_ssa(applies);
         workflow = match served.scope {

@@ -9,7 +9,7 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher},
     sync::{Arc, Weak},
 };
 
@@ -106,7 +106,9 @@ impl Sharing {
     }
 
     fn hash_times<'r>(&self, entries: impl Iterator<Item = &'r Read<'r>>) -> u64 {
-        self.hasher.hash_one(entries.map(Read::time).collect::<Vec<_>>())
+        let mut hash = self.hasher.build_hasher();
+        entries.for_each(|entry| entry.time().hash(&mut hash));
+        hash.finish()
     }
 
     fn of(&self, parts: &[NewEntry<'_>], written: u64) -> Option<Own> {

@@ -148,23 +148,30 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
         node: &str,
         ids: &BTreeMap<String, String>,
     ) -> Result<bool, BoxError> {
-        let (uid, scope) = (asked.context.run().uid.as_str(), asked.context.scope());
         for (key, id) in ids {
-            let token = Token::of(uid, node, key);
-            let (record, wall) = (RecordId { scope, token: token.as_str() }, asked.context.wall_clock());
-            let observed = self.external.observe(id);
-            let shown = self.system.call(record, CallKind::Observe, wall, is_not_made, observed).await;
-            let found = self.external.find(&token);
-            if shown.map_err(CallError::boxed)?.is_some()
-                || matches!(
-                    self.system.call(record, CallKind::Find, wall, is_not_made, found).await.map_err(CallError::boxed)?,
-                    Found::Records(found) if !found.is_empty()
-                )
-            {
+            let token = Token::of(asked.context.run().uid.as_str(), node, key);
+            if self.call(asked, &token, CallKind::Observe, self.external.observe(id)).await?.is_some() {
+                return Ok(true);
+            }
+            let found = self.call(asked, &token, CallKind::Find, self.external.find(&token)).await?;
+            if matches!(found, Found::Records(found) if !found.is_empty()) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Makes a call about a record, within the limits of its system.
+    async fn call<T>(
+        &self,
+        asked: Asked<'_>,
+        token: &Token,
+        kind: CallKind,
+        call: impl Future<Output = Result<T, BoxError>>,
+    ) -> Result<T, BoxError> {
+        let record = RecordId { scope: asked.context.scope(), token: token.as_str() };
+        let answer = self.system.call(record, kind, asked.context.wall_clock(), is_not_made, call).await;
+        answer.map_err(CallError::boxed)
     }
 
     /// The keys of all records that may exist.
@@ -253,8 +260,8 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
 
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
-            let (primary, context) = asked.typed::<P>()?;
-            let (scope, wall) = (asked.context.scope(), context.wall_clock());
+            let (primary, _) = asked.typed::<P>()?;
+            let scope = asked.context.scope();
             let mut seen = self.memory.seen(scope);
             // Records that no run has read yet are read now, within the limits of their system.
             let ids = if asked.may_call { self.ids.written(&primary, asked)? } else { BTreeMap::new() };
@@ -263,10 +270,8 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
                     continue;
                 }
                 let token = Token::of(asked.context.run().uid.as_str(), asked.node, &key);
-                let record = RecordId { scope, token: token.as_str() };
                 let observed = self.external.observe(&id);
-                let read = self.system.call(record, CallKind::Observe, wall, |_| false, observed).await;
-                if let Some(found) = read.map_err(CallError::boxed)? {
+                if let Some(found) = self.call(asked, &token, CallKind::Observe, observed).await? {
                     let found = Arc::new(found);
                     self.memory.of(scope, &key, |known| known.seen = Some(Arc::clone(&found)));
                     seen.insert(key, found);

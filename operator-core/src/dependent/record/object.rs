@@ -16,11 +16,8 @@ use crate::{
     },
     operations,
     reconciler::BoxError,
-    resource::{AnyObject, Draft, KubeObject, Object, ObjectKey, digits},
+    resource::{AnyObject, Draft, KubeObject, LONGEST_NAME, Object, ObjectKey, digits},
 };
-
-/// The longest name of an entry.
-const LONGEST_NAME: usize = 253;
 
 /// The number of digits of a key's hash in the name.
 const DIGITS: usize = 32;

@@ -98,8 +98,16 @@ struct Question {
     task: JoinHandle<()>,
 }
 
-/// The last one, and when it was requested; notified of each.
-type Answer = (Mutex<Option<(Now, Result<BTreeSet<String>, kube::Error>)>>, Notify);
+/// The names of the kinds.
+type Kinds = Result<BTreeSet<String>, kube::Error>;
+
+#[derive(Default)]
+struct Answer {
+    /// The last one, and when it was requested.
+    last: Mutex<Option<(Now, Kinds)>>,
+    /// Notified of each.
+    changed: Notify,
+}
 
 impl Discovery {
     /// Knows nothing yet, and queries nothing.
@@ -184,15 +192,15 @@ impl Discovery {
             return Ok(of_group.iter().any(|found| found.serves(kind)));
         }
         let (asked, answer) = self.question(kind);
-        let changed = answer.1.notified();
-        if answer.0.lock().is_none() {
+        let changed = answer.changed.notified();
+        if answer.last.lock().is_none() {
             tokio::select! {
                 biased;
                 () = changed => {}
                 () = self.0.environment.clock().sleep_until(Some(asked + PATIENCE)) => {}
             }
         }
-        let source = match &*answer.0.lock() {
+        let source = match &*answer.last.lock() {
             Some((_, Ok(served))) => return Ok(served.contains(kind.kind())),
             Some((_, Err(kube::Error::Api(status)))) => kube::Error::Api(status.clone()),
             Some((_, Err(error))) => kube::Error::Service(error_chain(error).into()),
@@ -205,7 +213,7 @@ impl Discovery {
     fn question(&self, kind: &ResourceType) -> (Now, Arc<Answer>) {
         let DiscoveryState { clients, environment, subscribers, .. } = &*self.0;
         let now = environment.now();
-        let is_old = |question: &Question| matches!(&*question.answer.0.lock(), Some((asked, Ok(_))) if now - *asked >= FRESH);
+        let is_old = |question: &Question| matches!(&*question.answer.last.lock(), Some((asked, Ok(_))) if now - *asked >= FRESH);
         let mut questions = self.0.questions.lock();
         let known = questions.get(&kind.api_version()).filter(|question| !is_old(question));
         if let Some(Question { asked, answer, .. }) = known {
@@ -269,8 +277,8 @@ async fn ask_until_answered(
         let asked = environment.now();
         let kinds = ask(&client, &kind).await;
         let is_answered = kinds.is_ok();
-        let has_failed = answer.0.lock().replace((asked, kinds)).is_some();
-        answer.1.notify_waiters();
+        let has_failed = answer.last.lock().replace((asked, kinds)).is_some();
+        answer.changed.notify_waiters();
         if is_answered {
             if has_failed || environment.now() - first >= PATIENCE {
                 subscribers.wake(kind.group());
@@ -284,7 +292,7 @@ async fn ask_until_answered(
 }
 
 /// The kinds of a group and version, as the server reports them.
-async fn ask(client: &Client, kind: &ResourceType) -> Result<BTreeSet<String>, kube::Error> {
+async fn ask(client: &Client, kind: &ResourceType) -> Kinds {
     let request = http::Request::get(kind.version_path()).body(Vec::new());
     let request = request.expect("groups and versions are parts of a path");
     match client.request::<APIResourceList>(request).await {

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     environment::{Now, Quota, QuotaState},
-    resource::{ObjectKey, ResourceType, Uid, digits},
+    resource::{LONGEST_NAME, ObjectKey, ResourceType, Uid, digits},
 };
 
 /// The namespace of Events about cluster-scoped objects: the server takes them in no other one.
@@ -21,9 +21,6 @@ const OF_CLUSTER_SCOPED: &str = "default";
 /// As many as the server takes, in bytes.
 const LONGEST_MESSAGE: usize = 1024;
 const LONGEST_REASON: usize = 128;
-
-/// The longest name of an object.
-const LONGEST_NAME: usize = 253;
 
 /// How many digits of the hash are in the name.
 const DIGITS: usize = 32;

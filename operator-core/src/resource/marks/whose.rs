@@ -141,21 +141,26 @@ impl Marks<'_> {
 
     /// Whether the object, of the node with this label's value, keeps the ids of records and this node's objects don't.
     fn holds_ids_of_others(&self, meta: &ObjectMeta, node: &str) -> bool {
-        let keeping = Marks { keeps_ids: true, ..self.clone() };
-        !self.keeps_ids && keeping.is_removable(meta, node)
+        !self.keeps_ids && Marks { keeps_ids: true, ..self.clone() }.is_removable(meta, node)
     }
 
     /// The merge patch of the metadata by which an object with `actual` gets the marks, and the owner reference or mapping
     /// annotations, of one that is desired with `desired`; `None` if it has them.
     pub(crate) fn upkeep(&self, desired: &ObjectMeta, actual: &ObjectMeta) -> Option<Value> {
         let names_us = |owner: &&OwnerReference| owner.uid == self.uid;
-        let owner = |meta: &ObjectMeta| meta.owner_references.iter().flatten().find(names_us).cloned();
+        let wanted = desired.owner_references.iter().flatten().find(names_us);
+        let stands = self.of.names.stand_as(desired, actual);
+        let is_owned =
+            actual.owner_references.iter().flatten().any(|owner| names_us(&owner)) == wanted.is_some();
+        // The usual case, in which nothing is built.
+        let same = |key| annotation(desired, key) == annotation(actual, key);
+        if stands && is_owned && self.annotations.keys().all(same) {
+            return None;
+        }
         let mapping = self.annotations.of(&self.owner, self.owner_type);
         let mapped = |meta: &ObjectMeta, (key, value): &(String, String)| {
-            meta.annotations.as_ref().and_then(|all| all.get(key)).filter(|known| *known == value).cloned()
+            annotation(meta, key).filter(|known| *known == value).cloned()
         };
-        let (stands, wanted) = (self.of.names.stand_as(desired, actual), owner(desired));
-        let is_owned = owner(actual).is_some() == wanted.is_some();
         let differs = |entry: &&(String, String)| mapped(actual, entry) != mapped(desired, entry);
         if stands && is_owned && !mapping.iter().any(|entry| differs(&entry)) {
             return None;
@@ -169,7 +174,7 @@ impl Marks<'_> {
         }
         if !is_owned {
             let others = actual.owner_references.iter().flatten().filter(|owner| owner.uid != self.uid);
-            metadata["ownerReferences"] = json!(others.chain(&wanted).collect::<Vec<_>>());
+            metadata["ownerReferences"] = json!(others.chain(wanted).collect::<Vec<_>>());
         }
         Some(json!({ "metadata": metadata }))
     }
@@ -263,4 +268,8 @@ impl Marks<'_> {
         }
         digits(hash.finalize(), DIGITS)
     }
+}
+
+fn annotation<'m>(meta: &'m ObjectMeta, key: &str) -> Option<&'m String> {
+    meta.annotations.as_ref()?.get(key)
 }

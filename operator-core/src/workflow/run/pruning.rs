@@ -29,17 +29,19 @@ pub(super) async fn prune(
         return;
     }
     if let Err(error) = try_to(workflow, primary, context, result).await {
-        result.add(failed(NAME, error));
+        let state = NodeState::Failed { error: error.to_string() };
+        result.add(NodeResult { error: Some(Arc::new(error)), ..former(NAME, state) });
     }
 }
 
-fn failed(name: &str, error: BoxError) -> NodeResult {
+/// The result of what isn't a node of this version.
+fn former(name: &str, state: NodeState) -> NodeResult {
     NodeResult {
         name: name.into(),
-        state: NodeState::Failed { error: error.to_string() },
+        state,
         reconciled: None,
         conditions: BTreeMap::new(),
-        error: Some(Arc::new(error)),
+        error: None,
         unwanted: None,
     }
 }
@@ -76,11 +78,8 @@ async fn try_to(
     }
     for retired in &workflow.retired_records {
         if retired.remove(primary, context).await?.deletion == Deletion::Asked {
-            result.add(NodeResult {
-                state: NodeState::Deleting { reason: "its records are being deleted".to_owned() },
-                error: None,
-                ..failed(retired.name(), BoxError::from(""))
-            });
+            let state = NodeState::Deleting { reason: "its records are being deleted".to_owned() };
+            result.add(former(retired.name(), state));
         }
     }
     forget_departed(context).await

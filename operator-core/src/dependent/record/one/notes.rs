@@ -40,7 +40,7 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
         checked.map_err(CallError::boxed)?;
         let now = self.context.wall_clock().now();
         let unsent = self.known(|known| known.unsent.clone());
-        self.change_notes(|notes| {
+        change_notes(self.context.any(), |notes| {
             let noted = notes.get(self.asked.node, self.key).map(|note| note.begun.clone());
             let begun = match noted {
                 Some(begun) if unsent.as_ref() == Some(&begun) => begun,
@@ -57,14 +57,10 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
         Ok(())
     }
 
-    async fn change_notes(&self, change: impl Fn(&mut Notes) + Send + Sync) -> Result<(), BoxError> {
-        change_notes(self.context.any(), change).await
-    }
-
     /// There is no record, and none is wanted: the outcome of the attempt is known. Notes are deleted with their primary.
     pub(super) async fn clear_note(&mut self) -> Result<(), BoxError> {
         if self.has_note && !self.facts.ends {
-            self.change_notes(|notes| notes.take(self.asked.node, self.key)).await?;
+            change_notes(self.context.any(), |notes| notes.take(self.asked.node, self.key)).await?;
             self.has_note = false;
         }
         Ok(())
@@ -73,7 +69,7 @@ impl<E: External<P>, P: KubeObject> One<'_, E, P> {
     /// Nothing was created, so no note is needed.
     pub(super) async fn take_note(&self) -> Result<(), BoxError> {
         if self.facts.noted && !self.of.ids.follow() {
-            self.change_notes(|notes| notes.take(self.asked.node, self.key)).await?;
+            change_notes(self.context.any(), |notes| notes.take(self.asked.node, self.key)).await?;
         }
         Ok(())
     }

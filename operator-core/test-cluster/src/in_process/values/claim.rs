@@ -20,14 +20,7 @@ pub(in crate::in_process) fn spec(errors: &mut Errors, path: &Path<'_>, spec: &V
         errors.required(&place, "at least 1 access mode is required");
     }
     selector(errors, &path.child("selector"), at(spec, "selector"));
-    let modes: Vec<&str> = items(spec, "accessModes").filter_map(|(_, mode)| mode.as_str()).collect();
-    for mode in modes.iter().filter(|mode| !ACCESS.contains(mode)) {
-        errors.not_supported(&place, *mode, &ACCESS);
-    }
-    let of_one_pod = |mode: &&str| *mode == "ReadWriteOncePod";
-    if modes.iter().any(of_one_pod) && modes.iter().any(|mode| !of_one_pod(mode) && ACCESS.contains(mode)) {
-        errors.forbidden(&place, "may not use ReadWriteOncePod with other access modes");
-    }
+    access_modes(errors, &place, spec);
     let resources = path.child("resources");
     let place = resources.key("storage");
     match at(at(at(spec, "resources"), "requests"), "storage").as_str() {
@@ -45,6 +38,18 @@ pub(in crate::in_process) fn spec(errors: &mut Errors, path: &Path<'_>, spec: &V
         if !class.is_empty() {
             errors.all_invalid(&path.child(field), class, &names::dns_subdomain(class));
         }
+    }
+}
+
+/// The access modes that a claim or a volume has.
+pub(super) fn access_modes(errors: &mut Errors, place: &Path<'_>, spec: &Value) {
+    let modes: Vec<&str> = items(spec, "accessModes").filter_map(|(_, mode)| mode.as_str()).collect();
+    for mode in modes.iter().filter(|mode| !ACCESS.contains(mode)) {
+        errors.not_supported(place, *mode, &ACCESS);
+    }
+    let of_one_pod = |mode: &&str| *mode == "ReadWriteOncePod";
+    if modes.iter().any(of_one_pod) && modes.iter().any(|mode| !of_one_pod(mode) && ACCESS.contains(mode)) {
+        errors.forbidden(place, "may not use ReadWriteOncePod with other access modes");
     }
 }
 

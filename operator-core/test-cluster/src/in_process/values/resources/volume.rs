@@ -3,17 +3,17 @@
 use serde_json::{Value, json};
 
 use super::super::{
+    claim::access_modes,
     common::immutable,
     errors::{Errors, Verbatim},
     internal, names,
     path::Path,
     paths, quantity,
-    read::{at, count, entries, items, part, same, text},
-    workloads::{host_path, node_selector, older_volume},
+    read::{at, count, entries, part, same, text},
+    workloads::{host_path, node_selector, older_volume, storage_os_volume},
 };
 
 const SPEC: Path<'static> = Path::root("spec");
-const ACCESS: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
 /// The sources of volumes, in the order in which they are looked at: their names, how a second one is called, and where what
 /// is wrong with a first one is.
@@ -203,14 +203,7 @@ fn access(errors: &mut Errors, spec: &Value) {
     if count(spec, "accessModes") == 0 {
         errors.required(&place, "");
     }
-    let modes: Vec<&str> = items(spec, "accessModes").filter_map(|(_, mode)| mode.as_str()).collect();
-    for mode in modes.iter().filter(|mode| !ACCESS.contains(mode)) {
-        errors.not_supported(&place, *mode, &ACCESS);
-    }
-    let of_one_pod = |mode: &&str| *mode == "ReadWriteOncePod";
-    if modes.iter().any(of_one_pod) && modes.iter().any(|mode| !of_one_pod(mode) && ACCESS.contains(mode)) {
-        errors.forbidden(&place, "may not use ReadWriteOncePod with other access modes");
-    }
+    access_modes(errors, &place, spec);
 }
 
 fn capacity(errors: &mut Errors, spec: &Value) {
@@ -274,14 +267,7 @@ fn source(errors: &mut Errors, path: &Path<'_>, (field, given): (&str, &Value), 
             named(errors, path, given);
         }
         "storageos" => {
-            match text(given, "volumeName") {
-                "" => errors.required(&path.child("volumeName"), ""),
-                name => errors.all_invalid(&path.child("volumeName"), name, &names::dns_label(name)),
-            }
-            let namespace = text(given, "volumeNamespace");
-            if !namespace.is_empty() {
-                errors.all_invalid(&path.child("volumeNamespace"), namespace, &names::dns_label(namespace));
-            }
+            storage_os_volume(errors, path, given);
             named(errors, path, given);
         }
         "csi" => csi(errors, path, given),

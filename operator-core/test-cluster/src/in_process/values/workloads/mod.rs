@@ -18,7 +18,7 @@ mod status;
 
 use serde_json::Value;
 
-pub(super) use pod::{host_path, node_selector, older_volume};
+pub(super) use pod::{host_path, node_selector, older_volume, storage_os_volume};
 
 use super::{
     Checks, OfChanged, OfNew, anything,

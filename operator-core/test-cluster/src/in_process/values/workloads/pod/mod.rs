@@ -38,7 +38,7 @@ use crate::in_process::values::{
     read::{at, count, items, part, text},
 };
 pub(in crate::in_process::values) use affinity::node_selector;
-pub(in crate::in_process::values) use older_volumes::check as older_volume;
+pub(in crate::in_process::values) use older_volumes::{check as older_volume, storage_os_volume};
 pub(in crate::in_process::values) use volumes::host_path;
 
 /// A new pod.

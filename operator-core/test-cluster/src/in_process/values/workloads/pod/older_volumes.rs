@@ -216,6 +216,12 @@ fn azure_disk(errors: &mut Errors, path: &Path<'_>, source: &Value) {
 }
 
 fn storage_os(errors: &mut Errors, path: &Path<'_>, source: &Value) {
+    storage_os_volume(errors, path, source);
+    secret(errors, path, source);
+}
+
+/// The volume of StorageOS, without how it is accessed.
+pub(in crate::in_process::values) fn storage_os_volume(errors: &mut Errors, path: &Path<'_>, source: &Value) {
     match text(source, "volumeName") {
         "" => errors.required(&path.child("volumeName"), ""),
         name => errors.all_invalid(&path.child("volumeName"), name, &names::dns_label(name)),
@@ -224,7 +230,6 @@ fn storage_os(errors: &mut Errors, path: &Path<'_>, source: &Value) {
     if !namespace.is_empty() {
         errors.all_invalid(&path.child("volumeNamespace"), namespace, &names::dns_label(namespace));
     }
-    secret(errors, path, source);
 }
 
 /// A volume of a driver.
