@@ -87,6 +87,11 @@ impl AnySecondary {
         self.of
     }
 
+    /// The position within the controller, as the causes of runs have it.
+    pub(crate) fn index(&self) -> SourceIndex {
+        self.events.index
+    }
+
     /// The objects that belong to `primary`, in the order of their keys.
     pub(crate) fn secondaries_of(
         &self,

@@ -109,6 +109,11 @@ impl Causes {
         self.flags & OWNED_GONE != 0
     }
 
+    /// Whether an event of another source than this one is among them.
+    pub(crate) fn include_others_than(self, source: SourceIndex) -> bool {
+        self.sources & !Self::from(Cause::Source(source)).sources != 0
+    }
+
     /// Describes the reasons; `source_name` names an event source by its index.
     pub fn describe<N: fmt::Display>(self, source_name: impl Fn(SourceIndex) -> N) -> String {
         const WORDS: [(u16, &str); 8] = [

@@ -113,3 +113,32 @@ async fn an_input_that_changes_now_and_then_is_followed_at_once() -> Result<()> 
     ensure!(warned(&log, WORDS).is_empty());
     Ok(())
 }
+
+/// What is read from another source may change as often as it likes.
+#[tokio::test(start_paused = true)]
+async fn an_input_of_another_source_is_followed_at_once_however_often_it_changes() -> Result<()> {
+    let scene = scene().await?;
+    let (log, _guard) = LogCapture::start();
+    let (calls, written) = (AtomicUsize::new(0), Arc::default());
+    let map = move |one: &TestResource| map_of(one, "a", &calls.fetch_add(1, Ordering::SeqCst).to_string());
+    let workflow = workflow_of_one(wanted("a", map))?;
+    let of_one = |input: &Secret| {
+        vec![ObjectKey::namespaced(input.metadata.namespace.as_deref().unwrap_or_default(), "one")]
+    };
+    let inputs = InformerEventSource::<Secret>::new().map_to_primary(of_one);
+    let controller = scene.managed(&Script::idle(), &workflow).watches(inputs);
+    let _operator = under_hooks([noting("configmaps", &written)], &scene, controller).await?;
+    scene.create("one", "first").await?;
+    let secrets = scene.api::<Secret>();
+    secrets.create(&PostParams::default(), &from_json(&json!({ "metadata": { "name": "input" } }))?).await?;
+    pass(10).await;
+    written.lock().clear();
+    for round in 0..20 {
+        let patch = Patch::Merge(json!({ "stringData": { "round": round.to_string() } }));
+        secrets.patch("input", &PatchParams::default(), &patch).await?;
+        pass(2).await;
+    }
+    ensure!(pauses(&written) == [2; 19], "{:?}", pauses(&written));
+    ensure!(warned(&log, WORDS).is_empty(), "{:?}", warned(&log, WORDS));
+    Ok(())
+}

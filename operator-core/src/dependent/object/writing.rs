@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::{
     OfPrimary,
-    written::{AT_ONCE, LastWrite, WriteWish, Written},
+    written::{LastWrite, WriteWish, Written},
 };
 use crate::{
     dependent::{Error, matcher::Matcher},
@@ -311,8 +311,8 @@ impl OfPrimary<'_> {
         found: &[String],
     ) -> Result<bool, operations::Error> {
         let wish = self.wish_for(writer)?;
-        let (row, wait) = self.last_write(writer, |last| last.due(&wish));
-        if row == AT_ONCE {
+        let (wait, is_news) = self.last_write(writer, |last| last.due(&wish));
+        if is_news {
             let paths = self.paths(writer, actual, found.to_vec()).join(", ");
             tracing::warn!(
                 kind = %self.managed.kind, object = %writer.key(), %paths,
@@ -338,7 +338,9 @@ impl OfPrimary<'_> {
         let primary = self.asked.primary.meta();
         let generation = primary.generation.map(|generation| generation.to_string());
         let of = generation.or_else(|| primary.resource_version.clone());
-        Ok(WriteWish { state: writer.state()?, of, at: writer.now() })
+        let (causes, own) = (self.asked.context.run().causes, self.managed.source(self.asked.context));
+        let is_given = own.is_ok_and(|own| causes.include_others_than(own.index()));
+        Ok(WriteWish { state: writer.state()?, of, is_given, at: writer.now() })
     }
 
     fn last_write<R>(&self, writer: &DependentWriter<'_>, look: impl FnOnce(&mut LastWrite) -> R) -> R {

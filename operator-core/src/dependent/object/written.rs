@@ -6,7 +6,8 @@
 //! differs ── the same desired state, and the same content? ── yes ──▶ as good as it gets: nothing to do
 //!    │ no
 //!    ▼
-//! another desired state for the same primary? ── yes ──▶ the third in a row is reported, and further ones wait
+//! another desired state for the same primary? ── yes ──▶ the third in a row is reported, and further ones wait;
+//!                                                        a few seconds at most if an event of another source is a reason
 //! ```
 //!
 //! # Guarantees
@@ -20,7 +21,13 @@ use std::{collections::BTreeMap, num::NonZeroU64, sync::Arc, time::Duration};
 use crate::{environment::Now, resource::ObjectKey};
 
 /// So many writes in a row without a reason are made at once; the last of them is reported.
-pub(super) const AT_ONCE: u32 = 2;
+const AT_ONCE: u32 = 2;
+
+/// So many writes for which an event of another source may be the reason count as one without a reason.
+const GIVEN: u32 = 10;
+
+/// The longest pause before such a write: the events may be about what the node's own workflow has written, too.
+const LONGEST_IF_GIVEN: Duration = Duration::from_secs(5);
 
 /// The pause before the next one, which is doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -39,6 +46,8 @@ pub(super) struct WriteWish {
     pub(super) state: Option<NonZeroU64>,
     /// The generation of the primary.
     pub(super) of: Option<String>,
+    /// Whether a source other than that of the node's own objects has caused the run.
+    pub(super) is_given: bool,
     pub(super) at: Now,
 }
 
@@ -47,8 +56,12 @@ pub(super) struct WriteWish {
 pub(super) struct LastWrite {
     wish: WriteWish,
     uid: Option<String>,
-    /// The number of writes in a row for which nothing outside was the reason.
+    /// The number of writes in a row for which nothing outside was the reason, multiplied by [`GIVEN`].
     row: u32,
+    /// Whether such a row was reported.
+    told: bool,
+    /// Whether anything outside may be the reason for the next write.
+    is_given: bool,
     /// What differed when the object was created, if that was in this state.
     created_with: Option<Vec<String>>,
     /// What differed after the last update.
@@ -57,13 +70,14 @@ pub(super) struct LastWrite {
 }
 
 impl LastWrite {
-    /// The number of writes in a row with this one, and how long it has to wait.
-    pub(super) fn due(&self, wish: &WriteWish) -> (u32, Duration) {
-        if self.uid.is_none() || self.wish.of != wish.of || self.wish.state == wish.state {
-            return (0, Duration::ZERO);
-        }
+    /// How long this write has to wait, and whether its row is to be reported.
+    pub(super) fn due(&mut self, wish: &WriteWish) -> (Duration, bool) {
+        self.is_given |= wish.is_given;
         let row = self.row_with(wish);
-        (row, pause(row).saturating_sub(wish.at - self.wish.at))
+        let is_news = row / GIVEN >= AT_ONCE && !self.is_given && !self.told;
+        self.told |= is_news;
+        let longest = if self.is_given { LONGEST_IF_GIVEN } else { LONGEST_PAUSE };
+        (pause(row).min(longest).saturating_sub(wish.at - self.wish.at), is_news)
     }
 
     /// Records a write, at which paths its outcome differs, and the object's content then. Returns whether that is news.
@@ -77,9 +91,11 @@ impl LastWrite {
     ) -> bool {
         let is_same = self.wish.state == wish.state;
         if !is_same || self.wish.of != wish.of {
-            self.row = self.due(&wish).0;
+            self.row = self.row_with(&wish);
+            self.told &= self.row > 0;
         }
         (self.wish, self.uid, self.content) = (wish, uid.map(str::to_owned), content);
+        self.is_given = false;
         if is_new {
             (self.created_with, self.updated_to) = (paths, None);
             return false;
@@ -102,7 +118,7 @@ impl LastWrite {
             return true;
         }
         let had = |differed: &Vec<String>| paths.iter().all(|path| differed.contains(path));
-        let row = self.row_with(wish);
+        let row = self.row_after(wish, GIVEN);
         let may = !self.created_with.as_ref().is_some_and(had) && pause(row) <= wish.at - self.wish.at;
         if may {
             (self.row, self.wish.at) = (row, wish.at);
@@ -110,14 +126,22 @@ impl LastWrite {
         may
     }
 
+    /// The row with a write of another state.
     fn row_with(&self, wish: &WriteWish) -> u32 {
-        if wish.at - self.wish.at < APART { self.row.saturating_add(1) } else { 0 }
+        if self.uid.is_none() || self.wish.of != wish.of || self.wish.state == wish.state {
+            return 0;
+        }
+        self.row_after(wish, if self.is_given || wish.is_given { 1 } else { GIVEN })
+    }
+
+    fn row_after(&self, wish: &WriteWish, counts: u32) -> u32 {
+        if wish.at - self.wish.at < APART { self.row.saturating_add(counts) } else { 0 }
     }
 }
 
 /// The pause before this write in a row.
 fn pause(row: u32) -> Duration {
-    match row.checked_sub(AT_ONCE + 1) {
+    match (row / GIVEN).checked_sub(AT_ONCE + 1) {
         Some(doubled) => FIRST_PAUSE.saturating_mul(1 << doubled.min(16)).min(LONGEST_PAUSE),
         None => Duration::ZERO,
     }
@@ -129,7 +153,11 @@ mod tests {
 
     fn wish(state: u64, of: u64, seconds: u64) -> WriteWish {
         let at = Now::at(Duration::from_secs(seconds));
-        WriteWish { state: NonZeroU64::new(state), of: Some(of.to_string()), at }
+        WriteWish { state: NonZeroU64::new(state), of: Some(of.to_string()), is_given: false, at }
+    }
+
+    fn given(state: u64, of: u64, seconds: u64) -> WriteWish {
+        WriteWish { is_given: true, ..wish(state, of, seconds) }
     }
 
     fn paths(path: &str) -> Vec<String> {
@@ -144,30 +172,47 @@ mod tests {
 
     #[test]
     fn another_state_each_time_is_written_ever_less_often_until_the_primary_changes() {
-        let mut last = LastWrite::default();
-        let (mut now, mut writes) = (0, Vec::new());
+        let (mut last, mut now, mut writes, mut told) = (LastWrite::default(), 0, Vec::new(), Vec::new());
         for state in 1.. {
-            let (row, wait) = last.due(&wish(state, 1, now));
+            let (wait, is_news) = last.due(&wish(state, 1, now));
             now += wait.as_secs();
             if now > 3600 {
                 break;
             }
-            assert_eq!(u64::from(row), state - 1);
+            told.extend(is_news.then_some(state));
             written(&mut last, wish(state, 1, now), state == 1, "", 7);
             writes.push(now);
         }
         assert_eq!(writes[..8], [0, 0, 0, 1, 3, 7, 15, 31]);
+        assert_eq!(told, [3]);
         let gaps: Vec<_> = writes.windows(2).map(|two| two[1] - two[0]).collect();
         assert!(gaps.is_sorted() && gaps.last() == Some(&270), "{gaps:?}");
-        assert_eq!(last.due(&wish(1, 2, now)), (0, Duration::ZERO), "the primary has changed");
-        assert_eq!(last.due(&wish(1000, 1, now + 600)), (0, Duration::ZERO), "that is long ago");
+        assert_eq!(last.due(&wish(1, 2, now)), (Duration::ZERO, false), "the primary has changed");
+        assert_eq!(last.due(&wish(1000, 1, now + 600)), (Duration::ZERO, false), "that is long ago");
+    }
+
+    #[test]
+    fn what_other_sources_cause_is_written_at_once_or_in_seconds_and_not_reported() {
+        let (mut last, mut now, mut waits) = (LastWrite::default(), 0, Vec::new());
+        for state in 1..=200 {
+            let (wait, is_news) = last.due(&given(state, 1, now));
+            assert!(!is_news);
+            waits.push(wait.as_secs());
+            // Its turn comes by the clock, and the reason is still that of the first run.
+            assert_eq!(last.due(&wish(state, 1, now)), (wait, false));
+            now += wait.as_secs();
+            written(&mut last, wish(state, 1, now), state == 1, "", 7);
+        }
+        assert!(waits[..30].iter().all(|wait| *wait == 0), "{waits:?}");
+        assert!(waits.is_sorted() && waits.last() == Some(&5), "{waits:?}");
+        assert!(last.due(&wish(201, 1, now)).1, "that has no reason");
     }
 
     #[test]
     fn the_same_state_is_written_again_at_once_whatever_others_do() {
         let mut last = LastWrite::default();
         for second in 0..100 {
-            assert_eq!(last.due(&wish(1, 1, second)), (0, Duration::ZERO));
+            assert_eq!(last.due(&wish(1, 1, second)), (Duration::ZERO, false));
             assert!(!written(&mut last, wish(1, 1, second), second == 0, "", 7));
         }
     }

@@ -61,9 +61,11 @@ impl Act {
             let patch = json!([{ "op": "replace", "path": at, "value": value }]);
             add("somebody: edits the spec", words, false, Deed::Patch("json-patch", patch));
         }
-        // A label is added, and the first existing one gets another value.
+        // A label is added, and the first existing one gets another value: but an object that is given to another controller
+        // stays as it is, and is looked at for ever.
         let existing = metadata["labels"].as_object();
-        let first = existing.and_then(|labels| labels.keys().find(|label| *label != SOMEBODY));
+        let stays = [SOMEBODY, names.controller()];
+        let first = existing.and_then(|labels| labels.keys().find(|label| !stays.contains(&label.as_str())));
         let mut labels = json!({ SOMEBODY: "was-here" });
         let mut words = format!("label {of}");
         if let Some(first) = first {
