@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::{Script, TestResource, owner, rest, said, scene};
 
 // `COME_AND_GO` says another number; nightly lets 100,000 come and go.
-const COME_AND_GO: usize = 1_000;
+const COME_AND_GO: usize = 400;
 
 /// A quiet operator, with what it runs on.
 fn runtime() -> Result<Runtime> {
