@@ -14,11 +14,11 @@ pub(crate) mod into;
 mod mistake;
 mod names;
 mod permitted;
+#[cfg(test)]
+pub(crate) mod pods_for_tests;
 mod running;
 mod settings;
 mod sources;
-#[cfg(test)]
-pub(crate) mod test_pods;
 mod wire;
 
 pub(crate) use builder::ControllerBuilder;

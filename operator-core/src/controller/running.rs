@@ -410,14 +410,7 @@ fn lag(source: &str, part: &SourcePart) -> String {
     }
 }
 
-impl fmt::Debug for Parts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts")
-            .field("name", &self.name)
-            .field("sources", &self.sources)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(Parts: "Parts", |it| name: it.name, sources: it.sources);
 
 impl fmt::Debug for dyn EventSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

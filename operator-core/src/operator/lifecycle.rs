@@ -1,7 +1,6 @@
 //! The operator itself: its controllers, started and stopped together.
 
 use std::{
-    fmt,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -374,8 +373,4 @@ impl Running {
     }
 }
 
-impl fmt::Debug for Operator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Operator").field("controllers", &self.settings.controllers).finish_non_exhaustive()
-    }
-}
+debug_of!(Operator: "Operator", |it| controllers: it.settings.controllers);

@@ -2,7 +2,6 @@
 
 use std::{
     any::TypeId,
-    fmt,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -206,8 +205,4 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
     }
 }
 
-impl<E, P> fmt::Debug for Records<E, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Records").field("ids", &self.ids).finish_non_exhaustive()
-    }
-}
+debug_of!(Records<E, P> [E, P]: "Records", |it| ids: it.ids);

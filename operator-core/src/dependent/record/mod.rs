@@ -36,7 +36,7 @@ mod step;
 mod wants;
 
 #[cfg(test)]
-mod offline;
+mod offline_tests;
 #[cfg(test)]
 mod tests;
 

@@ -21,7 +21,7 @@
 
 mod note;
 
-use std::{collections::VecDeque, fmt, mem, sync::Arc, time::Duration};
+use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::Event;
 use parking_lot::Mutex;
@@ -270,8 +270,4 @@ impl Recorder {
     }
 }
 
-impl fmt::Debug for Recorder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorder").field("controller", &self.writer.controller).finish_non_exhaustive()
-    }
-}
+debug_of!(Recorder: "Recorder", |it| controller: it.writer.controller);

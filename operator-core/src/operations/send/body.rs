@@ -8,7 +8,7 @@
 //! # Guarantees
 //! - Sent as text, without a tree of values in between, an object is what [`applied`] makes of it.
 
-use std::{fmt, sync::OnceLock};
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
@@ -390,12 +390,8 @@ fn metadata_in(text: &str) -> Option<usize> {
     metadata.starts_with('{').then(|| range_within(text, metadata).start + "{".len())
 }
 
-/// The content is not shown because it may be a Secret's.
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Text").field("bytes", &self.text.len()).finish_non_exhaustive()
-    }
-}
+// The content is not shown because it may be a Secret's.
+debug_of!(Text: "Text", |it| bytes: it.text.len());
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! The settings of an operator's leader election.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use crate::{cache::wrong_namespace, resource::is_subdomain};
 
@@ -202,16 +202,8 @@ impl LeaderElection {
     }
 }
 
-impl fmt::Debug for LeaderElection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LeaderElection")
-            .field("lease_name", &self.lease_name)
-            .field("namespace", &self.namespace)
-            .field("identity", &self.identity)
-            .field("timing", &self.timing)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(LeaderElection: "LeaderElection", |it|
+    lease_name: it.lease_name, namespace: it.namespace, identity: it.identity, timing: it.timing);
 
 #[cfg(test)]
 mod tests {

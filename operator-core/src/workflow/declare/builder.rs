@@ -23,7 +23,7 @@ use crate::workflow::{
 use crate::{
     dependent::{self, AnyDependent, Declaration, DependentSource, External, Records, function},
     reconciler::{AnyRun, Context, DataType, Run},
-    resource::{Access, AnyObject, KubeObject},
+    resource::{Access, KubeObject},
     results::{NodeKey, NodeState, WorkflowResult},
 };
 
@@ -69,26 +69,18 @@ impl<P: KubeObject> Workflow<P> {
     /// Reconciles everything that can be reconciled; errors are in the result. For standalone workflows;
     /// [`Context::run`] runs a controller's own.
     pub async fn reconcile(&self, primary: &P, context: &Context<P>) -> Run<P> {
-        let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
-        let result = run::reconcile(&self.any.0, &primary, context.any(), &drop, invoker).await;
-        self.came_to(result, context, primary, false)
+        self.run(primary, context, false).await
     }
 
     /// Deletes everything that has to be deleted before the primary is. Until [all is deleted](Run::all_deleted), the
     /// primary keeps its finalizer, whatever the cleaner returns.
     pub async fn cleanup(&self, primary: &P, context: &Context<P>) -> Run<P> {
-        let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
-        let result = run::cleanup(&self.any.0, &primary, context.any(), &drop, invoker).await;
-        self.came_to(result, context, primary, true)
+        self.run(primary, context, true).await
     }
 
-    fn came_to(
-        &self,
-        result: WorkflowResult,
-        context: &Context<P>,
-        primary: AnyObject,
-        is_cleanup: bool,
-    ) -> Run<P> {
+    async fn run(&self, primary: &P, context: &Context<P>, is_cleanup: bool) -> Run<P> {
+        let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
+        let result = run::run(&self.any.0, is_cleanup, &primary, context.any(), &drop, invoker).await;
         let workflow = Arc::new(self.any.clone());
         let run = AnyRun::of_standalone(context.any(), primary, workflow, result, is_cleanup);
         Run::of_any(Arc::new(run))
@@ -180,7 +172,7 @@ impl AnyWorkflow {
         let mut sources = WorkflowSources::default();
         for node in &self.0.nodes {
             let needed =
-                if node.activation.is_some() { &mut sources.conditional } else { &mut sources.always };
+                if node.activations.is_empty() { &mut sources.always } else { &mut sources.conditional };
             needed.extend(node.dependent.event_sources());
         }
         sources.conditional.extend(self.0.retired.iter().flat_map(AnyDependent::event_sources));
@@ -249,11 +241,7 @@ impl<P: KubeObject> fmt::Debug for Workflow<P> {
     }
 }
 
-impl fmt::Debug for AnyWorkflow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Workflow").field("nodes", &self.0.nodes).finish_non_exhaustive()
-    }
-}
+debug_of!(AnyWorkflow: "Workflow", |it| nodes: it.0.nodes);
 
 /// The event sources of a workflow's nodes.
 #[derive(Debug, Default)]
@@ -381,14 +369,14 @@ impl AnyBuilder {
         let Self { mut nodes, retired, retired_records, prunes_data, explicit, keeps_errors } = self;
         let Resolved { graph, names } = super::resolve(&nodes)?;
         for node in &mut nodes {
-            if node.activation.is_some() {
+            if !node.activations.is_empty() {
                 let sources = node.dependent.event_sources().into_iter();
                 node.sources = sources.map(|source| source.declaration.name()).collect();
             }
         }
         let endings = ending::endings(&graph, |id| {
             let node = &nodes[id.index()];
-            let (by, says_gone) = (node.dependent.capabilities(), node.deleted.is_some());
+            let (by, says_gone) = (node.dependent.capabilities(), !node.deleted.is_empty());
             Deleting { by, says_gone, first: node.first }
         });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
@@ -410,8 +398,4 @@ impl AnyBuilder {
     }
 }
 
-impl<P: KubeObject> fmt::Debug for WorkflowBuilder<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WorkflowBuilder").field("nodes", &self.any.nodes).finish_non_exhaustive()
-    }
-}
+debug_of!(WorkflowBuilder<P> [P: KubeObject]: "WorkflowBuilder", |it| nodes: it.any.nodes);

@@ -257,7 +257,7 @@ where
     }
 }
 
-impl<P, R, I> Inbox<R, I> for PerPrimary<P, R, I>
+impl<P, R, I> Inbox<R, I> for Arc<PerPrimary<P, R, I>>
 where
     P: KubeObject,
     R: PartialEq + Send + Sync + 'static,
@@ -289,8 +289,11 @@ where
     fn run(&self) -> BoxFuture<'static, ()> {
         let source = Self::clone(self);
         async move {
-            let inbox: Arc<dyn Inbox<R, I>> = Self::clone(&source) as _;
-            let _connection = source.handle.as_ref().map(|handle| handle.connect(&inbox));
+            // Dropped when the source stops.
+            let inbox: Arc<dyn Inbox<R, I>> = Arc::new(Self::clone(&source));
+            if let Some(handle) = &source.handle {
+                handle.connect(&inbox);
+            }
             source.follow().await
         }
         .boxed()
