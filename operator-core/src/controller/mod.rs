@@ -29,5 +29,5 @@ pub use into::{IntoController, NoReconciler};
 pub use into::{IntoRateLimiter, IntoRetry};
 pub use mistake::{Mistake, Mistakes};
 pub(crate) use permitted::Places;
-pub(crate) use running::{Ailing, RunningController, SHORTEST_SYNC_TIMEOUT};
+pub(crate) use running::{RunningController, SHORTEST_SYNC_TIMEOUT};
 pub(crate) use wire::OperatorParts;

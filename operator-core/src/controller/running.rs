@@ -33,8 +33,9 @@ use crate::{
     },
     observe::{Observation, Observers, SourceHealth},
     operations::Recorder,
+    operator::{UndecodableObject, UnhealthySource},
     processor::{Input, Processor, Snapshot},
-    resource::{ObjectKey, ResourceType},
+    resource::ResourceType,
 };
 
 /// Sources have at least this time to be synced before a warning, or before a start fails, whatever was configured.
@@ -75,19 +76,6 @@ impl Drop for Tasks {
         }
         self.1.close();
     }
-}
-
-/// A part of an event source that doesn't work, or has not seen everything yet.
-#[derive(Debug)]
-pub(crate) struct Ailing {
-    /// The source's name.
-    pub(crate) source: String,
-    /// The namespace that it concerns, if the source follows several separately.
-    pub(crate) namespace: Option<String>,
-    /// What it reports about itself.
-    pub(crate) health: SourceHealth,
-    /// The primaries whose first runs wait for it.
-    pub(crate) holds_back: HeldBack,
 }
 
 /// A started controller: its event sources follow the cluster, and its processor starts runs once they are synced, as
@@ -204,10 +192,10 @@ impl RunningController {
     }
 
     /// The parts of event sources that run and are not healthy, or have not seen everything.
-    pub(crate) fn unhealthy(&self) -> Vec<Ailing> {
+    pub(crate) fn unhealthy(&self) -> Vec<UnhealthySource> {
         let always = self.parts.sources.iter().enumerate().flat_map(|(position, source)| {
             let given_up = || !self.parts.as_a_whole && source.not_waited_for().now_or_never().is_some();
-            ailing(source, |part| match part {
+            self.ailing(source, |part| match part {
                 (_, true) => HeldBack::Nobody,
                 _ if given_up() => HeldBack::Nobody,
                 (namespace, false) => self.divisions.lock().held_back_by(position, namespace),
@@ -215,21 +203,48 @@ impl RunningController {
         });
         // No primary's first run waits for these: a node does.
         let conditional = self.parts.conditional.running();
-        let conditional = conditional.iter().flat_map(|source| ailing(source, |_| HeldBack::Nobody));
+        let conditional = conditional.iter().flat_map(|source| self.ailing(source, |_| HeldBack::Nobody));
         always.chain(conditional).collect()
     }
 
-    /// The objects that can't be decoded, by source, each with the field that isn't as expected.
-    pub(crate) fn undecodable(&self) -> Vec<(String, ObjectKey, String)> {
+    /// The parts of a source that don't work; `holds_back` is called with the namespace of a part, and whether it is
+    /// synced.
+    fn ailing(
+        &self,
+        source: &Arc<dyn EventSource>,
+        holds_back: impl Fn((Option<&str>, bool)) -> HeldBack,
+    ) -> Vec<UnhealthySource> {
+        let parts = source.parts().into_iter();
+        let ailing = parts.filter_map(|part| {
+            let holds_back = holds_back((part.namespace.as_deref(), part.synced));
+            let health = match part.health {
+                SourceHealth::Healthy if holds_back != HeldBack::Nobody => SourceHealth::Syncing,
+                health => health,
+            };
+            (health != SourceHealth::Healthy).then(|| UnhealthySource {
+                controller: self.name().to_owned(),
+                source: source.name().to_owned(),
+                namespace: part.namespace,
+                holds_back,
+                health,
+            })
+        });
+        ailing.collect()
+    }
+
+    /// The objects that can't be decoded.
+    pub(crate) fn undecodable(&self) -> Vec<UndecodableObject> {
         let conditional = self.parts.conditional.running();
         let all = self.parts.sources.iter().chain(&conditional);
         let of = |source: &Arc<dyn EventSource>| {
-            let name = source.name().to_owned();
-            source
-                .undecodable()
-                .into_iter()
-                .map(move |(key, error)| (name.clone(), key, error))
-                .collect::<Vec<_>>()
+            let (controller, source, found) =
+                (self.name().to_owned(), source.name().to_owned(), source.undecodable());
+            found.into_iter().map(move |(object, reason)| UndecodableObject {
+                controller: controller.clone(),
+                source: source.clone(),
+                object,
+                reason,
+            })
         };
         all.flat_map(of).collect()
     }
@@ -416,28 +431,4 @@ impl fmt::Debug for dyn EventSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// The parts of a source that don't work; `holds_back` is called with the namespace of a part, and whether it is
-/// synced.
-fn ailing(
-    source: &Arc<dyn EventSource>,
-    holds_back: impl Fn((Option<&str>, bool)) -> HeldBack,
-) -> Vec<Ailing> {
-    let parts = source.parts().into_iter();
-    let ailing = parts.filter_map(|part| {
-        let holds_back = holds_back((part.namespace.as_deref(), part.synced));
-        let health = match part.health {
-            SourceHealth::Healthy if holds_back != HeldBack::Nobody => SourceHealth::Syncing,
-            health => health,
-        };
-        let source = source.name().to_owned();
-        (health != SourceHealth::Healthy).then_some(Ailing {
-            source,
-            namespace: part.namespace,
-            health,
-            holds_back,
-        })
-    });
-    ailing.collect()
 }

@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     client::{self, Clients, measuring},
-    controller::{Ailing, Controller, OperatorParts, Places, RunningController},
+    controller::{Controller, OperatorParts, Places, RunningController},
     environment::Environment,
     event_source::{Discovery, HeldBack},
     observe::{Observers, SourceHealth},
@@ -339,26 +339,11 @@ impl Running {
     }
 
     pub(super) fn undecodable_objects(&self) -> Vec<UndecodableObject> {
-        let all = self.controllers.iter().flat_map(|controller| {
-            let name = controller.name().to_owned();
-            controller.undecodable().into_iter().map(move |(source, object, reason)| UndecodableObject {
-                controller: name.clone(),
-                source,
-                object,
-                reason,
-            })
-        });
-        all.collect()
+        self.controllers.iter().flat_map(|controller| controller.undecodable()).collect()
     }
 
     pub(super) fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
-        let unhealthy = self.controllers.iter().flat_map(|controller| {
-            let name = controller.name().to_owned();
-            controller.unhealthy().into_iter().map(move |ailing| {
-                let Ailing { source, namespace, health, holds_back } = ailing;
-                UnhealthySource { controller: name.clone(), source, namespace, holds_back, health }
-            })
-        });
+        let unhealthy = self.controllers.iter().flat_map(|controller| controller.unhealthy());
         // It belongs to none of them, and serves each controller that has asked.
         let discovery = self.discovery.trouble().into_iter().flat_map(|(source, health, controllers)| {
             controllers.into_iter().map(move |controller| UnhealthySource {

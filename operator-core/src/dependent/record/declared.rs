@@ -157,7 +157,7 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
         let memory = Arc::new(Memory::default());
         let unsound = self.unsound();
         // A declaration without a place for ids is refused before anything starts.
-        let ids = self.ids.clone().unwrap_or_else(|| Ids::Status(Arc::from("")));
+        let ids = self.ids.unwrap_or_else(|| Ids::Status(Arc::from("")));
         let external = Arc::new(self.external);
         let system = self.system.unwrap_or_else(|| System::new(Arc::clone(&name)));
         let (looks, polling) = self.look.declared::<E, P>(&name, &external, &memory, &system);

@@ -31,7 +31,6 @@ mod object;
 mod one;
 mod shape;
 mod source;
-mod start;
 mod step;
 mod wants;
 

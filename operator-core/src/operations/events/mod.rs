@@ -220,14 +220,9 @@ impl Recorder {
                 }
                 Some(known) => (Verb::MergePatch, note.again(known, now), EventOutcome::Repeated),
             };
-            let write = WriteRequest {
-                verb,
-                kind: &self.kind,
-                key: &place,
-                subresource: None,
-                body: body::bytes(&content),
-                base: known.as_ref().and_then(|known| ResourceVersion::parse(known.version())),
-            };
+            let base = known.as_ref().and_then(|known| ResourceVersion::parse(known.version()));
+            let write = WriteRequest::of(verb, &self.kind, &place, body::bytes(&content));
+            let write = WriteRequest { base, ..write };
             match self.writer.send(&note.about.key, &write).await {
                 Ok(_) => return Ok(outcome),
                 // Somebody was faster, or its time was over.
