@@ -48,6 +48,14 @@ pub(in crate::workflow) struct Declared {
     pub(in crate::workflow) nodes: Vec<AnyNode>,
     /// How the nodes end when their primary is deleted, in the same order.
     pub(in crate::workflow) endings: Vec<Ending>,
+    pub(in crate::workflow) settings: Settings,
+    /// The fields of the primary's status in which nodes keep ids.
+    pub(in crate::workflow) own_fields: Vec<Arc<str>>,
+}
+
+/// The settings that concern no present node.
+#[derive(Default)]
+pub(in crate::workflow) struct Settings {
     /// Former nodes, of kinds that no other node writes.
     pub(in crate::workflow) retired: Vec<AnyDependent>,
     /// Former nodes whose records were in other systems.
@@ -56,8 +64,6 @@ pub(in crate::workflow) struct Declared {
     pub(in crate::workflow) prunes_data: bool,
     pub(in crate::workflow) explicit: bool,
     pub(in crate::workflow) keeps_errors: bool,
-    /// The fields of the primary's status in which nodes keep ids.
-    pub(in crate::workflow) own_fields: Vec<Arc<str>>,
 }
 
 impl<P: KubeObject> Workflow<P> {
@@ -175,14 +181,14 @@ impl AnyWorkflow {
                 if node.activations.is_empty() { &mut sources.always } else { &mut sources.conditional };
             needed.extend(node.dependent.event_sources());
         }
-        sources.conditional.extend(self.0.retired.iter().flat_map(AnyDependent::event_sources));
-        sources.always.extend(self.0.retired_records.iter().flat_map(AnyDependent::event_sources));
+        sources.conditional.extend(self.0.settings.retired.iter().flat_map(AnyDependent::event_sources));
+        sources.always.extend(self.0.settings.retired_records.iter().flat_map(AnyDependent::event_sources));
         sources
     }
 
     /// The former nodes whose records were in other systems.
     pub(crate) fn retired_records(&self) -> impl Iterator<Item = (&str, &Arc<Declaration>)> {
-        self.0.retired_records.iter().map(|node| (node.name(), node.declaration()))
+        self.0.settings.retired_records.iter().map(|node| (node.name(), node.declaration()))
     }
 
     /// The data that its functions take, and the node of each.
@@ -190,11 +196,6 @@ impl AnyWorkflow {
         self.node_names()
             .zip(&self.0.nodes)
             .flat_map(|(name, node)| node.data.iter().map(move |data| (name, *data)))
-    }
-
-    /// Whether only the reconciler runs it.
-    pub(crate) fn is_explicit(&self) -> bool {
-        self.0.explicit
     }
 
     /// A description of the workflow that needs no run.
@@ -208,8 +209,8 @@ impl AnyWorkflow {
     /// those of a former node, are deleted by nothing else.
     pub(crate) fn access(&self) -> Vec<Access> {
         let asks = self.0.nodes.iter().flat_map(|node| node.asks.iter().cloned());
-        let retired = self.0.retired.iter().chain(&self.0.retired_records);
-        let asks = asks.chain(pruning::asks(&self.0.retired));
+        let retired = self.0.settings.retired.iter().chain(&self.0.settings.retired_records);
+        let asks = asks.chain(pruning::asks(&self.0.settings.retired));
         let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(retired);
         asks.chain(dependents.flat_map(AnyDependent::access)).collect()
     }
@@ -264,11 +265,7 @@ pub struct WorkflowBuilder<P: KubeObject> {
 #[derive(Default)]
 pub(crate) struct AnyBuilder {
     pub(in crate::workflow) nodes: Vec<AnyNode>,
-    retired: Vec<AnyDependent>,
-    retired_records: Vec<AnyDependent>,
-    prunes_data: bool,
-    explicit: bool,
-    keeps_errors: bool,
+    settings: Settings,
 }
 
 impl<P: KubeObject> WorkflowBuilder<P> {
@@ -303,7 +300,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
 
     /// The same for a type that is known only at run time.
     pub fn retired_of_type<K: KubeObject>(mut self, node: &str, dynamic: K::DynamicType) -> Self {
-        self.any.retired.push(dependent::retired::<K>(node, &dynamic));
+        self.any.settings.retired.push(dependent::retired::<K>(node, &dynamic));
         self
     }
 
@@ -312,28 +309,28 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// wait for a person. Without this declaration, a primary with such ids or notes stays when it is deleted, and its run
     /// fails. For ids that were kept in a Secret, keep the node, and let its `want` return nothing.
     pub fn retired_records(mut self, node: &str, external: impl External<P>) -> Self {
-        self.any.retired_records.push(Records::<_, P>::former(external).declared(node.into()));
+        self.any.settings.retired_records.push(Records::<_, P>::former(external).declared(node.into()));
         self
     }
 
     /// Removes the leftovers of nodes that this version doesn't declare even if data is lost with them: by default
     /// their PersistentVolumeClaims, Namespaces and definitions are kept, with a warning.
     pub fn prune_data(mut self) -> Self {
-        self.any.prunes_data = true;
+        self.any.settings.prunes_data = true;
         self
     }
 
     /// The workflow runs only when the reconciler calls [`Context::run`]; otherwise a managed workflow runs
     /// before `reconcile`. JOSDK's `explicitInvocation`.
     pub fn explicit_invocation(mut self) -> Self {
-        self.any.explicit = true;
+        self.any.settings.explicit = true;
         self
     }
 
     /// Errors of nodes stay in the result for the reconciler to inspect; otherwise they fail the run. JOSDK's
     /// `handleExceptionsInReconciler`.
     pub fn handle_errors_in_reconciler(mut self) -> Self {
-        self.any.keeps_errors = true;
+        self.any.settings.keeps_errors = true;
         self
     }
 
@@ -366,7 +363,7 @@ impl AnyBuilder {
     /// The checked declaration.
     pub(crate) fn build(self) -> Result<AnyWorkflow, BuildError> {
         static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
-        let Self { mut nodes, retired, retired_records, prunes_data, explicit, keeps_errors } = self;
+        let Self { mut nodes, settings } = self;
         let Resolved { graph, names } = super::resolve(&nodes)?;
         for node in &mut nodes {
             if !node.activations.is_empty() {
@@ -381,19 +378,7 @@ impl AnyBuilder {
         });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
         let own_fields = nodes.iter().filter_map(|node| node.dependent.declaration().keeps.clone()).collect();
-        let declared = Declared {
-            id,
-            graph,
-            names,
-            nodes,
-            endings,
-            retired,
-            retired_records,
-            prunes_data,
-            explicit,
-            keeps_errors,
-            own_fields,
-        };
+        let declared = Declared { id, graph, names, nodes, endings, settings, own_fields };
         Ok(AnyWorkflow(Arc::new(declared)))
     }
 }

@@ -82,7 +82,7 @@ pub(super) async fn run(
         pruning::prune(workflow, primary, context, &mut result).await;
     }
     // A reconciler that handles errors itself decides about them, but not about deletions in progress.
-    let is_done = match workflow.keeps_errors {
+    let is_done = match workflow.settings.keeps_errors {
         true => result.deleting().next().is_none(),
         false => result.all_deleted(),
     };
@@ -347,11 +347,11 @@ impl ManagedWorkflow for AnyWorkflow {
     }
 
     fn is_explicit(&self) -> bool {
-        self.0.explicit
+        self.0.settings.explicit
     }
 
     fn keeps_errors(&self) -> bool {
-        self.0.keeps_errors
+        self.0.settings.keeps_errors
     }
 
     fn len(&self) -> usize {
