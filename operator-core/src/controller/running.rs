@@ -33,9 +33,8 @@ use crate::{
     },
     observe::{Observation, Observers, SourceHealth},
     operations::Recorder,
-    operator::{UndecodableObject, UnhealthySource},
     processor::{Input, Processor, Snapshot},
-    resource::ResourceType,
+    resource::{ObjectKey, ResourceType},
 };
 
 /// Sources have at least this time to be synced before a warning, or before a start fails, whatever was configured.
@@ -191,11 +190,12 @@ impl RunningController {
         join_all(self.parts.sources.iter().map(|source| source.synced())).await;
     }
 
-    /// The parts of event sources that run and are not healthy, or have not seen everything.
-    pub(crate) fn unhealthy(&self) -> Vec<UnhealthySource> {
+    /// The parts of event sources that run and are not healthy, or have not seen everything: the source's name, the
+    /// part, and the primaries whose first runs wait for it.
+    pub(crate) fn unhealthy(&self) -> Vec<(String, SourcePart, HeldBack)> {
         let always = self.parts.sources.iter().enumerate().flat_map(|(position, source)| {
             let given_up = || !self.parts.as_a_whole && source.not_waited_for().now_or_never().is_some();
-            self.ailing(source, |part| match part {
+            ailing(source, |part| match part {
                 (_, true) => HeldBack::Nobody,
                 _ if given_up() => HeldBack::Nobody,
                 (namespace, false) => self.divisions.lock().held_back_by(position, namespace),
@@ -203,48 +203,17 @@ impl RunningController {
         });
         // No primary's first run waits for these: a node does.
         let conditional = self.parts.conditional.running();
-        let conditional = conditional.iter().flat_map(|source| self.ailing(source, |_| HeldBack::Nobody));
+        let conditional = conditional.iter().flat_map(|source| ailing(source, |_| HeldBack::Nobody));
         always.chain(conditional).collect()
     }
 
-    /// The parts of a source that don't work; `holds_back` is called with the namespace of a part, and whether it is
-    /// synced.
-    fn ailing(
-        &self,
-        source: &Arc<dyn EventSource>,
-        holds_back: impl Fn((Option<&str>, bool)) -> HeldBack,
-    ) -> Vec<UnhealthySource> {
-        let parts = source.parts().into_iter();
-        let ailing = parts.filter_map(|part| {
-            let holds_back = holds_back((part.namespace.as_deref(), part.synced));
-            let health = match part.health {
-                SourceHealth::Healthy if holds_back != HeldBack::Nobody => SourceHealth::Syncing,
-                health => health,
-            };
-            (health != SourceHealth::Healthy).then(|| UnhealthySource {
-                controller: self.name().to_owned(),
-                source: source.name().to_owned(),
-                namespace: part.namespace,
-                holds_back,
-                health,
-            })
-        });
-        ailing.collect()
-    }
-
-    /// The objects that can't be decoded.
-    pub(crate) fn undecodable(&self) -> Vec<UndecodableObject> {
+    /// The objects that can't be decoded, by source, each with the field that isn't as expected.
+    pub(crate) fn undecodable(&self) -> Vec<(String, ObjectKey, String)> {
         let conditional = self.parts.conditional.running();
         let all = self.parts.sources.iter().chain(&conditional);
         let of = |source: &Arc<dyn EventSource>| {
-            let (controller, source, found) =
-                (self.name().to_owned(), source.name().to_owned(), source.undecodable());
-            found.into_iter().map(move |(object, reason)| UndecodableObject {
-                controller: controller.clone(),
-                source: source.clone(),
-                object,
-                reason,
-            })
+            let (name, found) = (source.name().to_owned(), source.undecodable());
+            found.into_iter().map(move |(key, error)| (name.clone(), key, error))
         };
         all.flat_map(of).collect()
     }
@@ -431,4 +400,21 @@ impl fmt::Debug for dyn EventSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// The parts of a source that don't work; `holds_back` is called with the namespace of a part, and whether it is
+/// synced.
+fn ailing(
+    source: &Arc<dyn EventSource>,
+    holds_back: impl Fn((Option<&str>, bool)) -> HeldBack,
+) -> Vec<(String, SourcePart, HeldBack)> {
+    let parts = source.parts().into_iter();
+    let ailing = parts.filter_map(|mut part| {
+        let holds_back = holds_back((part.namespace.as_deref(), part.synced));
+        if part.health == SourceHealth::Healthy && holds_back != HeldBack::Nobody {
+            part.health = SourceHealth::Syncing;
+        }
+        (part.health != SourceHealth::Healthy).then(|| (source.name().to_owned(), part, holds_back))
+    });
+    ailing.collect()
 }

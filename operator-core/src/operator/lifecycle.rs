@@ -15,7 +15,7 @@ use crate::{
     client::{self, Clients, measuring},
     controller::{Controller, OperatorParts, Places, RunningController},
     environment::Environment,
-    event_source::{Discovery, HeldBack},
+    event_source::{Discovery, HeldBack, SourcePart},
     observe::{Observers, SourceHealth},
     reconciler::WorkflowSurroundings,
     resource::{MarkNames, ObjectKey},
@@ -339,11 +339,26 @@ impl Running {
     }
 
     pub(super) fn undecodable_objects(&self) -> Vec<UndecodableObject> {
-        self.controllers.iter().flat_map(|controller| controller.undecodable()).collect()
+        let all = self.controllers.iter().flat_map(|controller| {
+            let name = controller.name().to_owned();
+            controller.undecodable().into_iter().map(move |(source, object, reason)| UndecodableObject {
+                controller: name.clone(),
+                source,
+                object,
+                reason,
+            })
+        });
+        all.collect()
     }
 
     pub(super) fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
-        let unhealthy = self.controllers.iter().flat_map(|controller| controller.unhealthy());
+        let unhealthy = self.controllers.iter().flat_map(|controller| {
+            let name = controller.name().to_owned();
+            controller.unhealthy().into_iter().map(move |(source, part, holds_back)| {
+                let SourcePart { namespace, health, .. } = part;
+                UnhealthySource { controller: name.clone(), source, namespace, holds_back, health }
+            })
+        });
         // It belongs to none of them, and serves each controller that has asked.
         let discovery = self.discovery.trouble().into_iter().flat_map(|(source, health, controllers)| {
             controllers.into_iter().map(move |controller| UnhealthySource {

@@ -48,14 +48,14 @@ pub(in crate::workflow) struct Declared {
     pub(in crate::workflow) nodes: Vec<AnyNode>,
     /// How the nodes end when their primary is deleted, in the same order.
     pub(in crate::workflow) endings: Vec<Ending>,
-    pub(in crate::workflow) settings: Settings,
+    pub(in crate::workflow) settings: WorkflowSettings,
     /// The fields of the primary's status in which nodes keep ids.
     pub(in crate::workflow) own_fields: Vec<Arc<str>>,
 }
 
 /// The settings that concern no present node.
 #[derive(Default)]
-pub(in crate::workflow) struct Settings {
+pub(in crate::workflow) struct WorkflowSettings {
     /// Former nodes, of kinds that no other node writes.
     pub(in crate::workflow) retired: Vec<AnyDependent>,
     /// Former nodes whose records were in other systems.
@@ -265,7 +265,7 @@ pub struct WorkflowBuilder<P: KubeObject> {
 #[derive(Default)]
 pub(crate) struct AnyBuilder {
     pub(in crate::workflow) nodes: Vec<AnyNode>,
-    settings: Settings,
+    settings: WorkflowSettings,
 }
 
 impl<P: KubeObject> WorkflowBuilder<P> {
