@@ -65,6 +65,25 @@
 //! - [`prelude`]: the names that most operators use.
 //! - `testing` and `cli`, with the features of these names.
 
+/// Implements `Debug` for a type with parts that have none, or aren't to be shown: by its name, with the given fields.
+macro_rules! debug_of {
+    ($type:ty $([$($generics:tt)*])?: $name:literal) => {
+        impl $(<$($generics)*>)? std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str($name)
+            }
+        }
+    };
+    ($type:ty $([$($generics:tt)*])?: $name:literal, |$it:ident| $($field:tt: $value:expr),+) => {
+        impl $(<$($generics)*>)? std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $it = self;
+                f.debug_struct($name)$(.field(stringify!($field), &$value))+.finish_non_exhaustive()
+            }
+        }
+    };
+}
+
 mod error;
 #[cfg(test)]
 mod properties;

@@ -5,7 +5,6 @@ pub(super) mod making;
 
 use std::{
     collections::BTreeMap,
-    fmt,
     future::Future,
     pin::pin,
     sync::{
@@ -466,11 +465,4 @@ impl Informer {
     }
 }
 
-impl fmt::Debug for Informer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Informer")
-            .field("settings", &self.0.settings)
-            .field("engine", &self.0.engine)
-            .finish()
-    }
-}
+debug_of!(Informer: "Informer", |it| settings: it.0.settings, engine: it.0.engine);

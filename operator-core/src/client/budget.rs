@@ -1,19 +1,12 @@
 //! A limit on how many requests an operator makes.
 
-use std::{
-    num::NonZeroU32,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
-use futures::{FutureExt, TryFutureExt, future::BoxFuture};
 use http::Request;
 use kube::client::Body;
 use tokio::sync::Mutex;
-use tower::{BoxError, Layer, Service, ServiceExt};
 
-use super::{Error, deadline::is_endless};
+use super::{Error, Inner, Transport, deadline::is_endless, hook};
 use crate::environment::{Clock, Quota, QuotaState};
 
 /// The number of requests that an operator may make: a number per second, and a burst of them after a quiet time.
@@ -36,23 +29,18 @@ impl RequestBudget {
     }
 }
 
-/// Makes the requests of all services that it is applied to share one budget.
-#[derive(Clone, Debug)]
-pub(super) struct BudgetLayer(Arc<Turns>);
-
+/// The turns of all requests that share one budget.
 #[derive(Debug)]
-struct Turns {
+pub(super) struct Turns {
     clock: Clock,
     quota: Mutex<QuotaState>,
 }
 
-impl BudgetLayer {
-    pub(super) fn new(budget: RequestBudget, clock: Clock) -> Self {
-        Self(Arc::new(Turns { clock, quota: Mutex::new(budget.0.start(clock.now())) }))
-    }
-}
-
 impl Turns {
+    pub(super) fn new(budget: RequestBudget, clock: Clock) -> Arc<Self> {
+        Arc::new(Self { clock, quota: Mutex::new(budget.0.start(clock.now())) })
+    }
+
     /// Waits for a place in the budget. A caller that stops waiting takes none.
     async fn next(&self) {
         // The lock is fair, and it is kept while its holder waits: that makes the queue.
@@ -61,45 +49,20 @@ impl Turns {
             self.clock.sleep_until(Some(self.clock.now() + wait)).await;
         }
     }
-}
 
-impl<S> Layer<S> for BudgetLayer {
-    type Service = Budgeted<S>;
-
-    fn layer(&self, inner: S) -> Self::Service {
-        Budgeted { inner, turns: Arc::clone(&self.0) }
-    }
-}
-
-/// A service whose requests keep to a budget.
-#[derive(Clone, Debug)]
-pub(super) struct Budgeted<S> {
-    inner: S,
-    turns: Arc<Turns>,
-}
-
-impl<S> Service<Request<Body>> for Budgeted<S>
-where
-    S: Service<Request<Body>, Error: Into<BoxError>, Future: Send> + Clone + Send + 'static,
-{
-    type Response = S::Response;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<S::Response, BoxError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        // The inner service is asked when a request has its turn: a request that waits must not hold a place that a
-        // watch could have.
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (inner, turns) = (self.inner.clone(), Arc::clone(&self.turns));
-        async move {
-            if !is_endless(&request) {
-                turns.next().await;
+    /// `transport`, which is asked when a request has its turn: a request that waits must not hold a place that a watch
+    /// could have.
+    pub(super) fn before(self: &Arc<Self>, transport: Transport) -> Transport {
+        let turns = Arc::clone(self);
+        let in_turn = move |request: Request<Body>, inner: Inner| {
+            let turns = Arc::clone(&turns);
+            async move {
+                if !is_endless(&request) {
+                    turns.next().await;
+                }
+                inner.send(request).await
             }
-            inner.oneshot(request).err_into().await
-        }
-        .boxed()
+        };
+        hook::layer(transport, Arc::new(in_turn))
     }
 }

@@ -1,17 +1,13 @@
 //! A deadline for every request that is expected to end: for its whole answer, or for the silence between its parts.
 
-use std::{
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
+use futures::{StreamExt, stream};
 use http::{Request, Response, header};
 use http_body_util::{BodyExt, BodyStream, StreamBody};
 use kube::client::Body;
-use tower::{BoxError, Layer, Service};
 
-use super::ResponseBody;
+use super::{Inner, ResponseBody, Transport, hook};
 
 /// The request was not answered in time. Whether the server has carried it out is unknown.
 #[derive(Debug, thiserror::Error)]
@@ -27,35 +23,6 @@ pub(crate) struct SilenceElapsed(Duration);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LongAnswer;
 
-/// Adds the deadlines to a service.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DeadlineLayer {
-    deadline: Duration,
-    silence: Duration,
-}
-
-impl DeadlineLayer {
-    /// `deadline` is for complete answers, `silence` for requests that are marked as a [`LongAnswer`].
-    pub(super) fn new(deadline: Duration, silence: Duration) -> Self {
-        Self { deadline, silence }
-    }
-}
-
-impl<S> Layer<S> for DeadlineLayer {
-    type Service = Deadline<S>;
-
-    fn layer(&self, inner: S) -> Self::Service {
-        Deadline { inner, deadlines: *self }
-    }
-}
-
-/// A service whose answers arrive completely within the deadline, or not at all; long ones part by part.
-#[derive(Clone, Debug)]
-pub(super) struct Deadline<S> {
-    inner: S,
-    deadlines: DeadlineLayer,
-}
-
 /// Watches, followed logs and upgraded connections have no end.
 pub(super) fn is_endless(request: &Request<Body>) -> bool {
     let query = request.uri().query().unwrap_or_default();
@@ -63,49 +30,31 @@ pub(super) fn is_endless(request: &Request<Body>) -> bool {
     query.split('&').any(endless) || request.headers().contains_key(header::UPGRADE)
 }
 
-impl<S> Service<Request<Body>> for Deadline<S>
-where
-    S: Service<Request<Body>, Response = Response<ResponseBody>>,
-    S::Future: Send + 'static,
-    S::Error: Into<BoxError>,
-{
-    type Response = Response<ResponseBody>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.inner.poll_ready(cx).map_err(Into::into)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (endless, long) = (is_endless(&request), request.extensions().get::<LongAnswer>().is_some());
-        let answer = self.inner.call(request).map(|answer| answer.map_err(Into::into));
-        if endless {
-            return answer.boxed();
+/// `transport` with a deadline for its answers: `deadline` for complete ones, `silence` for requests that are marked as a
+/// [`LongAnswer`].
+pub(super) fn within(transport: Transport, deadline: Duration, silence: Duration) -> Transport {
+    let timed = move |request: Request<Body>, inner: Inner| async move {
+        if is_endless(&request) {
+            return inner.send(request).await;
         }
-        let DeadlineLayer { deadline, silence } = self.deadlines;
-        if long {
-            return async move {
-                let answer = tokio::time::timeout(silence, answer).await;
-                Ok(answer.map_err(|_| SilenceElapsed(silence))??.map(|body| without_silence(body, silence)))
-            }
-            .boxed();
+        if request.extensions().get::<LongAnswer>().is_some() {
+            let answer = tokio::time::timeout(silence, inner.send(request)).await;
+            let answer = answer.map_err(|_| SilenceElapsed(silence))??;
+            return Ok(answer.map(|body| without_silence(body, silence)));
         }
-        async move {
-            let complete = async move {
-                // The body is read here, because a connection that stalls in the middle of it is as silent as one that
-                // never answers. The client would collect it anyway.
-                let (head, body) = answer.await?.into_parts();
-                let body = body.collect().await?;
-                Ok(Response::from_parts(head, BodyExt::map_err(body, |never| match never {}).boxed_unsync()))
-            };
-            match tokio::time::timeout(deadline, complete).await {
-                Ok(answer) => answer,
-                Err(_) => Err(DeadlineElapsed(deadline).into()),
-            }
+        let complete = async move {
+            // The body is read here, because a connection that stalls in the middle of it is as silent as one that
+            // never answers. The client would collect it anyway.
+            let (head, body) = inner.send(request).await?.into_parts();
+            let body = body.collect().await?;
+            Ok(Response::from_parts(head, BodyExt::map_err(body, |never| match never {}).boxed_unsync()))
+        };
+        match tokio::time::timeout(deadline, complete).await {
+            Ok(answer) => answer,
+            Err(_) => Err(DeadlineElapsed(deadline).into()),
         }
-        .boxed()
-    }
+    };
+    hook::layer(transport, Arc::new(timed))
 }
 
 /// A body that fails when no part of it arrives for this long.
@@ -124,7 +73,7 @@ fn without_silence(body: ResponseBody, silence: Duration) -> ResponseBody {
 mod tests {
     use bytes::Bytes;
     use http_body_util::Full;
-    use tower::{ServiceExt, service_fn};
+    use tower::{BoxError, ServiceExt, service_fn, util::BoxService};
 
     use super::*;
 
@@ -137,8 +86,13 @@ mod tests {
         StreamBody::new(stream::iter([first]).chain(stream::pending())).boxed_unsync()
     }
 
-    fn layer() -> DeadlineLayer {
-        DeadlineLayer::new(Duration::from_secs(30), Duration::from_secs(60))
+    /// A service that answers so, with the deadlines.
+    fn timed<A>(answer: impl FnMut(Request<Body>) -> A + Send + 'static) -> Transport
+    where
+        A: Future<Output = Result<Response<ResponseBody>, BoxError>> + Send + 'static,
+    {
+        let service = BoxService::new(service_fn(answer));
+        within(service, Duration::from_secs(30), Duration::from_secs(60))
     }
 
     /// A part of the body every 40 seconds, this many in all.
@@ -159,32 +113,31 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_long_answer_ends_by_silence_alone() {
         let before = tokio::time::Instant::now();
-        let service = layer().layer(service_fn(async |_| {
+        let service = timed(async |_| {
             tokio::time::sleep(Duration::from_secs(50)).await;
-            Ok::<_, BoxError>(Response::new(slow(10)))
-        }));
+            Ok(Response::new(slow(10)))
+        });
         let answer = service.oneshot(long("/api/v1/pods")).await.expect("an answer");
         assert_eq!(answer.into_body().collect().await.expect("a body").to_bytes().len(), 10);
         assert_eq!(before.elapsed(), Duration::from_secs(450));
 
-        let service = layer().layer(service_fn(async |_| Ok::<_, BoxError>(Response::new(stalled()))));
+        let service = timed(async |_| Ok(Response::new(stalled())));
         let before = tokio::time::Instant::now();
         let answer = service.oneshot(long("/api/v1/pods")).await.expect("its beginning");
         let error = answer.into_body().collect().await.expect_err("nothing more comes");
         assert!(error.is::<SilenceElapsed>(), "{error}");
         assert_eq!(before.elapsed(), Duration::from_secs(60));
 
-        let never =
-            service_fn(async |_| std::future::pending::<Result<Response<ResponseBody>, BoxError>>().await);
+        let never = timed(async |_| std::future::pending().await);
         let before = tokio::time::Instant::now();
-        let error = layer().layer(never).oneshot(long("/api/v1/pods")).await.expect_err("no answer comes");
+        let error = never.oneshot(long("/api/v1/pods")).await.expect_err("no answer comes");
         assert!(error.is::<SilenceElapsed>(), "{error}");
         assert_eq!(before.elapsed(), Duration::from_secs(60));
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_stalls_in_its_body_is_given_up() {
-        let service = layer().layer(service_fn(async |_| Ok::<_, BoxError>(Response::new(stalled()))));
+        let service = timed(async |_| Ok(Response::new(stalled())));
         let before = tokio::time::Instant::now();
         let error = service.oneshot(get("/api/v1/pods")).await.expect_err("the deadline is over");
         assert!(error.is::<DeadlineElapsed>(), "{error}");
@@ -193,10 +146,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_watch_has_no_deadline() {
-        let service = layer().layer(service_fn(async |_| {
+        let service = timed(async |_| {
             tokio::time::sleep(Duration::from_secs(600)).await;
-            Ok::<_, BoxError>(Response::new(stalled()))
-        }));
+            Ok(Response::new(stalled()))
+        });
         assert!(service.oneshot(get("/api/v1/pods?watch=true&timeoutSeconds=90")).await.is_ok());
     }
 
@@ -204,8 +157,7 @@ mod tests {
     async fn a_complete_answer_passes() {
         let body =
             || BodyExt::map_err(Full::new(Bytes::from_static(b"{}")), |never| match never {}).boxed_unsync();
-        let service =
-            layer().layer(service_fn(move |_| async move { Ok::<_, BoxError>(Response::new(body())) }));
+        let service = timed(move |_| async move { Ok(Response::new(body())) });
         let answer = service.oneshot(get("/api/v1/pods")).await.expect("an answer");
         assert_eq!(answer.into_body().collect().await.expect("a body").to_bytes(), "{}");
     }

@@ -44,11 +44,7 @@ impl Inner {
     }
 }
 
-impl std::fmt::Debug for Inner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Inner")
-    }
-}
+debug_of!(Inner: "Inner");
 
 impl TransportHook {
     /// A hook that does something around each request: `around` gets the request and the transport below, and returns

@@ -40,7 +40,7 @@ mod term;
 mod tests;
 pub(crate) mod verb;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -52,19 +52,17 @@ use kube::{
 };
 use tower::{
     BoxError, Layer, ServiceExt,
-    buffer::BufferLayer,
     layer::layer_fn,
-    retry::RetryLayer,
-    util::{BoxService, MapRequestLayer, option_layer},
+    util::{BoxService, MapRequestLayer},
 };
 
 use crate::environment::{Clock, Environment};
 
 pub(crate) use answer::{exchange, is_end_of, is_not_served};
-use budget::BudgetLayer;
 pub use budget::RequestBudget;
-use deadline::DeadlineLayer;
+use budget::Turns;
 pub(crate) use deadline::LongAnswer;
+use deadline::within;
 pub use error::Error;
 pub(crate) use fence::Closed;
 use fence::Fence;
@@ -75,7 +73,7 @@ use kubeconfig::authorizing;
 pub use kubeconfig::from_kubeconfig;
 pub(crate) use kubeconfig::{infer, names_namespace};
 pub(crate) use measure::measuring;
-use retry::RetryReads;
+use retry::repeating;
 pub(crate) use retry::retry_after;
 pub(crate) use term::Term;
 #[cfg(feature = "testing")]
@@ -126,11 +124,7 @@ impl TransportHook {
     }
 }
 
-impl fmt::Debug for TransportHook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TransportHook")
-    }
-}
+debug_of!(TransportHook: "TransportHook");
 
 /// The clients of one operator.
 #[derive(Clone)]
@@ -140,18 +134,12 @@ pub struct Clients {
     /// For writes, lists and watches: each request is sent once, and the caller decides what to do next.
     pub direct: Client,
     fence: Fence,
-    budget: Option<BudgetLayer>,
+    turns: Option<Arc<Turns>>,
     /// The last hook for other clusters.
     pub(crate) measures: Option<TransportHook>,
 }
 
-impl fmt::Debug for Clients {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Clients")
-            .field("default_namespace", &self.reads.default_namespace())
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(Clients: "Clients", |it| default_namespace: it.reads.default_namespace());
 
 impl Clients {
     /// Builds the clients for `config`. The innermost of `hooks` is the first. The `environment` provides the time by
@@ -177,25 +165,18 @@ impl Clients {
         term: Option<Term>,
     ) -> Result<Self, Error> {
         let clock = environment.clock();
-        let (deadline, fence) = (deadline(), Fence::new(term, *clock));
-        let budget = budget.map(|budget| BudgetLayer::new(budget, *clock));
-        // A retry and a budget call their service later, and a boxed one can't be cloned for that: hence the buffer.
-        let buffer = BufferLayer::new(REQUESTS_IN_FLIGHT);
-        let direct = once(transport(config, hooks, &fence)?, budget.as_ref());
+        let fence = Fence::new(term, *clock);
+        let turns = budget.map(|budget| Turns::new(budget, *clock));
+        let timed = || Ok::<_, Error>(once(transport(config, hooks, &fence)?, turns.as_ref()));
         // The deadline of each attempt begins with its turn: waiting for the turn says nothing about the server.
-        let reads = transport(config, hooks, &fence)?
-            .with_layer(&deadline)
-            .with_layer(&buffer)
-            .with_layer(&option_layer(budget.clone()))
-            .with_layer(&RetryLayer::new(RetryReads::new(environment.jitter())))
-            .build();
-        Ok(Self { reads, direct, fence, budget, measures: None })
+        let reads = timed()?.with_layer(&layer_fn(|timed| repeating(timed, environment.jitter()))).build();
+        Ok(Self { reads, direct: timed()?.build(), fence, turns, measures: None })
     }
 
     /// A client for lists and watches in another cluster, which stops with these and shares their budget.
     pub(crate) fn elsewhere(&self, config: &Config, hooks: &[TransportHook]) -> Result<Client, Error> {
         let hooks: Vec<_> = hooks.iter().chain(&self.measures).cloned().collect();
-        Ok(once(transport(config, &hooks, &self.fence)?, self.budget.as_ref()))
+        Ok(once(transport(config, &hooks, &self.fence)?, self.turns.as_ref()).build())
     }
 
     /// Stops sending. Requests that were sent before may still be answered.
@@ -209,17 +190,15 @@ impl Clients {
     }
 }
 
-/// A client that sends each request once.
-fn once(transport: ClientBuilder<Transport>, budget: Option<&BudgetLayer>) -> Client {
-    let client = transport.with_layer(&deadline());
-    match budget {
-        Some(budget) => client.with_layer(&BufferLayer::new(REQUESTS_IN_FLIGHT)).with_layer(budget).build(),
-        None => client.build(),
-    }
-}
-
-fn deadline() -> DeadlineLayer {
-    DeadlineLayer::new(REQUEST_DEADLINE, LIST_SILENCE)
+/// A transport that sends each request once, in its turn and with its deadline.
+fn once(transport: ClientBuilder<Transport>, turns: Option<&Arc<Turns>>) -> ClientBuilder<Transport> {
+    transport.with_layer(&layer_fn(|transport| {
+        let timed = within(transport, REQUEST_DEADLINE, LIST_SILENCE);
+        match turns {
+            Some(turns) => turns.before(timed),
+            None => timed,
+        }
+    }))
 }
 
 /// Marks the requests about the lease, for code that observes what an operator does for its primaries.
@@ -249,14 +228,7 @@ impl LeaseClient {
     }
 }
 
-impl fmt::Debug for LeaseClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LeaseClient")
-    }
-}
-
-/// The number of requests in a buffer before the transport takes them.
-const REQUESTS_IN_FLIGHT: usize = 1024;
+debug_of!(LeaseClient: "LeaseClient");
 
 fn transport(
     config: &Config,

@@ -1,13 +1,12 @@
 //! Which reads are repeated, and when.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, Request, Response, StatusCode, header::RETRY_AFTER};
 use kube::client::Body;
-use tokio::time::{Instant, Sleep, sleep};
-use tower::{BoxError, retry::Policy};
+use tokio::time::{Instant, sleep};
 
-use super::ResponseBody;
+use super::{Inner, ResponseBody, Transport, hook};
 use crate::environment::Jitter;
 
 /// The pause before the first repetition, at least. Each further one is twice as long.
@@ -23,18 +22,17 @@ const LONGEST: Duration = Duration::from_secs(60);
 ///
 /// kube's policy does the same, but its pauses come from its own random state and are the same for each request: a
 /// simulation's seed doesn't repeat them, and requests that are refused together are repeated together.
-#[derive(Clone, Debug)]
-pub(super) struct RetryReads {
+#[derive(Debug)]
+struct RetryReads {
     jitter: Jitter,
     repeated: u32,
-    began: Option<Instant>,
-    /// The time since then, when the last attempt ended or was to begin.
+    /// The time since the beginning, when the last attempt ended or was to begin.
     passed: Duration,
 }
 
 impl RetryReads {
-    pub(super) fn new(jitter: &Jitter) -> Self {
-        Self { jitter: jitter.clone(), repeated: 0, began: None, passed: Duration::ZERO }
+    fn new(jitter: &Jitter) -> Self {
+        Self { jitter: jitter.clone(), repeated: 0, passed: Duration::ZERO }
     }
 
     /// How long to wait before the request is repeated; `None` if it isn't.
@@ -60,31 +58,37 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     asked.trim().parse().ok().map(Duration::from_secs)
 }
 
-impl Policy<Request<Body>, Response<ResponseBody>, BoxError> for RetryReads {
-    type Future = Sleep;
-
-    fn retry(
-        &mut self,
-        _: &mut Request<Body>,
-        answer: &mut Result<Response<ResponseBody>, BoxError>,
-    ) -> Option<Sleep> {
-        self.passed = self.passed.max(self.began.map_or(Duration::ZERO, |began| began.elapsed()));
-        answer.as_ref().ok().and_then(|answer| self.pause(answer)).map(sleep)
-    }
-
-    fn clone_request(&mut self, request: &Request<Body>) -> Option<Request<Body>> {
-        if self.repeated == 0 {
-            self.began = Some(Instant::now());
+/// `transport`, whose requests are repeated when its answers demand it.
+pub(super) fn repeating(transport: Transport, jitter: &Jitter) -> Transport {
+    let jitter = jitter.clone();
+    let repeated = move |mut request: Request<Body>, inner: Inner| {
+        let mut reads = RetryReads::new(&jitter);
+        async move {
+            let began = Instant::now();
+            loop {
+                let again = copied(&request);
+                let answer = inner.send(request).await;
+                reads.passed = reads.passed.max(began.elapsed());
+                let pause = answer.as_ref().ok().and_then(|answer| reads.pause(answer));
+                let (Some(pause), Some(again)) = (pause, again) else { return answer };
+                drop(answer);
+                sleep(pause).await;
+                request = again;
+            }
         }
-        // A body that is a stream can be sent only once; reads have none.
-        let mut again = Request::new(request.body().try_clone()?);
-        again.method_mut().clone_from(request.method());
-        again.uri_mut().clone_from(request.uri());
-        *again.version_mut() = request.version();
-        again.headers_mut().clone_from(request.headers());
-        again.extensions_mut().clone_from(request.extensions());
-        Some(again)
-    }
+    };
+    hook::layer(transport, Arc::new(repeated))
+}
+
+/// The request once more. A body that is a stream can be sent only once; reads have none.
+fn copied(request: &Request<Body>) -> Option<Request<Body>> {
+    let mut again = Request::new(request.body().try_clone()?);
+    again.method_mut().clone_from(request.method());
+    again.uri_mut().clone_from(request.uri());
+    *again.version_mut() = request.version();
+    again.headers_mut().clone_from(request.headers());
+    again.extensions_mut().clone_from(request.extensions());
+    Some(again)
 }
 
 #[cfg(test)]
@@ -122,7 +126,7 @@ mod tests {
         let mut request = Request::post("/api?watch=true").body(Body::from(b"text".to_vec())).unwrap();
         request.headers_mut().insert("x-who", "me".parse().unwrap());
         request.extensions_mut().insert(7_u8);
-        let again = RetryReads::new(&Jitter::seeded(1)).clone_request(&request).unwrap();
+        let again = copied(&request).unwrap();
         assert_eq!(
             (again.method(), again.uri(), again.version(), again.headers()),
             (request.method(), request.uri(), request.version(), request.headers())

@@ -1,6 +1,6 @@
 //! The declaration of a controller.
 
-use std::{collections::btree_map::Entry, fmt, sync::Arc, time::Duration};
+use std::{collections::btree_map::Entry, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -425,12 +425,5 @@ impl<R: Reconciler> IntoController for ControllerBuilder<R> {
     }
 }
 
-impl<R: Reconciler> fmt::Debug for ControllerBuilder<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ControllerBuilder")
-            .field("name", &self.draft.name())
-            .field("primary", &self.draft.settings.primaries.resource_type())
-            .field("sources", &self.draft.sources)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(ControllerBuilder<R> [R: Reconciler]: "ControllerBuilder", |it|
+    name: it.draft.name(), primary: it.draft.settings.primaries.resource_type(), sources: it.draft.sources);

@@ -25,6 +25,11 @@ impl<T> Setting<T> {
     pub(crate) fn new(value: T, place: &str) -> Self {
         Self { value, place: place.to_owned() }
     }
+
+    /// Where it is written, if it is.
+    pub(crate) fn place(setting: &Option<Self>) -> Option<&str> {
+        Some(&*setting.as_ref()?.place)
+    }
 }
 
 /// The settings of a controller that came from outside.
@@ -174,7 +179,7 @@ impl Controller {
         if let Some(objects) = page_size {
             self.settings.primaries.settings.page_size = objects.value;
         }
-        let places = [shard_selector.as_ref().map(|it| &*it.place), page_size.as_ref().map(|it| &*it.place)];
+        let places = [Setting::place(shard_selector), Setting::place(page_size)];
         let Some(place) = places.into_iter().flatten().next() else { return };
         // The code's own mistakes have been reported before.
         for Contradiction([what, why, write]) in self.settings.primaries.contradictions() {
@@ -185,10 +190,10 @@ impl Controller {
     fn configure_retry(&mut self, settings: &RetrySettings, wrong: &mut Wrong<'_>) {
         let RetrySettings { max_attempts, initial_interval, multiplier, max_interval } = settings;
         let places = [
-            max_attempts.as_ref().map(|setting| &*setting.place),
-            initial_interval.as_ref().map(|setting| &*setting.place),
-            multiplier.as_ref().map(|setting| &*setting.place),
-            max_interval.as_ref().map(|setting| &*setting.place),
+            Setting::place(max_attempts),
+            Setting::place(initial_interval),
+            Setting::place(multiplier),
+            Setting::place(max_interval),
         ];
         let Some(place) = places.into_iter().flatten().next() else { return };
         let Some(declared) = self.settings.retry else {

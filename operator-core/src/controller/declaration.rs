@@ -1,6 +1,6 @@
 //! A declared controller: the facts that are known before it starts.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
@@ -182,11 +182,4 @@ impl Controller {
     }
 }
 
-impl fmt::Debug for Controller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Controller")
-            .field("name", &self.name())
-            .field("primary", self.resource_type())
-            .finish()
-    }
-}
+debug_of!(Controller: "Controller", |it| name: it.name(), primary: it.resource_type());

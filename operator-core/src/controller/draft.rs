@@ -12,7 +12,7 @@ use super::{
 use crate::{
     dependent::AnyDependent,
     dispatcher::UserCode,
-    reconciler::DataType,
+    reconciler::{DataType, ManagedWorkflow},
     resource::Nodes,
     workflow::{AnyBuilder, AnyWorkflow, Declaring, Stage},
 };
@@ -92,7 +92,7 @@ impl Draft {
                 "`.workflow((…))` with its dependents, or `.reconciler(…)`",
             ));
         }
-        if self.needs_workflow && self.settings.workflow.as_ref().is_some_and(AnyWorkflow::is_explicit) {
+        if self.needs_workflow && self.settings.workflow.as_ref().is_some_and(ManagedWorkflow::is_explicit) {
             self.mistakes.push(Mistake::new(
                 "its workflow is invoked explicitly, but there is no reconciler that could do so",
                 "nothing would ever run",

@@ -1,7 +1,7 @@
 //! The types that can be registered as a controller, and those that a controller accepts as its primary, reconciler,
 //! retry and rate limiter.
 
-use std::{any::Any, fmt, marker::PhantomData, sync::Arc};
+use std::{any::Any, marker::PhantomData, sync::Arc};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
@@ -168,8 +168,4 @@ impl<P: KubeObject> Reconciler for NoReconciler<P> {
     }
 }
 
-impl<P> fmt::Debug for NoReconciler<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("NoReconciler")
-    }
-}
+debug_of!(NoReconciler<P> [P]: "NoReconciler");

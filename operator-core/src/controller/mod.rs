@@ -14,11 +14,11 @@ pub(crate) mod into;
 mod mistake;
 mod names;
 mod permitted;
+#[cfg(test)]
+pub(crate) mod pods_for_tests;
 mod running;
 mod settings;
 mod sources;
-#[cfg(test)]
-pub(crate) mod test_pods;
 mod wire;
 
 pub(crate) use builder::ControllerBuilder;
@@ -29,5 +29,5 @@ pub use into::{IntoController, NoReconciler};
 pub use into::{IntoRateLimiter, IntoRetry};
 pub use mistake::{Mistake, Mistakes};
 pub(crate) use permitted::Places;
-pub(crate) use running::{Ailing, RunningController, SHORTEST_SYNC_TIMEOUT};
+pub(crate) use running::{RunningController, SHORTEST_SYNC_TIMEOUT};
 pub(crate) use wire::OperatorParts;

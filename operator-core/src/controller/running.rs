@@ -77,19 +77,6 @@ impl Drop for Tasks {
     }
 }
 
-/// A part of an event source that doesn't work, or has not seen everything yet.
-#[derive(Debug)]
-pub(crate) struct Ailing {
-    /// The source's name.
-    pub(crate) source: String,
-    /// The namespace that it concerns, if the source follows several separately.
-    pub(crate) namespace: Option<String>,
-    /// What it reports about itself.
-    pub(crate) health: SourceHealth,
-    /// The primaries whose first runs wait for it.
-    pub(crate) holds_back: HeldBack,
-}
-
 /// A started controller: its event sources follow the cluster, and its processor starts runs once they are synced, as
 /// far as a run's primary is concerned, and, if there is an election, this replica leads. Dropping it stops everything
 /// at once, including runs.
@@ -203,8 +190,9 @@ impl RunningController {
         join_all(self.parts.sources.iter().map(|source| source.synced())).await;
     }
 
-    /// The parts of event sources that run and are not healthy, or have not seen everything.
-    pub(crate) fn unhealthy(&self) -> Vec<Ailing> {
+    /// The parts of event sources that run and are not healthy, or have not seen everything: the source's name, the
+    /// part, and the primaries whose first runs wait for it.
+    pub(crate) fn unhealthy(&self) -> Vec<(String, SourcePart, HeldBack)> {
         let always = self.parts.sources.iter().enumerate().flat_map(|(position, source)| {
             let given_up = || !self.parts.as_a_whole && source.not_waited_for().now_or_never().is_some();
             ailing(source, |part| match part {
@@ -224,12 +212,8 @@ impl RunningController {
         let conditional = self.parts.conditional.running();
         let all = self.parts.sources.iter().chain(&conditional);
         let of = |source: &Arc<dyn EventSource>| {
-            let name = source.name().to_owned();
-            source
-                .undecodable()
-                .into_iter()
-                .map(move |(key, error)| (name.clone(), key, error))
-                .collect::<Vec<_>>()
+            let (name, found) = (source.name().to_owned(), source.undecodable());
+            found.into_iter().map(move |(key, error)| (name.clone(), key, error))
         };
         all.flat_map(of).collect()
     }
@@ -410,14 +394,7 @@ fn lag(source: &str, part: &SourcePart) -> String {
     }
 }
 
-impl fmt::Debug for Parts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts")
-            .field("name", &self.name)
-            .field("sources", &self.sources)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(Parts: "Parts", |it| name: it.name, sources: it.sources);
 
 impl fmt::Debug for dyn EventSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -430,21 +407,14 @@ impl fmt::Debug for dyn EventSource {
 fn ailing(
     source: &Arc<dyn EventSource>,
     holds_back: impl Fn((Option<&str>, bool)) -> HeldBack,
-) -> Vec<Ailing> {
+) -> Vec<(String, SourcePart, HeldBack)> {
     let parts = source.parts().into_iter();
-    let ailing = parts.filter_map(|part| {
+    let ailing = parts.filter_map(|mut part| {
         let holds_back = holds_back((part.namespace.as_deref(), part.synced));
-        let health = match part.health {
-            SourceHealth::Healthy if holds_back != HeldBack::Nobody => SourceHealth::Syncing,
-            health => health,
-        };
-        let source = source.name().to_owned();
-        (health != SourceHealth::Healthy).then_some(Ailing {
-            source,
-            namespace: part.namespace,
-            health,
-            holds_back,
-        })
+        if part.health == SourceHealth::Healthy && holds_back != HeldBack::Nobody {
+            part.health = SourceHealth::Syncing;
+        }
+        (part.health != SourceHealth::Healthy).then(|| (source.name().to_owned(), part, holds_back))
     });
     ailing.collect()
 }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fmt,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -58,11 +57,7 @@ pub(crate) struct OperatorParts {
     pub(crate) given: Option<Arc<dyn Given>>,
 }
 
-impl fmt::Debug for OperatorParts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OperatorParts").finish_non_exhaustive()
-    }
-}
+debug_of!(OperatorParts: "OperatorParts");
 
 /// The parts of a controller, none of which runs.
 pub(crate) struct Wired {

@@ -135,9 +135,16 @@ pub struct Standalone<P: KubeObject> {
 /// The same for primaries of any type.
 #[derive(Clone)]
 pub(crate) struct AnyDependent {
-    pub(super) name: Arc<str>,
-    pub(super) declaration: Arc<Declaration>,
-    pub(super) engine: Arc<dyn Engine>,
+    name: Arc<str>,
+    declaration: Arc<Declaration>,
+    engine: Arc<dyn Engine>,
+    /// Decides whether it exists, instead of the engine.
+    wishes: Option<Arc<dyn Wishes>>,
+}
+
+/// Decides whether a dependent wants anything to exist, if the dependent doesn't decide that itself.
+pub(crate) trait Wishes: Send + Sync {
+    fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>>;
 }
 
 impl<P: KubeObject> Standalone<P> {
@@ -227,7 +234,14 @@ impl AnyDependent {
         declaration: Declaration,
         engine: impl Engine + 'static,
     ) -> Self {
-        Self { name: name.into(), declaration: Arc::new(declaration), engine: Arc::new(engine) }
+        let (name, declaration) = (name.into(), Arc::new(declaration));
+        Self { name, declaration, engine: Arc::new(engine), wishes: None }
+    }
+
+    /// The same dependent, which exists only if the function says so.
+    pub(crate) fn only_if(self, judged: Judged, wishes: impl Wishes + 'static) -> Self {
+        let declaration = Declaration { judged: Some(judged), ..(*self.declaration).clone() };
+        Self { declaration: Arc::new(declaration), wishes: Some(Arc::new(wishes)), ..self }
     }
 
     /// Its name.
@@ -270,7 +284,11 @@ impl AnyDependent {
         primary: &AnyObject,
         context: &Arc<AnyContext>,
     ) -> Result<Want<()>, BoxError> {
-        self.engine.wish(self.asked(primary, context)).await
+        let asked = self.asked(primary, context);
+        match &self.wishes {
+            Some(wishes) => wishes.wish(asked).await,
+            None => self.engine.wish(asked).await,
+        }
     }
 
     /// Brings the resource into the desired state, with the items that failed in the result.
@@ -370,14 +388,7 @@ impl<P: KubeObject> fmt::Debug for Standalone<P> {
     }
 }
 
-impl fmt::Debug for AnyDependent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Dependent")
-            .field("name", &self.name)
-            .field("capabilities", &self.capabilities())
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(AnyDependent: "Dependent", |it| name: it.name, capabilities: it.capabilities());
 
 /// Objects that should exist, as user code has made them: not marked yet, and perhaps without names.
 pub struct Drafts(pub(super) Kinds);
@@ -412,18 +423,10 @@ impl Sought {
     }
 }
 
-impl fmt::Debug for Sought {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sought").field("name", &self.name).field("key", &self.key).finish_non_exhaustive()
-    }
-}
+debug_of!(Sought: "Sought", |it| name: it.name, key: it.key);
 
-/// The content is not shown because it may be a Secret's.
-impl fmt::Debug for Drafts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Drafts").finish_non_exhaustive()
-    }
-}
+// The content is not shown because it may be a Secret's.
+debug_of!(Drafts: "Drafts");
 
 impl Drafts {
     pub(crate) fn one(object: impl KubeObject) -> Self {

@@ -35,7 +35,6 @@ pub mod matcher {
     pub use crate::operations::matcher::{Comparison, GenericMatcher, Match, Matcher};
 }
 pub(crate) mod object;
-mod only_if;
 pub(crate) mod record;
 mod system;
 pub(crate) mod want;
@@ -46,7 +45,7 @@ pub use deletion::Deletion;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use erased::Deleted;
 pub use erased::Standalone;
-pub(crate) use erased::{AnyDependent, Asked, DependentSource, Engine, Pruning};
+pub(crate) use erased::{AnyDependent, Asked, DependentSource, Engine, Pruning, Wishes};
 pub(crate) use facts::{Declaration, Objects, Reading, Unsound};
 #[cfg(feature = "testing")]
 pub(crate) use function::complete;
@@ -55,7 +54,6 @@ pub use function::dependent::Usual;
 pub use function::read::Read;
 pub use object::Adoption;
 pub(crate) use object::{Judge, ObjectSettings, forget_departed, retired, settings};
-pub(crate) use only_if::Wishes;
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
 #[cfg(feature = "testing")]
 pub(crate) use system::PERMIT;

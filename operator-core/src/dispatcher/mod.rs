@@ -267,7 +267,7 @@ impl Dispatcher {
     async fn run_workflow(&self, context: &Arc<AnyContext>) -> Option<WorkflowError> {
         let workflow = self.shared.workflow.as_ref().filter(|workflow| !workflow.is_explicit())?;
         tracing::trace!(?workflow, "runs before reconcile");
-        context.workflow().reconcile().await.err()
+        context.run_workflow(false).await.err()
     }
 
     /// Cleans up the workflow: always before the user's own clean-up, unless user code invokes it and has a clean-up to
@@ -277,7 +277,7 @@ impl Dispatcher {
         if workflow.is_explicit() && self.code.cleans_up() {
             return Ok(true);
         }
-        let result = context.workflow().cleanup().await?;
+        let result = context.run_workflow(true).await?;
         if !workflow.keeps_errors() {
             return Ok(result.all_deleted());
         }

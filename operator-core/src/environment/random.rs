@@ -1,6 +1,6 @@
 //! Randomness, injected.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -41,11 +41,7 @@ impl Jitter {
     }
 }
 
-impl fmt::Debug for Jitter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Jitter")
-    }
-}
+debug_of!(Jitter: "Jitter");
 
 #[cfg(test)]
 mod tests {

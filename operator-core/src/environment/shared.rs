@@ -3,7 +3,6 @@
 use std::{
     any::{Any, TypeId},
     collections::HashMap,
-    fmt,
     sync::Arc,
 };
 
@@ -15,11 +14,7 @@ use super::Environment;
 #[derive(Clone, Default)]
 pub(super) struct SharedValues(Arc<Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>>);
 
-impl fmt::Debug for SharedValues {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedValues").field("types", &self.0.lock().len()).finish()
-    }
-}
+debug_of!(SharedValues: "SharedValues", |it| types: it.0.lock().len());
 
 impl Environment {
     /// The operator's only `T`, which is made when it is first needed.

@@ -1,6 +1,6 @@
 //! The connection of an event source to the controller: its reports, and the report of its end.
 
-use std::{fmt, future::Future, panic, sync::Arc};
+use std::{future::Future, panic, sync::Arc};
 
 use super::{EventSink, EventSource, Primaries, Wiring};
 use crate::{
@@ -69,11 +69,7 @@ impl SourceEvents {
     }
 }
 
-impl fmt::Debug for SourceEvents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SourceEvents").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+debug_of!(SourceEvents: "SourceEvents", |it| name: it.name);
 
 /// Runs a source. When it panics, the observers are notified that it has stopped: only a new start of the operator
 /// brings it back.

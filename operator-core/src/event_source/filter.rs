@@ -1,6 +1,6 @@
 //! The changes of a secondary that trigger its primaries.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use crate::{
     cache::{ChangeKind, TextObject, View},
@@ -166,13 +166,6 @@ impl<K: ?Sized> Clone for Filters<K> {
     }
 }
 
-impl<K: ?Sized> fmt::Debug for Filters<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Filters")
-            .field("generic", &self.generic.is_some())
-            .field("on_add", &self.on_add.is_some())
-            .field("on_update", &self.on_update.is_some())
-            .field("on_delete", &self.on_delete.is_some())
-            .finish()
-    }
-}
+debug_of!(Filters<K> [K: ?Sized]: "Filters", |it|
+    generic: it.generic.is_some(), on_add: it.on_add.is_some(), on_update: it.on_update.is_some(),
+    on_delete: it.on_delete.is_some());

@@ -1,6 +1,6 @@
 //! Custom event sources, written as one function.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use parking_lot::Mutex;
@@ -69,11 +69,7 @@ impl FunctionEventSource {
     }
 }
 
-impl fmt::Debug for FunctionEventSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FunctionEventSource").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+debug_of!(FunctionEventSource: "FunctionEventSource", |it| name: it.name);
 
 impl SourceDeclaration for FunctionEventSource {
     fn name(&self) -> String {
@@ -141,7 +137,7 @@ impl EventSource for Following {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event_source::test_wiring::{Recorder, wiring};
+    use crate::event_source::wiring_for_tests::{Recorder, wiring};
 
     /// Builds a source as a controller does it.
     fn built(source: &FunctionEventSource, wiring: &Wiring) -> Arc<dyn EventSource> {

@@ -214,17 +214,9 @@ impl<K: KubeObject> fmt::Debug for InformerEventSource<K> {
     }
 }
 
-impl fmt::Debug for Declared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InformerEventSource")
-            .field("name", &self.name)
-            .field("secondaries", &self.secondaries)
-            .field("mapper", &self.mapper)
-            .field("references", &self.references)
-            .field("filters", &self.filters)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(Declared: "InformerEventSource", |it|
+    name: it.name, secondaries: it.secondaries, mapper: it.mapper, references: it.references,
+    filters: it.filters);
 
 impl<K: KubeObject> SourceDeclaration for InformerEventSource<K> {
     fn name(&self) -> String {

@@ -1,6 +1,6 @@
 //! What an informer of a controller follows and how, as it is declared: for primaries and for secondaries.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{NeededShard, Needs, References, RustType, WatchScope, Wiring};
 use crate::{
@@ -212,19 +212,9 @@ impl InformerConfiguration {
     }
 }
 
-impl fmt::Debug for InformerConfiguration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InformerConfiguration")
-            .field("settings", &self.settings)
-            .field("scope", &self.scope)
-            .field("indexes", &self.indexers.keys())
-            .field("transforms", &self.decodes.transforms())
-            .field("bounds", &self.bounds)
-            .field("shard", &self.shard)
-            .field("unshared", &self.unshared)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(InformerConfiguration: "InformerConfiguration", |it|
+    settings: it.settings, scope: it.scope, indexes: it.indexers.keys(), transforms: it.decodes.transforms(),
+    bounds: it.bounds, shard: it.shard, unshared: it.unshared);
 
 /// The methods of a declaration that set its `$informer`, whose objects of type `$object` are called `$what`. Used in its
 /// `impl`.

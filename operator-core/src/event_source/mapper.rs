@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::{
         cache::tests::known::{kept, view},
-        event_source::test_wiring::MockPrimaries,
+        event_source::wiring_for_tests::MockPrimaries,
     };
 
     fn owned_by(api_version: &str, kind: &str) -> ConfigMap {

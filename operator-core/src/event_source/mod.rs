@@ -44,9 +44,9 @@ mod scope;
 mod secondary;
 mod sharing;
 mod sources;
-#[cfg(test)]
-pub(crate) mod test_wiring;
 pub mod updates;
+#[cfg(test)]
+pub(crate) mod wiring_for_tests;
 
 use std::{fmt, sync::Arc};
 
@@ -365,11 +365,7 @@ impl Wiring {
     }
 }
 
-impl fmt::Debug for Wiring {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wiring").field("controller", &self.controller).finish_non_exhaustive()
-    }
-}
+debug_of!(Wiring: "Wiring", |it| controller: it.controller);
 
 /// A declared event source, before the controller runs. Implemented by [`InformerEventSource`] and
 /// [`FunctionEventSource`](crate::FunctionEventSource); [`EventSource`] shows a custom one.

@@ -1,6 +1,6 @@
 //! The primaries themselves.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use super::{
     EventSink, Filters, InformerConfiguration, PrimaryChange, PrimaryScopes, RustType, Wiring, updates,
@@ -66,11 +66,7 @@ pub(crate) struct PrimarySource {
     selects: bool,
 }
 
-impl fmt::Debug for PrimarySource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrimarySource").field("type", &self.resource_type).finish_non_exhaustive()
-    }
-}
+debug_of!(PrimarySource: "PrimarySource", |it| type: it.resource_type);
 
 impl PrimarySource {
     /// Builds the source; it does nothing until it runs.

@@ -1,6 +1,6 @@
 //! Secondaries that primaries refer to.
 
-use std::{any::Any, collections::BTreeSet, fmt, sync::Arc};
+use std::{any::Any, collections::BTreeSet, sync::Arc};
 
 use super::{Primaries, filter::fenced_or};
 use crate::{
@@ -66,8 +66,4 @@ impl References {
     }
 }
 
-impl fmt::Debug for References {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("References").field("index", &self.index).finish_non_exhaustive()
-    }
-}
+debug_of!(References: "References", |it| index: it.index);

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::{
         cache::tests::known::{kept, view},
-        event_source::test_wiring::MockPrimaries,
+        event_source::wiring_for_tests::MockPrimaries,
     };
 
     fn key(name: &str) -> ObjectKey {

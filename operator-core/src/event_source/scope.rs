@@ -18,7 +18,6 @@
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
-    fmt,
     sync::{
         Arc, Weak,
         atomic::{AtomicU64, Ordering},
@@ -146,11 +145,7 @@ impl PrimaryScopes {
     }
 }
 
-impl fmt::Debug for PrimaryScopes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrimaryScopes").field("number", &self.0.lock().len()).finish()
-    }
-}
+debug_of!(PrimaryScopes: "PrimaryScopes", |it| number: it.0.lock().len());
 
 /// The place of values about a primary, as long as it exists.
 #[derive(Clone, Copy, Debug)]

@@ -75,11 +75,7 @@ pub(crate) struct AnySecondary {
     pub(super) resource_type: ResourceType,
 }
 
-impl fmt::Debug for AnySecondary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SecondarySource").field("name", &self.events.name).finish_non_exhaustive()
-    }
-}
+debug_of!(AnySecondary: "SecondarySource", |it| name: it.events.name);
 
 impl AnySecondary {
     /// The Rust type of its objects.

@@ -245,7 +245,7 @@ mod tests {
         event_source::{
             InformerEventSource, SourceDeclaration,
             function::FunctionEventSource,
-            test_wiring::{Recorder, wiring},
+            wiring_for_tests::{Recorder, wiring},
         },
         observe::SourceIndex,
     };

@@ -1,6 +1,6 @@
 //! Measurements in the text format of Prometheus.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
@@ -36,11 +36,7 @@ impl Default for PrometheusMetrics {
     }
 }
 
-impl fmt::Debug for PrometheusMetrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PrometheusMetrics")
-    }
-}
+debug_of!(PrometheusMetrics: "PrometheusMetrics");
 
 #[cfg(test)]
 mod tests {

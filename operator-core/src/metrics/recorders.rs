@@ -1,6 +1,6 @@
 //! Where the measurements of one operator go.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use metrics::{Key, Label, Level, Metadata, Recorder, with_recorder};
 
@@ -18,11 +18,7 @@ pub(crate) struct Recorders {
     pub(crate) served: Option<Arc<dyn Recorder + Send + Sync>>,
 }
 
-impl fmt::Debug for Recorders {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Recorders")
-    }
-}
+debug_of!(Recorders: "Recorders");
 
 impl Recorders {
     /// Gives each recorder the help text of every metric.

@@ -175,7 +175,7 @@ impl<'c> DependentWriter<'c> {
 
     /// Distinguishes what clients have written into `actual` from other content.
     pub(crate) fn content(&self, actual: &dyn Object) -> Option<NonZeroU64> {
-        let content = body::patched_part(actual, self.kind(), Part::Object, None).ok()?;
+        let content = body::patched_part(actual, self.kind(), Part::Object).ok()?;
         fingerprint(["", ""], |to| serde_json::to_writer(to, &content))
     }
 
@@ -293,7 +293,7 @@ impl<'c> DependentWriter<'c> {
 
     /// What the server would answer to such a write, which it doesn't carry out.
     async fn try_out(&self, verb: Verb, key: &ObjectKey, body: Bytes) -> Result<(), Error> {
-        let write = WriteRequest { verb, kind: self.kind(), key, subresource: None, body, base: None };
+        let write = WriteRequest::of(verb, self.kind(), key, body);
         self.target.run.writer.try_out(&write).await.map(drop)
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     error::Error,
-    matcher::{Desired, Part, Seen, fingerprint, owned_fields, strip_nulls},
+    matcher::{Desired, Part, Seen, fingerprint, is_applied_by, owned_fields, strip_nulls},
     send::{
         ATTEMPTS, Target, body,
         intent::{Intent, Lock, WriteMode},
@@ -137,11 +137,10 @@ impl<'r> PrimaryWriter<'r> {
             let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
             return self.target.write(&intent, WriteMode::MatchAndFilter).await;
         }
-        let from = body::patched_part(original, kind, Part::Object, None)?;
+        let from = body::patched_part(original, kind, Part::Object)?;
         // A desired object that was not made from the original must not take our finalizer off by leaving it out.
-        let finalizer = run.finalizer.filter(|finalizer| has_finalizer(original, finalizer));
-        let mut to = body::patched_part(desired, kind, Part::Object, finalizer)?;
-        body::keep_annotations(&from, &mut to, run.own_annotations);
+        let mut to = body::patched_part(desired, kind, Part::Object)?;
+        run.keep_own(Part::Object, &from, &mut to);
         self.carry_over(original, Part::Object, &from, &to).await
     }
 
@@ -177,10 +176,10 @@ impl<'r> PrimaryWriter<'r> {
                 }
             }
         } else {
-            let from = body::patched_part(original, kind, Part::Status, None)?;
+            let from = body::patched_part(original, kind, Part::Status)?;
             let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
             let written = self.carry_over(original, Part::Status, &from, &to).boxed().await?;
-            let answer = body::patched_part(&*written, kind, Part::Status, None)?;
+            let answer = body::patched_part(&*written, kind, Part::Status)?;
             let states = (&from["status"], &to["status"], &answer["status"]);
             is_incomplete |= undeclared.found_in(states, kind, now());
             written
@@ -226,7 +225,7 @@ impl<'r> PrimaryWriter<'r> {
     ) -> Result<AnyObject, Error> {
         let (kind, key) = (self.kind(), self.key());
         let mut differ = |state: &dyn Object| {
-            let live = body::patched_part(state, kind, part, None)?;
+            let live = body::patched_part(state, kind, part)?;
             let carried = carry_over(from, to, &live);
             let intent =
                 |carried| Intent::difference(part, key.clone(), &live, &carried).made_from(state.version());
@@ -270,14 +269,9 @@ impl<'r> PrimaryWriter<'r> {
     pub(crate) async fn try_status(&self, change: &mut ChangeStatus<'_>) -> Result<Bytes, Error> {
         let known = self.target.own_primary()?;
         let intent = self.status_changed(&*known, change)?;
-        let write = WriteRequest {
-            verb: Verb::JsonPatch,
-            kind: self.target.kind(),
-            key: self.key(),
-            subresource: Part::Status.subresource(),
-            body: intent.bytes(self.target.uid(), None),
-            base: None,
-        };
+        let body = intent.bytes(self.target.uid(), None);
+        let write = WriteRequest::of(Verb::JsonPatch, self.kind(), self.key(), body);
+        let write = WriteRequest { subresource: Part::Status.subresource(), ..write };
         self.target.run.writer.try_out(&write).await
     }
 
@@ -290,8 +284,8 @@ impl<'r> PrimaryWriter<'r> {
         }
         let kind = self.target.kind();
         let newest = self.target.own_primary()?;
-        let newest = body::patched_part(&*newest, kind, Part::Status, None)?;
-        let original = body::patched_part(original, kind, Part::Status, None)?;
+        let newest = body::patched_part(&*newest, kind, Part::Status)?;
+        let original = body::patched_part(original, kind, Part::Status)?;
         for field in fields {
             let kept = at(&newest["status"], field);
             let said = at(status, field);
@@ -317,7 +311,7 @@ impl<'r> PrimaryWriter<'r> {
     }
 
     fn status_changed(&self, state: &dyn Object, change: &mut ChangeStatus<'_>) -> Result<Intent, Error> {
-        let from = body::patched_part(state, self.target.kind(), Part::Status, None)?;
+        let from = body::patched_part(state, self.target.kind(), Part::Status)?;
         let mut status = from["status"].clone();
         change(&mut status);
         let to = json!({ "status": status });
@@ -327,11 +321,7 @@ impl<'r> PrimaryWriter<'r> {
     /// Whether our manager has applied the primary before: the finalizer alone would give up what it has applied.
     fn was_applied(&self, known: &dyn Object) -> bool {
         let manager = &*self.target.run.writer.field_manager;
-        known.meta().managed_fields.iter().flatten().any(|entry| {
-            entry.manager.as_deref() == Some(manager)
-                && entry.operation.as_deref() == Some("Apply")
-                && entry.subresource.as_deref().unwrap_or_default().is_empty()
-        })
+        known.meta().managed_fields.iter().flatten().any(|entry| is_applied_by(entry, manager, None))
     }
 
     fn finalizer_added(&self, known: &dyn Object, finalizer: &str) -> Intent {

@@ -262,10 +262,7 @@ impl<'c> ResourceOperations<'c> {
             _ => None,
         };
         let intent = Intent::of(Verb::Apply, part, key, body).made_from(desired.version());
-        let written = match unmet {
-            Some(unmet) => target.write_upon(&intent, mode, unmet).await?,
-            None => target.write(&intent, mode).await?,
-        };
+        let written = target.write_upon(&intent, mode, unmet).await?;
         if let Some(known) = &known {
             known.note_if_unchanged(&*written);
         }
@@ -281,7 +278,7 @@ impl<'c> ResourceOperations<'c> {
         let intent = Intent::of(Verb::Create, Part::Object, key, body);
         // A version makes no sense here; without one, no mode asks for it.
         let mode = self.mode.filter(|mode| !mode.filters()).unwrap_or(WriteMode::ForceFilter);
-        opened_in(&target, target.write(&intent, mode).await?)
+        opened(target.kind(), target.write(&intent, mode).await?)
     }
 
     async fn delete_any(&self, of: RustType, object: &dyn Object) -> Result<(), Error> {
@@ -367,14 +364,14 @@ impl<'c> ResourceOperations<'c> {
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
         let mut differ = |state: &dyn Object| {
             let Some(edited) = edit(state) else { return Ok(None) };
-            let from = body::patched_part(state, target.kind(), part, None)?;
-            let mut to = body::patched_part(&*edited, target.kind(), part, None)?;
+            let from = body::patched_part(state, target.kind(), part)?;
+            let mut to = body::patched_part(&*edited, target.kind(), part)?;
             if target.is_own_primary {
                 self.run.keep_own(part, &from, &mut to);
             }
             Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(state.version())))
         };
-        opened_in(&target, target.write_difference(&key, actual, mode, &mut differ).await?)
+        opened(target.kind(), target.write_difference(&key, actual, mode, &mut differ).await?)
     }
 
     async fn merge(
@@ -413,7 +410,7 @@ impl<'c> ResourceOperations<'c> {
         intent: &Intent,
         default: WriteMode,
     ) -> Result<AnyObject, Error> {
-        opened_in(target, target.write(intent, self.mode.unwrap_or(default)).await?)
+        opened(target.kind(), target.write(intent, self.mode.unwrap_or(default)).await?)
     }
 
     /// The known state, to which nothing has to be written.
@@ -479,10 +476,7 @@ impl<K: KubeObject> Applied<K> {
 impl AppliedState {
     fn object(&self) -> Result<AnyObject, Error> {
         match self {
-            Self::Object { object, kind } => {
-                opened(object, kind)?;
-                Ok(Arc::clone(object))
-            }
+            Self::Object { object, kind } => opened(kind, Arc::clone(object)),
             Self::Found { kept, source, key } => Ok(source.informer().try_open(key, kept)?),
         }
     }
@@ -500,19 +494,12 @@ impl<K> fmt::Debug for Applied<K> {
 }
 
 /// Fails if there is nothing but metadata: the rest can't be decoded.
-fn opened(object: &AnyObject, kind: &ResourceType) -> Result<(), Error> {
-    object
-        .check()
-        .map_err(|source| Error::undecodable(kind.clone(), ObjectKey::in_meta(object.meta()), source))
-}
-
-/// The object with all of its content. What was written is decoded only when it is read.
-fn opened_in(target: &Target<'_>, object: AnyObject) -> Result<AnyObject, Error> {
-    opened(&object, target.kind())?;
+fn opened(kind: &ResourceType, object: AnyObject) -> Result<AnyObject, Error> {
+    let undecodable = |source| Error::undecodable(kind.clone(), ObjectKey::in_meta(object.meta()), source);
+    object.check().map_err(undecodable)?;
     Ok(object)
 }
 
-/// An object from an event source for type `K`, which is of that type.
 fn typed<K: KubeObject>(object: AnyObject) -> Result<Arc<K>, Error> {
     object.typed().ok_or_else(|| Error::NoEventSource { kind: RustType::of::<K>().name().to_owned() })
 }

@@ -1,6 +1,6 @@
 //! The declaration of an operator.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Config;
@@ -130,11 +130,7 @@ impl Default for MakeEnvironment {
     }
 }
 
-impl fmt::Debug for MakeEnvironment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MakeEnvironment")
-    }
-}
+debug_of!(MakeEnvironment: "MakeEnvironment");
 
 impl OperatorBuilder {
     /// Uses this cluster; by default the one of the current kubeconfig, or the one that the pod runs in.

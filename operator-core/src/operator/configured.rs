@@ -60,12 +60,8 @@ impl OperatorBuilder {
         take(&mut own.max_concurrent_dependents, settings.max_concurrent_dependents);
         take(&mut own.check_definitions_at_start, settings.check_definitions);
         take(&mut own.stop_on_source_error_at_start, settings.stop_on_source_error_at_start);
-        if let Some(timeout) = settings.cache_sync_timeout {
-            own.cache_sync_timeout = Some(timeout.value);
-        }
-        if let Some(runs) = settings.max_concurrent_reconciles {
-            own.max_concurrent_reconciles = Some(runs.value);
-        }
+        set(&mut own.cache_sync_timeout, settings.cache_sync_timeout);
+        set(&mut own.max_concurrent_reconciles, settings.max_concurrent_reconciles);
         take(&mut own.applying.by_default, settings.use_ssa_for_dependents);
         if let Some(use_ssa) = settings.use_ssa_to_patch_primary {
             for controller in &mut own.controllers {
@@ -105,43 +101,31 @@ impl OperatorBuilder {
             return;
         }
         let places = [
-            place(enabled.as_ref()),
-            place(lease_name.as_ref()),
-            place(lease_namespace.as_ref()),
-            place(identity.as_ref()),
-            place(lease_duration.as_ref()),
-            place(renew_deadline.as_ref()),
-            place(retry_period.as_ref()),
+            Setting::place(&enabled),
+            Setting::place(&lease_name),
+            Setting::place(&lease_namespace),
+            Setting::place(&identity),
+            Setting::place(&lease_duration),
+            Setting::place(&renew_deadline),
+            Setting::place(&retry_period),
         ];
         let Some(first) = places.into_iter().flatten().next().map(str::to_owned) else { return };
-        let mut election = match (self.settings.leader_election.take(), lease_name) {
-            (Some(declared), Some(name)) => declared.named(name.value),
-            (Some(declared), None) => declared,
-            (None, Some(name)) => LeaderElection::new(name.value),
-            (None, None) => {
-                mistakes.push(Mistake::new(
-                    format!("{first}: the leader election has no lease"),
-                    "replicas elect a leader with a lease, and neither the settings nor the code name one",
-                    "`operator.leader-election.lease-name: web-page-operator`",
-                ));
-                return;
-            }
+        let declared = self.settings.leader_election.take();
+        let name = lease_name.as_ref().map(|name| &*name.value);
+        let Some(mut election) = declared.or_else(|| name.map(LeaderElection::new)) else {
+            mistakes.push(Mistake::new(
+                format!("{first}: the leader election has no lease"),
+                "replicas elect a leader with a lease, and neither the settings nor the code name one",
+                "`operator.leader-election.lease-name: web-page-operator`",
+            ));
+            return;
         };
-        if let Some(namespace) = lease_namespace {
-            election = election.namespace(namespace.value);
-        }
-        if let Some(identity) = identity {
-            election = election.identity(identity.value);
-        }
-        if let Some(duration) = lease_duration {
-            election = election.lease_duration(duration.value);
-        }
-        if let Some(deadline) = renew_deadline {
-            election = election.renew_deadline(deadline.value);
-        }
-        if let Some(period) = retry_period {
-            election = election.retry_period(period.value);
-        }
+        take(&mut election.lease_name, lease_name);
+        set(&mut election.namespace, lease_namespace);
+        set(&mut election.identity, identity);
+        take(&mut election.timing.lease_duration, lease_duration);
+        take(&mut election.timing.renew_deadline, renew_deadline);
+        take(&mut election.timing.retry_period, retry_period);
         if let Err(error) = election.validate() {
             mistakes.push(Mistake::new(
                 format!("{first}: the leader election can't work with these settings"),
@@ -160,6 +144,8 @@ fn take<T>(own: &mut T, setting: Option<Setting<T>>) {
     }
 }
 
-fn place<T>(setting: Option<&Setting<T>>) -> Option<&str> {
-    Some(&*setting?.place)
+fn set<T>(own: &mut Option<T>, setting: Option<Setting<T>>) {
+    if let Some(setting) = setting {
+        *own = Some(setting.value);
+    }
 }

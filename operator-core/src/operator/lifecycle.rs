@@ -1,7 +1,6 @@
 //! The operator itself: its controllers, started and stopped together.
 
 use std::{
-    fmt,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -14,9 +13,9 @@ use tokio::sync::Mutex;
 
 use crate::{
     client::{self, Clients, measuring},
-    controller::{Ailing, Controller, OperatorParts, Places, RunningController},
+    controller::{Controller, OperatorParts, Places, RunningController},
     environment::Environment,
-    event_source::{Discovery, HeldBack},
+    event_source::{Discovery, HeldBack, SourcePart},
     observe::{Observers, SourceHealth},
     reconciler::WorkflowSurroundings,
     resource::{MarkNames, ObjectKey},
@@ -355,8 +354,8 @@ impl Running {
     pub(super) fn unhealthy_sources(&self) -> Vec<UnhealthySource> {
         let unhealthy = self.controllers.iter().flat_map(|controller| {
             let name = controller.name().to_owned();
-            controller.unhealthy().into_iter().map(move |ailing| {
-                let Ailing { source, namespace, health, holds_back } = ailing;
+            controller.unhealthy().into_iter().map(move |(source, part, holds_back)| {
+                let SourcePart { namespace, health, .. } = part;
                 UnhealthySource { controller: name.clone(), source, namespace, holds_back, health }
             })
         });
@@ -374,8 +373,4 @@ impl Running {
     }
 }
 
-impl fmt::Debug for Operator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Operator").field("controllers", &self.settings.controllers).finish_non_exhaustive()
-    }
-}
+debug_of!(Operator: "Operator", |it| controllers: it.settings.controllers);

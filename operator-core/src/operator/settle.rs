@@ -79,7 +79,7 @@ impl Operator {
             .controllers
             .iter()
             .flat_map(|controller| controller.unhealthy())
-            .map(|ailing| format!("event source {}: {:?}", ailing.source, ailing.health))
+            .map(|(source, part, _)| format!("event source {source}: {:?}", part.health))
             .collect();
         if !unhealthy.is_empty() {
             reason = unhealthy.join("; ");
@@ -122,8 +122,8 @@ impl Operator {
         let Some(running) = self.running().await else { return Some(SettleError::NotRunning.to_string()) };
         for controller in &running.controllers {
             // A look asks each source for a fresh list, which says nothing while a source is unhealthy.
-            if let Some(ailing) = controller.unhealthy().into_iter().next() {
-                return Some(format!("event source {}: {:?}", ailing.source, ailing.health));
+            if let Some((source, part, _)) = controller.unhealthy().into_iter().next() {
+                return Some(format!("event source {source}: {:?}", part.health));
             }
         }
         running.look(no_timer_within).await.err()

@@ -64,11 +64,7 @@ impl Observer for Told {
     }
 }
 
-impl fmt::Debug for Told {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Told")
-    }
-}
+debug_of!(Told: "Told");
 
 impl Operator {
     /// Waits until all event sources are synced, if all of them have to be before anything runs. A source that isn't

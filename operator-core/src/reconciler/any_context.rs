@@ -6,7 +6,7 @@ use futures::FutureExt;
 use parking_lot::Mutex;
 
 use super::{DataOfRun, RetryInfo, memo::Memo};
-use crate::reconciler::{AnyHandle, ManagedWorkflow, Remembered, WorkflowSurroundings};
+use crate::reconciler::{ManagedWorkflow, Remembered, WorkflowSurroundings};
 use crate::{
     cache::{HeldObjects, Informer},
     client::Clients,
@@ -184,15 +184,6 @@ impl AnyContext {
         let kind = self.shared.primary.resource_type().clone();
         let about = About { kind, key: self.run.key.clone(), uid: self.run.uid.clone(), version };
         Events::new(&self.shared.events, about)
-    }
-
-    /// The controller's workflow.
-    pub(crate) fn workflow(self: &Arc<Self>) -> AnyHandle<'_> {
-        AnyHandle {
-            context: self,
-            workflow: self.shared.workflow.as_ref(),
-            remembered: &self.workflow_results,
-        }
     }
 
     /// The time of day, for values that people read.

@@ -1,6 +1,6 @@
 //! The means of a run to read and write.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use kube::Client;
 
@@ -23,11 +23,7 @@ pub struct Context<P: KubeObject> {
     primaries: ResourceCache<P>,
 }
 
-impl<P: KubeObject> fmt::Debug for Context<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("run", self.any.run()).finish_non_exhaustive()
-    }
-}
+debug_of!(Context<P> [P: KubeObject]: "Context", |it| run: it.any.run());
 
 impl<P: KubeObject> Context<P> {
     /// The context that user code gets for a primary, whose type is restored here: all primaries of a controller have

@@ -81,12 +81,8 @@ impl DataOfRun {
     }
 }
 
-/// The data is not shown because it may be secret.
-impl fmt::Debug for DataOfRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DataOfRun").finish_non_exhaustive()
-    }
-}
+// The data is not shown because it may be secret.
+debug_of!(DataOfRun: "DataOfRun");
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@
 //! # Assumptions
 //! - A condition is quick, and reads only what it is given.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use super::{AnyContext, Context};
 use crate::{environment::Now, error::Permanent, processor::Reschedule, resource::KubeObject};
@@ -87,11 +87,7 @@ impl Expected {
     }
 }
 
-impl fmt::Debug for Expected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Expected").finish_non_exhaustive()
-    }
-}
+debug_of!(Expected: "Expected");
 
 impl<P: KubeObject> Context<P> {
     /// Expects something of the primary, or of what belongs to it, within a time: `is_met` says whether it has come

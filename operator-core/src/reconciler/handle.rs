@@ -8,7 +8,6 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use parking_lot::Mutex;
 
 use crate::{
     reconciler::AnyContext,
@@ -23,9 +22,10 @@ pub(crate) type Unfinished<'r> = &'r (dyn Fn(WorkflowResult) + Send + Sync);
 pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     /// The fields of the primary's status in which nodes keep ids; a status function may not set them.
     fn own_fields(&self) -> &[Arc<str>];
-    /// Reconciles everything that can be reconciled.
-    fn reconcile<'r>(
+    /// Reconciles everything that can be reconciled, or, in a clean-up, deletes everything that has to be deleted.
+    fn run<'r>(
         &'r self,
+        is_cleanup: bool,
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
@@ -41,13 +41,6 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
         context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, Result<Parted, WorkflowError>>;
-    /// Deletes everything that has to be deleted.
-    fn cleanup<'r>(
-        &'r self,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
-        unfinished: Unfinished<'r>,
-    ) -> BoxFuture<'r, WorkflowResult>;
     /// The objects of the node with that name now. Ready at once, unless user code has to be called.
     fn secondaries<'r>(
         &'r self,
@@ -92,13 +85,11 @@ const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(10);
 /// The results of one run: complete, or as far as the workflow got before it was dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
-    pub(crate) reconciled: Option<Arc<WorkflowResult>>,
-    pub(crate) cleaned_up: Option<Arc<WorkflowResult>>,
+    reconciled: Option<Arc<WorkflowResult>>,
+    cleaned_up: Option<Arc<WorkflowResult>>,
     /// The workflows whose clean-up isn't done, including those that user code calls itself, with their errors.
     unfinished: BTreeMap<u64, Option<WorkflowError>>,
-    /// Whether a deletion outside the cluster was requested and isn't done.
-    asked: bool,
-    /// When a condition that isn't met has to be evaluated again, at the latest.
+    /// When something that isn't done or met has to be looked at again, at the latest.
     again_in: Option<Duration>,
     /// The nodes, by the values of their labels, with objects that they no longer want and that other nodes may want.
     undecided: BTreeSet<String>,
@@ -122,7 +113,7 @@ impl Remembered {
 
     /// Records that a deletion outside the cluster was requested and isn't done.
     pub(crate) fn note_asked(&mut self) {
-        self.asked = true;
+        self.note_again_in(ASKED_AGAIN_AFTER);
     }
 
     /// Records that it is decided at the end of the workflow what happens to objects of this node.
@@ -160,82 +151,75 @@ impl Remembered {
 
     /// When to run again, at the latest.
     pub(crate) fn again_after(&self) -> Option<Duration> {
-        self.asked.then_some(ASKED_AGAIN_AFTER).into_iter().chain(self.again_in).min()
+        self.again_in
     }
 }
 
-/// The workflow of a run.
-#[derive(Clone, Copy)]
-pub(crate) struct AnyHandle<'c> {
-    pub(crate) context: &'c Arc<AnyContext>,
-    pub(crate) workflow: Option<&'c Arc<dyn ManagedWorkflow>>,
-    pub(crate) remembered: &'c Mutex<Remembered>,
-}
-
-impl AnyHandle<'_> {
-    /// Reconciles the controller's workflow for the primary that `reconcile` was given, and remembers the result. For
-    /// explicit invocation; otherwise it has run before `reconcile` was called.
-    pub(crate) async fn reconcile(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let (workflow, primary) = self.ready()?;
-        let keep = |result| self.keep(result, |remembered| &mut remembered.reconciled);
-        let result = workflow.reconcile(&primary, self.context, &|unfinished| drop(keep(unfinished))).await;
-        Self::answer(workflow, keep(result))
+impl AnyContext {
+    /// Runs the controller's workflow for the primary that `reconcile` was given, or, in a clean-up, `cleanup`, and
+    /// remembers the result. For explicit invocation; otherwise it has run before that.
+    pub(crate) async fn run_workflow(
+        self: &Arc<Self>,
+        is_cleanup: bool,
+    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
+        let (workflow, primary) = self.managed()?;
+        let keep = |result| self.keep(result, is_cleanup);
+        let result = workflow.run(is_cleanup, &primary, self, &|unfinished| drop(keep(unfinished))).await;
+        answer(workflow, keep(result))
     }
 
     /// Reconciles these nodes and those that they come after. Returns their outcomes; what is known about the others is kept.
-    pub(crate) async fn reconcile_part(
-        &self,
+    pub(crate) async fn run_part(
+        self: &Arc<Self>,
         part: &[NodeKey],
     ) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let (workflow, primary) = self.ready()?;
-        let before = self.remembered.lock().reconciled.clone();
-        let keep = |result| drop(self.keep(result, |remembered| &mut remembered.reconciled));
-        let parted = workflow.reconcile_part(part, before.as_deref(), &primary, self.context, &keep);
+        let (workflow, primary) = self.managed()?;
+        let before = self.remembered().lock().of(false);
+        let keep = |result| drop(self.keep(result, false));
+        let parted = workflow.reconcile_part(part, before.as_deref(), &primary, self, &keep);
         let Parted { part, all } = parted.await?;
         keep(all);
-        Self::answer(workflow, Arc::new(part))
-    }
-
-    /// Cleans up the controller's workflow for the primary that `cleanup` was given, and remembers the result.
-    pub(crate) async fn cleanup(&self) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        let (workflow, primary) = self.ready()?;
-        let keep = |result| self.keep(result, |remembered| &mut remembered.cleaned_up);
-        let result = workflow.cleanup(&primary, self.context, &|unfinished| drop(keep(unfinished))).await;
-        Self::answer(workflow, keep(result))
+        answer(workflow, Arc::new(part))
     }
 
     /// Keeps a result, and records the states of the nodes.
-    fn keep(
-        &self,
-        result: WorkflowResult,
-        place: impl FnOnce(&mut Remembered) -> &mut Option<Arc<WorkflowResult>>,
-    ) -> Arc<WorkflowResult> {
-        let (context, now, result) = (self.context, self.context.wall_clock().now(), Arc::new(result));
-        *place(&mut self.remembered.lock()) = Some(Arc::clone(&result));
-        let names = || self.workflow.iter().flat_map(|workflow| workflow.names()).map(Arc::from).collect();
+    fn keep(&self, result: WorkflowResult, is_cleanup: bool) -> Arc<WorkflowResult> {
+        let (now, result) = (self.wall_clock().now(), Arc::new(result));
+        let mut remembered = self.remembered().lock();
+        let place = if is_cleanup { &mut remembered.cleaned_up } else { &mut remembered.reconciled };
+        place.replace(Arc::clone(&result));
+        drop(remembered);
+        let workflow = self.shared().workflow.iter();
+        let names = || workflow.flat_map(|workflow| workflow.names()).map(Arc::from).collect();
         let note = |latest: &mut LatestResults| latest.note(&result, now, names);
-        context.scope().change(note);
+        self.scope().change(note);
         result
     }
 
-    /// Returns the result or its errors, as the workflow is configured.
-    fn answer(
-        workflow: &dyn ManagedWorkflow,
-        result: Arc<WorkflowResult>,
-    ) -> Result<Arc<WorkflowResult>, WorkflowError> {
-        if !workflow.keeps_errors() {
-            result.check()?;
-        }
-        Ok(result)
+    fn managed(&self) -> Result<(&dyn ManagedWorkflow, AnyObject), WorkflowError> {
+        let workflow = self.shared().workflow.as_ref().ok_or(WorkflowError::NoWorkflow)?;
+        Ok((&**workflow, self.given_primary()?))
     }
 
-    fn ready(&self) -> Result<(&dyn ManagedWorkflow, AnyObject), WorkflowError> {
-        let workflow = self.workflow.ok_or(WorkflowError::NoWorkflow)?;
-        let Some(primary) = self.context.own_primary() else {
-            // The run ends in the same way as if a write had found this.
-            self.context.findings().note_gone();
-            return Err(WorkflowError::PrimaryGone);
-        };
-        Ok((&**workflow, primary))
+    /// The primary that the run works on.
+    ///
+    /// # Errors
+    /// If it is gone. The run ends in the same way as if a write had found this.
+    pub(crate) fn given_primary(&self) -> Result<AnyObject, WorkflowError> {
+        self.own_primary().ok_or_else(|| {
+            self.findings().note_gone();
+            WorkflowError::PrimaryGone
+        })
     }
+}
+
+/// Returns the result or its errors, as the workflow is configured.
+fn answer(
+    workflow: &dyn ManagedWorkflow,
+    result: Arc<WorkflowResult>,
+) -> Result<Arc<WorkflowResult>, WorkflowError> {
+    if !workflow.keeps_errors() {
+        result.check()?;
+    }
+    Ok(result)
 }

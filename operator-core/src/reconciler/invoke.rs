@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::{AnyRun, Context, Run};
-use crate::resource::{AnyObject, KubeObject};
-use crate::results::{NodeKey, WorkflowError};
+use crate::{
+    resource::KubeObject,
+    results::{NodeKey, WorkflowError},
+};
 
 impl<P: KubeObject> Context<P> {
     /// Reconciles the controller's workflow for the primary that `reconcile` was given. For a workflow with
@@ -29,7 +31,7 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// If a node failed, unless the workflow keeps errors in its result; if there is no workflow.
     pub async fn run(&mut self) -> Result<Run<P>, WorkflowError> {
-        self.any().workflow().reconcile().await?;
+        self.any().run_workflow(false).await?;
         self.so_far()
     }
 
@@ -40,7 +42,7 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// As [`run`](Self::run).
     pub async fn clean_up(&mut self) -> Result<Run<P>, WorkflowError> {
-        self.any().workflow().cleanup().await?;
+        self.any().run_workflow(true).await?;
         self.so_far()
     }
 
@@ -50,22 +52,14 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// If the primary is gone.
     pub fn so_far(&self) -> Result<Run<P>, WorkflowError> {
-        let primary = self.given_primary()?;
+        let primary = self.any().given_primary()?;
         Ok(Run::of_any(Arc::new(AnyRun::new(self.any(), primary, None))))
     }
 
     /// Reconciles these nodes and those that they come after.
     pub(crate) async fn run_part(&mut self, part: &[NodeKey]) -> Result<Run<P>, WorkflowError> {
-        let result = self.any().workflow().reconcile_part(part).await?;
-        let primary = self.given_primary()?;
+        let result = self.any().run_part(part).await?;
+        let primary = self.any().given_primary()?;
         Ok(Run::of_any(Arc::new(AnyRun::of_part(self.any(), primary, result))))
-    }
-
-    fn given_primary(&self) -> Result<AnyObject, WorkflowError> {
-        self.any().own_primary().ok_or_else(|| {
-            // The run ends in the same way as if a write had found this.
-            self.any().findings().note_gone();
-            WorkflowError::PrimaryGone
-        })
     }
 }

@@ -1,6 +1,6 @@
 //! Values that are computed once for a primary, and used several times.
 
-use std::{any::Any, collections::HashMap, fmt, sync::Arc};
+use std::{any::Any, collections::HashMap, sync::Arc};
 
 use parking_lot::Mutex;
 
@@ -77,12 +77,8 @@ impl Memo {
     }
 }
 
-/// The values are not shown because they may be Secrets.
-impl fmt::Debug for Memo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memo").finish_non_exhaustive()
-    }
-}
+// The values are not shown because they may be Secrets.
+debug_of!(Memo: "Memo");
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! The last state of an object that is gone.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use super::AnyObject;
 
@@ -13,14 +13,8 @@ pub struct Departed {
     pub(crate) final_state_unknown: bool,
 }
 
-/// Without the object, which may be a Secret.
-impl fmt::Debug for Departed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Departed")
-            .field("final_state_unknown", &self.final_state_unknown)
-            .finish_non_exhaustive()
-    }
-}
+// Without the object, which may be a Secret.
+debug_of!(Departed: "Departed", |it| final_state_unknown: it.final_state_unknown);
 
 /// Each deletion is seen once, so the same object means the same deletion.
 impl PartialEq for Departed {

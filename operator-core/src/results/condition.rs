@@ -109,11 +109,4 @@ impl Verdict {
     }
 }
 
-impl fmt::Debug for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Verdict")
-            .field("met", &self.met)
-            .field("reason", &self.reason)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(Verdict: "Verdict", |it| met: it.met, reason: it.reason);

@@ -1,6 +1,6 @@
 //! The resources that a dependent has written or found.
 
-use std::{any::Any, collections::BTreeMap, fmt, sync::Arc};
+use std::{any::Any, collections::BTreeMap, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
@@ -122,12 +122,8 @@ impl Secondary {
     }
 }
 
-/// The content is not shown because it may be a Secret's.
-impl fmt::Debug for Secondary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Secondary").field("kind", &self.kind).field("id", &self.id).finish_non_exhaustive()
-    }
-}
+// The content is not shown because it may be a Secret's.
+debug_of!(Secondary: "Secondary", |it| kind: it.kind, id: it.id);
 
 /// The outcome of one reconcile of a dependent: nothing, one resource, or several of a bulk dependent. JOSDK's
 /// `ReconcileResult`.

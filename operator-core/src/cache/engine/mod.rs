@@ -7,7 +7,7 @@ mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt, mem,
+    mem,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -586,13 +586,4 @@ impl Drop for Engine {
     }
 }
 
-impl fmt::Debug for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine")
-            .field("name", &self.name)
-            .field("store", &self.store)
-            .field("recent", &self.recent)
-            .field("synced", &self.is_synced())
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(Engine: "Engine", |it| name: it.name, store: it.store, recent: it.recent, synced: it.is_synced());

@@ -6,8 +6,6 @@
 //! drop ──▶ as bounded as before
 //! ```
 
-use std::fmt;
-
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 
 use parking_lot::Mutex;
@@ -45,11 +43,7 @@ impl HeldObjects {
     }
 }
 
-impl fmt::Debug for HeldObjects {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HeldObjects").finish_non_exhaustive()
-    }
-}
+debug_of!(HeldObjects: "HeldObjects");
 
 impl Informer {
     /// Whether it holds only some objects in full.

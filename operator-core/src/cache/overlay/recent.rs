@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeSet,
-    fmt,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -102,8 +101,4 @@ impl Recent {
     }
 }
 
-impl fmt::Debug for Recent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recent").field("len", &self.len()).finish()
-    }
-}
+debug_of!(Recent: "Recent", |it| len: it.len());

@@ -1,7 +1,6 @@
 //! The store that holds a limited number of objects in full.
 
 use std::{
-    fmt,
     hash::{BuildHasherDefault, DefaultHasher},
     sync::Arc,
 };
@@ -163,14 +162,7 @@ impl ItemStore for BoundedStore {
     }
 }
 
-impl fmt::Debug for BoundedStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BoundedStore")
-            .field("len", &self.records.len())
-            .field("full", &self.objects.entry_count())
-            .finish()
-    }
-}
+debug_of!(BoundedStore: "BoundedStore", |it| len: it.records.len(), full: it.objects.entry_count());
 
 /// Objects held in full beyond the bounds, by key: how many runs need each one, and the object once it is known in full.
 #[derive(Default)]

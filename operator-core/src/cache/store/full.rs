@@ -1,6 +1,6 @@
 //! The store that holds every object in full.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use dashmap::DashMap;
 
@@ -88,8 +88,4 @@ impl ItemStore for FullStore {
     fn tidy(&self) {}
 }
 
-impl fmt::Debug for FullStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FullStore").field("len", &self.0.len()).finish()
-    }
-}
+debug_of!(FullStore: "FullStore", |it| len: it.0.len());

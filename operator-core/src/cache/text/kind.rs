@@ -149,8 +149,4 @@ fn transformed<K: KubeObject>(object: K, transform: &Transform<K>, keys: &[Strin
     Ok(object)
 }
 
-impl<K> fmt::Debug for Of<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Of").field("transforms", &self.transform.is_some()).finish()
-    }
-}
+debug_of!(Of<K> [K]: "Of", |it| transforms: it.transform.is_some());

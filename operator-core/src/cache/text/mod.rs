@@ -26,7 +26,6 @@ mod view;
 
 use std::{
     collections::BTreeMap,
-    fmt,
     num::NonZeroU64,
     sync::{
         Arc, OnceLock, Weak,
@@ -389,11 +388,4 @@ impl TextObject {
     }
 }
 
-impl fmt::Debug for TextObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TextObject")
-            .field("uid", &self.uid())
-            .field("version", &self.version())
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(TextObject: "TextObject", |it| uid: it.uid(), version: it.version());

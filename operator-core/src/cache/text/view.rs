@@ -327,11 +327,4 @@ impl Face for View {
     }
 }
 
-impl fmt::Debug for View {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("View")
-            .field("type", &self.resource_type)
-            .field("keeping", &self.keeping)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(View: "View", |it| type: it.resource_type, keeping: it.keeping);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::{
     cache::InitialList,
-    controller::{ControllerBuilder, test_pods::Pods},
+    controller::{ControllerBuilder, pods_for_tests::Pods},
     environment::Now,
 };
 

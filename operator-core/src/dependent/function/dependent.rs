@@ -1,6 +1,6 @@
 //! A dependent: a function, or a value with its own state.
 
-use std::{fmt, future::Future, marker::PhantomData, sync::Arc};
+use std::{future::Future, marker::PhantomData, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
@@ -156,11 +156,7 @@ impl<'r> Usual<'r> {
     }
 }
 
-impl fmt::Debug for Usual<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Usual").finish_non_exhaustive()
-    }
-}
+debug_of!(Usual<'_>: "Usual");
 
 /// A dependent of primaries of type `P`, without its own type.
 pub struct Erased<P: KubeObject>(Box<dyn AskOf<P>>);

@@ -1,6 +1,6 @@
 //! Objects that others make.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use super::{
     Shape, WantOf, Wanted,
@@ -80,11 +80,7 @@ impl<K: KubeObject> Read<Vec<K>> {
     }
 }
 
-impl<K> fmt::Debug for Read<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Read").field("sought", &self.sought).finish()
-    }
-}
+debug_of!(Read<K> [K]: "Read", |it| sought: it.sought);
 
 /// Marks an object that is only read.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The settings of a dependent in the cluster, whether it is one object or several.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use kube::core::DynamicObject;
 
@@ -142,11 +142,7 @@ pub(crate) struct Judge(pub(crate) Arc<Judging>);
 
 type Judging = dyn Fn(&dyn Object, &dyn Object, Asked<'_>) -> bool + Send + Sync;
 
-impl fmt::Debug for Judge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Judge(..)")
-    }
-}
+debug_of!(Judge: "Judge(..)");
 
 /// Objects of one kind that are managed for primaries.
 #[derive(Debug)]

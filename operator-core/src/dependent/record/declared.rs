@@ -2,7 +2,6 @@
 
 use std::{
     any::TypeId,
-    fmt,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -158,7 +157,7 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
         let memory = Arc::new(Memory::default());
         let unsound = self.unsound();
         // A declaration without a place for ids is refused before anything starts.
-        let ids = self.ids.clone().unwrap_or_else(|| Ids::Status(Arc::from("")));
+        let ids = self.ids.unwrap_or_else(|| Ids::Status(Arc::from("")));
         let external = Arc::new(self.external);
         let system = self.system.unwrap_or_else(|| System::new(Arc::clone(&name)));
         let (looks, polling) = self.look.declared::<E, P>(&name, &external, &memory, &system);
@@ -206,8 +205,4 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
     }
 }
 
-impl<E, P> fmt::Debug for Records<E, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Records").field("ids", &self.ids).finish_non_exhaustive()
-    }
-}
+debug_of!(Records<E, P> [E, P]: "Records", |it| ids: it.ids);

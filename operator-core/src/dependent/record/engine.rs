@@ -18,7 +18,6 @@ use super::{
     memory::Memory,
     note::Notes,
     one::{One, is_not_made, notes::change_notes},
-    start::Start,
     step::Done,
 };
 use crate::{
@@ -40,6 +39,17 @@ pub(super) const fn several<E: External<P>, P: KubeObject>() -> bool {
 }
 
 type ByKey<E, P> = BTreeMap<String, <E as External<P>>::Resource>;
+
+/// What is known about all records of the primary at the start of the run.
+pub(super) struct Start {
+    /// The ids that are written, by key.
+    pub(super) ids: BTreeMap<String, String>,
+    pub(super) notes: Notes,
+    /// The attempt that a person wants to be forgotten.
+    pub(super) forgotten: Option<String>,
+    /// The former names of the node: records may have been created under them.
+    pub(super) former: Vec<String>,
+}
 
 /// The records of one node, of all primaries.
 pub(super) struct Engine<E: External<P>, P: KubeObject> {

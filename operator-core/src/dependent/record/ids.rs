@@ -18,11 +18,11 @@ pub(super) enum Ids<P> {
     /// In this field of the primary's status: a text, or an object of texts by key if there are several records.
     Status(Arc<str>),
     /// In an object of the cluster.
-    Object(Arc<IdObject>),
+    Object(IdObject),
     /// Nowhere: the ids follow from the primary.
     Follow(Arc<dyn Fn(&P) -> String + Send + Sync>),
     /// Wherever an earlier version kept them: in this object, or in a field of the status that no node declares.
-    Former(Arc<IdObject>),
+    Former(IdObject),
 }
 
 /// The only part of a primary that is read.
@@ -152,17 +152,6 @@ impl<P: KubeObject> Ids<P> {
         match self {
             Self::Object(object) | Self::Former(object) => object.declaration(),
             Self::Status(_) | Self::Follow(_) => Declaration::default(),
-        }
-    }
-}
-
-impl<P> Clone for Ids<P> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Status(field) => Self::Status(Arc::clone(field)),
-            Self::Object(object) => Self::Object(Arc::clone(object)),
-            Self::Follow(id) => Self::Follow(Arc::clone(id)),
-            Self::Former(object) => Self::Former(Arc::clone(object)),
         }
     }
 }

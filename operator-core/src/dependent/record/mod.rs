@@ -31,12 +31,11 @@ mod object;
 mod one;
 mod shape;
 mod source;
-mod start;
 mod step;
 mod wants;
 
 #[cfg(test)]
-mod offline;
+mod offline_tests;
 #[cfg(test)]
 mod tests;
 

@@ -88,14 +88,14 @@ pub(super) struct IdObject {
 
 impl IdObject {
     /// Objects of type `K`.
-    pub(super) fn of<K: Keeps>(several: bool) -> Arc<Self> {
+    pub(super) fn of<K: Keeps>(several: bool) -> Self {
         let settings = ObjectSettings::<K> { keeps_ids: true, ..ObjectSettings::new(Arc::from("")) };
-        Arc::new(Self {
+        Self {
             managed: settings.finish(K::DynamicType::default()),
             make: |ids| Box::new(K::keeping(ids)),
             read: |object| object.typed_ref::<K>().map(K::ids),
             several,
-        })
+        }
     }
 
     /// What is known about it before anything runs.

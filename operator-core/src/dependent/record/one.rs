@@ -6,10 +6,9 @@ use std::{future::Future, sync::Arc};
 
 use super::{
     External, Found as Searched, NotMade, Token,
-    engine::{Engine, several},
+    engine::{Engine, Start, several},
     looks::Looks,
     memory::{ExternalId, Known},
-    start::Start,
     step::{Action, Done, Facts, Kept, Search, Seen, Wait},
 };
 use crate::{

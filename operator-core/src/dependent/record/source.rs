@@ -1,7 +1,7 @@
 //! The event source of a node's records: it shows other nodes what runs have seen of the records, and triggers the
 //! primaries whose records have changed according to the other system.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use futures::{FutureExt, future::BoxFuture};
 use parking_lot::Mutex;
@@ -50,11 +50,7 @@ impl Pushes {
     }
 }
 
-impl fmt::Debug for Pushes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Pushes")
-    }
-}
+debug_of!(Pushes: "Pushes");
 
 /// The source, as the node declares it.
 pub(super) struct RecordSource<R> {
@@ -88,11 +84,7 @@ impl<R: Send + Sync + 'static> SourceDeclaration for RecordSource<R> {
     }
 }
 
-impl<R> fmt::Debug for RecordSource<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Records").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+debug_of!(RecordSource<R> [R]: "Records", |it| name: it.name);
 
 /// The states of the records that runs have seen, for other nodes of the same primary.
 struct SeenRecords<R> {

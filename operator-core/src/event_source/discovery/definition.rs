@@ -1,9 +1,7 @@
 //! The definition of a custom resource: its name, and whether it is served.
 
-use std::borrow::Cow;
-
 use k8s_openapi::{
-    ClusterResourceScope, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::Resource;
@@ -12,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::resource::ResourceType;
 
 /// A definition without its schemas, which are most of it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Resource, Serialize, Deserialize)]
+#[resource(inherit = "CustomResourceDefinition")]
 pub(super) struct Definition {
     metadata: ObjectMeta,
     #[serde(default)]
@@ -22,40 +21,37 @@ pub(super) struct Definition {
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Spec {
-    #[serde(default)]
     group: String,
-    #[serde(default)]
     names: Names,
-    #[serde(default)]
     versions: Vec<Version>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Names {
-    #[serde(default)]
     kind: String,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Version {
-    #[serde(default)]
     name: String,
-    #[serde(default)]
     served: bool,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Status {
-    #[serde(default)]
     conditions: Vec<Condition>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Condition {
-    #[serde(default, rename = "type")]
+    #[serde(rename = "type")]
     kind: String,
-    #[serde(default)]
     status: String,
 }
 
@@ -94,35 +90,6 @@ impl Definition {
     pub(super) fn offer(&self) -> Option<Vec<&str>> {
         let served = self.spec.versions.iter().filter(|version| version.served);
         self.is_established().then(|| served.map(|version| version.name.as_str()).collect())
-    }
-}
-
-impl Resource for Definition {
-    type DynamicType = ();
-    type Scope = ClusterResourceScope;
-
-    fn kind((): &()) -> Cow<'_, str> {
-        CustomResourceDefinition::kind(&())
-    }
-
-    fn group((): &()) -> Cow<'_, str> {
-        CustomResourceDefinition::group(&())
-    }
-
-    fn version((): &()) -> Cow<'_, str> {
-        CustomResourceDefinition::version(&())
-    }
-
-    fn plural((): &()) -> Cow<'_, str> {
-        CustomResourceDefinition::plural(&())
-    }
-
-    fn meta(&self) -> &ObjectMeta {
-        &self.metadata
-    }
-
-    fn meta_mut(&mut self) -> &mut ObjectMeta {
-        &mut self.metadata
     }
 }
 

@@ -27,7 +27,6 @@ mod subscribers;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt,
     sync::Arc,
     time::Duration,
 };
@@ -317,8 +316,4 @@ impl Drop for DiscoveryState {
     }
 }
 
-impl fmt::Debug for Discovery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Discovery").field("definitions", &self.0.definitions).finish_non_exhaustive()
-    }
-}
+debug_of!(Discovery: "Discovery", |it| definitions: it.0.definitions);

@@ -1,6 +1,6 @@
 //! The controllers that have queried what the cluster serves, and are notified when the answers change.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, futures::Notified};
@@ -30,11 +30,7 @@ impl Subscriber {
     }
 }
 
-impl fmt::Debug for Subscriber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscriber").field("controller", &self.controller).finish_non_exhaustive()
-    }
-}
+debug_of!(Subscriber: "Subscriber", |it| controller: it.controller);
 
 /// All subscribers.
 pub(super) struct Subscribers {

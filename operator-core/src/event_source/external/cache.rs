@@ -159,12 +159,12 @@ impl<R: PartialEq, I: Ord + Clone> ExternalCache<R, I> {
     }
 }
 
-/// Whether something was added, changed or removed that the filters accept.
 /// Whether two states are equal. If their `PartialEq` panics, they aren't.
 pub(super) fn same<R: PartialEq>(one: &R, other: &R) -> bool {
     fenced_or(|| one == other, false)
 }
 
+/// Whether something was added, changed or removed that the filters accept.
 fn is_due<R: PartialEq, I: Ord>(filters: &Filters<R>, old: &Set<R, I>, new: &Set<R, I>) -> bool {
     let changed = new.iter().any(|(id, new)| match old.get(id) {
         None => filters.accepts(&ChangeKind::Added { new: Arc::clone(new), initial: false }),

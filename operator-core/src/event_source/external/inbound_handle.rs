@@ -1,9 +1,6 @@
 //! The input of an inbound source, from anywhere and at any time.
 
-use std::{
-    fmt,
-    sync::{Arc, Weak},
-};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
@@ -36,8 +33,6 @@ struct Line<R, I> {
     early: ExternalCache<R, I>,
     /// Something was dropped since the last start, and that was reported.
     is_full: bool,
-    /// How often the source has been started.
-    starts: u64,
 }
 
 /// Receives pushes.
@@ -53,7 +48,7 @@ pub(super) trait Inbox<R, I>: Send + Sync {
 impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {
     pub(super) fn new(id: IdOf<R, I>) -> Self {
         let early = ExternalCache::new(Filters::new());
-        Self { id, line: Arc::new(Mutex::new(Line { inbox: None, early, is_full: false, starts: 0 })) }
+        Self { id, line: Arc::new(Mutex::new(Line { inbox: None, early, is_full: false })) }
     }
 
     /// Sets all current resources of a primary. Triggers it if they have changed. Never blocks.
@@ -89,13 +84,11 @@ impl<R: PartialEq, I: Ord + Clone> InboundHandle<R, I> {
         }
     }
 
-    /// From now on pushes go to `inbox`, until the connection is dropped.
-    pub(super) fn connect(&self, inbox: &Arc<dyn Inbox<R, I>>) -> Connection<R, I> {
+    /// From now on pushes go to `inbox`, until it is dropped.
+    pub(super) fn connect(&self, inbox: &Arc<dyn Inbox<R, I>>) {
         let mut line = self.line.lock();
         inbox.adopt(line.take_early());
         line.inbox = Some(Arc::downgrade(inbox));
-        line.starts += 1;
-        Connection { line: Arc::clone(&self.line), start: line.starts }
     }
 }
 
@@ -122,33 +115,13 @@ impl<R: PartialEq, I: Ord + Clone> Line<R, I> {
     }
 }
 
-/// A source that runs. When this is dropped, it has stopped.
-pub(super) struct Connection<R, I> {
-    line: Arc<Mutex<Line<R, I>>>,
-    start: u64,
-}
-
-impl<R, I> Drop for Connection<R, I> {
-    fn drop(&mut self) {
-        let mut line = self.line.lock();
-        // A task that was aborted may end only after the next start.
-        if line.starts == self.start {
-            line.inbox = None;
-        }
-    }
-}
-
 impl<R, I> Clone for InboundHandle<R, I> {
     fn clone(&self) -> Self {
         Self { id: Arc::clone(&self.id), line: Arc::clone(&self.line) }
     }
 }
 
-impl<R, I> fmt::Debug for InboundHandle<R, I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("InboundHandle")
-    }
-}
+debug_of!(InboundHandle<R, I> [R, I]: "InboundHandle");
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! One fetch for all primaries, in each period: the declaration.
 
-use std::{collections::BTreeMap, fmt, future::Future, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, future::Future, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 
@@ -127,15 +127,8 @@ impl<R, I> PollingEventSource<R, I> {
     filter_methods!(filters: R, "resources", on_delete);
 }
 
-impl<R, I> fmt::Debug for PollingEventSource<R, I> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PollingEventSource")
-            .field("name", &self.name)
-            .field("period", &self.period)
-            .field("filters", &self.filters)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(PollingEventSource<R, I> [R, I]: "PollingEventSource", |it|
+    name: it.name, period: it.period, filters: it.filters);
 
 impl<R, I> SourceDeclaration for PollingEventSource<R, I>
 where

@@ -11,7 +11,7 @@ use super::{
     cache::ExternalCache,
     fetch::{Condition, Need, failing, guarded},
     polling::FetchAll,
-    store::{ExternalStore, IdOf, by_id},
+    store::{ExternalItem, ExternalItemId, ExternalStore, IdOf, by_id},
 };
 use crate::{
     event_source::{Error, EventSource, SourceEvents},
@@ -39,11 +39,7 @@ pub(super) struct Polling<R, I> {
     polled: SetOnce<()>,
 }
 
-impl<R, I> Polling<R, I>
-where
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
+impl<R: ExternalItem, I: ExternalItemId> Polling<R, I> {
     pub(super) fn new(declared: &PollingEventSource<R, I>, events: SourceEvents) -> Self {
         Self {
             name: Arc::clone(&declared.name),
@@ -114,11 +110,7 @@ where
     }
 }
 
-impl<R, I> ExternalStore<R> for Polling<R, I>
-where
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
+impl<R: ExternalItem, I: ExternalItemId> ExternalStore<R> for Polling<R, I> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -156,11 +148,7 @@ where
     }
 }
 
-impl<R, I> EventSource for Arc<Polling<R, I>>
-where
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
+impl<R: ExternalItem, I: ExternalItemId> EventSource for Arc<Polling<R, I>> {
     fn name(&self) -> &str {
         &self.name
     }

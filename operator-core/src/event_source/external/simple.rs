@@ -1,6 +1,6 @@
 //! Another system reports that something has happened, and nothing else.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use futures::{FutureExt, future::BoxFuture};
 use parking_lot::Mutex;
@@ -31,16 +31,7 @@ pub struct SimpleInboundEventSource {
 
 /// Triggers primaries through a [`SimpleInboundEventSource`]. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct SimpleInboundHandle(Arc<Mutex<Line>>);
-
-/// The target of wakes.
-#[derive(Debug, Default)]
-struct Line {
-    /// The connection to the controller, while it runs.
-    events: Option<SourceEvents>,
-    /// How often the source has been started.
-    starts: u64,
-}
+pub struct SimpleInboundHandle(Arc<Mutex<Weak<SourceEvents>>>);
 
 impl SimpleInboundEventSource {
     /// A source with that name.
@@ -59,32 +50,9 @@ impl SimpleInboundHandle {
     /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist
     /// is ignored. Does nothing while the operator doesn't run: every primary runs after a start. Never blocks.
     pub fn wake(&self, primary: &ObjectKey) {
-        let events = self.0.lock().events.clone();
+        let events = self.0.lock().upgrade();
         if let Some(events) = events {
             events.wake(primary);
-        }
-    }
-
-    fn connect(&self, events: SourceEvents) -> Connection {
-        let mut line = self.0.lock();
-        line.events = Some(events);
-        line.starts += 1;
-        Connection { handle: self.clone(), start: line.starts }
-    }
-}
-
-/// A source that runs. When this is dropped, it has stopped.
-struct Connection {
-    handle: SimpleInboundHandle,
-    start: u64,
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        let mut line = self.handle.0.lock();
-        // A task that was aborted may end only after the next start.
-        if line.starts == self.start {
-            line.events = None;
         }
     }
 }
@@ -99,12 +67,10 @@ impl SourceDeclaration for SimpleInboundEventSource {
     }
 
     fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
-        let events = wiring.events(index, &self.name);
-        let name = Arc::clone(&self.name);
         sources.add_source(Arc::new(ConnectedSource {
-            name,
+            name: Arc::clone(&self.name),
             handle: self.handle.clone(),
-            events,
+            events: wiring.events(index, &self.name),
             connected: Arc::default(),
         }));
     }
@@ -127,7 +93,9 @@ impl EventSource for ConnectedSource {
         let (handle, events) = (self.handle.clone(), self.events.clone());
         let connected = Arc::clone(&self.connected);
         async move {
-            let _connection = handle.connect(events);
+            // Dropped when the source stops.
+            let events = Arc::new(events);
+            *handle.0.lock() = Arc::downgrade(&events);
             // A source runs once.
             let _ = connected.set(());
             std::future::pending().await

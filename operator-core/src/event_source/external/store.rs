@@ -107,6 +107,14 @@ pub trait ExternalResource: PartialEq + Send + Sync + 'static {
     fn id(&self) -> Self::Id;
 }
 
+/// A resource, as the sources keep it.
+pub(super) trait ExternalItem: PartialEq + Send + Sync + 'static {}
+impl<R: PartialEq + Send + Sync + 'static> ExternalItem for R {}
+
+/// The id of one.
+pub(super) trait ExternalItemId: Ord + Clone + Send + Sync + 'static {}
+impl<I: Ord + Clone + Send + Sync + 'static> ExternalItemId for I {}
+
 /// Returns the id of a resource; JOSDK's `ResourceIDMapper`.
 pub(super) type IdOf<R, I> = Arc<dyn Fn(&R) -> I + Send + Sync>;
 

@@ -21,7 +21,7 @@
 
 mod note;
 
-use std::{collections::VecDeque, fmt, mem, sync::Arc, time::Duration};
+use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 
 use k8s_openapi::api::core::v1::Event;
 use parking_lot::Mutex;
@@ -220,14 +220,9 @@ impl Recorder {
                 }
                 Some(known) => (Verb::MergePatch, note.again(known, now), EventOutcome::Repeated),
             };
-            let write = WriteRequest {
-                verb,
-                kind: &self.kind,
-                key: &place,
-                subresource: None,
-                body: body::bytes(&content),
-                base: known.as_ref().and_then(|known| ResourceVersion::parse(known.version())),
-            };
+            let base = known.as_ref().and_then(|known| ResourceVersion::parse(known.version()));
+            let write = WriteRequest::of(verb, &self.kind, &place, body::bytes(&content));
+            let write = WriteRequest { base, ..write };
             match self.writer.send(&note.about.key, &write).await {
                 Ok(_) => return Ok(outcome),
                 // Somebody was faster, or its time was over.
@@ -270,8 +265,4 @@ impl Recorder {
     }
 }
 
-impl fmt::Debug for Recorder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorder").field("controller", &self.writer.controller).finish_non_exhaustive()
-    }
-}
+debug_of!(Recorder: "Recorder", |it| controller: it.writer.controller);

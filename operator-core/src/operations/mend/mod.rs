@@ -139,14 +139,9 @@ impl DependentWriter<'_> {
     ) -> Result<Patched, Error> {
         let mut body = body::bound_to(uid, version);
         body.extend(operations);
-        let write = WriteRequest {
-            verb: Verb::JsonPatch,
-            kind: self.kind(),
-            key: self.key(),
-            subresource: None,
-            body: body::bytes(&Value::Array(body)),
-            base: version.and_then(ResourceVersion::parse),
-        };
+        let body = body::bytes(&Value::Array(body));
+        let base = version.and_then(ResourceVersion::parse);
+        let write = WriteRequest { base, ..WriteRequest::of(Verb::JsonPatch, self.kind(), self.key(), body) };
         let window = self.target.begin(self.key());
         let answer = self.target.run.send(&write).await?;
         // Those of others are left out of what caches hold.

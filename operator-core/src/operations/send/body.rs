@@ -8,7 +8,7 @@
 //! # Guarantees
 //! - Sent as text, without a tree of values in between, an object is what [`applied`] makes of it.
 
-use std::{fmt, sync::OnceLock};
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
@@ -43,6 +43,16 @@ const OF_THE_SERVER: [&str; 6] = [
     "resourceVersion",
 ];
 
+/// Leaves out of an apply what only the server sets, and these annotations.
+fn leave_out(metadata: &mut Value, own: [&str; 3]) {
+    if let Some(annotations) = metadata["annotations"].as_object_mut() {
+        annotations.retain(|name, _| !own.contains(&&**name));
+    }
+    for of_the_server in OF_THE_SERVER {
+        metadata[of_the_server] = Value::Null;
+    }
+}
+
 /// A primary as the body of a server-side apply: without its status and what only the server sets. The finalizers are
 /// exactly `finalizer`: without it the apply would give it up, and those of others, which the caller's copy may
 /// contain, must not become ours. `own` are the annotations that the framework writes itself: an apply would own them, and
@@ -56,17 +66,12 @@ pub(in crate::operations) fn applied_primary(
 ) -> Result<Value, Error> {
     let mut body = plain(primary, kind)?;
     let metadata = &mut body["metadata"];
-    if let Some(annotations) = metadata["annotations"].as_object_mut() {
-        annotations.retain(|name, _| !own.contains(&&**name));
-        if annotations.is_empty() {
-            metadata["annotations"] = Value::Null;
-        }
+    leave_out(metadata, own);
+    if metadata["annotations"].as_object().is_some_and(Map::is_empty) {
+        metadata["annotations"] = Value::Null;
     }
     metadata["name"] = key.name().into();
     metadata["finalizers"] = finalizer.map_or(Value::Null, |finalizer| json!([finalizer]));
-    for of_the_server in OF_THE_SERVER {
-        metadata[of_the_server] = Value::Null;
-    }
     body["status"] = Value::Null;
     strip_nulls(&mut body);
     Ok(body)
@@ -113,12 +118,7 @@ pub(in crate::operations) fn applied_part(
         part[field] = identity[field].clone();
     }
     let metadata = &mut part["metadata"];
-    if let Some(annotations) = metadata["annotations"].as_object_mut() {
-        annotations.retain(|name, _| !own.contains(&&**name));
-    }
-    for of_the_server in OF_THE_SERVER {
-        metadata[of_the_server] = Value::Null;
-    }
+    leave_out(metadata, own);
     metadata["namespace"] = identity["metadata"]["namespace"].clone();
     if let Some(finalizer) = finalizer {
         let mut finalizers = metadata["finalizers"].as_array().cloned().unwrap_or_default();
@@ -150,13 +150,12 @@ pub(in crate::operations) fn of_status(kind: &ResourceType, key: &ObjectKey, sta
     body
 }
 
-/// The part of `object` that a JSON patch may change, with `finalizer` among its finalizers. What the server decides is
-/// left out, so a difference there doesn't count.
+/// The part of `object` that a JSON patch may change. What the server decides is left out, so a difference there doesn't
+/// count.
 pub(in crate::operations) fn patched_part(
     object: &dyn Object,
     kind: &ResourceType,
     part: Part,
-    finalizer: Option<&str>,
 ) -> Result<Value, Error> {
     let mut whole = plain(object, kind)?;
     strip_nulls(&mut whole);
@@ -168,14 +167,8 @@ pub(in crate::operations) fn patched_part(
             if let Some(metadata) = metadata(&mut whole) {
                 let of_the_server = |name: &str| OF_THE_SERVER.contains(&name) || name == "uid";
                 metadata.retain(|name, _| !of_the_server(name));
-                let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
-                if let (Some(finalizer), Some(finalizers)) = (finalizer, finalizers.as_array_mut())
-                    && !finalizers.iter().any(|name| name == finalizer)
-                {
-                    finalizers.push(finalizer.into());
-                }
                 // An empty list is stored as none.
-                if finalizers.as_array().is_some_and(Vec::is_empty) {
+                if metadata.get("finalizers").and_then(Value::as_array).is_some_and(Vec::is_empty) {
                     metadata.remove("finalizers");
                 }
             }
@@ -390,12 +383,8 @@ fn metadata_in(text: &str) -> Option<usize> {
     metadata.starts_with('{').then(|| range_within(text, metadata).start + "{".len())
 }
 
-/// The content is not shown because it may be a Secret's.
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Text").field("bytes", &self.text.len()).finish_non_exhaustive()
-    }
-}
+// The content is not shown because it may be a Secret's.
+debug_of!(Text: "Text", |it| bytes: it.text.len());
 
 #[cfg(test)]
 mod tests {

@@ -99,13 +99,16 @@ impl Intent {
         key: ObjectKey,
         body: impl Into<Arc<Value>>,
     ) -> Self {
-        Self { verb, part, key, content: Content::Object(body.into()), uid: None, given: None }
+        Self::with(verb, part, key, Content::Object(body.into()))
+    }
+
+    fn with(verb: Verb, part: Part, key: ObjectKey, content: Content) -> Self {
+        Self { verb, part, key, content, uid: None, given: None }
     }
 
     /// An apply of an object that is sent as it writes itself.
     pub(in crate::operations) fn of_text(key: ObjectKey, body: Text) -> Self {
-        let content = Content::Text(Box::new(body));
-        Self { verb: Verb::Apply, part: Part::Object, key, content, uid: None, given: None }
+        Self::with(Verb::Apply, Part::Object, key, Content::Text(Box::new(body)))
     }
 
     /// The JSON patch that leads from one state of `part` to another.
@@ -123,14 +126,7 @@ impl Intent {
                 json!(operation)
             })
             .collect();
-        Self {
-            verb: Verb::JsonPatch,
-            part,
-            key,
-            content: Content::Operations { operations, same_lists },
-            uid: None,
-            given: None,
-        }
+        Self::with(Verb::JsonPatch, part, key, Content::Operations { operations, same_lists })
     }
 
     /// The same write, of the object with this uid and no other.
@@ -168,10 +164,10 @@ impl Intent {
         kind: &ResourceType,
         manager: &str,
     ) -> Result<bool, Error> {
-        let desired = match &self.content {
-            Content::Operations { operations, .. } => return Ok(operations.is_empty()),
-            Content::Object(desired) => desired,
-            Content::Text(desired) => desired.value(),
+        let Some(desired) = self.object() else {
+            return Ok(
+                matches!(&self.content, Content::Operations { operations, .. } if operations.is_empty()),
+            );
         };
         let is_status = self.part == Part::Status;
         let plain = body::plain(actual, kind)?;
@@ -246,25 +242,15 @@ impl Intent {
                     .unwrap_or_else(|| body::bytes(&Locked { body: body.value(), version, uid }))
             }
             Content::Operations { operations, same_lists } => {
-                body::bytes(&self.patch(operations, same_lists, uid, version))
+                let mut body = body::bound_to(uid, version);
+                // The version says it all where it is the one that the operations were made from.
+                if version.is_none() || version != self.given.as_deref() {
+                    body.extend(same_lists.iter().cloned());
+                }
+                body.extend(operations.iter().cloned());
+                body::bytes(&body)
             }
         }
-    }
-
-    fn patch(
-        &self,
-        operations: &[Value],
-        same_lists: &[Value],
-        uid: Option<&str>,
-        version: Option<&str>,
-    ) -> Value {
-        let mut body = body::bound_to(uid, version);
-        // The version says it all where it is the one that the operations were made from.
-        if version.is_none() || version != self.given.as_deref() {
-            body.extend(same_lists.iter().cloned());
-        }
-        body.extend(operations.iter().cloned());
-        Value::Array(body)
     }
 }
 

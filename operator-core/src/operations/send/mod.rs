@@ -178,11 +178,6 @@ impl<'c> Target<'c> {
         self.remember_answer(self.informer().answer_of(live))
     }
 
-    /// Sends a write, once, and reads the object in its answer.
-    pub(in crate::operations) async fn send_once(&self, write: &WriteRequest<'_>) -> Result<Answer, Error> {
-        self.understand(write, &self.run.send(write).await?)
-    }
-
     /// The object in an answer, in the form that caches keep.
     pub(in crate::operations) fn understand(
         &self,
@@ -299,17 +294,17 @@ impl Target<'_> {
         intent: &'r Intent,
         mode: WriteMode,
     ) -> BoxFuture<'r, Result<AnyObject, Error>> {
-        self.try_write(intent, mode, None).boxed()
+        self.write_upon(intent, mode, None)
     }
 
-    /// The same for a known state that doesn't match `intent`.
+    /// The same; `unmet` is a known state that doesn't match `intent`.
     pub(super) fn write_upon<'r>(
         &'r self,
         intent: &'r Intent,
         mode: WriteMode,
-        unmet: AnyObject,
+        unmet: Option<AnyObject>,
     ) -> BoxFuture<'r, Result<AnyObject, Error>> {
-        self.try_write(intent, mode, Some(unmet)).boxed()
+        self.try_write(intent, mode, unmet).boxed()
     }
 
     async fn try_write(
@@ -496,7 +491,8 @@ impl Target<'_> {
             base: version.filter(|version| *version != body::ABSENT).and_then(ResourceVersion::parse),
         };
         let doubt = self.doubt();
-        let result = self.send_once(&write).await;
+        let sent = self.run.send(&write).await;
+        let result = sent.and_then(|answer| self.understand(&write, &answer));
         if result.as_ref().err().is_none_or(Error::tells_that_nothing_was_written) {
             doubt.dispel();
         }
@@ -517,16 +513,13 @@ pub(crate) fn live<'r>(
     informer: &'r Informer,
     key: &'r ObjectKey,
 ) -> BoxFuture<'r, Result<Option<AnyObject>, Error>> {
-    look(writer, informer, key).boxed()
-}
-
-async fn look(writer: &Writer, informer: &Informer, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
-    let kind = informer.resource_type();
-    let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
-    let Some(object) = read? else { return Ok(None) };
-    // None of the object's values is repeated, whatever its kind.
-    let whole = informer.view().whole(object.get());
-    whole
-        .map(Some)
-        .map_err(|words| Error::undecodable(kind.clone(), key.clone(), serde_json::Error::custom(words)))
+    async move {
+        let kind = informer.resource_type();
+        let read = read_live(&writer.clients.reads, kind, key, "application/json").await;
+        let Some(object) = read? else { return Ok(None) };
+        // None of the object's values is repeated, whatever its kind.
+        let whole = informer.view().whole(object.get()).map_err(serde_json::Error::custom);
+        whole.map(Some).map_err(|source| Error::undecodable(kind.clone(), key.clone(), source))
+    }
+    .boxed()
 }

@@ -71,6 +71,16 @@ pub(crate) struct WriteRequest<'w> {
 }
 
 impl<'w> WriteRequest<'w> {
+    /// A write of an object as a whole, whatever there is.
+    pub(in crate::operations) fn of(
+        verb: Verb,
+        kind: &'w ResourceType,
+        key: &'w ObjectKey,
+        body: Bytes,
+    ) -> Self {
+        Self { verb, kind, key, subresource: None, body, base: None }
+    }
+
     /// A deletion of the object with this uid, at this version if one is given; what it owns is deleted in the
     /// background.
     pub(in crate::operations) fn deletion(
@@ -79,8 +89,7 @@ impl<'w> WriteRequest<'w> {
         uid: Option<&str>,
         version: Option<&str>,
     ) -> Self {
-        let body = body::bytes(&body::deletion(uid, version));
-        Self { verb: Verb::Delete, kind, key, subresource: None, body, base: None }
+        Self::of(Verb::Delete, kind, key, body::bytes(&body::deletion(uid, version)))
     }
 }
 
@@ -114,7 +123,7 @@ impl Writer {
 
     async fn send_and_tell(&self, primary: &ObjectKey, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         let started = self.environment.now();
-        let answered = self.answered(write).await;
+        let answered = self.exchanged(write, "").await;
         let took = self.environment.now() - started;
         let text;
         let (effect, result) = match answered {
@@ -155,63 +164,40 @@ impl Writer {
         });
     }
 
-    /// What the server would answer to a JSON patch, or a creation, that it doesn't carry out. Nothing is written, and no observer is told.
+    /// What the server would answer to a write that it doesn't carry out. Nothing is written, and no observer is told.
     pub(in crate::operations) async fn try_out(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
-        let (_, answer) = self.exchanged(write, self.request(write, "&dryRun=All")?).await?;
-        Ok(answer)
+        Ok(self.exchanged(write, "&dryRun=All").await?.1)
     }
 
-    async fn answered(&self, write: &WriteRequest<'_>) -> Result<(StatusCode, Bytes), Error> {
-        self.exchanged(write, self.request(write, "")?).await
-    }
-
-    async fn exchanged(
-        &self,
-        write: &WriteRequest<'_>,
-        request: Request<Body>,
-    ) -> Result<(StatusCode, Bytes), Error> {
+    /// `option` is added to the parameters.
+    async fn exchanged(&self, write: &WriteRequest<'_>, option: &str) -> Result<(StatusCode, Bytes), Error> {
         let (verb, kind, key) = (write.verb.as_str(), write.kind, write.key);
-        let answered = exchange(&self.clients.direct, request).await;
+        let answered = exchange(&self.clients.direct, self.request(write, option)?).await;
         answered
             .map_err(|source| Error::unanswered(verb, kind.clone(), key.clone(), Box::new(source)))?
             .map_err(|status| Error::refused(verb, kind.clone(), key.clone(), status))
     }
 
-    /// `option` is added to the parameters of a creation, an apply, or a JSON patch.
     fn request(&self, write: &WriteRequest<'_>, option: &str) -> Result<Request<Body>, Error> {
         let object = write.kind.object_path(write.key).ok_or_else(|| invalid_name(write.kind, write.key))?;
-        let collection = write.kind.collection_path(write.key.namespace());
-        let object = || {
-            let subresource = write.subresource.map(|name| format!("/{name}")).unwrap_or_default();
-            format!("{object}{subresource}")
+        let path = match (write.verb, write.subresource) {
+            (Verb::Create, _) => write.kind.collection_path(write.key.namespace()),
+            (_, Some(subresource)) => format!("{object}/{subresource}"),
+            (_, None) => object,
         };
-        let manager = &self.field_manager;
+        let parameters = format!("fieldManager={}{option}", self.field_manager);
         let (method, uri, content) = match write.verb {
-            Verb::Create => {
-                (Method::POST, format!("{collection}?fieldManager={manager}{option}"), "application/json")
-            }
-            Verb::Update => (Method::PUT, format!("{}?fieldManager={manager}", object()), "application/json"),
-            Verb::Apply => (
-                Method::PATCH,
-                format!("{}?force=true&fieldManager={manager}{option}", object()),
-                "application/apply-patch+yaml",
-            ),
-            Verb::JsonPatch => (
-                Method::PATCH,
-                format!("{}?fieldManager={manager}{option}", object()),
-                "application/json-patch+json",
-            ),
-            Verb::MergePatch => (
-                Method::PATCH,
-                format!("{}?fieldManager={manager}", object()),
-                "application/merge-patch+json",
-            ),
-            Verb::Delete => (Method::DELETE, object(), "application/json"),
+            Verb::Create => (Method::POST, format!("{path}?{parameters}"), "json"),
+            Verb::Update => (Method::PUT, format!("{path}?{parameters}"), "json"),
+            Verb::Apply => (Method::PATCH, format!("{path}?force=true&{parameters}"), "apply-patch+yaml"),
+            Verb::JsonPatch => (Method::PATCH, format!("{path}?{parameters}"), "json-patch+json"),
+            Verb::MergePatch => (Method::PATCH, format!("{path}?{parameters}"), "merge-patch+json"),
+            Verb::Delete => (Method::DELETE, path, "json"),
         };
         Request::builder()
             .method(method)
             .uri(uri)
-            .header(header::CONTENT_TYPE, content)
+            .header(header::CONTENT_TYPE, format!("application/{content}"))
             .header(header::ACCEPT, "application/json")
             .body(Body::from(write.body.clone()))
             .map_err(|_| invalid_name(write.kind, write.key))

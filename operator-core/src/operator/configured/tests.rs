@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     configuration::{ConfigEntry, ConfigLoader, ConfigProvider},
-    controller::{Controller, ControllerBuilder, test_pods::Pods},
+    controller::{Controller, ControllerBuilder, pods_for_tests::Pods},
     environment::Now,
     error::BoxError,
     operator::{LeaderElection, Operator, OperatorBuilder},

@@ -1,6 +1,6 @@
 //! The settings of an operator's leader election.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use crate::{cache::wrong_namespace, resource::is_subdomain};
 
@@ -29,19 +29,19 @@ pub(super) const LONGEST_LEASE_DURATION: Duration = Duration::from_secs(60 * 60)
 #[derive(Clone)]
 #[must_use = "an election does nothing until an operator takes part in it"]
 pub struct LeaderElection {
-    pub(super) lease_name: String,
-    pub(super) namespace: Option<String>,
-    pub(super) identity: Option<String>,
-    pub(super) timing: Timing,
+    pub(in crate::operator) lease_name: String,
+    pub(in crate::operator) namespace: Option<String>,
+    pub(in crate::operator) identity: Option<String>,
+    pub(in crate::operator) timing: Timing,
     pub(super) callbacks: Callbacks,
 }
 
 /// The three times of an election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Timing {
-    pub(super) lease_duration: Duration,
-    pub(super) renew_deadline: Duration,
-    pub(super) retry_period: Duration,
+pub(in crate::operator) struct Timing {
+    pub(in crate::operator) lease_duration: Duration,
+    pub(in crate::operator) renew_deadline: Duration,
+    pub(in crate::operator) retry_period: Duration,
 }
 
 /// The functions that are called when something changes.
@@ -114,12 +114,6 @@ impl LeaderElection {
             },
             callbacks: Callbacks::default(),
         }
-    }
-
-    /// The same with another lease.
-    pub(in crate::operator) fn named(mut self, lease_name: String) -> Self {
-        self.lease_name = lease_name;
-        self
     }
 
     /// The namespace of the lease; by default the one of the cluster's configuration, which in a pod is the pod's.
@@ -202,16 +196,8 @@ impl LeaderElection {
     }
 }
 
-impl fmt::Debug for LeaderElection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LeaderElection")
-            .field("lease_name", &self.lease_name)
-            .field("namespace", &self.namespace)
-            .field("identity", &self.identity)
-            .field("timing", &self.timing)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(LeaderElection: "LeaderElection", |it|
+    lease_name: it.lease_name, namespace: it.namespace, identity: it.identity, timing: it.timing);
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ mod run_task;
 mod task;
 
 #[cfg(test)]
-mod gauges;
+mod gauges_tests;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,6 @@
 //! The part of the processor that runs.
 
-use std::{fmt, panic::resume_unwind, sync::Arc};
+use std::{panic::resume_unwind, sync::Arc};
 
 use futures::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use parking_lot::Mutex;
@@ -36,13 +36,7 @@ pub(crate) struct ProcessorTask {
     drains: Vec<oneshot::Sender<()>>,
 }
 
-impl fmt::Debug for ProcessorTask {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProcessorTask")
-            .field("controller_name", &self.controller_name)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(ProcessorTask: "ProcessorTask", |it| controller_name: it.controller_name);
 
 impl ProcessorTask {
     pub(super) fn new(

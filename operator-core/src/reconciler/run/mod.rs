@@ -345,12 +345,5 @@ impl<P: KubeObject> fmt::Display for Run<P> {
     }
 }
 
-impl<P: KubeObject> fmt::Debug for Run<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Run")
-            .field("run", self.any.context.run())
-            .field("is_cleanup", &self.any.is_cleanup)
-            .field("error", &self.any.error)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(Run<P> [P: KubeObject]: "Run", |it|
+    run: it.any.context.run(), is_cleanup: it.any.is_cleanup, error: it.any.error);

@@ -116,11 +116,7 @@ impl Cluster<'_> {
     }
 }
 
-impl fmt::Debug for Cluster<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cluster").finish_non_exhaustive()
-    }
-}
+debug_of!(Cluster<'_>: "Cluster");
 
 /// The controllers that have asked a custom capability, so that it can trigger their primaries.
 #[derive(Default)]
@@ -182,32 +178,5 @@ impl<A: Activation> AnyActivation for A {
     fn check<'r>(&'r self, cluster: &'r Cluster<'r>) -> BoxFuture<'r, Answer> {
         // The call itself may panic, too, not only the future that it makes.
         async move { Activation::check(self, cluster).await }.boxed()
-    }
-}
-
-/// All of these, as one; the first that isn't met says why.
-pub(in crate::workflow) fn all_activations(
-    mut all: Vec<Arc<dyn AnyActivation>>,
-) -> Option<Arc<dyn AnyActivation>> {
-    match all.len() {
-        0 | 1 => all.pop(),
-        _ => Some(Arc::new(All(all))),
-    }
-}
-
-struct All(Vec<Arc<dyn AnyActivation>>);
-
-impl AnyActivation for All {
-    fn check<'r>(&'r self, cluster: &'r Cluster<'r>) -> BoxFuture<'r, Answer> {
-        async move {
-            for one in &self.0 {
-                let answer = one.check(cluster).await?;
-                if !answer.is_met() {
-                    return Ok(answer);
-                }
-            }
-            Ok(Verdict::met())
-        }
-        .boxed()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::{FutureExt, future::BoxFuture};
+use futures::future::BoxFuture;
 
 use crate::{
     dependent::AnyDependent,
@@ -48,29 +48,14 @@ pub(in crate::workflow) trait AnyCondition: Send + Sync {
     fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Answer>;
 }
 
-/// All of these, as one; the first that isn't met says why.
-pub(in crate::workflow) fn all_conditions(
-    mut all: Vec<Arc<dyn AnyCondition>>,
-) -> Option<Arc<dyn AnyCondition>> {
-    match all.len() {
-        0 | 1 => all.pop(),
-        _ => Some(Arc::new(All(all))),
-    }
-}
-
-struct All(Vec<Arc<dyn AnyCondition>>);
-
-impl AnyCondition for All {
-    fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, Answer> {
-        async move {
-            for one in &self.0 {
-                let answer = one.check(asking).await?;
-                if !answer.is_met() {
-                    return Ok(answer);
-                }
-            }
-            Ok(Verdict::met())
+/// The answer of these conditions together, which are evaluated one after the other: the first that isn't met says why.
+pub(in crate::workflow) async fn all_met<'r>(checks: impl Iterator<Item = BoxFuture<'r, Answer>>) -> Answer {
+    let mut answer = Verdict::met();
+    for check in checks {
+        answer = check.await?;
+        if !answer.is_met() {
+            break;
         }
-        .boxed()
     }
+    Ok(answer)
 }

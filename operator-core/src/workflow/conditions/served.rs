@@ -1,6 +1,6 @@
 //! Whether the cluster serves a kind.
 
-use std::{fmt, marker::PhantomData};
+use std::marker::PhantomData;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::DynamicObject;
@@ -61,11 +61,7 @@ impl<K: 'static> Activation for CrdPresent<K> {
     }
 }
 
-impl<K> fmt::Debug for CrdPresent<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CrdPresent").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+debug_of!(CrdPresent<K> [K]: "CrdPresent", |it| name: it.name);
 
 /// Met while the cluster serves a kind, whether by a CustomResourceDefinition, by itself, or by an aggregated API. When
 /// a definition of the kind's group appears, changes or is removed, primaries are triggered; for other kinds the answer
@@ -134,11 +130,7 @@ impl<K: 'static> Activation for Served<K> {
     }
 }
 
-impl<K> fmt::Debug for Served<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Served").field("type", &self.resource_type).finish_non_exhaustive()
-    }
-}
+debug_of!(Served<K> [K]: "Served", |it| type: it.resource_type);
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,13 @@
 //! One node of a workflow, as it is declared.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
-use crate::workflow::conditions::{activation::AnyActivation, condition::AnyCondition};
 use crate::{
     dependent::{AnyDependent, Capabilities},
     reconciler::DataType,
     resource::Access,
     results::{ConditionKind, NodeKey},
+    workflow::conditions::{activation::AnyActivation, condition::AnyCondition},
 };
 
 /// A node, without its types: its dependencies and its conditions. JOSDK's `@Dependent` within `@Workflow`.
@@ -19,9 +19,10 @@ pub(in crate::workflow) struct AnyNode {
     pub(in crate::workflow) is_named: bool,
     /// Its dependencies.
     pub(in crate::workflow) after: Vec<NodeKey>,
-    pub(in crate::workflow) activation: Option<Arc<dyn AnyActivation>>,
-    pub(in crate::workflow) ready: Option<Arc<dyn AnyCondition>>,
-    pub(in crate::workflow) deleted: Option<Arc<dyn AnyCondition>>,
+    pub(in crate::workflow) activations: Vec<Arc<dyn AnyActivation>>,
+    /// Without any it is ready as soon as it was applied.
+    pub(in crate::workflow) ready: Vec<Arc<dyn AnyCondition>>,
+    pub(in crate::workflow) deleted: Vec<Arc<dyn AnyCondition>>,
     /// Whether it has to be gone before its dependencies, and its primary, are deleted.
     pub(in crate::workflow) first: bool,
     /// Whether it is ready even if it is only read and nothing is there.
@@ -37,25 +38,6 @@ pub(in crate::workflow) struct AnyNode {
 }
 
 impl AnyNode {
-    /// A node of that dependent, without any settings.
-    pub(in crate::workflow) fn of(dependent: AnyDependent, key: NodeKey) -> Self {
-        Self {
-            dependent,
-            key,
-            is_named: true,
-            after: Vec::new(),
-            activation: None,
-            ready: None,
-            deleted: None,
-            first: false,
-            optional: false,
-            sources: Vec::new(),
-            asks: Vec::new(),
-            data: Vec::new(),
-            words: BTreeMap::new(),
-        }
-    }
-
     /// Whether it isn't ready if nothing was found: it is only read, it is a single object, and what depends on it
     /// needs it.
     pub(in crate::workflow) fn has_to_be_found(&self) -> bool {
@@ -89,11 +71,4 @@ impl AnyNode {
     }
 }
 
-impl fmt::Debug for AnyNode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Node")
-            .field("dependent", &self.dependent)
-            .field("after", &self.after)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(AnyNode: "Node", |it| dependent: it.dependent, after: it.after);

@@ -23,7 +23,7 @@ use crate::workflow::{
 use crate::{
     dependent::{self, AnyDependent, Declaration, DependentSource, External, Records, function},
     reconciler::{AnyRun, Context, DataType, Run},
-    resource::{Access, AnyObject, KubeObject},
+    resource::{Access, KubeObject},
     results::{NodeKey, NodeState, WorkflowResult},
 };
 
@@ -48,6 +48,14 @@ pub(in crate::workflow) struct Declared {
     pub(in crate::workflow) nodes: Vec<AnyNode>,
     /// How the nodes end when their primary is deleted, in the same order.
     pub(in crate::workflow) endings: Vec<Ending>,
+    pub(in crate::workflow) settings: WorkflowSettings,
+    /// The fields of the primary's status in which nodes keep ids.
+    pub(in crate::workflow) own_fields: Vec<Arc<str>>,
+}
+
+/// The settings that concern no present node.
+#[derive(Default)]
+pub(in crate::workflow) struct WorkflowSettings {
     /// Former nodes, of kinds that no other node writes.
     pub(in crate::workflow) retired: Vec<AnyDependent>,
     /// Former nodes whose records were in other systems.
@@ -56,8 +64,6 @@ pub(in crate::workflow) struct Declared {
     pub(in crate::workflow) prunes_data: bool,
     pub(in crate::workflow) explicit: bool,
     pub(in crate::workflow) keeps_errors: bool,
-    /// The fields of the primary's status in which nodes keep ids.
-    pub(in crate::workflow) own_fields: Vec<Arc<str>>,
 }
 
 impl<P: KubeObject> Workflow<P> {
@@ -69,26 +75,18 @@ impl<P: KubeObject> Workflow<P> {
     /// Reconciles everything that can be reconciled; errors are in the result. For standalone workflows;
     /// [`Context::run`] runs a controller's own.
     pub async fn reconcile(&self, primary: &P, context: &Context<P>) -> Run<P> {
-        let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
-        let result = run::reconcile(&self.any.0, &primary, context.any(), &drop, invoker).await;
-        self.came_to(result, context, primary, false)
+        self.run(primary, context, false).await
     }
 
     /// Deletes everything that has to be deleted before the primary is. Until [all is deleted](Run::all_deleted), the
     /// primary keeps its finalizer, whatever the cleaner returns.
     pub async fn cleanup(&self, primary: &P, context: &Context<P>) -> Run<P> {
-        let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
-        let result = run::cleanup(&self.any.0, &primary, context.any(), &drop, invoker).await;
-        self.came_to(result, context, primary, true)
+        self.run(primary, context, true).await
     }
 
-    fn came_to(
-        &self,
-        result: WorkflowResult,
-        context: &Context<P>,
-        primary: AnyObject,
-        is_cleanup: bool,
-    ) -> Run<P> {
+    async fn run(&self, primary: &P, context: &Context<P>, is_cleanup: bool) -> Run<P> {
+        let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
+        let result = run::run(&self.any.0, is_cleanup, &primary, context.any(), &drop, invoker).await;
         let workflow = Arc::new(self.any.clone());
         let run = AnyRun::of_standalone(context.any(), primary, workflow, result, is_cleanup);
         Run::of_any(Arc::new(run))
@@ -180,17 +178,17 @@ impl AnyWorkflow {
         let mut sources = WorkflowSources::default();
         for node in &self.0.nodes {
             let needed =
-                if node.activation.is_some() { &mut sources.conditional } else { &mut sources.always };
+                if node.activations.is_empty() { &mut sources.always } else { &mut sources.conditional };
             needed.extend(node.dependent.event_sources());
         }
-        sources.conditional.extend(self.0.retired.iter().flat_map(AnyDependent::event_sources));
-        sources.always.extend(self.0.retired_records.iter().flat_map(AnyDependent::event_sources));
+        sources.conditional.extend(self.0.settings.retired.iter().flat_map(AnyDependent::event_sources));
+        sources.always.extend(self.0.settings.retired_records.iter().flat_map(AnyDependent::event_sources));
         sources
     }
 
     /// The former nodes whose records were in other systems.
     pub(crate) fn retired_records(&self) -> impl Iterator<Item = (&str, &Arc<Declaration>)> {
-        self.0.retired_records.iter().map(|node| (node.name(), node.declaration()))
+        self.0.settings.retired_records.iter().map(|node| (node.name(), node.declaration()))
     }
 
     /// The data that its functions take, and the node of each.
@@ -198,11 +196,6 @@ impl AnyWorkflow {
         self.node_names()
             .zip(&self.0.nodes)
             .flat_map(|(name, node)| node.data.iter().map(move |data| (name, *data)))
-    }
-
-    /// Whether only the reconciler runs it.
-    pub(crate) fn is_explicit(&self) -> bool {
-        self.0.explicit
     }
 
     /// A description of the workflow that needs no run.
@@ -216,8 +209,8 @@ impl AnyWorkflow {
     /// those of a former node, are deleted by nothing else.
     pub(crate) fn access(&self) -> Vec<Access> {
         let asks = self.0.nodes.iter().flat_map(|node| node.asks.iter().cloned());
-        let retired = self.0.retired.iter().chain(&self.0.retired_records);
-        let asks = asks.chain(pruning::asks(&self.0.retired));
+        let retired = self.0.settings.retired.iter().chain(&self.0.settings.retired_records);
+        let asks = asks.chain(pruning::asks(&self.0.settings.retired));
         let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(retired);
         asks.chain(dependents.flat_map(AnyDependent::access)).collect()
     }
@@ -249,11 +242,7 @@ impl<P: KubeObject> fmt::Debug for Workflow<P> {
     }
 }
 
-impl fmt::Debug for AnyWorkflow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Workflow").field("nodes", &self.0.nodes).finish_non_exhaustive()
-    }
-}
+debug_of!(AnyWorkflow: "Workflow", |it| nodes: it.0.nodes);
 
 /// The event sources of a workflow's nodes.
 #[derive(Debug, Default)]
@@ -276,11 +265,7 @@ pub struct WorkflowBuilder<P: KubeObject> {
 #[derive(Default)]
 pub(crate) struct AnyBuilder {
     pub(in crate::workflow) nodes: Vec<AnyNode>,
-    retired: Vec<AnyDependent>,
-    retired_records: Vec<AnyDependent>,
-    prunes_data: bool,
-    explicit: bool,
-    keeps_errors: bool,
+    settings: WorkflowSettings,
 }
 
 impl<P: KubeObject> WorkflowBuilder<P> {
@@ -315,7 +300,7 @@ impl<P: KubeObject> WorkflowBuilder<P> {
 
     /// The same for a type that is known only at run time.
     pub fn retired_of_type<K: KubeObject>(mut self, node: &str, dynamic: K::DynamicType) -> Self {
-        self.any.retired.push(dependent::retired::<K>(node, &dynamic));
+        self.any.settings.retired.push(dependent::retired::<K>(node, &dynamic));
         self
     }
 
@@ -324,28 +309,28 @@ impl<P: KubeObject> WorkflowBuilder<P> {
     /// wait for a person. Without this declaration, a primary with such ids or notes stays when it is deleted, and its run
     /// fails. For ids that were kept in a Secret, keep the node, and let its `want` return nothing.
     pub fn retired_records(mut self, node: &str, external: impl External<P>) -> Self {
-        self.any.retired_records.push(Records::<_, P>::former(external).declared(node.into()));
+        self.any.settings.retired_records.push(Records::<_, P>::former(external).declared(node.into()));
         self
     }
 
     /// Removes the leftovers of nodes that this version doesn't declare even if data is lost with them: by default
     /// their PersistentVolumeClaims, Namespaces and definitions are kept, with a warning.
     pub fn prune_data(mut self) -> Self {
-        self.any.prunes_data = true;
+        self.any.settings.prunes_data = true;
         self
     }
 
     /// The workflow runs only when the reconciler calls [`Context::run`]; otherwise a managed workflow runs
     /// before `reconcile`. JOSDK's `explicitInvocation`.
     pub fn explicit_invocation(mut self) -> Self {
-        self.any.explicit = true;
+        self.any.settings.explicit = true;
         self
     }
 
     /// Errors of nodes stay in the result for the reconciler to inspect; otherwise they fail the run. JOSDK's
     /// `handleExceptionsInReconciler`.
     pub fn handle_errors_in_reconciler(mut self) -> Self {
-        self.any.keeps_errors = true;
+        self.any.settings.keeps_errors = true;
         self
     }
 
@@ -378,40 +363,24 @@ impl AnyBuilder {
     /// The checked declaration.
     pub(crate) fn build(self) -> Result<AnyWorkflow, BuildError> {
         static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
-        let Self { mut nodes, retired, retired_records, prunes_data, explicit, keeps_errors } = self;
+        let Self { mut nodes, settings } = self;
         let Resolved { graph, names } = super::resolve(&nodes)?;
         for node in &mut nodes {
-            if node.activation.is_some() {
+            if !node.activations.is_empty() {
                 let sources = node.dependent.event_sources().into_iter();
                 node.sources = sources.map(|source| source.declaration.name()).collect();
             }
         }
         let endings = ending::endings(&graph, |id| {
             let node = &nodes[id.index()];
-            let (by, says_gone) = (node.dependent.capabilities(), node.deleted.is_some());
+            let (by, says_gone) = (node.dependent.capabilities(), !node.deleted.is_empty());
             Deleting { by, says_gone, first: node.first }
         });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
         let own_fields = nodes.iter().filter_map(|node| node.dependent.declaration().keeps.clone()).collect();
-        let declared = Declared {
-            id,
-            graph,
-            names,
-            nodes,
-            endings,
-            retired,
-            retired_records,
-            prunes_data,
-            explicit,
-            keeps_errors,
-            own_fields,
-        };
+        let declared = Declared { id, graph, names, nodes, endings, settings, own_fields };
         Ok(AnyWorkflow(Arc::new(declared)))
     }
 }
 
-impl<P: KubeObject> fmt::Debug for WorkflowBuilder<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WorkflowBuilder").field("nodes", &self.any.nodes).finish_non_exhaustive()
-    }
-}
+debug_of!(WorkflowBuilder<P> [P: KubeObject]: "WorkflowBuilder", |it| nodes: it.any.nodes);

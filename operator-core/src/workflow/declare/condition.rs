@@ -239,16 +239,7 @@ where
     M: 'static,
 {
     let name = NodeKey::of::<C>().short().unwrap_or_default();
-    of_node(condition.erased(), C::IS_OF_CHILD, decides, several, name)
-}
-
-fn of_node<P: KubeObject, K: Send + Sync + 'static>(
-    condition: ErasedCondition<P, K>,
-    of_child: bool,
-    decides: Decides,
-    several: bool,
-    name: &'static str,
-) -> Arc<dyn AnyCondition> {
+    let (condition, of_child) = (condition.erased(), C::IS_OF_CHILD);
     Arc::new(OfNode { condition, of_child, decides, several, name })
 }
 

@@ -1,6 +1,6 @@
 //! A node with its settings, while its types are known.
 
-use std::{collections::BTreeMap, fmt, marker::PhantomData, sync::Arc};
+use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
 
 use super::{
     NodeRef,
@@ -18,37 +18,28 @@ use crate::{
     workflow::{
         conditions::{
             Ready, Served,
-            activation::{Activation, AnyActivation, all_activations},
-            condition::{AnyCondition, all_conditions},
+            activation::{Activation, AnyActivation},
+            condition::AnyCondition,
         },
         declare::any_node::AnyNode,
     },
 };
 
-/// When a node is ready.
-enum ReadyWhen {
-    /// Once its objects' status says so.
-    Status,
-    /// As soon as it was applied.
-    Applied,
-    /// Once all of these are met.
-    Conditions(Vec<Arc<dyn AnyCondition>>),
-}
-
 /// The settings of a node, without its types.
 pub(super) struct Said {
     key: NodeKey,
-    name: Option<Arc<str>>,
-    after: Vec<NodeKey>,
+    pub(super) name: Option<Arc<str>>,
+    pub(super) after: Vec<NodeKey>,
     needs: Vec<Arc<dyn AnyActivation>>,
     needs_its_kind: bool,
-    ready: ReadyWhen,
+    /// When it is ready: by default once its objects' status says so, and without any condition as soon as it was applied.
+    pub(super) ready: Option<Vec<Arc<dyn AnyCondition>>>,
     gone: Vec<Arc<dyn AnyCondition>>,
     first: bool,
     optional: bool,
     asks: Vec<Access>,
     /// The data that its functions take.
-    data: Vec<DataType>,
+    pub(super) data: Vec<DataType>,
     words: BTreeMap<ConditionKind, Vec<String>>,
 }
 
@@ -88,7 +79,7 @@ impl Said {
             after: Vec::new(),
             needs: Vec::new(),
             needs_its_kind: false,
-            ready: ReadyWhen::Status,
+            ready: None,
             gone: Vec::new(),
             first: false,
             optional: false,
@@ -136,7 +127,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// Runs after that node is ready. If it is no longer wanted, or its primary is deleted, it is deleted before that
     /// node, unless both are left to the garbage collector. May be called several times.
     pub fn after<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
-        self.said.after(other.key());
+        self.said.after.push(other.key());
         self
     }
 
@@ -144,14 +135,14 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// condition is a function of the child, of the primary, or of both. May be called several times: then all
     /// conditions have to be met.
     pub fn ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
-        self.said.takes(C::needs());
+        self.said.data.extend(C::needs());
         self.said.ready(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
         self
     }
 
     /// Nodes that come after it run as soon as it was applied, whatever its status says.
     pub fn ready_when_applied(mut self) -> Self {
-        self.said.ready = ReadyWhen::Applied;
+        self.said.ready = Some(Vec::new());
         self.said.words.insert(ConditionKind::Ready, vec!["applied".to_owned()]);
         self
     }
@@ -160,7 +151,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// primary stays. A condition of the child is evaluated while there is one. May be called several times: then all
     /// conditions have to be met.
     pub fn gone<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
-        self.said.takes(C::needs());
+        self.said.data.extend(C::needs());
         self.said.gone(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Gone, S::SEVERAL));
         self
     }
@@ -184,14 +175,14 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// comes after: for objects that have to end in order. Without this the garbage collector deletes it after the
     /// primary, in any order.
     pub fn delete_first(mut self) -> Self {
-        self.said.delete_first();
+        self.said.first = true;
         self
     }
 
     /// Names the node, in results, metrics and marks on its objects. By default it has the name of its function, so
     /// renaming the function renames the node.
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.said.named(name.into());
+        self.said.name = Some(name.into());
         self
     }
 
@@ -287,28 +278,14 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
             said.need("served".to_owned(), Served::of(ResourceType::with::<S::Item>(&kind)));
         }
         settings.name = said.name();
-        let status = || Some(Arc::new(Ready) as Arc<dyn AnyCondition>);
-        let dependent = declare(settings, kind, S::SEVERAL, judged, dependent);
-        said.finish(dependent, status)
+        said.finish(declare(settings, kind, S::SEVERAL, judged, dependent))
     }
 }
 
 impl Said {
-    /// Declares that its functions take this data.
-    pub(super) fn takes(&mut self, data: Vec<DataType>) {
-        self.data.extend(data);
-    }
-
-    pub(super) fn after(&mut self, other: NodeKey) {
-        self.after.push(other);
-    }
-
     pub(super) fn ready(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
         self.word(ConditionKind::Ready, word);
-        match &mut self.ready {
-            ReadyWhen::Conditions(all) => all.push(condition),
-            ReadyWhen::Status | ReadyWhen::Applied => self.ready = ReadyWhen::Conditions(vec![condition]),
-        }
+        self.ready.get_or_insert_default().push(condition);
     }
 
     pub(super) fn gone(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
@@ -326,19 +303,6 @@ impl Said {
         self.needs.push(Arc::new(capability));
     }
 
-    /// For dependents without a status: ready once reconciled.
-    pub(super) fn ready_when_called(&mut self) {
-        self.ready = ReadyWhen::Applied;
-    }
-
-    pub(super) fn delete_first(&mut self) {
-        self.first = true;
-    }
-
-    pub(super) fn named(&mut self, name: Arc<str>) {
-        self.name = Some(name);
-    }
-
     pub(super) fn key(&self) -> NodeKey {
         self.key.called(self.name.clone())
     }
@@ -353,11 +317,7 @@ impl Said {
         name.filter(|name| !name.is_empty()).unwrap_or_else(|| Arc::from(self.key.to_string()))
     }
 
-    pub(super) fn finish(
-        self,
-        dependent: AnyDependent,
-        status: impl FnOnce() -> Option<Arc<dyn AnyCondition>>,
-    ) -> AnyNode {
+    pub(super) fn finish(self, dependent: AnyDependent) -> AnyNode {
         let (key, is_named) = (self.key(), self.is_named());
         let words = self.words.into_iter().map(|(kind, words)| {
             let verb = match kind {
@@ -369,30 +329,22 @@ impl Said {
             (kind, format!("{verb} {}", words.join(" and ")))
         });
         AnyNode {
+            dependent,
+            key,
             is_named,
             after: self.after,
-            activation: all_activations(self.needs),
-            ready: match self.ready {
-                ReadyWhen::Status => status(),
-                ReadyWhen::Applied => None,
-                ReadyWhen::Conditions(all) => all_conditions(all),
-            },
-            deleted: all_conditions(self.gone),
+            activations: self.needs,
+            ready: self.ready.unwrap_or_else(|| vec![Arc::new(Ready)]),
+            deleted: self.gone,
             first: self.first,
             optional: self.optional,
+            sources: Vec::new(),
             asks: self.asks,
             data: self.data,
             words: words.collect(),
-            ..AnyNode::of(dependent, key)
         }
     }
 }
 
-impl<P: KubeObject, S: Shape, K> fmt::Debug for Node<P, S, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Node")
-            .field("function", &self.said.key.to_string())
-            .field("name", &self.said.name)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(Node<P, S, K> [P: KubeObject, S: Shape, K]: "Node", |it|
+    function: it.said.key.to_string(), name: it.said.name);

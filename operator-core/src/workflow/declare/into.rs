@@ -1,6 +1,6 @@
 //! The types that a controller accepts as its workflow.
 
-use std::{fmt, marker::PhantomData};
+use std::marker::PhantomData;
 
 use super::{Nodes, builder::AnyBuilder};
 use crate::workflow::{AnyWorkflow, BuildError, Workflow, WorkflowBuilder};
@@ -65,11 +65,7 @@ pub(crate) enum Stage {
     Nodes(AnyBuilder),
 }
 
-impl fmt::Debug for Declaring {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Declaring").finish_non_exhaustive()
-    }
-}
+debug_of!(Declaring: "Declaring");
 
 impl Declaring {
     /// Its dependents, even if it can't be finished.

@@ -1,6 +1,6 @@
 //! Nodes of records in another system.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, sync::Arc};
 
 use super::{
     Condition, IntoNode, NodeRef, The,
@@ -38,7 +38,7 @@ impl<P: KubeObject, S: Resources> RecordNode<P, S> {
     ) -> Self {
         let mut said = Said::of(NodeKey::of::<D>());
         // A resource outside the cluster has no status.
-        said.ready_when_called();
+        said.ready = Some(Vec::new());
         Self { said, dependent: Box::new(dependent), of: PhantomData }
     }
 
@@ -48,7 +48,7 @@ impl<P: KubeObject, S: Resources> RecordNode<P, S> {
 
     fn finish(self) -> AnyNode {
         let dependent = (self.dependent)(self.said.name());
-        self.said.finish(dependent, || None)
+        self.said.finish(dependent)
     }
 }
 
@@ -58,7 +58,7 @@ macro_rules! words {
         /// Runs after that node is ready, and is deleted before it. May be called several times.
         pub fn after<N: NodeRef<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
             let mut node = self.wired();
-            node.said.after(other.key());
+            node.said.after.push(other.key());
             node
         }
 
@@ -74,7 +74,7 @@ macro_rules! words {
         {
             let mut node = self.wired();
             node.said.word(ConditionKind::OnlyIf, name_of::<F>());
-            node.said.takes(<F::Args as Args<P>>::needs());
+            node.said.data.extend(<F::Args as Args<P>>::needs());
             let dependent = node.dependent;
             node.dependent = Box::new(|name| OfWish::<P, F, FS, W>::asked_of(dependent(name), wanted));
             node
@@ -91,7 +91,7 @@ macro_rules! words {
             let mut node = self.wired();
             let (decides, several) = (Decides::Ready, <$resources as Resources>::SEVERAL);
             let condition = erase::<P, <$resources as Resources>::Item, C, CM>(condition, decides, several);
-            node.said.takes(C::needs());
+            node.said.data.extend(C::needs());
             node.said.ready(name_of::<C>(), condition);
             node
         }
@@ -106,7 +106,7 @@ macro_rules! words {
             let mut node = self.wired();
             let (decides, several) = (Decides::Gone, <$resources as Resources>::SEVERAL);
             let condition = erase::<P, <$resources as Resources>::Item, C, CM>(condition, decides, several);
-            node.said.takes(C::needs());
+            node.said.data.extend(C::needs());
             node.said.gone(name_of::<C>(), condition);
             node
         }
@@ -121,7 +121,7 @@ macro_rules! words {
         /// Names the node; by default it has the name of its type.
         pub fn named(self, name: impl Into<Arc<str>>) -> RecordNode<P, $resources> {
             let mut node = self.wired();
-            node.said.named(name.into());
+            node.said.name = Some(name.into());
             node
         }
 
@@ -191,8 +191,4 @@ impl<P: KubeObject, E: External<P>> NodeRef<P, IsRecords> for The<E> {
     }
 }
 
-impl<P: KubeObject, S> fmt::Debug for RecordNode<P, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordNode").field("name", &self.said.name()).finish_non_exhaustive()
-    }
-}
+debug_of!(RecordNode<P, S> [P: KubeObject, S]: "RecordNode", |it| name: it.said.name());

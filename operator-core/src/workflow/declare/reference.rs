@@ -1,6 +1,6 @@
 //! References to a node: by its function, by its type, or by itself.
 
-use std::{fmt, marker::PhantomData};
+use std::marker::PhantomData;
 
 use super::{IsDependent, IsNode, Node};
 use crate::{
@@ -74,8 +74,4 @@ impl<P: KubeObject, D: Dependent<P>> NodeRef<P, ByHand> for The<D> {
     }
 }
 
-impl<D> fmt::Debug for The<D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("The")
-    }
-}
+debug_of!(The<D> [D]: "The");

@@ -85,7 +85,7 @@ where
     pub(super) fn asked_of(dependent: AnyDependent, wanted: F) -> AnyDependent {
         let before_order = F::AT_ONCE && <F::Args as Args<P>>::OF_PRIMARY;
         let judged = Judged { before_order, holds: <F::Return as Wish<W>>::HOLDS, reads: false };
-        dependent.only_if(judged, Box::new(Self(wanted, PhantomData)))
+        dependent.only_if(judged, Self(wanted, PhantomData))
     }
 }
 

@@ -56,45 +56,37 @@ pub(super) enum Invoker {
     Reconciler,
 }
 
-pub(super) async fn reconcile(
+/// Runs a workflow: reconciles all that can be, or, in a clean-up, deletes what has to be deleted.
+pub(super) async fn run(
     workflow: &Declared,
+    is_cleanup: bool,
     primary: &AnyObject,
     context: &Arc<AnyContext>,
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let run = WorkflowRun { workflow, primary, context, cleans_up: false, only: None };
-    let mut result = run.drive(Plan::reconcile(&workflow.graph), unfinished).await;
-    if invoker == Invoker::Framework {
-        pruning::prune(workflow, primary, context, &mut result).await;
-    }
-    result
-}
-
-pub(super) async fn cleanup(
-    workflow: &Declared,
-    primary: &AnyObject,
-    context: &Arc<AnyContext>,
-    unfinished: Unfinished<'_>,
-    invoker: Invoker,
-) -> WorkflowResult {
-    let run = WorkflowRun { workflow, primary, context, cleans_up: true, only: None };
-    let mut result = run
-        .drive(Plan::cleanup(&workflow.graph), &|dropped| {
-            // A caller that has dropped it can't remove the finalizer.
-            context.remembered().lock().note_cleanup(workflow.id, &dropped, false);
-            unfinished(dropped);
-        })
-        .await;
+    let run = WorkflowRun { workflow, primary, context, cleans_up: is_cleanup, only: None };
+    let note = |result: &WorkflowResult, is_done: bool| {
+        if is_cleanup {
+            context.remembered().lock().note_cleanup(workflow.id, result, is_done);
+        }
+    };
+    let plan = if is_cleanup { Plan::cleanup } else { Plan::reconcile };
+    let unfinished = |dropped| {
+        // A caller that has dropped it can't remove the finalizer.
+        note(&dropped, false);
+        unfinished(dropped);
+    };
+    let mut result = run.drive(plan(&workflow.graph), &unfinished).await;
     if invoker == Invoker::Framework {
         pruning::prune(workflow, primary, context, &mut result).await;
     }
     // A reconciler that handles errors itself decides about them, but not about deletions in progress.
-    let is_done = match workflow.keeps_errors {
+    let is_done = match workflow.settings.keeps_errors {
         true => result.deleting().next().is_none(),
         false => result.all_deleted(),
     };
-    context.remembered().lock().note_cleanup(workflow.id, &result, is_done);
+    note(&result, is_done);
     result
 }
 
@@ -292,13 +284,14 @@ impl ManagedWorkflow for AnyWorkflow {
         &self.0.own_fields
     }
 
-    fn reconcile<'r>(
+    fn run<'r>(
         &'r self,
+        is_cleanup: bool,
         primary: &'r AnyObject,
         context: &'r Arc<AnyContext>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult> {
-        reconcile(&self.0, primary, context, unfinished, Invoker::Framework).boxed()
+        run(&self.0, is_cleanup, primary, context, unfinished, Invoker::Framework).boxed()
     }
 
     fn reconcile_part<'r>(
@@ -310,15 +303,6 @@ impl ManagedWorkflow for AnyWorkflow {
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, Result<Parted, WorkflowError>> {
         part::reconcile(&self.0, part, before, primary, context, unfinished).boxed()
-    }
-
-    fn cleanup<'r>(
-        &'r self,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
-        unfinished: Unfinished<'r>,
-    ) -> BoxFuture<'r, WorkflowResult> {
-        cleanup(&self.0, primary, context, unfinished, Invoker::Framework).boxed()
     }
 
     fn secondaries<'r>(
@@ -356,17 +340,18 @@ impl ManagedWorkflow for AnyWorkflow {
         });
         let answers = of_kind.map(|node| (node, node.dependent.wants(key, primary, context)));
         // A node that doesn't take part for now is never asked, and one that comes after others may wait for long.
-        let answers = answers
-            .filter(|(node, wants)| (node.activation.is_none() && node.after.is_empty()) || wants.is_some());
+        let answers = answers.filter(|(node, wants)| {
+            (node.activations.is_empty() && node.after.is_empty()) || wants.is_some()
+        });
         answers.map(|(node, wants)| (label_value(node.dependent.name()), wants)).collect()
     }
 
     fn is_explicit(&self) -> bool {
-        self.0.explicit
+        self.0.settings.explicit
     }
 
     fn keeps_errors(&self) -> bool {
-        self.0.keeps_errors
+        self.0.settings.keeps_errors
     }
 
     fn len(&self) -> usize {

@@ -52,7 +52,7 @@ async fn try_to(
     context: &Arc<AnyContext>,
     result: &mut WorkflowResult,
 ) -> Result<(), BoxError> {
-    let pruning = Pruning { data: workflow.prunes_data };
+    let pruning = Pruning { data: workflow.settings.prunes_data };
     let mut sources = BTreeSet::new();
     // The event source of a node that takes no part doesn't run.
     let active = workflow
@@ -70,13 +70,13 @@ async fn try_to(
             node.dependent.prune(primary, context, pruning).await?;
         }
     }
-    for (index, retired) in workflow.retired.iter().enumerate() {
+    for (index, retired) in workflow.settings.retired.iter().enumerate() {
         let claimant = Claimant { workflow: workflow.id, node: workflow.nodes.len() + index };
         if is_shown(retired, claimant, context).await? {
             retired.prune(primary, context, pruning).await?;
         }
     }
-    for retired in &workflow.retired_records {
+    for retired in &workflow.settings.retired_records {
         if retired.remove(primary, context).await?.deletion == Deletion::Asked {
             let state = NodeState::Deleting { reason: "its records are being deleted".to_owned() };
             result.add(former(retired.name(), state));

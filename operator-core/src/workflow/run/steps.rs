@@ -17,7 +17,7 @@ use crate::{
     workflow::{
         Cluster, NodeId,
         conditions::{
-            condition::{AnyCondition, AnyView, Asking},
+            condition::{AnyCondition, AnyView, Asking, all_met},
             is_deleted,
         },
         declare::{any_node::AnyNode, ending::Ending},
@@ -31,39 +31,26 @@ impl WorkflowRun<'_> {
         let span = tracing::debug_span!("node", name = node.dependent.name());
         async {
             match step {
-                Step::Check(_) => Reply::Checked(match self.check(node, true, record).await {
-                    Ok(checked) => checked,
-                    Err(error) => {
-                        record.lock().failed(error);
-                        Checked::Failed
-                    }
-                }),
+                Step::Check(_) => {
+                    let checked = self.check(node, true, record).await;
+                    Reply::Checked(or_failed(record, checked, Checked::Failed))
+                }
                 Step::Judge(_) => Reply::Judged(match self.check(node, false, record).await {
-                    Ok(judged) => judged,
                     // It isn't reconciled in any case, and it can't hold anything: the same as without a gate.
                     Err(error) if !node.may_be_held() => {
                         tracing::debug!(error = %error_chain(&*error), "could not be evaluated yet");
                         Checked::Run
                     }
-                    Err(error) => {
-                        record.lock().failed(error);
-                        Checked::Failed
-                    }
+                    judged => or_failed(record, judged, Checked::Failed),
                 }),
-                Step::Reconcile(_) => Reply::Reconciled(match self.reconcile(node, record).await {
-                    Ok(reconciled) => reconciled,
-                    Err(error) => {
-                        record.lock().failed(error);
-                        Reconciled::Failed
-                    }
-                }),
-                Step::Delete(_) => Reply::Removed(match self.delete(step.node(), node, record).await {
-                    Ok(removed) => removed,
-                    Err(error) => {
-                        record.lock().failed(error);
-                        Removed::Failed
-                    }
-                }),
+                Step::Reconcile(_) => {
+                    let reconciled = self.reconcile(node, record).await;
+                    Reply::Reconciled(or_failed(record, reconciled, Reconciled::Failed))
+                }
+                Step::Delete(_) => {
+                    let removed = self.delete(step.node(), node, record).await;
+                    Reply::Removed(or_failed(record, removed, Removed::Failed))
+                }
             }
         }
         .instrument(span)
@@ -134,7 +121,7 @@ impl WorkflowRun<'_> {
             "not found".clone_into(&mut record.lock().reason);
             return Ok(Reconciled::NotReady);
         }
-        let ready = self.ask(ConditionKind::Ready, node, node.ready.as_ref(), record).await?;
+        let ready = self.ask(ConditionKind::Ready, node, &node.ready, record).await?;
         Ok(if ready { Reconciled::Ready } else { Reconciled::NotReady })
     }
 
@@ -151,7 +138,7 @@ impl WorkflowRun<'_> {
                 false => "as it is: its dependent doesn't delete it",
             });
             // In that case nothing needs to know what exists.
-            if self.cleans_up && node.deleted.is_none() {
+            if self.cleans_up && node.deleted.is_empty() {
                 return Ok(Removed::Gone);
             }
         }
@@ -169,7 +156,7 @@ impl WorkflowRun<'_> {
                 return Ok(Removed::NotYet);
             }
         }
-        let gone = self.ask(ConditionKind::Gone, node, node.deleted.as_ref(), record).await?;
+        let gone = self.ask(ConditionKind::Gone, node, &node.deleted, record).await?;
         if gone {
             let forget = |leaving: &mut Leaving| leaving.forget(node.dependent.name());
             self.context.scope().look(forget);
@@ -189,7 +176,7 @@ impl WorkflowRun<'_> {
             return Ok(false);
         }
         // The cluster deletes it sooner or later. Only the end of a primary waits for that without a setting.
-        if !self.cleans_up || node.deleted.is_some() || ending != (Ending::Deleted { awaited: true }) {
+        if !self.cleans_up || !node.deleted.is_empty() || ending != (Ending::Deleted { awaited: true }) {
             return Ok(true);
         }
         let answer = is_deleted(&node.dependent, self.primary, self.context).await?;
@@ -210,10 +197,10 @@ impl WorkflowRun<'_> {
     /// answer, and its event sources aren't needed any more.
     pub(super) fn asks_activation(&self, id: NodeId) -> bool {
         let node = &self.workflow.nodes[id.index()];
-        if node.activation.is_none() {
+        if node.activations.is_empty() {
             return false;
         }
-        let needed = !self.cleans_up || self.deletes(id) || node.deleted.is_some();
+        let needed = !self.cleans_up || self.deletes(id) || !node.deleted.is_empty();
         if !needed {
             self.release(id, node);
         }
@@ -227,9 +214,9 @@ impl WorkflowRun<'_> {
         record: &Mutex<NodeRecord>,
     ) -> Result<Activity, BoxError> {
         let node = &self.workflow.nodes[id.index()];
-        let Some(activation) = &node.activation else { return Ok(Activity::Active) };
         let (asked, cluster) = (ConditionKind::Needs, Cluster::of(self.context));
-        let answer = self.called(Part::Condition(asked), record, activation.check(&cluster)).await?;
+        let checks = all_met(node.activations.iter().map(|one| one.check(&cluster)));
+        let answer = self.called(Part::Condition(asked), record, checks).await?;
         record.lock().conditions.insert(asked, answer.clone());
         if !answer.is_met() {
             answer.reason().clone_into(&mut record.lock().reason);
@@ -258,15 +245,17 @@ impl WorkflowRun<'_> {
         Claimant { workflow: self.workflow.id, node: id.index() }
     }
 
-    /// Whether a condition is met; a missing one is. Evaluated once in a run.
+    /// Whether these conditions are met. Evaluated once in a run.
     async fn ask(
         &self,
         kind: ConditionKind,
         node: &AnyNode,
-        condition: Option<&Arc<dyn AnyCondition>>,
+        conditions: &[Arc<dyn AnyCondition>],
         record: &Mutex<NodeRecord>,
     ) -> Result<bool, BoxError> {
-        let Some(condition) = condition else { return Ok(true) };
+        if conditions.is_empty() {
+            return Ok(true);
+        }
         // Cheap to clone, and neither stays locked while user code is called.
         let (known, reconciled) = {
             let record = record.lock();
@@ -282,8 +271,9 @@ impl WorkflowRun<'_> {
                     may_lack: node.may_lack(),
                 };
                 let (primary, context) = (self.primary, self.context);
-                let check = condition.check(Asking { view, primary, context, note: &note });
-                let answer = self.called(Part::Condition(kind), record, check).await?;
+                let asking = Asking { view, primary, context, note: &note };
+                let checks = all_met(conditions.iter().map(|one| one.check(asking)));
+                let answer = self.called(Part::Condition(kind), record, checks).await?;
                 record.lock().conditions.insert(kind, answer.clone());
                 answer
             }
@@ -317,4 +307,12 @@ impl WorkflowRun<'_> {
         };
         answer.unwrap_or_else(|payload| Err(Panicked::new(&part, &*payload).into()))
     }
+}
+
+/// The answer of a step; if it has failed, the record says so.
+fn or_failed<T>(record: &Mutex<NodeRecord>, answer: Result<T, BoxError>, failed: T) -> T {
+    answer.unwrap_or_else(|error| {
+        record.lock().failed(error);
+        failed
+    })
 }

@@ -32,7 +32,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -157,8 +157,4 @@ impl Feed {
     }
 }
 
-impl fmt::Debug for Feed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Feed").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+debug_of!(Feed: "Feed", |it| name: it.name);

@@ -3,7 +3,6 @@
 use std::{
     any::TypeId,
     collections::BTreeMap,
-    fmt,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -102,8 +101,4 @@ impl InformerPool {
     }
 }
 
-impl fmt::Debug for InformerPool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InformerPool").field("feeds", &self.0.lock().len()).finish()
-    }
-}
+debug_of!(InformerPool: "InformerPool", |it| feeds: it.0.lock().len());

@@ -7,7 +7,7 @@ mod table;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 
-use crate::controller::{Controller, ControllerBuilder, IntoController, test_pods::Pods};
+use crate::controller::{Controller, ControllerBuilder, IntoController, pods_for_tests::Pods};
 
 fn pods() -> ControllerBuilder<Pods> {
     Controller::builder(Pods)

@@ -19,7 +19,7 @@ use crate::{
     error::BoxError,
     event_source::{
         EventSource, PrimaryScopes, Sources, Wiring,
-        test_wiring::{Recorder, wiring},
+        wiring_for_tests::{Recorder, wiring},
     },
     observe::{Observation, Observer, Observers, SourceHealth, SourceIndex},
     resource::ObjectKey,

@@ -39,7 +39,7 @@ use super::{
     cache::{ExternalCache, Set},
     fetch::{Condition, Need, guarded},
     inbound_handle::Inbox,
-    store::{ExternalStore, by_id},
+    store::{ExternalItem, ExternalItemId, ExternalStore, by_id},
 };
 use crate::{
     event_source::{Error, EventSource, Primaries, PrimaryFollower, SourceEvents, Wiring},
@@ -69,12 +69,7 @@ pub(super) struct PerPrimary<P, R, I> {
     ready: SetOnce<()>,
 }
 
-impl<P, R, I> PerPrimary<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
+impl<P: KubeObject, R: ExternalItem, I: ExternalItemId> PerPrimary<P, R, I> {
     /// Builds it, and subscribes it to changes of primaries.
     pub(super) fn build(
         declared: &PerPrimaryEventSource<P, R, I, impl Arrival<P, R, I>>,
@@ -214,12 +209,7 @@ where
     }
 }
 
-impl<P, R, I> ExternalStore<R> for PerPrimary<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
+impl<P: KubeObject, R: ExternalItem, I: ExternalItemId> ExternalStore<R> for PerPrimary<P, R, I> {
     fn name(&self) -> &str {
         &self.fetching.name
     }
@@ -257,12 +247,7 @@ where
     }
 }
 
-impl<P, R, I> Inbox<R, I> for PerPrimary<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
+impl<P: KubeObject, R: ExternalItem, I: ExternalItemId> Inbox<R, I> for Arc<PerPrimary<P, R, I>> {
     fn adopt(&self, early: ExternalCache<R, I>) {
         self.members.lock().cache.adopt(early);
     }
@@ -276,12 +261,7 @@ where
     }
 }
 
-impl<P, R, I> EventSource for Arc<PerPrimary<P, R, I>>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
+impl<P: KubeObject, R: ExternalItem, I: ExternalItemId> EventSource for Arc<PerPrimary<P, R, I>> {
     fn name(&self) -> &str {
         &self.fetching.name
     }
@@ -289,8 +269,11 @@ where
     fn run(&self) -> BoxFuture<'static, ()> {
         let source = Self::clone(self);
         async move {
-            let inbox: Arc<dyn Inbox<R, I>> = Self::clone(&source) as _;
-            let _connection = source.handle.as_ref().map(|handle| handle.connect(&inbox));
+            // Dropped when the source stops.
+            let inbox: Arc<dyn Inbox<R, I>> = Arc::new(Self::clone(&source));
+            if let Some(handle) = &source.handle {
+                handle.connect(&inbox);
+            }
             source.follow().await
         }
         .boxed()
@@ -317,12 +300,7 @@ where
     }
 }
 
-impl<P, R, I> PrimaryFollower for PerPrimary<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
+impl<P: KubeObject, R: ExternalItem, I: ExternalItemId> PrimaryFollower for PerPrimary<P, R, I> {
     fn primary_seen(&self, key: &ObjectKey) {
         let polled = match (self.primary(key), &self.polls) {
             (Ok(primary), Some(polls)) => polls.wants(&primary),

@@ -8,18 +8,16 @@ use super::PerPrimary;
 use crate::{
     event_source::{
         Error,
-        external::fetch::{Need, failing},
+        external::{
+            fetch::{Need, failing},
+            store::{ExternalItem, ExternalItemId},
+        },
     },
     observe::{SourceHealth, error_chain},
     resource::{KubeObject, ObjectKey},
 };
 
-impl<P, R, I> PerPrimary<P, R, I>
-where
-    P: KubeObject,
-    R: PartialEq + Send + Sync + 'static,
-    I: Ord + Clone + Send + Sync + 'static,
-{
+impl<P: KubeObject, R: ExternalItem, I: ExternalItemId> PerPrimary<P, R, I> {
     /// Fetches for each primary when it is due: one future for all of them, with one sleep. Without polls it only waits
     /// until all primaries have been seen.
     pub(super) async fn follow(&self) {

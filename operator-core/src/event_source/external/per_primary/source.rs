@@ -66,11 +66,7 @@ impl<P, R> Clone for Polls<P, R> {
     }
 }
 
-impl<P, R> fmt::Debug for Polls<P, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Polls").field("period", &self.period).finish_non_exhaustive()
-    }
-}
+debug_of!(Polls<P, R> [P, R]: "Polls", |it| period: it.period);
 
 impl<P, R, I> Fetching<P, R, I> {
     /// A fetch by `fetch`, within the default time.
@@ -138,15 +134,8 @@ impl<P, R, I, A> PerPrimaryEventSource<P, R, I, A> {
     filter_methods!(filters: R, "resources", on_delete);
 }
 
-impl<P, R, I, A: fmt::Debug> fmt::Debug for PerPrimaryEventSource<P, R, I, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PerPrimaryEventSource")
-            .field("name", &self.fetching.name)
-            .field("arrival", &self.arrival)
-            .field("filters", &self.filters)
-            .finish_non_exhaustive()
-    }
-}
+debug_of!(PerPrimaryEventSource<P, R, I, A> [P, R, I, A: fmt::Debug]: "PerPrimaryEventSource", |it|
+    name: it.fetching.name, arrival: it.arrival, filters: it.filters);
 
 impl<P, R, I, A> SourceDeclaration for PerPrimaryEventSource<P, R, I, A>
 where

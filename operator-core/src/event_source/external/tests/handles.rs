@@ -18,7 +18,7 @@ use crate::{
 #[derive(Default)]
 struct Noted(Mutex<Vec<ObjectKey>>);
 
-impl Inbox<Thing, u8> for Noted {
+impl Inbox<Thing, u8> for Arc<Noted> {
     fn adopt(&self, _: ExternalCache<Thing, u8>) {}
 
     fn put(&self, primary: &ObjectKey, _: Set<Thing, u8>) {
@@ -34,8 +34,11 @@ impl Inbox<Thing, u8> for Noted {
 fn the_late_end_of_a_former_start_does_not_cut_off_the_present_one() {
     let handle = InboundHandle::new(Arc::new(|thing: &Thing| thing.0));
     let noted = [Arc::new(Noted::default()), Arc::new(Noted::default())];
-    let [former, present] =
-        noted.each_ref().map(|noted| handle.connect(&(Arc::clone(noted) as Arc<dyn Inbox<_, _>>)));
+    let [former, present] = noted.each_ref().map(|noted| {
+        let inbox: Arc<dyn Inbox<_, _>> = Arc::new(Arc::clone(noted));
+        handle.connect(&inbox);
+        inbox
+    });
     drop(former);
     handle.put(&key("a"), vec![Thing(1, 1)]);
     handle.delete(&key("b"), &1);

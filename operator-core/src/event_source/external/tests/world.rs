@@ -16,7 +16,7 @@ use crate::{
     event_source::{
         EventSource, ExternalResource, ExternalSource, Primaries, PrimaryFollower, SourceDeclaration,
         Sources, Wiring,
-        test_wiring::{Recorder, wiring},
+        wiring_for_tests::{Recorder, wiring},
     },
     observe::SourceIndex,
     resource::ObjectKey,

@@ -103,7 +103,7 @@ async fn a_clean_up_that_was_dropped_is_not_done_and_says_how_far_it_was() {
     let unfinished = |result| told.lock().extend(lines(&result));
     let (declared, any) = (&all.any().0, Arc::clone(&primary) as AnyObject);
     let cleanup =
-        crate::workflow::run::cleanup(declared, &any, context.any(), &unfinished, Invoker::Reconciler);
+        crate::workflow::run::run(declared, true, &any, context.any(), &unfinished, Invoker::Reconciler);
     assert!(tokio::time::timeout(ROUND_TRIP * 3 / 2, cleanup).await.is_err());
     assert_eq!(*told.lock(), ["a: pending: dependent called 0 s ago", "b: deleted"]);
     assert!(matches!(context.any().remembered().lock().is_cleaned_up(), Ok(false)), "the finalizer stays");
