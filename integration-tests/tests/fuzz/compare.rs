@@ -75,6 +75,15 @@ pub(crate) fn plain(from: &Value) -> Value {
         of_patch.into_iter().for_each(|cause| without_object(&mut cause["message"]));
         without_object(&mut body["message"]);
     }
+    // What doesn't fit a schema is told in the order of a map in Go.
+    if let Some(message) = body.get_mut("message") {
+        let text = message.as_str().unwrap_or_default();
+        if let Some((before, lines)) = text.split_once("): errors:\n") {
+            let mut lines: Vec<_> = lines.lines().collect();
+            lines.sort_unstable();
+            *message = format!("{before}): errors:\n{}", lines.join("\n")).into();
+        }
+    }
     // Several causes are told in the order of a map in Go.
     let many =
         body.pointer("/details/causes").and_then(Value::as_array).is_some_and(|causes| causes.len() > 1);

@@ -265,14 +265,6 @@ impl Schema {
         }
     }
 
-    /// The outcome of an apply: its merge knows no difference between 1 and 1.0, which a custom kind's generation has.
-    pub(super) fn merged(&self, object: Value) -> Value {
-        match &self.0.origin {
-            Origin::Builtin { .. } => object,
-            Origin::Custom(_) => canonical::normal(object),
-        }
-    }
-
     /// How the storage of most kinds converts an object before it checks whether anything changes.
     fn stored(&self, mut object: Value) -> Value {
         match &self.0.origin {

@@ -181,7 +181,12 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
 fn parse(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let parsed = match request.content_type.as_str() {
         "" | "application/json" => {
-            let read = json::read(&request.body).and_then(|body| with_type(&body).map(|()| body));
+            let read = match kind.is_custom() {
+                true => json::read(&request.body),
+                // What is wrong with the number follows from the field's type.
+                false => json::read_typed(&request.body),
+            };
+            let read = read.and_then(|body| with_type(&body).map(|()| body));
             read.map_err(|error| match error.starts_with(json::WRONG_NUMBER) && error.ends_with("float64") {
                 true => error,
                 false => format!("json parse error: {error} ({})", summary(&request.body)),
@@ -254,11 +259,11 @@ fn unrecognized(kind: &Kind, why: &str) -> Failure {
     ))
 }
 
-/// YAML as JSON. Not all JSON is YAML.
+/// YAML as JSON, in which whole numbers have no point. Not all JSON is YAML.
 fn yaml(body: &[u8]) -> Result<Value, String> {
     match json::wrong_as_yaml(body).filter(|_| body.trim_ascii_start().starts_with(b"{")) {
         Some(why) => Err(format!("error converting YAML to JSON: {why}")),
-        None => json_or_yaml(body),
+        None => json_or_yaml(body).map(fields::whole),
     }
 }
 

@@ -64,7 +64,7 @@ fn tell_fields_of(
     wrong: Vec<String>,
 ) -> Result<(), Failure> {
     // What can't be read at all is refused for that.
-    if kind.is_custom() && !wrong.is_empty() && kind.schema()?.read(body.clone()).is_err() {
+    if !wrong.is_empty() && kind.schema()?.read(body.clone()).is_err() {
         return Ok(());
     }
     tell_wrong_fields(warnings, options.validation, (&kind.kind, &kind.version), wrong)
