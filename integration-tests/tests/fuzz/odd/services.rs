@@ -30,7 +30,15 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
                 Ask::new("APPLY", format!("{one}&force=true{dry}"), &body)
             }
             7 => Ask::new("MERGE", format!("{one}{dry}"), &json!({"spec": {"type": kind(random)}})),
-            8 => Ask::new("MERGE", format!("{one}{dry}"), &json!({"spec": {"ports": ports(random, pool)}})),
+            8 if random.chance(30) => {
+                let ports = ports(random, pool, "ExternalName");
+                Ask::new("MERGE", format!("{one}{dry}"), &json!({"spec": {"ports": ports}}))
+            }
+            8 => {
+                let kind = random.pick(&["ClusterIP", "NodePort", "LoadBalancer"]);
+                let spec = json!({"type": kind, "ports": ports(random, pool, kind)});
+                Ask::new("MERGE", format!("{one}{dry}"), &json!({"spec": spec}))
+            }
             _ => Ask::new("MERGE", format!("{one}{dry}"), &json!({"spec": spec(random, pool)})),
         });
     }
@@ -46,7 +54,7 @@ fn kind(random: &mut Random) -> &'static str {
 
 fn spec(random: &mut Random, pool: u64) -> Value {
     let kind = kind(random);
-    let mut spec = json!({"type": kind, "ports": ports(random, pool)});
+    let mut spec = json!({"type": kind, "ports": ports(random, pool, kind)});
     if random.chance(35) {
         let address = match random.below(10) {
             0..5 => format!("10.96.0.{}", 2 + pool * SIZE + random.below(3) as u64),
@@ -90,13 +98,15 @@ fn port(random: &mut Random, pool: u64) -> u64 {
     30_000 + pool * SIZE + random.below(3) as u64
 }
 
-fn ports(random: &mut Random, pool: u64) -> Value {
+/// Ports for a type. With an external name there are none of the nodes: the real server doesn't note that such a Service has
+/// them, and gives them to others when it goes.
+fn ports(random: &mut Random, pool: u64, kind: &str) -> Value {
     let mut ports = Vec::new();
     for number in 0..=random.below(3) {
         let protocol = random.pick(&["TCP", "TCP", "UDP"]);
         let mut one =
             json!({"name": format!("p{number}"), "port": random.pick(&[80, 81, 53]), "protocol": protocol});
-        if random.chance(55) {
+        if kind != "ExternalName" && random.chance(55) {
             one["nodePort"] = json!(match random.below(8) {
                 0 => random.pick(&[5, 29_999, 32_768, 70_000]),
                 1 => 0,

@@ -239,8 +239,9 @@ pub(super) fn collection<'o>(
     match request.representation {
         Representation::Whole => {
             // The items of a typed list carry no type.
-            let items: Vec<Item<'_>> =
-                objects.map(|object| Item { object: sent(kind, object), has_type: kind.is_custom() }).collect();
+            let items: Vec<Item<'_>> = objects
+                .map(|object| Item { object: sent(kind, object), has_type: kind.is_custom() })
+                .collect();
             let (api_version, kind) = (&*kind.api_version(), &*kind.list_kind);
             Ok(json(&Collection { api_version, items, kind, metadata }))
         }

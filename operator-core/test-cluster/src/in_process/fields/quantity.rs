@@ -66,6 +66,20 @@ pub(in crate::in_process) fn nanos(text: &str) -> Result<i128, String> {
     Quantity::parse(text).map(|quantity| quantity.nanos())
 }
 
+/// The number of a quantity, which is the same for all forms of it.
+pub(super) fn exact(text: &str) -> Result<String, String> {
+    Quantity::parse(text).map(|quantity| {
+        let mut number = quantity.number;
+        number.shorten();
+        match number.digits.is_empty() {
+            true => "0".to_owned(),
+            false => {
+                format!("{}{}e{}", if quantity.is_negative { "-" } else { "" }, number.shown(), number.power)
+            }
+        }
+    })
+}
+
 /// Whether a quantity has a part of one, as Go counts that: what is too large for 64 bits is cut off, or nothing.
 pub(in crate::in_process) fn has_fraction(text: &str) -> bool {
     Quantity::parse(text).is_ok_and(|quantity| quantity.thousandths() % 1000 != 0)
@@ -362,12 +376,22 @@ mod tests {
             assert_eq!(normal(nothing).as_deref(), Ok("0"), "{nothing}");
         }
         assert_eq!(in_thousandths("1500u").as_deref(), Ok("2m"));
-        for (given, has) in
-            [("1.5", true), ("1e30", false), ("12345678901234567890", true), ("1u", true), ("5Gi", false), ("1234567890123456789e99", false)]
-        {
+        for (given, has) in [
+            ("1.5", true),
+            ("1e30", false),
+            ("12345678901234567890", true),
+            ("1u", true),
+            ("5Gi", false),
+            ("1234567890123456789e99", false),
+        ] {
             assert_eq!(has_fraction(given), has, "{given}");
         }
         assert_eq!(written("1Gi", 2_147_483_648_000_000_000), "2Gi");
         assert_eq!((nanos("1500m"), nanos("1e40")), (Ok(1_500_000_000), Ok(i128::MAX)));
+        for (one, two, same) in
+            [("1000m", "1", true), ("0Gi", "-0", true), ("1.50e99", "15e98", true), ("1e99", "1e98", false)]
+        {
+            assert_eq!(exact(one) == exact(two), same, "{one} {two}");
+        }
     }
 }

@@ -496,12 +496,35 @@ mod tests {
         );
         assert_eq!((found("...n"), found(".spec.n..a|.b")), ("3".to_owned(), "-".to_owned()));
         assert_eq!(found(".spec.n '\\xc3\\xa4\\377'"), "\"ä\u{fffd}\"");
-        assert_eq!((found(".spec.n} {.spec.http[0]"), found(".spec.n} {.spec[0]")), ("3".to_owned(), "-".to_owned()));
-        assert_eq!((found(".spec.list[?(range)]"), found(".spec.list[?(end)]")), ("-".to_owned(), "-".to_owned()));
-        assert_eq!((found(".spec.list[?(word)]"), found(".spec.list[9223372036854775807]")), ("\"a\"".to_owned(), "-".to_owned()));
+        assert_eq!(
+            (found(".spec.n} {.spec.http[0]"), found(".spec.n} {.spec[0]")),
+            ("3".to_owned(), "-".to_owned())
+        );
+        assert_eq!(
+            (found(".spec.list[?(range)]"), found(".spec.list[?(end)]")),
+            ("-".to_owned(), "-".to_owned())
+        );
+        assert_eq!(
+            (found(".spec.list[?(word)]"), found(".spec.list[9223372036854775807]")),
+            ("\"a\"".to_owned(), "-".to_owned())
+        );
         const WRONG: [&str; 16] = [
-            ".spec[", ".spec[x]", ".a[?(@.b==1]", "\"a", ".a[?(@.b==)]", ".a[1,x]", ".a\\", "....a", ".--1", ".a[--1]", ".a |",
-            ".a '\\x+1'", ".a '\\12'", ".a['b\\']", ".n} {.a[", ".a[99999999999999999999]",
+            ".spec[",
+            ".spec[x]",
+            ".a[?(@.b==1]",
+            "\"a",
+            ".a[?(@.b==)]",
+            ".a[1,x]",
+            ".a\\",
+            "....a",
+            ".a --1",
+            ".a[--1]",
+            ".a |",
+            ".a '\\x+1'",
+            ".a '\\12'",
+            ".a['b\\']",
+            ".n} {.a[",
+            ".a[99999999999999999999]",
         ];
         for wrong in WRONG {
             assert_eq!(JsonPath::parse(wrong), None, "{wrong}");

@@ -29,12 +29,13 @@ pub(super) use update::replace;
 
 use std::sync::Arc;
 
+use kube::core::GroupVersionKind;
 use serde_json::{Map, Value};
 
 use super::{
     failure::Failure,
-    fields::{self, Endpoint},
-    go::json,
+    fields::{self, Endpoint, Schema},
+    go::{json, text_of},
     kinds::Kind,
     request::Request,
     store::Path,
@@ -120,7 +121,7 @@ fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
         let message = format!(
             "the object provided is unrecognized (must be of type {}): Object '{missing}' is missing in '{}' ({})",
             kind.kind,
-            String::from_utf8_lossy(&request.body),
+            text_of(&request.body),
             summary(&request.body)
         );
         return Err(Failure::bad_request(message));
@@ -165,7 +166,9 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
     } else {
         let (version, wanted) = (api_version.rsplit('/').next().unwrap_or_default(), &kind.kind);
         let internal = kind.go_package();
-        let why = if name == kind.kind {
+        let of =
+            GroupVersionKind::gvk(api_version.rsplit_once('/').map_or("", |(group, _)| group), version, name);
+        let why = if name == kind.kind || Schema::builtin(&of).is_none() {
             format!(
                 "no kind \"{name}\" is registered for version \"{api_version}\" in scheme \"pkg/runtime/scheme.go:111\""
             )
@@ -246,7 +249,7 @@ fn summary(body: &[u8]) -> String {
     let begin = &body[..body.len().min(SHOWN)];
     let shown = match body.first() {
         None => return "<empty>".to_owned(),
-        Some(b'{') => String::from_utf8_lossy(begin).into_owned(),
+        Some(b'{') => text_of(begin),
         Some(_) => begin.iter().map(|byte| format!("{byte:02x}")).collect(),
     };
     if body.len() > SHOWN { format!("{shown} ...") } else { shown }

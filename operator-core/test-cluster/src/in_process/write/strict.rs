@@ -35,7 +35,7 @@ pub(super) fn check_fields(
     if options.validation == Validation::Ignore {
         return Ok(());
     }
-    let raw = raw.filter(|raw| raw.first() == Some(&b'{'));
+    let raw = raw.filter(|raw| raw.trim_ascii_start().first() == Some(&b'{'));
     let wrong = kind.schema()?.wrong_fields(body, raw);
     tell_fields_of(warnings, kind, options, body, wrong)
 }
