@@ -18,8 +18,8 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     let all = path_of(&kind);
     let specs = [
         json!({
-            "text": "t", "n": 3, "ratio": 0.5, "big": 1e21, "yes": true, "none": null, "when": "2024-01-01T00:00:00Z",
-            "soon": "2024-01-01T00:00:00", "list": ["a", "b", "c"], "one": [7], "empty": [], "map": {"k": "<v>"},
+            "text": "t", "n": 3, "ratio": 0.5, "big": 1e21, "yes": true, "none": null, "when": "2001-01-01T00:00:00Z",
+            "soon": "2024-01-01T00:00:00", "mid": 12_345_678.5, "small": 0.000_012, "more": 1e19, "long": 9_007_199_254_740_993_i64, "list": ["a", "b", "c"], "one": [7], "empty": [], "map": {"k": "<v>"},
             "http": [{"hosts": ["h1", "h2"], "port": 80, "on": true}, {"hosts": ["h3"], "port": 81, "name": "x"}], "a.b": "dot",
         }),
         json!({"http": "text", "list": {"a": 1}, "n": "3", "text": 5, "map": ["x"]}),
@@ -42,7 +42,19 @@ fn dotted(random: &mut Random) -> String {
 }
 
 fn path(random: &mut Random) -> String {
-    const WHOLE: [&str; 24] = [
+    const WHOLE: [&str; 36] = [
+        "...n",
+        "..spec.text",
+        ".a|.b",
+        ".--1",
+        ".spec.list[--1]",
+        ".spec.list[9223372036854775807]",
+        ".spec.n} {.spec[0]",
+        ".spec.text '\\xc3\\xa4\\377'",
+        ".spec.text 5",
+        ".spec.list.*.*",
+        ".spec.text.*",
+        ".spec.text\\",
         ".spec.http[].hosts",
         ".spec.http[0].hosts[1]",
         ".spec.http[*].port",
@@ -71,22 +83,24 @@ fn path(random: &mut Random) -> String {
     if random.chance(35) {
         return random.pick(&WHOLE).to_owned();
     }
-    let mut path = String::new();
-    if random.chance(90) {
-        path.push_str(".spec");
-    }
+    let (mut path, mut last) = (".spec".to_owned(), "");
     for _ in 0..=random.below(3) {
         let part = match random.below(10) {
-            0..5 => format!(
-                ".{}",
-                random.pick(&[
-                    "text", "n", "ratio", "big", "yes", "none", "when", "soon", "list", "http", "map"
-                ])
-            ),
+            0..5 => {
+                last = random.pick(&[
+                    "text", "n", "ratio", "big", "yes", "none", "when", "soon", "list", "http", "map", "mid",
+                    "small", "more", "long",
+                ]);
+                format!(".{last}")
+            }
             5 => format!("[{}]", index(random)),
             6 => format!("[?({})]", filter(random)),
-            7 => random.pick(&[".*", "[*]", "[]", "..", ".", " ", ",", "]", "$", "@"]).to_owned(),
-            8 => format!("['{}']", random.pick(&["text", "hosts", "*", "", "x y"])),
+            // The fields of an object come in any order: all of them only where there is one.
+            7 if !["", "http"].contains(&last) && random.chance(30) => {
+                random.pick(&[".*", "['*']"]).to_owned()
+            }
+            7 => random.pick(&["[*]", "[]", "..", ".", " ", ",", "]", "$", "@"]).to_owned(),
+            8 => format!("['{}']", random.pick(&["text", "hosts", "", "x y"])),
             _ => random
                 .pick(&["|", "\\", "'", "\"x\"", "-1", "1.5", "range", "(", "{", "}", "[", "[?(", "\n"])
                 .to_owned(),

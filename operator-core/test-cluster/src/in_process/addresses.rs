@@ -3,6 +3,8 @@
 //! # Guarantees
 //! - No two Services have one address, or one port of the nodes: what has one is found in the store, so that whatever
 //!   deletes a Service or changes its type frees what it had.
+//! - What is drawn is of the upper part of its range as long as there is any, as on the real server: who asks for an address
+//!   or a port of the lower part doesn't collide with it.
 //! - A dry run takes nothing. It gives what the real server gives then: the address of the network, and ports that no node
 //!   has.
 
@@ -17,18 +19,22 @@ use super::{
     failure::{Cause, Failure},
     go::address::sloppy_ip,
     kinds::Kind,
-    store::{Path, Resource, Store},
+    store::{Resource, Store},
     values,
 };
 
 /// The number of addresses: those of 10.96.0.0/16 except for its ends.
 const ADDRESSES: u32 = 65_534;
-/// The address of the server itself, which nobody can ask for. Without its Service, the first Service gets it.
+/// The address of the server itself, which nobody can ask for.
 const OWN: u32 = 1;
+/// So many addresses at the beginning are given away only if there are no others.
+const LOWER_ADDRESSES: u32 = 256;
 /// The ports of nodes.
 const PORTS: std::ops::Range<i64> = 30_000..32_768;
+/// So many ports at the beginning are given away only if there are no others.
+const LOWER_PORTS: i64 = 86;
 
-/// What has been given out last.
+/// How many addresses and ports have been drawn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Addresses {
     addresses: u32,
@@ -56,24 +62,25 @@ impl Addresses {
         if kind == "ExternalName" {
             return Ok(());
         }
-        let own = Path::new(service["metadata"]["namespace"].as_str(), &name);
-        let mut taken = Taken::of(store, &own, dry_run);
+        let is_servers = service["metadata"]["namespace"] == "default" && name == "kubernetes";
+        let mut taken = Taken::of(store, dry_run);
         // An address stays, and so does having none on purpose.
         if old.is_none() || before["type"] == "ExternalName" {
             let address = service["spec"]["clusterIP"].as_str().unwrap_or_default().to_owned();
             match address.as_str() {
                 "None" => {}
                 "" => {
-                    let address = self.next_address(&taken, &name)?;
+                    let address = match is_servers {
+                        true => self::address(OWN).to_string(),
+                        false => self.next_address(&taken, &name)?,
+                    };
                     service["spec"]["clusterIPs"] = json!([address]);
                     service["spec"]["clusterIP"] = address.into();
                 }
                 address => {
                     let wanted = sloppy_ip(address);
-                    let is_servers =
-                        wanted == Some(self::address(OWN)) && own != Path::new(Some("default"), "kubernetes");
-                    let is_taken =
-                        is_servers || wanted.is_some_and(|wanted| taken.addresses.contains(&wanted));
+                    let is_taken = wanted == Some(self::address(OWN)) && !is_servers
+                        || wanted.is_some_and(|wanted| taken.addresses.contains(&wanted));
                     let wrong = values::wrong_address(&service["spec"], address, is_taken, dry_run);
                     if let Some(cause) = wrong {
                         return invalid(&[cause]);
@@ -166,8 +173,6 @@ impl Addresses {
                 if !all {
                     continue;
                 }
-                // What it had is free only after the change.
-                taken.ports.extend(&had);
                 node = self.next_port(taken).map_err(no_port)?;
                 port["nodePort"] = node.into();
             } else if !had.contains(&node)
@@ -189,13 +194,14 @@ impl Addresses {
         if taken.dry_run {
             return Ok(address(0).to_string());
         }
-        let following = (1..=ADDRESSES).map(|step| (self.addresses + step - 1) % ADDRESSES + 1);
-        let next = following.into_iter().find(|next| !taken.addresses.contains(&address(*next)));
-        let Some(next) = next else {
+        let upper = ADDRESSES - LOWER_ADDRESSES;
+        let drawn = (0..upper).map(|step| LOWER_ADDRESSES + 1 + (self.addresses + step) % upper);
+        let mut following = drawn.chain(OWN + 1..=LOWER_ADDRESSES);
+        let Some(next) = following.find(|next| !taken.addresses.contains(&address(*next))) else {
             let why = format!("failed to allocate a serviceIP for Service {service:?}: {FULL}");
             return Err(internal(&why));
         };
-        self.addresses = next;
+        self.addresses = next.saturating_sub(LOWER_ADDRESSES);
         Ok(address(next).to_string())
     }
 
@@ -205,10 +211,12 @@ impl Addresses {
             taken.given.push(next);
             return Ok(next);
         }
-        let count = PORTS.end - PORTS.start;
-        let mut following = (0..count).map(|step| PORTS.start + (self.ports + step) % count);
+        let start = PORTS.start + LOWER_PORTS;
+        let upper = PORTS.end - start;
+        let drawn = (0..upper).map(|step| start + (self.ports + step) % upper);
+        let mut following = drawn.chain(PORTS.start..start);
         let next = following.find(|next| !taken.ports.contains(next)).ok_or(FULL)?;
-        self.ports = (next - PORTS.start + 1) % count;
+        self.ports = (next - start + 1).max(0);
         taken.ports.insert(next);
         Ok(next)
     }
@@ -216,7 +224,7 @@ impl Addresses {
 
 const FULL: &str = "range is full";
 
-/// What other Services have, and what this one has been given so far.
+/// What Services have, this one before its change included, and what this one has been given so far.
 struct Taken {
     addresses: BTreeSet<IpAddr>,
     ports: BTreeSet<i64>,
@@ -225,11 +233,11 @@ struct Taken {
 }
 
 impl Taken {
-    fn of(store: &Store, own: &Path, dry_run: bool) -> Self {
+    fn of(store: &Store, dry_run: bool) -> Self {
         let mut taken =
             Self { addresses: BTreeSet::new(), ports: BTreeSet::new(), given: Vec::new(), dry_run };
         let services = Resource::new("", "services");
-        for (_, service) in store.list(&services, None).filter(|(path, _)| *path != own) {
+        for (_, service) in store.list(&services, None) {
             let spec = &service["spec"];
             if spec["type"] == "ExternalName" {
                 continue;

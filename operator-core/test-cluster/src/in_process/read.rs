@@ -1,6 +1,6 @@
 //! Reading single objects and lists.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use serde::{Serialize, Serializer};
@@ -201,10 +201,22 @@ pub(super) fn json(value: &impl Serialize) -> Bytes {
     serde_json::to_vec(value).unwrap_or_default().into()
 }
 
+/// An object as it is sent. A Service without addresses has a policy for traffic in the storage, and nobody sees it.
+pub(super) fn sent<'o>(kind: &Kind, object: &'o Value) -> Cow<'o, Value> {
+    const HIDDEN: &str = "internalTrafficPolicy";
+    let is_service = kind.group.is_empty() && kind.kind == "Service";
+    if is_service && object["spec"]["type"] == "ExternalName" && !object["spec"][HIDDEN].is_null() {
+        let mut object = object.clone();
+        object["spec"].as_object_mut().and_then(|spec| spec.remove(HIDDEN));
+        return Cow::Owned(object);
+    }
+    Cow::Borrowed(object)
+}
+
 /// A single object in the requested form.
 pub(super) fn show(request: &Request, kind: &Kind, object: &Value) -> Result<Bytes, Failure> {
     match request.representation {
-        Representation::Whole => Ok(json(object)),
+        Representation::Whole => Ok(json(&*sent(kind, object))),
         Representation::Metadata => Ok(json(&MetadataOnly::of(object))),
         Representation::MetadataList | Representation::Table | Representation::Other => {
             let message = format!(
@@ -227,8 +239,9 @@ pub(super) fn collection<'o>(
     match request.representation {
         Representation::Whole => {
             // The items of a typed list carry no type.
-            let items: Vec<Item<'_>> =
-                objects.map(|object| Item { object, has_type: kind.is_custom() }).collect();
+            let items: Vec<Item<'_>> = objects
+                .map(|object| Item { object: sent(kind, object), has_type: kind.is_custom() })
+                .collect();
             let (api_version, kind) = (&*kind.api_version(), &*kind.list_kind);
             Ok(json(&Collection { api_version, items, kind, metadata }))
         }
@@ -262,7 +275,7 @@ struct Collection<'c, I> {
 
 /// An object in a list.
 struct Item<'o> {
-    object: &'o Value,
+    object: Cow<'o, Value>,
     has_type: bool,
 }
 

@@ -10,7 +10,7 @@ use super::{
     api::Reply,
     failure::Failure,
     kinds::Kind,
-    read::{MetadataOnly, in_version, list_option, selector},
+    read::{MetadataOnly, in_version, list_option, selector, sent},
     request::{Representation, Request, Target},
     selector::Selector,
     store::{Event, Resource, Store},
@@ -161,6 +161,7 @@ impl Filter {
     }
 
     fn line(&mut self, kind: &str, object: &Value) -> Bytes {
+        let object = &*sent(&self.kind, object);
         match self.table {
             Some(_) => self.as_table(&line(kind, object)),
             None if self.metadata_only => line(kind, &MetadataOnly::of(object)),

@@ -71,6 +71,57 @@ async fn a_column_with_a_strange_path_is_shown() {
 }
 
 #[tokio::test]
+async fn columns_show_what_their_paths_lead_to() {
+    let paths = [
+        ("string", "...n"),
+        ("string", "..spec.n"),
+        ("string", ".a|.b"),
+        ("string", ".--1"),
+        ("string", ".spec.text '\\xc3\\xa4\\377'"),
+        ("string", ".spec.text 5"),
+        ("integer", ".spec.text 5"),
+        ("number", ".spec.text 5.5"),
+        ("string", ".spec.text.*"),
+        ("integer", ".spec.text.*"),
+        ("string", ".spec.mid"),
+        ("integer", ".spec.mid"),
+        ("number", ".spec.mid"),
+        ("string", ".spec.more"),
+        ("integer", ".spec.more"),
+        ("number", ".spec.more"),
+        ("number", ".spec.long"),
+        ("string", ".spec.small"),
+        ("string", ".spec"),
+        ("string", ".spec.list[9223372036854775807]"),
+        ("string", ".spec.list[?(range)]"),
+        ("string", ".spec.list[?(end)]"),
+        ("string", ".spec.list[?(word)]"),
+        ("string", ".spec.n} and {.spec.n"),
+        ("string", ".spec.n} and {.spec[0]"),
+        ("string", ".spec.list[--1]"),
+        ("string", ".spec.n"),
+    ];
+    let columns = |paths: &[(&str, &str)]| {
+        let column = |(of, path): &(&str, &str)| json!({"name": path, "type": of, "jsonPath": path});
+        json!({"additionalPrinterColumns": paths.iter().map(column).collect::<Value>()})
+    };
+    let (mut both, path) = with_kind("Led", &anything(), &columns(&paths)).await;
+    let spec = json!({
+        "text": "t", "n": 3, "list": ["a", "b"], "mid": 12_345_678.5, "more": 1e19, "long": 9_007_199_254_740_993_i64,
+        "small": 0.000_012,
+    });
+    both.ask("POST", &path, &object("Led", "one", &spec)).await;
+    both.ask("TABLE", &format!("{path}/one?includeObject=None"), &Value::Null).await;
+    both.end();
+    // A backslash hides the end of a path.
+    let (mut both, path) =
+        with_kind("Misled", &anything(), &columns(&[("string", ".spec.n"), ("string", ".spec.n\\")])).await;
+    both.ask("POST", &path, &object("Misled", "one", &spec)).await;
+    both.ask("TABLE", &format!("{path}/one?includeObject=None"), &Value::Null).await;
+    both.end();
+}
+
+#[tokio::test]
 async fn signs_in_the_keys_of_managed_fields_are_escaped() {
     let text = json!({"type": "string"});
     let schema = json!({"type": "object", "properties": {
@@ -169,6 +220,39 @@ async fn deep_and_odd_json_is_read_alike() {
     both.ask("POST", &path, &object("Open", "live", &json!({"l": [1], "o": {"x": 1}}))).await;
     let patch = json!({"spec": {"l": [null, {"a": null}], "o": [{"a": null}], "n": [{"a": null}]}});
     both.ask("MERGE", &format!("{path}/live"), &patch).await;
+    for text in ["nul", "-", "1.", "1e", "\"", "\"\\", "\"\\u12", "[", "{\"a\"", "tru"] {
+        both.ask("MERGE", &format!("{path}/live"), &format!("{{\"spec\":{text}").into()).await;
+    }
+    let lines = format!("\n  {{{},\"spec\":{{\"a\":1,\"a\":2}}}}", head("lines"));
+    both.ask("POST", &path, &lines.into()).await;
+    both.end();
+}
+
+#[tokio::test]
+async fn a_body_of_a_kind_of_kubernetes_is_refused_by_the_types_of_its_fields() {
+    let mut both = Both::new("field-typed").await;
+    let maps = "/api/v1/namespaces/field-typed/configmaps?dryRun=All";
+    let map = |kind: &str, data: &str| -> Value {
+        format!(
+            "{{\"apiVersion\":\"v1\",\"kind\":\"{kind}\",\"metadata\":{{\"name\":\"m\"}},\"data\":{data}}}"
+        )
+        .into()
+    };
+    for data in [
+        "{\"x\":1e400}",
+        "{\"x\":[1e400]}",
+        "{\"x\":\"a\",\"x\":\"b\"}",
+        "{\"x\":{\"a\":1,\"a\":2}}",
+        "{\"x\":\"a\"},\"unknown\":1e400",
+    ] {
+        for validation in ["Warn", "Strict"] {
+            let path = format!("{maps}&fieldValidation={validation}");
+            both.ask("POST", &path, &map("ConfigMap", data)).await;
+        }
+    }
+    for kind in ["Secret", "Nothing", "Config,Map"] {
+        both.ask("POST", maps, &map(kind, "{}")).await;
+    }
     both.end();
 }
 
@@ -189,6 +273,12 @@ async fn quantities_are_written_as_they_came_or_in_one_form() {
         "12345678901234567890",
         "0.0000000001",
         "",
+        "Ki",
+        "Ei",
+        ".Ei",
+        "-.Ei",
+        "9223372036854775807e99",
+        "1234567890123456788e99",
     ] {
         let container = json!({"name": "c", "image": "i", "resources": {"limits": {"memory": amount}}});
         let body = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {
@@ -207,6 +297,81 @@ async fn a_whole_number_with_a_point_counts_as_a_change() {
     for _ in 0..2 {
         let patch = Value::from(r#"{"spec":{"n":1.0}}"#);
         both.ask("MERGE", &format!("{path}/whole?fieldManager=m"), &patch).await;
+    }
+    both.end();
+}
+
+#[tokio::test]
+async fn an_integer_with_a_point_is_a_float_unless_it_is_applied() {
+    let rule = |rule: &str| json!([{"rule": rule, "message": "too much"}]);
+    let integer = json!({"type": "integer"});
+    let schema = json!({"type": "object", "properties": {
+        "i": integer, "n": {"type": "number"}, "either": {"x-kubernetes-int-or-string": true},
+        "ruled": {"type": "integer", "x-kubernetes-validations": rule("self < 50")},
+        "eitherRuled": {"x-kubernetes-int-or-string": true, "x-kubernetes-validations": rule("self == 1 || self == 'x'")},
+        "list": {"type": "array", "maxItems": 5, "items": integer, "x-kubernetes-validations": rule("self.all(x, x < 50)")},
+        "some": {"type": "integer", "enum": [1, 2]}, "rest": {"type": "number", "enum": [1, 1_234_567.5]},
+        "even": {"type": "integer", "multipleOf": 2}, "times": {"type": "number", "multipleOf": 1_000_000.5},
+        "most": {"type": "integer", "maximum": 5}, "limit": {"type": "number", "maximum": 2_000_000.5},
+        "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "number"}},
+        "map": {
+            "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+            "items": {"type": "object", "required": ["k"], "properties": {"k": integer}},
+        },
+    }});
+    let (mut both, path) = with_kind("Pointed", &schema, &json!({})).await;
+    let one = object("Pointed", "one", &json!({"i": 1, "n": 1, "either": 1}));
+    both.ask("POST", &format!("{path}?fieldManager=t"), &one).await;
+    for spec in [
+        r#"{"i":1.0}"#,
+        r#"{"i":1e16}"#,
+        r#"{"i":9223372036854775808}"#,
+        r#"{"i":18446744073709551615}"#,
+        r#"{"n":1.0}"#,
+        r#"{"n":9223372036854775808}"#,
+        r#"{"n":9223372036854775808.0}"#,
+        r#"{"either":1.0}"#,
+        r#"{"either":1e15}"#,
+        r#"{"either":9223372036854775808}"#,
+        r#"{"either":1e21}"#,
+        r#"{"ruled":1.0}"#,
+        r#"{"eitherRuled":1.0}"#,
+        r#"{"list":[1,2.0]}"#,
+        r#"{"some":1.0}"#,
+        r#"{"rest":1.0}"#,
+        r#"{"rest":1234567.25}"#,
+        r#"{"even":2.0}"#,
+        r#"{"even":3.0}"#,
+        r#"{"times":1234567.25}"#,
+        r#"{"most":6.0}"#,
+        r#"{"limit":12345678.5}"#,
+        r#"{"limit":1e15}"#,
+        r#"{"set":[1,1.0]}"#,
+        r#"{"map":[{"k":1},{"k":1.0}]}"#,
+    ] {
+        let whole = format!(
+            r#"{{"apiVersion":"{GROUP}/v1","kind":"Pointed","metadata":{{"name":"one"}},"spec":{spec}}}"#
+        );
+        let apply = format!("{path}/one?fieldManager=a&force=true&dryRun=All");
+        both.ask("APPLY", &apply, &whole.into()).await;
+        both.ask("MERGE", &format!("{path}/one?fieldManager=m"), &format!("{{\"spec\":{spec}}}").into())
+            .await;
+    }
+    both.end();
+}
+
+/// To an apply, two integers that are one float are the same.
+#[tokio::test]
+async fn an_apply_of_a_neighbour_of_a_large_integer_changes_nothing() {
+    let schema = json!({"type": "object", "properties": {"n": {"type": "number"}, "either": {"x-kubernetes-int-or-string": true}}});
+    let (mut both, path) = with_kind("Large", &schema, &json!({})).await;
+    let one = object("Large", "one", &json!({"n": i64::MAX, "either": i64::MAX}));
+    both.ask("POST", &format!("{path}?fieldManager=t"), &one).await;
+    for spec in ["{\"n\":9223372036854775808}", "{\"either\":9223372036854775808}"] {
+        let whole = format!(
+            r#"{{"apiVersion":"{GROUP}/v1","kind":"Large","metadata":{{"name":"one"}},"spec":{spec}}}"#
+        );
+        both.ask("APPLY", &format!("{path}/one?fieldManager=a&force=true"), &whole.into()).await;
     }
     both.end();
 }
@@ -366,5 +531,59 @@ async fn an_address_has_one_service() {
     for name in ["a", "c", "d", "e"] {
         both.ask_code("DELETE", &format!("{path}/{name}"), &Value::Null).await;
     }
+    both.end();
+}
+
+#[tokio::test]
+async fn a_service_without_an_address_shows_no_policy_for_traffic() {
+    let mut both = Both::new("field-external").await;
+    let path = "/api/v1/namespaces/field-external/services";
+    let mut local = service("a", "ClusterIP", &[0], "10.96.0.91");
+    local["spec"]["internalTrafficPolicy"] = json!("Local");
+    both.ask("POST", &format!("{path}?fieldManager=t"), &local).await;
+    let one = format!("{path}/a");
+    let external = json!({"spec": {"type": "ExternalName", "externalName": "example.com"}});
+    both.ask("MERGE", &format!("{one}?fieldManager=m&dryRun=All"), &external).await;
+    both.ask("MERGE", &format!("{one}?fieldManager=m"), &external).await;
+    both.ask("GET", &one, &Value::Null).await;
+    both.ask("GET", path, &Value::Null).await;
+    both.ask("MERGE", &format!("{one}?fieldManager=m"), &json!({"metadata": {"labels": {"a": "b"}}})).await;
+    let back = json!({"spec": {"type": "ClusterIP", "externalName": null, "clusterIP": "10.96.0.91"}});
+    both.ask("MERGE", &format!("{one}?fieldManager=m"), &back).await;
+    both.ask("DELETE", &one, &Value::Null).await;
+    both.end();
+}
+
+#[tokio::test]
+async fn a_service_has_its_own_ports_only_once() {
+    let mut both = Both::new("field-own").await;
+    let path = "/api/v1/namespaces/field-own/services";
+    let one = format!("{path}/one");
+    let mut balancer = service("one", "LoadBalancer", &[30_076], "");
+    balancer["spec"]["externalTrafficPolicy"] = json!("Local");
+    balancer["spec"]["healthCheckNodePort"] = json!(30_077);
+    both.ask_code("POST", path, &balancer).await;
+    // The name is taken, but the ports are looked at first.
+    both.ask_code("POST", path, &balancer).await;
+    let ports = |node: u16| json!({"spec": {"ports": [{"name": "p0", "port": 80, "nodePort": node}]}});
+    both.ask_code("MERGE", &one, &ports(30_077)).await;
+    both.ask_code("MERGE", &one, &ports(30_076)).await;
+    both.ask_code("MERGE", &one, &json!({"spec": {"externalTrafficPolicy": "Cluster"}})).await;
+    let local = json!({"spec": {"externalTrafficPolicy": "Local", "healthCheckNodePort": 30_076}});
+    both.ask_code("MERGE", &one, &local).await;
+    let families = json!({"spec": {"ipFamilies": ["IPv4", "IPv6"]}});
+    both.ask_code("MERGE", &one, &families).await;
+    // A new Service by a dry run of an apply.
+    let other = service("other", "NodePort", &[30_076], "");
+    both.ask_code("APPLY", &format!("{path}/other?fieldManager=a&dryRun=All"), &other).await;
+    let other = service("other", "ClusterIP", &[0], "10.96.0.92");
+    both.ask_code("POST", path, &other).await;
+    let third = service("third", "ClusterIP", &[0], "10.96.0.92");
+    both.ask_code("APPLY", &format!("{path}/third?fieldManager=a&dryRun=All"), &third).await;
+    // Without ports of the nodes none are kept.
+    let none = json!({"spec": {"allocateLoadBalancerNodePorts": false, "ports": [{"name": "p0", "port": 80, "nodePort": null}]}});
+    both.ask_code("MERGE", &one, &none).await;
+    both.ask_code("DELETE", &one, &Value::Null).await;
+    both.ask_code("DELETE", &format!("{path}/other"), &Value::Null).await;
     both.end();
 }

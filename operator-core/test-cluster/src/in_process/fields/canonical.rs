@@ -214,7 +214,7 @@ pub(super) fn with_amounts(go: &Go, value: &Value) -> Value {
             Value::Object(entries.collect())
         }
         (Go::Quantity, Value::String(text)) => {
-            quantity::nanos(text).map_or_else(|_| value.clone(), |amount| amount.to_string().into())
+            quantity::exact(text).map_or_else(|_| value.clone(), Value::from)
         }
         (_, value) => value.clone(),
     }
@@ -224,7 +224,7 @@ pub(super) fn with_amounts(go: &Go, value: &Value) -> Value {
 pub(super) fn equal(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::Number(left), Value::Number(right)) => {
-            left == right || (left.is_f64() || right.is_f64()) && left.as_f64() == right.as_f64()
+            left == right || !(left.is_i64() && right.is_i64()) && left.as_f64() == right.as_f64()
         }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))

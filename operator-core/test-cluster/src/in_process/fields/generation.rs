@@ -51,7 +51,11 @@ pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> b
         fn rest<'a>(object: &'a Value, parts: &[&str]) -> impl Iterator<Item = (&'a String, &'a Value)> {
             entries(object).filter(move |(name, _)| !parts.contains(&name.as_str()))
         }
-        rest(old, parts).ne(rest(new, parts))
+        let same = |((one, left), (other, right)): ((&String, &Value), (&String, &Value))| {
+            one == other && same_in_memory(left, right)
+        };
+        rest(old, parts).count() != rest(new, parts).count()
+            || !rest(old, parts).zip(rest(new, parts)).all(same)
     };
     match &schema.0.origin {
         Origin::Custom(definition) if definition.has_status => differs_but_in(&["metadata", "status"]),
@@ -63,6 +67,27 @@ pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> b
             // Another form of the same amount is no change.
             differ(old, new) && differ(&with_amounts(go, old), &with_amounts(go, new))
         }
+    }
+}
+
+/// Whether Go has two values of the same types in memory: an integer of 64 bits is none that was written with a point, and
+/// all other numbers are floats.
+fn same_in_memory(one: &Value, two: &Value) -> bool {
+    match (one, two) {
+        (Value::Number(left), Value::Number(right)) if !left.is_i64() && !right.is_i64() => {
+            left.as_f64() == right.as_f64()
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && left.iter().zip(right).all(|(left, right)| same_in_memory(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .all(|(name, left)| right.get(name).is_some_and(|right| same_in_memory(left, right)))
+        }
+        (left, right) => left == right,
     }
 }
 

@@ -265,14 +265,6 @@ impl Schema {
         }
     }
 
-    /// The outcome of an apply: its merge knows no difference between 1 and 1.0, which a custom kind's generation has.
-    pub(super) fn merged(&self, object: Value) -> Value {
-        match &self.0.origin {
-            Origin::Builtin { .. } => object,
-            Origin::Custom(_) => canonical::normal(object),
-        }
-    }
-
     /// How the storage of most kinds converts an object before it checks whether anything changes.
     fn stored(&self, mut object: Value) -> Value {
         match &self.0.origin {
@@ -338,7 +330,11 @@ pub(super) fn apply(
     let allowed = last_applied::fields(&context, write.manager, &before);
     let new = managers.apply(&context, &before, applied, write.manager, force, allowed.as_ref());
     let mut new = new.map_err(Refusal::Conflict)?;
-    let is_same = new == before;
+    let is_same = canonical::equal(&new, &before);
+    if is_same {
+        // To an apply, two integers that are one float are the same.
+        new = before;
+    }
     last_applied::renew(write.manager, applied, &mut new);
     let new = match &schema.0.origin {
         Origin::Builtin { .. } => {

@@ -23,6 +23,7 @@ const SHORT: i64 = 18;
 const WRONG_FORM: &str =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const WRONG_SUFFIX: &str = "unable to parse quantity's suffix";
+const WRONG_NUMBER: &str = "unable to parse numeric part of quantity";
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 const DECIMAL: [(&str, i64); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
@@ -63,6 +64,20 @@ pub(super) fn in_thousandths(text: &str) -> Result<String, String> {
 /// The value in billionths; the error is the API server's message. What is beyond 128 bits is the largest number.
 pub(in crate::in_process) fn nanos(text: &str) -> Result<i128, String> {
     Quantity::parse(text).map(|quantity| quantity.nanos())
+}
+
+/// The number of a quantity, which is the same for all forms of it.
+pub(super) fn exact(text: &str) -> Result<String, String> {
+    Quantity::parse(text).map(|quantity| {
+        let mut number = quantity.number;
+        number.shorten();
+        match number.digits.is_empty() {
+            true => "0".to_owned(),
+            false => {
+                format!("{}{}e{}", if quantity.is_negative { "-" } else { "" }, number.shown(), number.power)
+            }
+        }
+    })
 }
 
 /// Whether a quantity has a part of one, as Go counts that: what is too large for 64 bits is cut off, or nothing.
@@ -129,6 +144,10 @@ impl<'t> Quantity<'t> {
             }
             quantity.is_short = is_short;
         }
+        let shown = &unsigned[..unsigned.len() - suffix.len()];
+        if !quantity.is_short && !shown.contains(|sign: char| sign.is_ascii_digit()) {
+            return Err(WRONG_NUMBER.to_owned());
+        }
         if text == "0" {
             quantity.text = Some(text);
         }
@@ -187,8 +206,7 @@ impl<'t> Quantity<'t> {
         } else {
             let digit = |sum: i64, digit: &u8| sum.wrapping_mul(10).wrapping_add(i64::from(*digit));
             let digits = number.digits.iter().fold(0, digit);
-            let power = u32::try_from(zeros).ok().and_then(|zeros| 10_i64.checked_pow(zeros));
-            digits.wrapping_mul(power.unwrap_or(i64::MIN))
+            digits.wrapping_mul(10_i64.wrapping_pow(u32::try_from(zeros).unwrap_or_default()))
         };
         if self.is_negative { thousandths.wrapping_neg() } else { thousandths }
     }
@@ -351,13 +369,29 @@ mod tests {
             assert!(normal(wrong).is_err(), "{wrong}");
         }
         assert_eq!(normal("1ki"), Err(WRONG_SUFFIX.to_owned()));
+        for wrong in ["Ei", ".Ei", "+Pi", "-.Ei", "e-10", ".e-10"] {
+            assert_eq!(normal(wrong), Err(WRONG_NUMBER.to_owned()), "{wrong}");
+        }
+        for nothing in ["Ki", ".Mi", "n", "e30", "0Ei"] {
+            assert_eq!(normal(nothing).as_deref(), Ok("0"), "{nothing}");
+        }
         assert_eq!(in_thousandths("1500u").as_deref(), Ok("2m"));
-        for (given, has) in
-            [("1.5", true), ("1e30", false), ("12345678901234567890", true), ("1u", true), ("5Gi", false)]
-        {
+        for (given, has) in [
+            ("1.5", true),
+            ("1e30", false),
+            ("12345678901234567890", true),
+            ("1u", true),
+            ("5Gi", false),
+            ("1234567890123456789e99", false),
+        ] {
             assert_eq!(has_fraction(given), has, "{given}");
         }
         assert_eq!(written("1Gi", 2_147_483_648_000_000_000), "2Gi");
         assert_eq!((nanos("1500m"), nanos("1e40")), (Ok(1_500_000_000), Ok(i128::MAX)));
+        for (one, two, same) in
+            [("1000m", "1", true), ("0Gi", "-0", true), ("1.50e99", "15e98", true), ("1e99", "1e98", false)]
+        {
+            assert_eq!(exact(one) == exact(two), same, "{one} {two}");
+        }
     }
 }

@@ -13,6 +13,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Number, Value};
 
+use super::text_of;
 use crate::in_process::values::quoted;
 
 /// So many levels Go reads.
@@ -47,6 +48,12 @@ pub(in crate::in_process) const WRONG_NUMBER: &str = "json: cannot unmarshal num
 /// Reads a text that is YAML, too: there, a number that is too large for a float is a text.
 pub(in crate::in_process) fn read_yaml(text: &[u8]) -> Result<Value, String> {
     Reader { text, at: 0, wrong_number: None, is_yaml: true }.whole()
+}
+
+/// Reads a text whose fields have types: a number that is too large for a float becomes the largest float, and so is refused
+/// or dropped with its field.
+pub(in crate::in_process) fn read_typed(text: &[u8]) -> Result<Value, String> {
+    Reader { text, at: 0, wrong_number: None, is_yaml: false }.whole()
 }
 
 /// Reads a text; the error is Go's.
@@ -188,7 +195,7 @@ impl Reader<'_> {
 
     fn word(&mut self, word: &str, value: Value) -> Result<Value, String> {
         for expected in word.bytes().skip(1) {
-            let byte = self.next()?;
+            let byte = self.next_or_space();
             if byte != expected {
                 let context = format!("in literal {word} (expecting '{}')", char::from(expected));
                 return Err(invalid(byte, &context));
@@ -201,7 +208,7 @@ impl Reader<'_> {
         let start = self.at - 1;
         let mut first = first;
         if first == b'-' {
-            first = self.next()?;
+            first = self.next_or_space();
             if !first.is_ascii_digit() {
                 return Err(invalid(first, "in numeric literal"));
             }
@@ -213,7 +220,7 @@ impl Reader<'_> {
         if self.peek() == Some(b'.') {
             is_float = true;
             self.at += 1;
-            match self.next()? {
+            match self.next_or_space() {
                 b'0'..=b'9' => self.digits(),
                 other => return Err(invalid(other, "after decimal point in numeric literal")),
             }
@@ -224,7 +231,7 @@ impl Reader<'_> {
             if matches!(self.peek(), Some(b'+' | b'-')) {
                 self.at += 1;
             }
-            match self.next()? {
+            match self.next_or_space() {
                 b'0'..=b'9' => self.digits(),
                 other => return Err(invalid(other, "in exponent of numeric literal")),
             }
@@ -242,7 +249,7 @@ impl Reader<'_> {
             None if self.is_yaml => Ok(Value::String(text)),
             None => {
                 self.wrong_number.get_or_insert(text);
-                Ok(Value::Null)
+                Ok(Value::from(f64::MAX))
             }
         }
     }
@@ -262,11 +269,11 @@ impl Reader<'_> {
                 b'"' => break,
                 b'\\' => {
                     is_plain = false;
-                    match self.next()? {
+                    match self.next_or_space() {
                         b'b' | b'f' | b'n' | b'r' | b't' | b'\\' | b'/' | b'"' => {}
                         b'u' => {
                             for _ in 0..4 {
-                                let byte = self.next()?;
+                                let byte = self.next_or_space();
                                 if !byte.is_ascii_hexdigit() {
                                     return Err(invalid(byte, "in \\u hexadecimal character escape"));
                                 }
@@ -279,8 +286,8 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        let raw = String::from_utf8_lossy(&self.text[start..self.at - 1]);
-        Ok(if is_plain { raw.into_owned() } else { unescaped(&raw) })
+        let raw = text_of(&self.text[start..self.at - 1]);
+        Ok(if is_plain { raw } else { unescaped(&raw) })
     }
 
     fn skip(&mut self) {
@@ -297,6 +304,11 @@ impl Reader<'_> {
         let byte = self.peek().ok_or_else(|| UNEXPECTED_END.to_owned())?;
         self.at += 1;
         Ok(byte)
+    }
+
+    /// The next byte where a space is a mistake: Go looks at a space when the text has ended.
+    fn next_or_space(&mut self) -> u8 {
+        self.next().unwrap_or(b' ')
     }
 }
 
@@ -414,6 +426,9 @@ mod tests {
         );
         let bytes: Result<Value, _> = read(b"\"a\xffb\"");
         assert_eq!(bytes, Ok(json!("a\u{fffd}b")));
+        let begun: Result<Value, _> = read(b"\"\xe2\x82\"");
+        assert_eq!(begun, Ok(json!("\u{fffd}\u{fffd}")), "one for each byte");
+        assert_eq!(read_typed(b"[1e400, 1]"), Ok(json!([f64::MAX, 1])));
     }
 
     #[test]
@@ -437,6 +452,13 @@ mod tests {
             (r#""\u12x""#, "invalid character 'x' in \\u hexadecimal character escape"),
             ("'a'", "invalid character '\\'' looking for beginning of value"),
             ("1e400", "json: cannot unmarshal number 1e400 into Go value of type float64"),
+            ("[nul", "invalid character ' ' in literal null (expecting 'l')"),
+            ("-", "invalid character ' ' in numeric literal"),
+            ("1.", "invalid character ' ' after decimal point in numeric literal"),
+            ("1e", "invalid character ' ' in exponent of numeric literal"),
+            ("\"\\", "invalid character ' ' in string escape code"),
+            ("\"\\u0", "invalid character ' ' in \\u hexadecimal character escape"),
+            ("\"a", UNEXPECTED_END),
         ] {
             assert_eq!(value(text), Err(why.to_owned()), "{text}");
         }

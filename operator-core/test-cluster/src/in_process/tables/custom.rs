@@ -1,12 +1,15 @@
 //! The columns and cells of custom kinds: the printer columns of their definition.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
 use super::{columns, duration::since, jsonpath::JsonPath};
-use crate::in_process::{fields::show_float, values::json as as_json};
+use crate::in_process::{
+    fields::{show_float, whole as normal},
+    values::json as as_json,
+};
 
 /// The columns of one version.
 #[derive(Clone, Debug)]
@@ -70,24 +73,32 @@ impl Column {
     fn cell(&self, object: &Value, now: Timestamp) -> Value {
         let found = self.path.as_ref().and_then(|path| path.find(object));
         let Some(value) = found else { return Value::Null };
-        match (self.shown["type"].as_str().unwrap_or_default(), &value) {
+        // Integers that the path says, and bytes of a text, aren't of the type that integers of objects have.
+        let is_foreign = matches!(&value, Cow::Owned(value) if value.is_i64());
+        match (self.shown["type"].as_str().unwrap_or_default(), &*value) {
             ("string", value) => printed(value).into(),
-            ("integer", Value::Number(number)) => whole(number),
-            ("number", Value::Number(number)) => number.as_f64().map_or(Value::Null, |float| {
-                // A float without a fraction is written like a whole number.
-                if float.fract() == 0.0 { whole(number) } else { float.into() }
-            }),
-            ("boolean", Value::Bool(_)) => value.clone(),
+            ("integer" | "number", Value::Number(_)) if is_foreign => Value::Null,
+            ("integer", Value::Number(number)) => integer(number).into(),
+            // A float without a fraction is written like a whole number.
+            ("number", Value::Number(number)) => normal(number.as_f64().into()),
+            ("boolean", Value::Bool(value)) => (*value).into(),
             ("date", Value::String(text)) if text == "null" => "<unknown>".into(),
-            ("date", Value::String(_)) => since(&value, now).into(),
+            ("date", value @ Value::String(_)) => since(value, now).into(),
             _ => Value::Null,
         }
     }
 }
 
+/// A number without its fraction. A float that is too large becomes what the processor makes of it.
 #[expect(clippy::cast_possible_truncation, reason = "as the real server does it")]
-fn whole(number: &serde_json::Number) -> Value {
-    number.as_i64().or_else(|| number.as_f64().map(|float| float as i64)).into()
+fn integer(number: &Number) -> i64 {
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    let float = number.as_f64().unwrap_or_default();
+    match number.as_i64() {
+        Some(integer) => integer,
+        None if (-LIMIT..LIMIT).contains(&float) => float as i64,
+        None => i64::MIN,
+    }
 }
 
 /// A value as text, in Go's form.
@@ -95,7 +106,7 @@ fn printed(value: &Value) -> String {
     match value {
         Value::Null => "<no value>".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => show_float(number.as_f64().unwrap_or_default()),
+        Value::Number(number) if !number.is_i64() => show_float(number.as_f64().unwrap_or_default()),
         other => as_json(other, &[]),
     }
 }

@@ -260,15 +260,15 @@ async fn services_get_addresses_and_keep_them() {
     let (code, one) = scene.post(SERVICES, service("one", "ClusterIP")).await;
     assert_eq!(
         (code, &one["spec"]["clusterIP"], &one["spec"]["clusterIPs"]),
-        (201, &"10.96.0.1".into(), &json!(["10.96.0.1"]))
+        (201, &"10.96.1.1".into(), &json!(["10.96.1.1"]))
     );
     let (_, two) = scene.post(SERVICES, service("two", "NodePort")).await;
     assert_eq!(
         (&two["spec"]["clusterIP"], &two["spec"]["ports"][0]["nodePort"]),
-        (&"10.96.0.2".into(), &30_000.into())
+        (&"10.96.1.2".into(), &30_086.into())
     );
     let (code, again) = scene.put(&format!("{SERVICES}/one"), service("one", "ClusterIP")).await;
-    assert_eq!((code, &again["spec"]["clusterIP"]), (200, &"10.96.0.1".into()));
+    assert_eq!((code, &again["spec"]["clusterIP"]), (200, &"10.96.1.1".into()));
     assert_eq!(again["metadata"]["resourceVersion"], one["metadata"]["resourceVersion"]);
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::path::Path;
-use crate::in_process::failure::Cause;
+use crate::in_process::{failure::Cause, go::float};
 
 /// The errors that have been found in an object, in the order in which they were found.
 #[derive(Debug, Default)]
@@ -234,6 +234,7 @@ fn write_json(out: &mut String, value: &Value, first: &[&str]) {
             out.push('}');
         }
         Value::String(text) => json_text(out, text),
+        Value::Number(number) if number.is_f64() => out.push_str(&float(number.as_f64().unwrap_or_default())),
         other => out.push_str(&other.to_string()),
     }
 }

@@ -29,12 +29,13 @@ pub(super) use update::replace;
 
 use std::sync::Arc;
 
+use kube::core::GroupVersionKind;
 use serde_json::{Map, Value};
 
 use super::{
     failure::Failure,
-    fields::{self, Endpoint},
-    go::json,
+    fields::{self, Endpoint, Schema},
+    go::{json, text_of},
     kinds::Kind,
     request::Request,
     store::Path,
@@ -120,7 +121,7 @@ fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
         let message = format!(
             "the object provided is unrecognized (must be of type {}): Object '{missing}' is missing in '{}' ({})",
             kind.kind,
-            String::from_utf8_lossy(&request.body),
+            text_of(&request.body),
             summary(&request.body)
         );
         return Err(Failure::bad_request(message));
@@ -165,7 +166,9 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
     } else {
         let (version, wanted) = (api_version.rsplit('/').next().unwrap_or_default(), &kind.kind);
         let internal = kind.go_package();
-        let why = if name == kind.kind {
+        let of =
+            GroupVersionKind::gvk(api_version.rsplit_once('/').map_or("", |(group, _)| group), version, name);
+        let why = if name == kind.kind || Schema::builtin(&of).is_none() {
             format!(
                 "no kind \"{name}\" is registered for version \"{api_version}\" in scheme \"pkg/runtime/scheme.go:111\""
             )
@@ -181,7 +184,12 @@ fn other_kind(kind: &Kind, api_version: &str, name: &str) -> Failure {
 fn parse(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let parsed = match request.content_type.as_str() {
         "" | "application/json" => {
-            let read = json::read(&request.body).and_then(|body| with_type(&body).map(|()| body));
+            let read = match kind.is_custom() {
+                true => json::read(&request.body),
+                // What is wrong with the number follows from the field's type.
+                false => json::read_typed(&request.body),
+            };
+            let read = read.and_then(|body| with_type(&body).map(|()| body));
             read.map_err(|error| match error.starts_with(json::WRONG_NUMBER) && error.ends_with("float64") {
                 true => error,
                 false => format!("json parse error: {error} ({})", summary(&request.body)),
@@ -241,7 +249,7 @@ fn summary(body: &[u8]) -> String {
     let begin = &body[..body.len().min(SHOWN)];
     let shown = match body.first() {
         None => return "<empty>".to_owned(),
-        Some(b'{') => String::from_utf8_lossy(begin).into_owned(),
+        Some(b'{') => text_of(begin),
         Some(_) => begin.iter().map(|byte| format!("{byte:02x}")).collect(),
     };
     if body.len() > SHOWN { format!("{shown} ...") } else { shown }
@@ -254,11 +262,11 @@ fn unrecognized(kind: &Kind, why: &str) -> Failure {
     ))
 }
 
-/// YAML as JSON. Not all JSON is YAML.
+/// YAML as JSON, in which whole numbers have no point. Not all JSON is YAML.
 fn yaml(body: &[u8]) -> Result<Value, String> {
     match json::wrong_as_yaml(body).filter(|_| body.trim_ascii_start().starts_with(b"{")) {
         Some(why) => Err(format!("error converting YAML to JSON: {why}")),
-        None => json_or_yaml(body),
+        None => json_or_yaml(body).map(fields::whole),
     }
 }
 

@@ -98,8 +98,8 @@ fn apply(api: &mut ApiServer, request: &Request, kind: &Arc<Kind>, path: &Path) 
     match live {
         Ok(live) => {
             let version = meta(&applied, "resourceVersion").to_owned();
-            let object = fields::apply(&write, Some(&live), &applied, force).map_err(Failure::of_fields)?;
-            let mut object = kind.schema()?.merged(object);
+            let mut object =
+                fields::apply(&write, Some(&live), &applied, force).map_err(Failure::of_fields)?;
             metadata::check_name(&object, path.name())?;
             metadata::place(&mut object, path.namespace())?;
             // Of a status, the rest of the body is forgotten; not so the version that it builds upon.

@@ -35,7 +35,7 @@ pub(super) fn check_fields(
     if options.validation == Validation::Ignore {
         return Ok(());
     }
-    let raw = raw.filter(|raw| raw.first() == Some(&b'{'));
+    let raw = raw.filter(|raw| raw.trim_ascii_start().first() == Some(&b'{'));
     let wrong = kind.schema()?.wrong_fields(body, raw);
     tell_fields_of(warnings, kind, options, body, wrong)
 }
@@ -64,7 +64,7 @@ fn tell_fields_of(
     wrong: Vec<String>,
 ) -> Result<(), Failure> {
     // What can't be read at all is refused for that.
-    if kind.is_custom() && !wrong.is_empty() && kind.schema()?.read(body.clone()).is_err() {
+    if !wrong.is_empty() && kind.schema()?.read(body.clone()).is_err() {
         return Ok(());
     }
     tell_wrong_fields(warnings, options.validation, (&kind.kind, &kind.version), wrong)

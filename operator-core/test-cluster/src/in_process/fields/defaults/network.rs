@@ -135,10 +135,15 @@ pub(super) fn allocated(live: &Value, service: &mut Value) {
     }
     node_ports(&old, spec, &was, &is);
     health_port(&old, spec);
+    let is_reached = |kind: &str, spec: &Value| {
+        let has_addresses = at(spec, "externalIPs").as_array().is_some_and(|ips| !ips.is_empty());
+        matches!(kind, "NodePort" | "LoadBalancer") || kind == "ClusterIP" && has_addresses
+    };
+    let addresses = json!({"externalIPs": spec.get("externalIPs")});
     let dropped = [
         ("allocateLoadBalancerNodePorts", is != "LoadBalancer"),
         ("loadBalancerClass", is != "LoadBalancer"),
-        ("externalTrafficPolicy", is == "ClusterIP" && was != "ClusterIP" || is == "ExternalName"),
+        ("externalTrafficPolicy", is_reached(&was, &old) && !is_reached(&is, &addresses)),
     ];
     for (field, drop) in dropped {
         if drop && spec.get(field) == Some(at(&old, field)) {
@@ -177,11 +182,17 @@ fn node_ports(old: &Value, spec: &mut Object, was: &str, is: &str) {
         let number = |port: Option<&Value>| port.and_then(Value::as_i64).filter(|number| *number != 0);
         let used: BTreeSet<_> = ports.iter().filter_map(|port| number(port.get("nodePort"))).collect();
         let kept: BTreeSet<_> = each(spec, "ports").filter_map(|port| number(port.get("nodePort"))).collect();
-        if kept == used {
+        if kept.is_subset(&used) {
             each(spec, "ports").for_each(|port| {
                 port.remove("nodePort");
             });
         }
+        return;
+    }
+    // A balancer that wants no ports of the nodes is given none, and keeps none.
+    let keeps = |kind: &str, all: Option<&Value>| kind == "NodePort" || all != Some(&json!(false));
+    let all = "allocateLoadBalancerNodePorts";
+    if !keeps(was, old.get(all)) || !keeps(is, spec.get(all)) {
         return;
     }
     let taken: Vec<_> = each(spec, "ports").filter_map(|port| port.get("nodePort").cloned()).collect();

@@ -1,13 +1,10 @@
 //! What happens to a custom object when it is read: unknown fields and nulls are dropped, the metadata of embedded objects get
 //! Go's form, defaults are filled in.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{
-    super::{
-        canonical::{canonical, normal},
-        recorded::RECORDED,
-    },
+    super::{canonical::canonical, recorded::RECORDED},
     flag,
     values::{Cause, cause},
 };
@@ -166,16 +163,13 @@ fn field<'a>(schema: Option<&'a Value>, name: &str) -> Option<&'a Value> {
     property.or_else(|| schema.get("additionalProperties").filter(|other| other.is_object()))
 }
 
-/// Drops fields that are null if the schema allows no null and has no default, and writes integers without a point.
+/// Drops fields that are null if the schema allows no null and has no default.
 pub(super) fn drop_nulls(value: &mut Value, schema: &Value) {
     nulls(value, Some(schema));
 }
 
 fn nulls(value: &mut Value, schema: Option<&Value>) {
     match value {
-        Value::Number(_) if schema.is_some_and(|schema| schema.get("type") == Some(&json!("integer"))) => {
-            *value = normal(value.take());
-        }
         Value::Object(object) => {
             object.retain(|name, value| !is_dropped_null(value, field(schema, name)));
             for (name, value) in object {

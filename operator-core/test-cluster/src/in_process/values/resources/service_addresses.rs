@@ -114,8 +114,9 @@ pub(in crate::in_process) fn initial(spec: &Value, before: &Value) -> Vec<Cause>
     let (policy_path, policy) = (SPEC.child("ipFamilyPolicy"), text(spec, "ipFamilyPolicy"));
     let (addresses, families) = (texts(spec, "clusterIPs"), texts(spec, "ipFamilies"));
     if policy == "SingleStack" {
-        for (what, count) in [("cluster IPs", addresses.len()), ("IP families", families.len())] {
-            if count == 2 && before.is_null() {
+        // Those that were there before are reduced to one.
+        for (what, field) in [("cluster IPs", "clusterIPs"), ("IP families", "ipFamilies")] {
+            if count(spec, field) == 2 && at(spec, field) != at(before, field) {
                 let detail = format!(
                     "must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
                 );

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use self::outcome::{Outcome, Problem};
+use self::outcome::{Outcome, Problem, told};
 pub(super) use self::{
     correlate::Old,
     embedded::embedded,
@@ -264,7 +264,7 @@ fn enumeration(schema: &Value, value: &Value, path: &str, outcome: &mut Outcome)
             value => format!("{:?}", value.to_string()),
         })
         .collect();
-    let message = format!("Unsupported value: {value}: supported values: {}", names.join(", "));
+    let message = format!("Unsupported value: {}: supported values: {}", told(value), names.join(", "));
     let said = format!("should be one of {allowed:?}");
     outcome.add(Problem::as_said(path, &said, "FieldValueNotSupported", message));
 }
@@ -309,7 +309,8 @@ impl<'s> Types<'s> {
                 return (!flag(schema, "nullable")).then(|| Problem::of_type(path, names, "null"));
             }
             Value::Bool(_) => ("boolean", ""),
-            Value::Number(number) if number.is_f64() => ("number", "float64"),
+            // Go reads what is beyond 64 bits, with a sign, as a float.
+            Value::Number(number) if !number.is_i64() => ("number", "float64"),
             Value::Number(_) => ("integer", "int64"),
             Value::String(_) => ("string", ""),
             Value::Array(_) => ("array", ""),

@@ -104,12 +104,11 @@ fn is_multiple(number: f64, factor: f64) -> bool {
 
 /// A number as Go shows it.
 pub(in crate::in_process) fn show(number: f64) -> String {
-    let exponent = if number == 0.0 { 0 } else { number.abs().log10().floor() as i64 };
-    if (-4..21).contains(&exponent) {
-        return number.to_string();
-    }
     let text = format!("{number:e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    if exponent.parse().is_ok_and(|exponent| (-4..6).contains(&exponent)) {
+        return number.to_string();
+    }
     let (sign, exponent) = match exponent.strip_prefix('-') {
         Some(exponent) => ('-', exponent),
         None => ('+', exponent),

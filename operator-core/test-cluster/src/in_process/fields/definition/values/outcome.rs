@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::numbers::show;
+
 /// What is wrong with a value: (reason, field, message).
 pub(in super::super) type Cause = (String, String, String);
 
@@ -48,7 +50,7 @@ impl Problem {
     /// A value that is not as it should be.
     pub(super) fn of_value(path: &str, value: &Value, should: &str) -> Self {
         let said = format!("{path} in body {should}");
-        let message = format!("Invalid value: {value}: {said}");
+        let message = format!("Invalid value: {}: {said}", told(value));
         Self { said, path: Some(path.to_owned()), reason: "FieldValueInvalid", message }
     }
 
@@ -96,5 +98,13 @@ pub(in super::super) fn cause(reason: &str, path: &str, message: String) -> Caus
 
 /// A value that is wrong.
 pub(in super::super) fn invalid(path: &str, value: &Value, why: &str) -> Cause {
-    cause("Invalid", path, format!("Invalid value: {value}: {why}"))
+    cause("Invalid", path, format!("Invalid value: {}: {why}", told(value)))
+}
+
+/// A value in a message: a float in Go's notation.
+pub(super) fn told(value: &Value) -> String {
+    match value.as_f64().filter(|_| value.is_number() && !value.is_i64()) {
+        Some(float) => show(float),
+        None => value.to_string(),
+    }
 }
