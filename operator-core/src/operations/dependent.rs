@@ -175,7 +175,7 @@ impl<'c> DependentWriter<'c> {
 
     /// Distinguishes what clients have written into `actual` from other content.
     pub(crate) fn content(&self, actual: &dyn Object) -> Option<NonZeroU64> {
-        let content = body::patched_part(actual, self.kind(), Part::Object, None).ok()?;
+        let content = body::patched_part(actual, self.kind(), Part::Object).ok()?;
         fingerprint(["", ""], |to| serde_json::to_writer(to, &content))
     }
 

@@ -137,19 +137,17 @@ impl<'r> PrimaryWriter<'r> {
             let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
             return self.target.write(&intent, WriteMode::MatchAndFilter).await;
         }
-        let from = body::patched_part(original, kind, Part::Object, None)?;
+        let from = body::patched_part(original, kind, Part::Object)?;
+        let mut to = body::patched_part(desired, kind, Part::Object)?;
         // A desired object that was not made from the original must not take our finalizer off by leaving it out.
-        let finalizer = run.finalizer.filter(|finalizer| has_finalizer(original, finalizer));
-        let mut to = body::patched_part(desired, kind, Part::Object, finalizer)?;
-        body::keep_annotations(&from, &mut to, run.own_annotations);
+        run.keep_own(Part::Object, &from, &mut to);
         self.carry_over(original, Part::Object, &from, &to).await
     }
 
-    /// Writes the fields of the primary that `part` names, and our finalizer, if an apply is what keeps it.
+    /// Writes the fields of the primary that `part` names, and our finalizer, which an earlier apply may have put there.
     pub(crate) async fn apply_part(&self, part: Value) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
-        let finalizer = run.finalizer.filter(|_| self.ssa);
-        let body = body::applied_part(part, kind, key, finalizer, run.own_annotations)?;
+        let body = body::applied_part(part, kind, key, run.finalizer, run.own_annotations)?;
         let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
         self.target.write(&intent, WriteMode::MatchAndFilter).await
     }
@@ -177,10 +175,10 @@ impl<'r> PrimaryWriter<'r> {
                 }
             }
         } else {
-            let from = body::patched_part(original, kind, Part::Status, None)?;
+            let from = body::patched_part(original, kind, Part::Status)?;
             let to = if status.is_null() { json!({}) } else { json!({ "status": status }) };
             let written = self.carry_over(original, Part::Status, &from, &to).boxed().await?;
-            let answer = body::patched_part(&*written, kind, Part::Status, None)?;
+            let answer = body::patched_part(&*written, kind, Part::Status)?;
             let states = (&from["status"], &to["status"], &answer["status"]);
             is_incomplete |= undeclared.found_in(states, kind, now());
             written
@@ -226,7 +224,7 @@ impl<'r> PrimaryWriter<'r> {
     ) -> Result<AnyObject, Error> {
         let (kind, key) = (self.kind(), self.key());
         let mut differ = |state: &dyn Object| {
-            let live = body::patched_part(state, kind, part, None)?;
+            let live = body::patched_part(state, kind, part)?;
             let carried = carry_over(from, to, &live);
             let intent =
                 |carried| Intent::difference(part, key.clone(), &live, &carried).made_from(state.version());
@@ -290,8 +288,8 @@ impl<'r> PrimaryWriter<'r> {
         }
         let kind = self.target.kind();
         let newest = self.target.own_primary()?;
-        let newest = body::patched_part(&*newest, kind, Part::Status, None)?;
-        let original = body::patched_part(original, kind, Part::Status, None)?;
+        let newest = body::patched_part(&*newest, kind, Part::Status)?;
+        let original = body::patched_part(original, kind, Part::Status)?;
         for field in fields {
             let kept = at(&newest["status"], field);
             let said = at(status, field);
@@ -317,7 +315,7 @@ impl<'r> PrimaryWriter<'r> {
     }
 
     fn status_changed(&self, state: &dyn Object, change: &mut ChangeStatus<'_>) -> Result<Intent, Error> {
-        let from = body::patched_part(state, self.target.kind(), Part::Status, None)?;
+        let from = body::patched_part(state, self.target.kind(), Part::Status)?;
         let mut status = from["status"].clone();
         change(&mut status);
         let to = json!({ "status": status });
