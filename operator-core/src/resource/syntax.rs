@@ -51,6 +51,26 @@ pub(crate) fn path_segment(name: &str) -> Option<String> {
     (!is_none).then(|| escaped(name))
 }
 
+/// At most this many bytes of a text, with a sign that something is missing.
+pub(crate) fn cut(mut text: String, longest: usize) -> String {
+    const MORE: &str = "…";
+    if text.len() > longest {
+        let end = cut_at(&text, longest - MORE.len()).len();
+        text.truncate(end);
+        text.push_str(MORE);
+    }
+    text
+}
+
+/// At most this many bytes of a text, and no part of a character.
+pub(crate) fn cut_at(text: &str, longest: usize) -> &str {
+    let mut end = longest.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// A text as a part of an address.
 pub(crate) fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte {

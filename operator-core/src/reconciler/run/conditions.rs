@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::RunError;
 use crate::{
     operations::matcher::{is_applied_by, owned_fields},
-    resource::Object,
+    resource::{Object, cut},
     results::{ConditionKind, HoldCode, NOT_COME_TO, NodeResult, NodeState},
-    status::conditions::{ConditionUpdate, set, shortened, worded},
+    status::conditions::{ConditionUpdate, set, worded},
 };
 
 const READY: &str = "Ready";
@@ -128,7 +128,7 @@ impl Verdict {
                 r#type: of,
                 status: said.holds.into(),
                 reason: said.reason,
-                message: &shortened(&said.message, LONGEST),
+                message: &cut(said.message.clone(), LONGEST),
                 observed_generation: generation,
             };
             set(all, &update, now);

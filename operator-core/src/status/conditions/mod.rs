@@ -6,7 +6,7 @@ mod tests;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
-use crate::resource::{is_condition_type, is_reason, label_value};
+use crate::resource::{cut, is_condition_type, is_reason, label_value};
 
 /// The reason of a condition whose own one isn't a word.
 const OTHER: &str = "Other";
@@ -74,7 +74,7 @@ pub fn set(conditions: &mut Vec<Condition>, update: &ConditionUpdate<'_>, now: T
         type_: type_of(update.r#type),
         status: update.status.as_str().to_owned(),
         reason: reason.to_owned(),
-        message: shortened(&message, LONGEST_MESSAGE),
+        message: cut(message, LONGEST_MESSAGE),
         observed_generation: update.observed_generation,
         last_transition_time: Time(whole_seconds(now)),
     };
@@ -129,16 +129,6 @@ fn type_of(text: &str) -> String {
 /// The reason and the message of a condition. A reason that isn't a word is put before the message, and `otherwise` takes its place.
 pub(crate) fn worded<'r>(reason: &'r str, otherwise: &'r str, message: String) -> (&'r str, String) {
     if is_reason(reason) { (reason, message) } else { (otherwise, format!("{reason}: {message}")) }
-}
-
-/// The message with this number of bytes at most, and a sign that it was longer.
-pub(crate) fn shortened(message: &str, longest: usize) -> String {
-    if message.len() <= longest {
-        return message.to_owned();
-    }
-    let longest = longest - '…'.len_utf8();
-    let end = (0..=longest).rev().find(|end| message.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}…", &message[..end])
 }
 
 /// A time as it is after it was sent and read back.
