@@ -87,7 +87,9 @@ impl<'c> ResourceOperations<'c> {
         Ok(Applied::new(self.apply(RustType::of::<K>(), desired, Part::Object).await?))
     }
 
-    /// The same for the status: the fields of `desired`'s status become the manager's. JOSDK: `serverSideApplyStatus`.
+    /// The same for the status: the fields of `desired`'s status become the manager's. A list of conditions is mostly one field:
+    /// one that others have added since is removed, except by [`json_patch_status`](Self::json_patch_status) and by the
+    /// controller's status function. JOSDK: `serverSideApplyStatus`.
     ///
     /// # Errors
     /// See [`ResourceOperations`].

@@ -102,7 +102,9 @@ mod tests {
         for good in ["Ready", "a", "A-b_c.D", "example.com/Ready", &long] {
             assert!(is_condition_type(good), "{good}");
         }
-        for bad in ["", "/Ready", "Ready/", "A.com/b", "a/b/c", "no quota", "größe", "-a", "a.", "a\nb", &longer] {
+        for bad in
+            ["", "/Ready", "Ready/", "A.com/b", "a/b/c", "no quota", "größe", "-a", "a.", "a\nb", &longer]
+        {
             assert!(!is_condition_type(bad), "{bad}");
         }
     }

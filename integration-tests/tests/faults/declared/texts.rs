@@ -8,9 +8,9 @@ use operator_core::{
     LeaderElection, Run,
     dependent::Records,
     environment::Environment,
+    operations::Events,
     prelude::*,
     resource::MappingAnnotations,
-    operations::Events,
     status::conditions::{ConditionStatus, ConditionUpdate, is_true, remove, set},
     testing::OtherSystem,
 };
@@ -245,7 +245,8 @@ async fn is_accepted(place: Place, text: &'static str, says: &str) -> Result<boo
     pass(120).await;
     let told = told(&scene, "one").await?;
     ensure!(told.iter().any(|line| line.contains(says)), "the status is {told:?}");
-    let refused: Vec<_> = scene.cluster.audit()?.into_iter().filter(|event| matches!(event.code, 400 | 422)).collect();
+    let refused: Vec<_> =
+        scene.cluster.audit()?.into_iter().filter(|event| matches!(event.code, 400 | 422)).collect();
     ensure!(refused.is_empty(), "refused: {refused:?}");
     Ok(true)
 }

@@ -9,12 +9,8 @@ use kube::{
     core::{ApiResource, DynamicObject},
 };
 use operator_core::{
-    Context, Reconciler,
-    client::TransportHook,
-    dependent::Records,
-    operations::ResourceOperations,
-    resource::KubeObject,
-    testing::OtherSystem,
+    Context, Reconciler, client::TransportHook, dependent::Records, operations::ResourceOperations,
+    resource::KubeObject, testing::OtherSystem,
 };
 
 use crate::simulated::{pass, scene, under_hooks};
@@ -105,7 +101,8 @@ async fn write<K: KubeObject>(operations: ResourceOperations<'_>, way: Way, know
         Way::Update => drop(operations.update(&copy).await),
         Way::JsonPatch => drop(operations.json_patch(known, edit).await?),
         Way::MergeOthers => {
-            let metadata = json!({ "labels": labels, "finalizers": [THEIRS], "annotations": { FORGET: null } });
+            let metadata =
+                json!({ "labels": labels, "finalizers": [THEIRS], "annotations": { FORGET: null } });
             drop(operations.merge_patch(known, json!({ "metadata": metadata })).await?);
         }
         Way::MergeEmpty => {
@@ -206,9 +203,9 @@ fn watching(lacking: &Arc<Mutex<Vec<String>>>, is_on: &Arc<AtomicBool>) -> Trans
     })
 }
 
-fn audited() -> Value {
+fn others_condition(kind: &str) -> Value {
     json!({
-        "type": "Audited", "status": "True", "reason": "Fine", "message": "",
+        "type": kind, "status": "True", "reason": "Fine", "message": "",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     })
 }
@@ -225,7 +222,7 @@ async fn meddle(resources: Api<TestResource>, name: String, other: Other) -> Res
         }
         Other::Condition => {
             let mut all = serde_json::to_value(one.status.unwrap_or_default().conditions)?;
-            all.as_array_mut().context("a list")?.push(audited());
+            all.as_array_mut().context("a list")?.push(others_condition("Audited"));
             let patch = KubePatch::Merge(json!({ "status": { "conditions": all } }));
             resources.patch_status(&name, &PatchParams::default(), &patch).await?;
             return Ok(());
@@ -242,7 +239,8 @@ async fn wrongs(way: Way, door: Door, applies: bool, others: &[Other]) -> Result
     let record = Records::new(Word::unsearchable(&system)).id_in_status("recordId").named("word");
     let workflow = Workflow::builder().nodes((record,)).explicit_invocation().build()?;
     let untyped = InformerEventSource::<DynamicObject>::of_type(ApiResource::erase::<TestResource>(&()));
-    let mut controller = Controller::builder(Writes::new(way, door)).name("keeper").use_ssa_to_patch_primary(applies);
+    let mut controller =
+        Controller::builder(Writes::new(way, door)).name("keeper").use_ssa_to_patch_primary(applies);
     controller = match door {
         Door::Primary => controller,
         Door::Named => controller.watches(InformerEventSource::<TestResource>::new().name("named")),
@@ -268,6 +266,8 @@ async fn wrongs(way: Way, door: Door, applies: bool, others: &[Other]) -> Result
     pass(10).await;
     for name in &names {
         scene.patch(name, json!({ "metadata": { "annotations": { FORGET: "none" } } })).await?;
+        let patch = KubePatch::Merge(json!({ "status": { "conditions": [others_condition("Before")] } }));
+        scene.resources.patch_status(name, &PatchParams::default(), &patch).await?;
     }
     pass(10).await;
     faults.on();
@@ -276,7 +276,8 @@ async fn wrongs(way: Way, door: Door, applies: bool, others: &[Other]) -> Result
     for (name, other) in names.iter().zip(others) {
         scene.set(name, "write").await?;
         pass(60).await;
-        let mut say = |what: &str| wrong.push(format!("{way:?}, {door:?}, applies: {applies}, {other:?}: {what}"));
+        let mut say =
+            |what: &str| wrong.push(format!("{way:?}, {door:?}, applies: {applies}, {other:?}: {what}"));
         lacking.lock().drain(..).for_each(|what: String| say(&format!("the {what} was taken away")));
         let one = scene.resources.get(name).await?;
         let status = one.status.clone().unwrap_or_default();
@@ -285,7 +286,10 @@ async fn wrongs(way: Way, door: Door, applies: bool, others: &[Other]) -> Result
         if !is_written && way != Way::MergeNullStatus && (*other == Other::Nothing || !is_refused(way)) {
             say("nothing was written");
         }
-        if *other == Other::Condition && !status.conditions.iter().any(|of| of.type_ == "Audited") && !is_whole(way) {
+        if *other == Other::Condition
+            && !status.conditions.iter().any(|of| of.type_ == "Audited")
+            && !is_whole(way)
+        {
             say("the condition of others was taken away");
         }
     }
@@ -326,7 +330,8 @@ async fn no_write_of_a_run_s_own_primary_takes_away_what_is_the_framework_s() ->
 async fn the_finalizer_stays_when_an_upgrade_patches_what_was_applied_before() -> Result<()> {
     let (scene, lacking, is_on) = (scene().await?, Arc::default(), Arc::new(AtomicBool::new(false)));
     let start = async |way, applies| {
-        let record = Records::new(Word::unsearchable(&OtherSystem::new())).id_in_status("recordId").named("word");
+        let record =
+            Records::new(Word::unsearchable(&OtherSystem::new())).id_in_status("recordId").named("word");
         let workflow = Workflow::builder().nodes((record,)).explicit_invocation().build()?;
         let controller = Controller::builder(Writes::new(way, Door::Primary)).name("keeper");
         let controller = controller.use_ssa_to_patch_primary(applies).namespaces([&scene.namespace]);

@@ -47,13 +47,16 @@ pub(super) fn compare(name: &str, test: Test<'_>, calm: &CalmRun) -> Result<(), 
         outcome.violations.extend(states.filter_map(|(here, there)| same_state("at a rest", here, there)));
         let differences = differences(&outcome.run.calls, &calm.calls);
         if !differences.is_empty() {
-            let message = format!("other requests than in the calm run: {}", first(MOST_TOLD, differences).join("; "));
+            let message =
+                format!("other requests than in the calm run: {}", first(MOST_TOLD, differences).join("; "));
             outcome.violations.push(Violation { oracle: Oracle::SameState, message });
         }
     }
     match outcome.violations.is_empty() {
         true => Ok(()),
-        false => Err(Box::new(Failure::calm(&format!("{name}, with its nodes the other way round,"), outcome))),
+        false => {
+            Err(Box::new(Failure::calm(&format!("{name}, with its nodes the other way round,"), outcome)))
+        }
     }
 }
 
