@@ -1,10 +1,14 @@
 //! Measurements in the text format of Prometheus.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use metrics_util::MetricKindMask;
 
 use super::Metric;
+
+/// A counter that hasn't changed for this long isn't shown until it changes again: namespaces come and go.
+const SHOWN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The recorder of an HTTP listener.
 pub(crate) struct PrometheusMetrics {
@@ -28,9 +32,16 @@ impl PrometheusMetrics {
 impl Default for PrometheusMetrics {
     /// A recorder that has the table's buckets, and no measurement yet.
     fn default() -> Self {
+        Self::showing_for(SHOWN_FOR)
+    }
+}
+
+impl PrometheusMetrics {
+    fn showing_for(time: Duration) -> Self {
         let recorder = PrometheusBuilder::new()
             .set_buckets(&Metric::DURATION_BUCKETS)
             .expect("there are buckets")
+            .idle_timeout(MetricKindMask::COUNTER, Some(time))
             .build_recorder();
         Self { handle: recorder.handle(), recorder: Arc::new(recorder) }
     }
@@ -67,6 +78,27 @@ mod tests {
             assert!(text.lines().any(|of| of == line), "{line} is not in\n{text}");
         }
         assert_eq!(other.render(), "");
+    }
+
+    #[test]
+    fn the_counters_of_namespaces_that_are_gone_go_too() {
+        let metrics = PrometheusMetrics::showing_for(Duration::from_millis(1));
+        let recorders = recorders(&metrics);
+        recorders.add(&table::RECONCILIATIONS_QUEUE, &[("controller_name", "web")], 3.0);
+        let series = |text: &str| text.lines().filter(|line| line.contains("namespace=")).count();
+        for round in 0..100 {
+            let namespace = format!("namespace-{round}");
+            let labels = [("controller_name", "web"), ("namespace", &*namespace)];
+            recorders.increment(&table::RECONCILIATIONS_STARTED, &labels);
+            recorders.increment(&table::RECONCILIATIONS_SUCCESS, &labels);
+        }
+        assert_eq!(series(&metrics.render()), 200);
+        let goes = (0..100_000).any(|_| series(&metrics.render()) == 0);
+        assert!(goes && metrics.render().contains(r#"reconciliations_queue{controller_name="web"} 3"#));
+        // It begins again.
+        let labels = [("controller_name", "web"), ("namespace", "namespace-1")];
+        recorders.increment(&table::RECONCILIATIONS_STARTED, &labels);
+        assert!(metrics.render().contains(r#"{controller_name="web",namespace="namespace-1"} 1"#));
     }
 
     #[test]

@@ -138,17 +138,16 @@ impl<'r> PrimaryWriter<'r> {
             return self.target.write(&intent, WriteMode::MatchAndFilter).await;
         }
         let from = body::patched_part(original, kind, Part::Object)?;
-        // A desired object that was not made from the original must not take our finalizer off by leaving it out.
         let mut to = body::patched_part(desired, kind, Part::Object)?;
+        // A desired object that was not made from the original must not take our finalizer off by leaving it out.
         run.keep_own(Part::Object, &from, &mut to);
         self.carry_over(original, Part::Object, &from, &to).await
     }
 
-    /// Writes the fields of the primary that `part` names, and our finalizer, if an apply is what keeps it.
+    /// Writes the fields of the primary that `part` names, and our finalizer, which an earlier apply may have put there.
     pub(crate) async fn apply_part(&self, part: Value) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
-        let finalizer = run.finalizer.filter(|_| self.ssa);
-        let body = body::applied_part(part, kind, key, finalizer, run.own_annotations)?;
+        let body = body::applied_part(part, kind, key, run.finalizer, run.own_annotations)?;
         let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
         self.target.write(&intent, WriteMode::MatchAndFilter).await
     }

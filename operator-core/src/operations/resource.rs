@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     error::Error,
     matcher::{Desired, Part},
-    primary::{FinalizerAdded, PrimaryWriter, put_at},
+    primary::{FinalizerAdded, PrimaryWriter},
     send::{
         Target,
         body::{self, Text},
@@ -44,7 +44,8 @@ use crate::{
 ///
 /// The objects are those of the controller's event sources, and the primary itself. Writes of the run's own primary
 /// carry its uid: if it was deleted or replaced in the meantime, they fail with [`Error::Gone`], and the run ends
-/// without a failure, whatever it returns.
+/// without a failure, whatever it returns. None of them changes what the framework keeps on the primary: its finalizer,
+/// its annotations, and the ids in the status.
 ///
 /// # Errors
 /// Each write fails if the controller has no event source for the type, or if the server refuses.
@@ -86,7 +87,9 @@ impl<'c> ResourceOperations<'c> {
         Ok(Applied::new(self.apply(RustType::of::<K>(), desired, Part::Object).await?))
     }
 
-    /// The same for the status: the fields of `desired`'s status become the manager's. JOSDK: `serverSideApplyStatus`.
+    /// The same for the status: the fields of `desired`'s status become the manager's. A list of conditions is mostly one field:
+    /// one that others have added since is removed, except by [`json_patch_status`](Self::json_patch_status) and by the
+    /// controller's status function. JOSDK: `serverSideApplyStatus`.
     ///
     /// # Errors
     /// See [`ResourceOperations`].
@@ -215,7 +218,7 @@ impl<'c> ResourceOperations<'c> {
     async fn apply(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AppliedState, Error> {
         let (target, key) = self.held(of, desired).await?;
         let mode = self.mode.unwrap_or(WriteMode::MatchAndFilter);
-        let is_others = part == Part::Object && !target.is_own_primary;
+        let is_others = part == Part::Object && !target.is_of_run(&key);
         let known = if is_others { target.informer().kept(&key) } else { None };
         // There is nothing to compare it with.
         if is_others
@@ -236,12 +239,12 @@ impl<'c> ResourceOperations<'c> {
         let body = match part {
             Part::Status => {
                 let mut body = body::applied_status(desired, target.kind(), &key)?;
-                if target.is_own_primary {
-                    self.leave_own(&mut body);
+                if target.is_of_run(&key) {
+                    self.run.leave_own(&Value::Null, &mut body);
                 }
                 body
             }
-            Part::Object if target.is_own_primary => body::applied_primary(
+            Part::Object if target.is_of_run(&key) => body::applied_primary(
                 desired,
                 target.kind(),
                 &key,
@@ -271,7 +274,7 @@ impl<'c> ResourceOperations<'c> {
 
     async fn create_any(&self, of: RustType, desired: &dyn Object) -> Result<AnyObject, Error> {
         let (target, key) = self.target(of, desired)?;
-        if target.is_own_primary {
+        if target.is_of_run(&key) {
             return Err(Error::OwnPrimary { kind: target.kind().clone(), key });
         }
         let body = body::plain(desired, target.kind())?;
@@ -331,7 +334,7 @@ impl<'c> ResourceOperations<'c> {
     async fn replace(&self, of: RustType, desired: &dyn Object, part: Part) -> Result<AnyObject, Error> {
         let (target, key) = self.held(of, desired).await?;
         let mut body = body::plain(desired, target.kind())?;
-        if target.is_own_primary {
+        if target.is_of_run(&key) {
             self.run.keep_own(part, &body::plain(&*target.own_primary()?, target.kind())?, &mut body);
         }
         let intent = Intent::of(Verb::Update, part, key, body);
@@ -366,7 +369,7 @@ impl<'c> ResourceOperations<'c> {
             let Some(edited) = edit(state) else { return Ok(None) };
             let from = body::patched_part(state, target.kind(), part)?;
             let mut to = body::patched_part(&*edited, target.kind(), part)?;
-            if target.is_own_primary {
+            if target.is_of_run(&key) {
                 self.run.keep_own(part, &from, &mut to);
             }
             Ok(Some(Intent::difference(part, key.clone(), &from, &to).made_from(state.version())))
@@ -382,26 +385,16 @@ impl<'c> ResourceOperations<'c> {
         part: Part,
     ) -> Result<AnyObject, Error> {
         let (target, key) = self.held(of, object).await?;
-        if target.is_own_primary {
-            self.leave_own(&mut patch);
-        }
         let metadata = patch.get("metadata");
         if !patch.is_object() || metadata.is_some_and(|metadata| !metadata.is_object()) {
             return Err(Error::InvalidPatch { kind: target.kind().clone(), key });
         }
+        if target.is_of_run(&key) {
+            self.run.leave_own(&body::plain(&*target.own_primary()?, target.kind())?, &mut patch);
+        }
         let version = patch.pointer("/metadata/resourceVersion").and_then(Value::as_str).map(str::to_owned);
         let intent = Intent::of(Verb::MergePatch, part, key, patch).made_from(version.as_deref());
         self.write(&target, &intent, WriteMode::MatchAndFilter).await
-    }
-
-    /// Takes out of a part of the primary what the framework writes itself.
-    fn leave_own(&self, part: &mut Value) {
-        if let Some(annotations) = part.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
-            annotations.retain(|name, _| !self.run.own_annotations.contains(&&**name));
-        }
-        if let Some(status) = part.get_mut("status") {
-            self.run.own_fields.iter().for_each(|field| put_at(status, field, None));
-        }
     }
 
     async fn write(

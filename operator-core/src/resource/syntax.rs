@@ -1,13 +1,14 @@
 //! The forms that the server demands of texts: names, keys, reasons. Texts of users that become fields of objects are compared with
 //! them before anything is sent. Pure.
 
-use super::marks::is_label_value;
+use super::marks::{is_label_value, is_word};
 
 /// The longest name of an object, or of an entry of a ConfigMap or Secret.
 pub(crate) const LONGEST_NAME: usize = 253;
 
-/// The longest reason of a condition.
+/// The longest reason of a condition, and its longest type.
 const LONGEST_REASON: usize = 1024;
+const LONGEST_TYPE: usize = 316;
 
 /// Whether it is a DNS subdomain: lower-case letters, digits, `-` and `.`, 253 at most. Most objects have such a name, and keys
 /// such a prefix.
@@ -37,11 +38,37 @@ pub(crate) fn is_reason(text: &str) -> bool {
         && !text.ends_with([',', ':'])
 }
 
+/// Whether it can be the type of a condition in that schema.
+pub(crate) fn is_condition_type(text: &str) -> bool {
+    let (prefix, name) = text.split_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
+    text.len() <= LONGEST_TYPE && prefix.is_none_or(is_subdomain) && is_word(name)
+}
+
 /// The segment of a path for an object or a namespace of that name; `None` if nothing can have this name, so that a request
 /// would be about something else.
 pub(crate) fn path_segment(name: &str) -> Option<String> {
     let is_none = matches!(name, "" | "." | "..") || name.contains(['/', '%']);
     (!is_none).then(|| escaped(name))
+}
+
+/// At most this many bytes of a text, with a sign that something is missing.
+pub(crate) fn cut(mut text: String, longest: usize) -> String {
+    const MORE: &str = "…";
+    if text.len() > longest {
+        let end = cut_at(&text, longest - MORE.len()).len();
+        text.truncate(end);
+        text.push_str(MORE);
+    }
+    text
+}
+
+/// At most this many bytes of a text, and no part of a character.
+pub(crate) fn cut_at(text: &str, longest: usize) -> &str {
+    let mut end = longest.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// A text as a part of an address.
@@ -66,6 +93,19 @@ mod tests {
         }
         for bad in ["", "Example.com", "a..b", "-a", "a-", "a/b", "a_b", "a.-b", &"a".repeat(254)] {
             assert!(!is_subdomain(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_type_of_a_condition_is_a_word_and_perhaps_has_a_prefix() {
+        let (long, longer) = ("a".repeat(316), "a".repeat(317));
+        for good in ["Ready", "a", "A-b_c.D", "example.com/Ready", &long] {
+            assert!(is_condition_type(good), "{good}");
+        }
+        for bad in
+            ["", "/Ready", "Ready/", "A.com/b", "a/b/c", "no quota", "größe", "-a", "a.", "a\nb", &longer]
+        {
+            assert!(!is_condition_type(bad), "{bad}");
         }
     }
 

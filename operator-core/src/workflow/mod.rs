@@ -46,6 +46,8 @@ pub use crate::results::{
     WorkflowError as Error,
 };
 pub use conditions::activation::{Activation, Askers, Cluster};
+#[cfg(feature = "testing")]
+pub(crate) use declare::builder::NODE_ORDER;
 pub use declare::builder::WorkflowBuilder;
 pub(crate) use declare::builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
 pub(crate) use declare::graph::{Graph, NodeId};

@@ -135,3 +135,33 @@ async fn without_the_right_to_read_it_the_start_says_which_rule_is_missing() -> 
     }
     Ok(())
 }
+
+/// Without the check, the first write of a status says what is missing, and not that the object is.
+#[operator_test(flavor = "current_thread")]
+async fn a_status_that_is_not_served_is_told_as_such() -> Result<()> {
+    for applies in [true, false] {
+        let (log, _guard) = LogCapture::start();
+        let (_turn, scene) = Scene::late("definition-without-status").await?;
+        scene.failures.allow("lacks `subresources");
+        apply(&scene, |definition| {
+            let version = &mut definition["spec"]["versions"][0];
+            version.as_object_mut().expect("a version").remove("subresources");
+        })
+        .await?;
+        let script = Script::<LateTestResource>::new(|_, _: Arc<LateTestResource>, _| {
+            Box::pin(async { Ok(Said::status(said("written".to_owned()))) })
+        });
+        let controller = script.controller().name("told").use_ssa_to_patch_primary(applies);
+        let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+        scene.create("one", "first").await?;
+        let told = eventually("a warning", async || {
+            let lines = log.lines(tracing::Level::WARN).into_iter().map(|line| format!("{line:?}"));
+            Ok(lines.into_iter().find(|line| line.contains("LateTestResource") && line.contains("404")))
+        })
+        .await?;
+        assert!(told.contains("its definition lacks `subresources: { status: {} }`"), "{told}");
+        assert!(!told.contains("not found"), "{told}");
+        operator.stop().await;
+    }
+    Ok(())
+}

@@ -7,7 +7,10 @@ use kube::core::{ApiResource, DynamicObject};
 use operator_core::{
     dependent::{Read, Records},
     prelude::*,
-    testing::{OtherSystem, seed_of_the_day},
+    testing::{
+        OtherSystem, seed_of_the_day,
+        simulation::{Settings, Sim, explore},
+    },
     workflow::WorkflowBuilder,
 };
 
@@ -260,4 +263,42 @@ async fn a_leftover_goes_whatever_node_is_declared_first() -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Goes by the order of its nodes: in what it says, or in what it asks for.
+fn by_order(says: bool) -> OperatorBuilder {
+    let workflow =
+        Workflow::builder().nodes((wanted_map("a"), wanted_map("b"))).build().expect("it is right");
+    let first = workflow.node_names().next().unwrap_or_default().to_owned();
+    let script = Script::new(move |_, primary: Arc<TestResource>, context| {
+        let first = first.clone();
+        Box::pin(async move {
+            if !says && first == "b" {
+                let maps: Api<ConfigMap> =
+                    Api::namespaced(context.client().clone(), &primary.namespace().unwrap_or_default());
+                maps.get_opt("any").await?;
+            }
+            Ok(Said::status(said(if says { first } else { String::new() })))
+        })
+    });
+    let controller = script.defined().name("keeper").workflow(&workflow).namespaces(["default"]);
+    Operator::builder().register(controller)
+}
+
+/// Each simulation has a run in which the nodes are the other way round.
+#[test]
+fn a_simulation_finds_what_depends_on_the_order_of_the_nodes() {
+    for (says, found) in [(true, "status.message"), (false, "more times: get configmaps")] {
+        let settings = Settings { threads: 1, ..Settings::schedules(0) };
+        let story = move |sim: Sim| async move {
+            sim.operator(move || by_order(says));
+            sim.user(async |user| drop(user.apply(TestResource::named("one", "first")).await));
+            sim.settle().await;
+        };
+        let failure = explore("order", settings, story).expect_err("it depends on the order").to_string();
+        assert!(
+            failure.contains("with its nodes the other way round") && failure.contains(found),
+            "{failure}"
+        );
+    }
 }

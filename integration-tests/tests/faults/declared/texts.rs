@@ -8,9 +8,10 @@ use operator_core::{
     LeaderElection, Run,
     dependent::Records,
     environment::Environment,
+    operations::Events,
     prelude::*,
     resource::MappingAnnotations,
-    status::conditions::{ConditionStatus, ConditionUpdate, set},
+    status::conditions::{ConditionStatus, ConditionUpdate, is_true, remove, set},
     testing::OtherSystem,
 };
 
@@ -53,27 +54,39 @@ fn map(_: &TestResource) -> ConfigMap {
     ConfigMap::default()
 }
 
-/// A status with a condition of the user's own that has this reason.
-fn with_reason(reason: &'static str) -> impl Fn(&TestResource, &Run<TestResource>) -> TestStatus {
+/// A status with a condition of the user's own.
+fn with(own: ConditionUpdate<'static>) -> impl Fn(&TestResource, &Run<TestResource>) -> TestStatus {
     move |primary, run| {
         let mut status = telling(primary, run);
-        let update = ConditionUpdate {
-            r#type: "Own",
-            status: ConditionStatus::True,
-            reason,
-            message: "as it is",
-            observed_generation: None,
-        };
-        set(&mut status.conditions, &update, Timestamp::UNIX_EPOCH);
+        set(&mut status.conditions, &own, Timestamp::UNIX_EPOCH);
+        // It is found by the text, and set again without a change.
+        assert!(is_true(&status.conditions, own.r#type), "{:?}", status.conditions);
+        assert!(!set(&mut status.conditions, &own, Timestamp::UNIX_EPOCH));
         status
     }
+}
+
+const OWN: ConditionUpdate<'static> = ConditionUpdate {
+    r#type: "Own",
+    status: ConditionStatus::True,
+    reason: "Own",
+    message: "as it is",
+    observed_generation: None,
+};
+
+/// Records an Event, and says in the status that it has.
+fn recording(text: &'static str, of: fn(&Events<'_>, &'static str)) -> Script {
+    Script::new(move |_, _: Arc<TestResource>, context| {
+        of(&context.events(), text);
+        Box::pin(async { Ok(UpdateControl::no_update()) })
+    })
 }
 
 /// An operator with the text in one place.
 type Place = fn(&Scene, OperatorBuilder, &'static str) -> OperatorBuilder;
 
 /// Each place: what it is, the operator, and what the status says at the end.
-const PLACES: [(&str, Place, &str); 9] = [
+const PLACES: [(&str, Place, &str); 14] = [
     (
         "the code of a hold",
         |scene, operator, text| {
@@ -86,10 +99,47 @@ const PLACES: [(&str, Place, &str); 9] = [
     (
         "the reason of a condition",
         |scene, operator, text| {
-            let controller = Controller::of::<TestResource>().workflow((map,)).status(with_reason(text));
+            let own = with(ConditionUpdate { reason: text, ..OWN });
+            let controller = Controller::of::<TestResource>().workflow((map,)).status(own);
             operator.register(controller.namespaces([&scene.namespace]))
         },
         "as it is",
+    ),
+    (
+        "the type of a condition",
+        |scene, operator, text| {
+            let own = with(ConditionUpdate { r#type: text, ..OWN });
+            let controller = Controller::of::<TestResource>().workflow((map,)).status(own);
+            operator.register(controller.namespaces([&scene.namespace]))
+        },
+        "as it is",
+    ),
+    (
+        "the message of a condition",
+        |scene, operator, text| {
+            let own = with(ConditionUpdate { message: text, ..OWN });
+            let controller = Controller::of::<TestResource>().workflow((map,)).status(own);
+            operator.register(controller.namespaces([&scene.namespace]))
+        },
+        "Own=True",
+    ),
+    (
+        "the reason of an Event",
+        |scene, operator, text| {
+            let script = recording(text, |events, text| events.normal(text, "as it is"));
+            let controller = scene.controller(&script).records_events(true).workflow((map,)).status(telling);
+            operator.register(controller)
+        },
+        READY,
+    ),
+    (
+        "the message of an Event",
+        |scene, operator, text| {
+            let script = recording(text, |events, text| events.keyed(text).warn("AsItIs", text));
+            let controller = scene.controller(&script).records_events(true).workflow((map,)).status(telling);
+            operator.register(controller)
+        },
+        READY,
     ),
     ("the name of a controller", |scene, operator, text| operator.register(one_map(scene).name(text)), READY),
     (
@@ -141,6 +191,14 @@ const PLACES: [(&str, Place, &str); 9] = [
         },
         READY,
     ),
+    (
+        "the identity of a replica",
+        |scene, operator, text| {
+            let election = LeaderElection::new("lease").namespace(&scene.namespace).identity(text);
+            operator.register(one_map(scene)).leader_election(election)
+        },
+        READY,
+    ),
 ];
 
 const READY: &str = "Ready=True";
@@ -149,14 +207,27 @@ fn one_map(scene: &Scene) -> ControllerBuilder<impl Reconciler<Primary = TestRes
     Controller::of::<TestResource>().workflow((map,)).status(telling).namespaces([&scene.namespace])
 }
 
-/// The definition with the schema of conditions as `controller-gen` writes it, which has a pattern for reasons.
+const CONDITION: &str =
+    "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/conditions/items/properties/$";
+
+/// The pattern of a type in `metav1.Condition`.
+const TYPE: &str = concat!(
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?",
+    r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
+);
+
+/// The definition with the schema of conditions as `controller-gen` writes it, which has patterns for types and reasons.
 async fn define(scene: &Scene) -> Result<()> {
     let mut definition = serde_json::to_value(TestResource::crd())?;
-    let reason = "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/conditions/items/properties/reason";
-    let reason = definition.pointer_mut(reason).context("a reason")?;
+    let reason = definition.pointer_mut(&CONDITION.replace("$", "reason")).context("a reason")?;
     reason["pattern"] = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$".into();
     reason["minLength"] = 1.into();
     reason["maxLength"] = 1024.into();
+    let of_type = definition.pointer_mut(&CONDITION.replace("$", "type")).context("a type")?;
+    of_type["pattern"] = TYPE.into();
+    of_type["maxLength"] = 316.into();
+    let message = definition.pointer_mut(&CONDITION.replace("$", "message")).context("a message")?;
+    message["maxLength"] = 32_768.into();
     scene.define(serde_json::from_value(definition)?).await
 }
 
@@ -174,7 +245,27 @@ async fn is_accepted(place: Place, text: &'static str, says: &str) -> Result<boo
     pass(120).await;
     let told = told(&scene, "one").await?;
     ensure!(told.iter().any(|line| line.contains(says)), "the status is {told:?}");
+    let refused: Vec<_> =
+        scene.cluster.audit()?.into_iter().filter(|event| matches!(event.code, 400 | 422)).collect();
+    ensure!(refused.is_empty(), "refused: {refused:?}");
     Ok(true)
+}
+
+/// Each two of the texts are the types of two conditions, and one that is longer than the schema allows is cut.
+#[test]
+fn no_two_types_become_the_same_one_and_messages_are_cut() {
+    let mut conditions = Vec::new();
+    let long = "ä".repeat(40_000);
+    for text in TEXTS {
+        set(&mut conditions, &ConditionUpdate { r#type: text, message: &long, ..OWN }, Timestamp::UNIX_EPOCH);
+    }
+    let types: BTreeSet<_> = conditions.iter().map(|condition| &condition.type_).collect();
+    assert_eq!(types.len(), TEXTS.len(), "{types:?}");
+    assert!(conditions.iter().all(|condition| condition.message.len() <= 32_768));
+    for text in TEXTS {
+        assert!(remove(&mut conditions, text), "{text:?}");
+    }
+    assert!(conditions.is_empty(), "{conditions:?}");
 }
 
 #[tokio::test(start_paused = true)]

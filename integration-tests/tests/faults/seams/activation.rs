@@ -2,7 +2,7 @@
 
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use operator_core::workflow::conditions::CrdPresent;
+use operator_core::{WatchScope, workflow::conditions::CrdPresent};
 
 use super::{TestResource, pass, scene, under};
 
@@ -66,5 +66,44 @@ async fn a_capability_of_the_users_own_wakes_when_it_comes_and_goes() -> Result<
     able.turn(false);
     pass(60).await;
     assert_eq!(script.runs.count(), runs, "no change, no run");
+    Ok(())
+}
+
+/// The namespaces of the controller change while nothing needs the source yet, and once more while it runs: each time it shows what is in
+/// the namespaces of that time.
+#[tokio::test(start_paused = true)]
+async fn namespaces_that_change_before_a_source_has_started_are_its_own() -> Result<()> {
+    let first = scene().await?;
+    let second: Scene = Scene::on(first.cluster.clone(), "second").await?;
+    let late = wanted("late", late).needs(CrdPresent::<LateTestResource>::new());
+    let workflow = Workflow::builder().nodes((late,)).build()?;
+    let controller = first.managed(&Script::idle(), &workflow).name("keeper");
+    let operator = under(&Faults::none(), &first, controller).await?;
+    first.create("one", "first").await?;
+    second.create("two", "first").await?;
+    pass(60).await;
+    let change = async |scene: &Scene| {
+        operator.operator().change_namespaces("keeper", WatchScope::from([scene.namespace.clone()])).await
+    };
+    change(&second).await?;
+    pass(60).await;
+    first.cluster.install_crds([LateTestResource::crd()]).await?;
+    pass(60).await;
+    assert_eq!((late_ones(&first).await?, late_ones(&second).await?), (0, 1));
+    // What somebody deletes there comes back, so it is watched; and not in the namespace that was left.
+    let delete = async |scene: &Scene| {
+        let all = scene.api::<LateTestResource>();
+        all.delete_collection(&DeleteParams::default(), &ListParams::default()).await
+    };
+    delete(&second).await?;
+    pass(60).await;
+    assert_eq!((late_ones(&first).await?, late_ones(&second).await?), (0, 1));
+    change(&first).await?;
+    pass(60).await;
+    delete(&second).await?;
+    delete(&first).await?;
+    pass(60).await;
+    assert_eq!((late_ones(&first).await?, late_ones(&second).await?), (1, 0));
+    assert!(operator.unhealthy_sources().await.is_empty());
     Ok(())
 }

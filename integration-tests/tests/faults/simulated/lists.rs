@@ -11,7 +11,11 @@ use operator_core::{
 use tracing::Level;
 
 use super::watches::{PLURALS, informer_lists};
-use super::{Script, TestResource, keeper, life::same_life, over, owner, rest, said, saying, scene, under};
+use super::{
+    Script, TestResource, keeper,
+    life::{same_life, same_life_under},
+    over, owner, rest, said, saying, scene, under,
+};
 
 /// Answers the second list of an informer like the first.
 fn same_list_twice(plural: &'static str) -> TransportHook {
@@ -157,6 +161,42 @@ async fn f09_a_later_list_that_is_cut_deletes_nothing_either() -> Result<()> {
             let gone = Rule::watch(plural).nth(3).event(LineFault::Gone);
             let cut = informer_lists(plural).nth(2).fault(Fault::Cut(Cut::Bytes(bytes), End::Clean));
             same_life(&Faults::new([gone, cut]), 1).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Each list has a page for each object.
+fn small_pages() -> TransportHook {
+    TransportHook::around(|mut request, inner| async move {
+        let asked = request.uri().to_string();
+        if asked.contains("limit=500") {
+            *request.uri_mut() = asked.replace("limit=500", "limit=1").parse()?;
+        }
+        inner.send(request).await
+    })
+}
+
+/// Whatever happens to whichever page of a later list, it deletes nothing and hides nothing.
+#[tokio::test(start_paused = true)]
+async fn f09_a_later_list_of_many_pages_comes_to_the_same() -> Result<()> {
+    let faults = [
+        Fault::Status(StatusAnswer::gone()),
+        Fault::Status(StatusAnswer::internal()),
+        Fault::Status(StatusAnswer::unavailable()),
+        Fault::AnswerLost,
+        Fault::Hang,
+        Fault::Cut(Cut::Bytes(200), End::Clean),
+        Fault::Cut(Cut::Bytes(200), End::Reset),
+    ];
+    for fault in faults {
+        // The first list is empty. The later one has two pages, and one more if it begins again.
+        for page in [2, 3] {
+            let gone = Rule::watch("configmaps").nth(3).event(LineFault::Gone);
+            let broken = informer_lists("configmaps").nth(page).fault(fault.clone());
+            let told = format!("{fault:?} on page {page}");
+            let lived = same_life_under([small_pages()], &Faults::new([gone, broken]), 1).await;
+            lived.context(told)?;
         }
     }
     Ok(())

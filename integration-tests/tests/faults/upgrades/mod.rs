@@ -2,13 +2,15 @@
 //! always been the only one, and nothing of the earlier one is lost or made twice.
 //!
 //! [`versions`] lets two random versions follow one another. [`owners`], [`records`] and [`unserved`] have the cases that are
-//! told, and [`primaries`] what on a primary is the framework's, whoever writes it.
+//! told, and [`primaries`] and [`writes`] what on a primary is the
+//! framework's, whoever writes it.
 
 mod owners;
 mod primaries;
 mod records;
 mod unserved;
 mod versions;
+mod writes;
 
 use integration_tests::prelude::*;
 use operator_core::{Run, workflow::WorkflowBuilder};

@@ -169,6 +169,32 @@ async fn who_comes_in_the_middle_of_a_list_is_told_what_is_there_and_synced_at_i
     assert!(late.informer.is_synced());
 }
 
+/// A page of a later list has been seen, and the next one, which shows what is gone, hasn't.
+#[tokio::test(start_paused = true)]
+async fn who_comes_in_the_middle_of_a_later_list_hears_of_what_it_shows_at_its_end() {
+    let mut scene = Scene::new();
+    let one = scene.start();
+    scene.server.answer_list(10, &[item("a", 5), item("b", 6), item("c", 7)]).await;
+    let watch = scene.server.open_watch(10).await;
+    assert_eq!(one.take().await, ["+a@5", "+b@6", "+c@7"]);
+    watch.expired();
+    scene.server.next().await.page(30, &[item("a", 25)], "more");
+    let second_page = scene.server.next().await;
+    let late = scene.start();
+    assert_eq!(
+        (one.take().await, late.take().await),
+        (vec!["a@25".to_owned()], vec!["+a@25".to_owned(), "+b@6".to_owned(), "+c@7".to_owned()])
+    );
+    assert!(!late.informer.is_synced(), "what it was told may be gone");
+    second_page.page(30, &[item("c", 7), item("d", 28)], "");
+    let watch = scene.server.open_watch(30).await;
+    let (told, late_told) = (one.take().await, late.take().await);
+    assert_eq!((&told, late.informer.is_synced()), (&late_told, true));
+    assert_eq!(told, ["+d@28", "-b@6"]);
+    watch.event("MODIFIED", &item("c", 31));
+    assert_eq!((one.take().await, late.take().await), (vec!["c@31".to_owned()], vec!["c@31".to_owned()]));
+}
+
 #[tokio::test(start_paused = true)]
 async fn another_one_goes_on_where_the_driver_stopped() {
     let mut scene = Scene::new();

@@ -72,7 +72,7 @@ pub enum Error {
     /// served, or not yet, or something between the operator and the server answers instead. It says nothing about the
     /// object.
     #[error(
-        "{kind} {key}: the attempt to {verb} it was answered 404 without naming an object ({message}): the kind, or its subresource, isn't served, or no longer is; see `kubectl api-resources`"
+        "{kind} {key}: the attempt to {verb} it was answered 404 ({message}): the kind, or its subresource, isn't served, or no longer is; see `kubectl api-resources`"
     )]
     NotServed {
         /// What was tried.
@@ -315,6 +315,11 @@ impl Error {
         }
         let refused = Self::Refused { verb, kind, key, status };
         if misfits { Self::Misfit { refused: Box::new(refused) } } else { refused }
+    }
+
+    pub(super) fn status_not_served(kind: ResourceType, key: ObjectKey) -> Self {
+        let message = "the object exists: its definition lacks `subresources: { status: {} }`".to_owned();
+        Self::NotServed { verb: PATCH, kind, key, message }
     }
 
     pub(super) fn unanswered(

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     environment::{Now, Quota, QuotaState},
-    resource::{LONGEST_NAME, ObjectKey, ResourceType, Uid, digits},
+    resource::{LONGEST_NAME, ObjectKey, ResourceType, Uid, cut, cut_at, digits},
 };
 
 /// The namespace of Events about cluster-scoped objects: the server takes them in no other one.
@@ -156,26 +156,6 @@ impl RecordedEvent {
     pub(super) fn version(&self) -> &str {
         &self.metadata.resource_version
     }
-}
-
-/// At most this many bytes of a text, with a sign that something is missing.
-fn cut(mut text: String, longest: usize) -> String {
-    const MORE: &str = "…";
-    if text.len() > longest {
-        let end = cut_at(&text, longest - MORE.len()).len();
-        text.truncate(end);
-        text.push_str(MORE);
-    }
-    text
-}
-
-/// At most this many bytes of a text, and no part of a character.
-fn cut_at(text: &str, longest: usize) -> &str {
-    let mut end = longest.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 /// The number of Events that a primary may have at once.

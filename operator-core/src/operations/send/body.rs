@@ -121,11 +121,7 @@ pub(in crate::operations) fn applied_part(
     leave_out(metadata, own);
     metadata["namespace"] = identity["metadata"]["namespace"].clone();
     if let Some(finalizer) = finalizer {
-        let mut finalizers = metadata["finalizers"].as_array().cloned().unwrap_or_default();
-        if !finalizers.iter().any(|name| name == finalizer) {
-            finalizers.push(finalizer.into());
-        }
-        metadata["finalizers"] = finalizers.into();
+        add_finalizer(finalizer, &mut part);
     }
     strip_nulls(&mut part);
     Ok(part)
@@ -167,8 +163,9 @@ pub(in crate::operations) fn patched_part(
             if let Some(metadata) = metadata(&mut whole) {
                 let of_the_server = |name: &str| OF_THE_SERVER.contains(&name) || name == "uid";
                 metadata.retain(|name, _| !of_the_server(name));
+                let finalizers = metadata.get("finalizers").and_then(Value::as_array);
                 // An empty list is stored as none.
-                if metadata.get("finalizers").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+                if finalizers.is_some_and(Vec::is_empty) {
                     metadata.remove("finalizers");
                 }
             }
@@ -206,6 +203,39 @@ pub(in crate::operations) fn keep_annotations(from: &Value, to: &mut Value, name
     if let Some(annotations) = to["metadata"]["annotations"].as_object_mut() {
         annotations.retain(|name, _| !names.contains(&&**name));
         annotations.extend(kept);
+    }
+}
+
+/// Adds the finalizer to `body`, if it is missing.
+pub(in crate::operations) fn add_finalizer(finalizer: &str, body: &mut Value) {
+    if !lists_finalizer(finalizer, body) {
+        let finalizers = body.pointer_mut("/metadata/finalizers").map(Value::take);
+        let mut finalizers = finalizers.and_then(|all| all.as_array().cloned()).unwrap_or_default();
+        finalizers.push(finalizer.into());
+        body["metadata"]["finalizers"] = finalizers.into();
+    }
+}
+
+/// Whether the finalizer is among those of `body`.
+pub(in crate::operations) fn lists_finalizer(finalizer: &str, body: &Value) -> bool {
+    let finalizers = body.pointer("/metadata/finalizers").and_then(Value::as_array);
+    finalizers.is_some_and(|all| all.iter().any(|name| name == finalizer))
+}
+
+/// Takes the field at `path` out of a merge patch of `state`. What takes away an object with it takes away its other fields.
+pub(in crate::operations) fn leave(state: &Value, patch: &mut Value, path: &[&str]) {
+    let Some((name, rest)) = path.split_first() else { return };
+    let Some(fields) = patch.as_object_mut() else { return };
+    match fields.get_mut(*name) {
+        None => {}
+        Some(_) if rest.is_empty() => drop(fields.remove(*name)),
+        Some(inner) => {
+            let state = &state[*name];
+            if let (false, Some(fields)) = (inner.is_object(), state.as_object()) {
+                *inner = fields.keys().map(|name| (name.clone(), Value::Null)).collect();
+            }
+            leave(state, inner, rest);
+        }
     }
 }
 

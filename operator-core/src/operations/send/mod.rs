@@ -226,8 +226,8 @@ impl<'c> Target<'c> {
 
     /// The newest known state of the run's own primary.
     pub(in crate::operations) fn own_primary(&self) -> Result<AnyObject, Error> {
-        let newest = self.informer().get(self.run.key).filter(|newest| self.is_same(&**newest));
-        newest.ok_or_else(|| self.gone())
+        let newest = self.run.primaries.informer().get(self.run.key);
+        newest.filter(|newest| self.is_same(&**newest)).ok_or_else(|| self.gone())
     }
 
     /// The live state of the run's own primary.
@@ -239,6 +239,12 @@ impl<'c> Target<'c> {
     /// The live object with that key, past the cache.
     pub(in crate::operations) async fn look(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         self.run.noted(live(self.run.writer, self.informer(), key).await)
+    }
+
+    /// Whether the object with that key is the run's own primary, even if another event source shows it.
+    pub(in crate::operations) fn is_of_run(&self, key: &ObjectKey) -> bool {
+        let (kind, primaries) = (self.kind(), self.run.primaries.resource_type());
+        key == self.run.key && (kind.group(), kind.plural()) == (primaries.group(), primaries.plural())
     }
 
     /// The uid that a write must carry.
@@ -343,7 +349,7 @@ impl Target<'_> {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let live = self.own_after(&error).await?;
+            let live = self.own_after(&error, intent.part).await?;
             if lock.is_none() || intent.is_strict(mode) || !error.is_outdated() {
                 // The caller makes it again from this state.
                 if let Some(live) = live {
@@ -398,7 +404,7 @@ impl Target<'_> {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let own = self.own_after(&error).await?;
+            let own = self.own_after(&error, intent.part).await?;
             if is_strict || !error.is_outdated() {
                 return Err(error);
             }
@@ -451,10 +457,15 @@ impl Target<'_> {
 
     /// The live primary, if the write of it was refused: it may be gone, or replaced, and only the live object shows
     /// that.
-    async fn own_after(&self, error: &Error) -> Result<Option<AnyObject>, Error> {
-        match error.is_about_another_state() && self.is_own_primary {
-            true => self.live().await.map(Some),
-            false => Ok(None),
+    async fn own_after(&self, error: &Error, part: Part) -> Result<Option<AnyObject>, Error> {
+        if !(error.is_about_another_state() && self.is_own_primary) {
+            return Ok(None);
+        }
+        let live = self.live().await?;
+        // A server without this subresource says that the object isn't found.
+        match error.is_not_found() && part == Part::Status {
+            true => Err(Error::status_not_served(self.kind().clone(), self.run.key.clone())),
+            false => Ok(Some(live)),
         }
     }
 

@@ -244,23 +244,34 @@ impl WritingRun<'_> {
     pub(in crate::operations) fn keep_own(&self, part: Part, from: &Value, to: &mut Value) {
         if part == Part::Object {
             body::keep_annotations(from, to, self.own_annotations);
-            let is_ours = |name: &Value| name.as_str().is_some() && name.as_str() == self.finalizer;
-            let ours = |of: &Value| {
-                of["metadata"]["finalizers"]
-                    .as_array()
-                    .and_then(|all| all.iter().find(|name| is_ours(name)).cloned())
-            };
-            if let (Some(ours), None) = (ours(from), ours(to)) {
-                let mut all = to["metadata"]["finalizers"].as_array().cloned().unwrap_or_default();
-                all.push(ours);
-                to["metadata"]["finalizers"] = all.into();
-            }
+            self.keep_finalizer(from, to);
         }
         for field in self.own_fields.iter().filter(|_| part == Part::Status) {
             let kept = at(&from["status"], field).cloned();
             if kept.is_some() || at(&to["status"], field).is_some() {
                 put_at(&mut to["status"], field, kept);
             }
+        }
+    }
+
+    /// Takes what is the framework's on the primary out of a merge patch, or of a part that is applied. A patch that takes a
+    /// whole object away takes away the rest of what is in it in `newest`.
+    pub(in crate::operations) fn leave_own(&self, newest: &Value, part: &mut Value) {
+        for name in self.own_annotations {
+            body::leave(newest, part, &["metadata", "annotations", name]);
+        }
+        for field in self.own_fields {
+            let path: Vec<&str> = std::iter::once("status").chain(field.split('.')).collect();
+            body::leave(newest, part, &path);
+        }
+        if part.pointer("/metadata/finalizers").is_some() {
+            self.keep_finalizer(newest, part);
+        }
+    }
+
+    fn keep_finalizer(&self, from: &Value, to: &mut Value) {
+        if let Some(finalizer) = self.finalizer.filter(|finalizer| body::lists_finalizer(finalizer, from)) {
+            body::add_finalizer(finalizer, to);
         }
     }
 

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::RunError;
 use crate::{
     operations::matcher::{is_applied_by, owned_fields},
-    resource::{Object, is_reason},
+    resource::{Object, cut},
     results::{ConditionKind, HoldCode, NOT_COME_TO, NodeResult, NodeState},
-    status::conditions::{ConditionUpdate, set},
+    status::conditions::{ConditionUpdate, set, worded},
 };
 
 const READY: &str = "Ready";
@@ -90,10 +90,7 @@ impl Verdict {
         }
         let held = of_nodes(&|state| matches!(state, NodeState::Held { .. }));
         if !held.is_empty() {
-            let (code, held) = match hold_code(nodes.unwrap_or_default()) {
-                Some(code) if !is_reason(code) => (HELD, format!("{code}: {held}")),
-                code => (code.unwrap_or(HELD), held),
-            };
+            let (code, held) = worded(hold_code(nodes.unwrap_or_default()).unwrap_or(HELD), HELD, held);
             let mut verdict = Self::unready(code, &held, false, true);
             // A node that only waits for a held node continues when the hold ends.
             let others = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
@@ -131,7 +128,7 @@ impl Verdict {
                 r#type: of,
                 status: said.holds.into(),
                 reason: said.reason,
-                message: &shortened(&said.message),
+                message: &cut(said.message.clone(), LONGEST),
                 observed_generation: generation,
             };
             set(all, &update, now);
@@ -154,14 +151,6 @@ fn lines(nodes: &[NodeResult], is: &dyn Fn(&NodeState) -> bool) -> String {
         .map(|node| format!("{}: {}", node.name, node.state))
         .collect();
     lines.join("; ")
-}
-
-fn shortened(message: &str) -> String {
-    if message.len() <= LONGEST {
-        return message.to_owned();
-    }
-    let end = (0..=LONGEST).rev().find(|end| message.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}…", &message[..end])
 }
 
 /// How a list of conditions is applied.

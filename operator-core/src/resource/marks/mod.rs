@@ -29,6 +29,6 @@ mod whose_tests;
 pub(crate) use controller::{ControllerMarks, Nodes};
 pub(crate) use done::{DoneBy, DoneJobs, fingerprint, has_succeeded, is_job};
 pub use names::MarkNames;
-pub(in crate::resource) use value::is_label_value;
 pub(crate) use value::{digits, label_value};
+pub(in crate::resource) use value::{is_label_value, is_word};
 pub(crate) use whose::{Marks, Whose};

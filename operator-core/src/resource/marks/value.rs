@@ -34,12 +34,14 @@ pub(crate) fn digits(hash: impl AsRef<[u8]>, count: usize) -> String {
 }
 
 pub(crate) fn is_label_value(text: &str) -> bool {
+    text.len() <= LONGEST && is_word(text)
+}
+
+/// The same of any length.
+pub(crate) fn is_word(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let edge = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    text.len() <= LONGEST
-        && text.chars().all(allowed)
-        && edge(text.chars().next())
-        && edge(text.chars().next_back())
+    text.chars().all(allowed) && edge(text.chars().next()) && edge(text.chars().next_back())
 }
 
 fn looks_shortened(text: &str) -> bool {

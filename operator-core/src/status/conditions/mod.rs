@@ -6,10 +6,13 @@ mod tests;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 
-use crate::resource::is_reason;
+use crate::resource::{cut, is_condition_type, is_reason, label_value};
 
 /// The reason of a condition whose own one isn't a word.
 const OTHER: &str = "Other";
+
+/// The longest message in the usual schema.
+const LONGEST_MESSAGE: usize = 32_768;
 
 /// The status of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +46,8 @@ impl From<bool> for ConditionStatus {
 /// A condition without its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConditionUpdate<'a> {
-    /// Its type, in camel case: `Ready`.
+    /// Its type, in camel case: `Ready`. For a text that can't be one in the usual schema, the type is its valid part with a
+    /// hash; all functions of this module find it by the text.
     pub r#type: &'a str,
     /// Its status.
     pub status: ConditionStatus,
@@ -51,7 +55,7 @@ pub struct ConditionUpdate<'a> {
     /// before the message, and the reason is `Other`.
     pub reason: &'a str,
     /// Why, for people. It should not contain anything that differs each time, such as a duration: that would make every
-    /// run a write.
+    /// run a write. What the usual schema has no room for is cut off.
     pub message: &'a str,
     /// The generation of the object for which this was determined.
     pub observed_generation: Option<i64>,
@@ -65,15 +69,12 @@ pub struct ConditionUpdate<'a> {
 ///
 /// JOSDK: has no counterpart. Go: `meta.SetStatusCondition`.
 pub fn set(conditions: &mut Vec<Condition>, update: &ConditionUpdate<'_>, now: Timestamp) -> bool {
-    let (reason, message) = match is_reason(update.reason) {
-        true => (update.reason, update.message.to_owned()),
-        false => (OTHER, format!("{}: {}", update.reason, update.message)),
-    };
+    let (reason, message) = worded(update.reason, OTHER, update.message.to_owned());
     let mut wanted = Condition {
-        type_: update.r#type.to_owned(),
+        type_: type_of(update.r#type),
         status: update.status.as_str().to_owned(),
         reason: reason.to_owned(),
-        message,
+        message: cut(message, LONGEST_MESSAGE),
         observed_generation: update.observed_generation,
         last_transition_time: Time(whole_seconds(now)),
     };
@@ -81,6 +82,7 @@ pub fn set(conditions: &mut Vec<Condition>, update: &ConditionUpdate<'_>, now: T
         conditions.push(wanted);
         return true;
     };
+    let wanted_type = wanted.type_.clone();
     let known = &mut conditions[position];
     if known.status == wanted.status {
         wanted.last_transition_time = known.last_transition_time.clone();
@@ -91,7 +93,7 @@ pub fn set(conditions: &mut Vec<Condition>, update: &ConditionUpdate<'_>, now: T
     let mut index = 0;
     conditions.retain(|condition| {
         index += 1;
-        index - 1 == position || condition.type_ != update.r#type
+        index - 1 == position || condition.type_ != wanted_type
     });
     changed || conditions.len() != before
 }
@@ -110,13 +112,23 @@ pub fn is_true(conditions: &[Condition], r#type: &str) -> bool {
 
 /// Removes the condition of that type, and returns whether there was one.
 pub fn remove(conditions: &mut Vec<Condition>, r#type: &str) -> bool {
-    let before = conditions.len();
+    let (before, r#type) = (conditions.len(), type_of(r#type));
     conditions.retain(|condition| condition.type_ != r#type);
     conditions.len() != before
 }
 
 fn position(conditions: &[Condition], r#type: &str) -> Option<usize> {
+    let r#type = type_of(r#type);
     conditions.iter().position(|condition| condition.type_ == r#type)
+}
+
+fn type_of(text: &str) -> String {
+    if is_condition_type(text) { text.to_owned() } else { label_value(text) }
+}
+
+/// The reason and the message of a condition. A reason that isn't a word is put before the message, and `otherwise` takes its place.
+pub(crate) fn worded<'r>(reason: &'r str, otherwise: &'r str, message: String) -> (&'r str, String) {
+    if is_reason(reason) { (reason, message) } else { (otherwise, format!("{reason}: {message}")) }
 }
 
 /// A time as it is after it was sent and read back.

@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use super::{
     CalmRun, Choices, Oracle, Report, Sim, Tape,
     cluster::Readiness,
+    order,
     report::{Failure, save},
     schedule::{ScheduleOutcome, run},
     shown,
@@ -130,6 +131,9 @@ fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result
     let calm = in_thread(|| run(test, &Choices::replayed(Tape::calm()), None, &Apart::default()));
     if !calm.violations.is_empty() {
         return Err(Box::new(Failure::calm(name, calm)));
+    }
+    if settings.tape.is_none() && settings.seed.is_none() {
+        in_thread(|| order::compare(name, test, &calm.run))?;
     }
     let references = References::new(name, test, Arc::new(calm.run));
     if let (Some(tape), true) = (&settings.tape, shown::are_wanted()) {

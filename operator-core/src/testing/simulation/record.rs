@@ -42,6 +42,11 @@ impl Call {
         self.code.is_some_and(|code| (200..300).contains(&code))
     }
 
+    /// The request and its answer, without their moment.
+    pub(super) fn what(&self) -> String {
+        format!("{} -> {}", self.target, self.answer())
+    }
+
     fn answer(&self) -> String {
         self.code.map_or_else(|| "no answer".to_owned(), |code| code.to_string())
     }

@@ -222,7 +222,8 @@ impl Sim {
             // An election costs a write each two seconds.
             let is_meant = !world.without.borrow().contains(&Oracle::Quiet)
                 && !world.record.leases.elects()
-                && world.cluster.readiness == Readiness::Comes;
+                && world.cluster.readiness == Readiness::Comes
+                && !world.is_reversed;
             let is_drawn = || world.choices.rarely("long quiet", oracles::LONG_QUIET_ONE_IN, 1) != 0;
             if part > 0 && !(is_meant && (world.is_calm() || is_drawn())) {
                 break;

@@ -20,7 +20,9 @@ use super::{
     made_up::MadeUp,
     objects::{Objects, named},
     observer::Exclusive,
+    order,
     overlap::Overlaps,
+    pages,
     record::{Actor, ScheduleRecord, Violation},
     state::ClusterState,
     storm::Storm,
@@ -49,6 +51,8 @@ pub(super) struct Apart {
     pub(super) readiness: Readiness,
     /// What is logged is shown, and not searched for secrets.
     pub(super) shows_logs: bool,
+    /// The nodes of workflows are the other way round.
+    pub(super) is_reversed: bool,
 }
 
 impl Apart {
@@ -82,6 +86,7 @@ pub(super) struct World {
     pub(super) factory: RefCell<Option<Factory>>,
     /// What each incarnation has said about generations.
     pub(super) generations: RefCell<Vec<ObservedGenerations>>,
+    pub(super) is_reversed: bool,
     operator: RefCell<Option<Rc<Operator>>>,
     pub(super) scripts: RefCell<Vec<JoinHandle<()>>>,
     supervisor: RefCell<Option<JoinHandle<()>>>,
@@ -141,6 +146,7 @@ impl World {
             without: RefCell::default(),
             factory: RefCell::default(),
             generations: RefCell::default(),
+            is_reversed: apart.is_reversed,
             operator: RefCell::default(),
             scripts: RefCell::default(),
             supervisor: RefCell::default(),
@@ -250,7 +256,8 @@ impl World {
             self.record.tell(format_args!("operator {number} starts"));
         }
         // What settings from outside say is a listener or an election, too, which are taken away below.
-        let declared = factory().resolved()?;
+        let order = if self.is_reversed { 1 } else { order::drawn(&self.choices) };
+        let declared = order::declared(order, &**factory).resolved()?;
         let alone = !self.record.leases.elects();
         let declared = if alone { declared.without_leader_election() } else { declared };
         if number == 1 {
@@ -266,6 +273,7 @@ impl World {
             .without_jitter()
             .config(config(&self.server))
             .transport(self.server.clone().into())
+            .transport(pages::drawn(&self.choices))
             .transport(life.gate())
             .transport(generations.hook())
             .transport(self.faults.hook())

@@ -1,0 +1,80 @@
+//! The order in which the nodes of workflows are declared makes no difference: in a calm run in which it is the other way round there
+//! is the same in the end, and the operator makes the same requests. Schedules draw an order for each incarnation.
+
+use std::collections::BTreeMap;
+
+use super::{
+    CalmRun, Choices, Oracle, Tape,
+    calm::first,
+    check::Test,
+    oracles::same_state,
+    record::{Call, Violation},
+    report::Failure,
+    schedule::run,
+    world::Apart,
+};
+use crate::{operator::OperatorBuilder, testing::faults::Verb, workflow::NODE_ORDER};
+
+/// What the places of nodes are multiplied with: as declared, the other way round, and two mixtures.
+const ORDERS: [u64; 4] = [1, u64::MAX, 0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
+
+/// The maximum number of requests in a report.
+const MOST_TOLD: usize = 8;
+
+/// Draws an order; mostly that of the declaration.
+pub(super) fn drawn(choices: &Choices) -> usize {
+    let others = u32::try_from(ORDERS.len() - 1).unwrap_or_default();
+    choices.rarely("order of nodes", 2, others) as usize
+}
+
+/// What `declare` returns if its nodes are in this order.
+pub(super) fn declared(order: usize, declare: &dyn Fn() -> OperatorBuilder) -> OperatorBuilder {
+    let before = NODE_ORDER.replace(ORDERS[order]);
+    let declared = declare();
+    NODE_ORDER.set(before);
+    declared
+}
+
+/// A calm run in the reverse order, compared with the usual one. Must not be called inside a runtime.
+///
+/// # Errors
+/// If it is another one.
+pub(super) fn compare(name: &str, test: Test<'_>, calm: &CalmRun) -> Result<(), Box<Failure>> {
+    let apart = Apart { is_reversed: true, ..Apart::default() };
+    let mut outcome = run(test, &Choices::replayed(Tape::calm()), None, &apart);
+    if outcome.violations.is_empty() {
+        let states = outcome.run.states.iter().zip(&calm.states);
+        outcome.violations.extend(states.filter_map(|(here, there)| same_state("at a rest", here, there)));
+        let differences = differences(&outcome.run.calls, &calm.calls);
+        if !differences.is_empty() {
+            let message =
+                format!("other requests than in the calm run: {}", first(MOST_TOLD, differences).join("; "));
+            outcome.violations.push(Violation { oracle: Oracle::SameState, message });
+        }
+    }
+    match outcome.violations.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(Box::new(Failure::calm(&format!("{name}, with its nodes the other way round,"), outcome)))
+        }
+    }
+}
+
+/// How often the operator has made each request. Watches are opened again as time passes.
+fn requests(calls: &[Call]) -> BTreeMap<String, i64> {
+    let mut all = BTreeMap::new();
+    for call in calls.iter().filter(|call| call.by_operator() && call.target.verb != Verb::Watch) {
+        *all.entry(call.what()).or_default() += 1;
+    }
+    all
+}
+
+fn differences(here: &[Call], calm: &[Call]) -> Vec<String> {
+    let (mut here, calm) = (requests(here), requests(calm));
+    for (what, times) in calm {
+        *here.entry(what).or_default() -= times;
+    }
+    let more = |times: i64| if times > 0 { "more" } else { "fewer" };
+    let told = |(what, times): (String, i64)| format!("{} {} times: {what}", times.abs(), more(times));
+    here.into_iter().filter(|(_, times)| *times != 0).map(told).collect()
+}
