@@ -288,7 +288,7 @@ fn by_order(says: bool) -> OperatorBuilder {
 /// Each simulation has a run in which the nodes are the other way round.
 #[test]
 fn a_simulation_finds_what_depends_on_the_order_of_the_nodes() {
-    for (says, found) in [(true, "status.message"), (false, "more times: get configmaps")] {
+    for (says, found) in [(true, "and \"a\" in the calm run"), (false, "more times: get configmaps")] {
         let settings = Settings { threads: 1, ..Settings::schedules(0) };
         let story = move |sim: Sim| async move {
             sim.operator(move || by_order(says));

@@ -305,9 +305,9 @@ fn is_refused(way: Way) -> bool {
     matches!(way, Way::Update | Way::UpdateStatus)
 }
 
-/// What is written as a whole, whatever there is: the list of conditions too.
+/// What is written as a whole, whatever there is: the list of conditions, too, which is one field in this definition.
 fn is_whole(way: Way) -> bool {
-    way == Way::MergeNullStatus
+    matches!(way, Way::ApplyStatus | Way::MergeNullStatus)
 }
 
 #[tokio::test(start_paused = true)]
