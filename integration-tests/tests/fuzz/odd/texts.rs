@@ -55,7 +55,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         if way != 4 && random.chance(15) {
             spoil(random, &mut ask.body);
         }
-        if is_of_other_version(&ask.body) {
+        if way < 2 && is_of_another(&ask.body, &kind) {
             continue;
         }
         asks.push(ask);
@@ -63,12 +63,14 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     Story { definition: Some(definition(&kind, &schema, &json!({}))), asks }
 }
 
-/// Whether it is an object of a version that the kind doesn't have: of this the real server warns as if each field were
-/// unknown.
-fn is_of_other_version(body: &[u8]) -> bool {
-    let body: Value = serde_json::from_str(&String::from_utf8_lossy(body)).unwrap_or_default();
+/// Whether it is an object of another kind, or of a version that the kind doesn't have: the real server refuses it, too, but
+/// warns of its fields before, the latter as if each were unknown.
+fn is_of_another(body: &[u8], kind: &str) -> bool {
+    let text = String::from_utf8_lossy(body);
+    let body: Value = serde_json::from_str(&text).unwrap_or_default();
     let version = body["apiVersion"].as_str().and_then(|version| version.strip_prefix(GROUP));
     version.is_some_and(|version| version.starts_with('/') && version != "/v1")
+        || body["kind"].is_string() && body["kind"] != kind && text.contains(TWICE)
 }
 
 /// A field twice: of YAML and JSON patches the server in the process doesn't tell it.

@@ -220,6 +220,18 @@ async fn deep_and_odd_json_is_read_alike() {
     both.ask("POST", &path, &object("Open", "live", &json!({"l": [1], "o": {"x": 1}}))).await;
     let patch = json!({"spec": {"l": [null, {"a": null}], "o": [{"a": null}], "n": [{"a": null}]}});
     both.ask("MERGE", &format!("{path}/live"), &patch).await;
+    for patch in [
+        r#"[{"op":"add","path":"x/spec/l","value":1}]"#,
+        r#"[{"op":"add","path":"spec","value":1}]"#,
+        r#"[{"op":"add","path":"","value":1}]"#,
+        r#"[{"op":"add","path":"/spec/l","value":1,"value":2,"other":1,"op":"add"}]"#,
+        r#"[{"op":"copy","from":"x/spec/l","path":"/spec/m","Op":1}]"#,
+    ] {
+        both.ask("JSON", &format!("{path}/live?dryRun=All"), &patch.into()).await;
+    }
+    for body in [r#"{"kind":"Open","metadata":{"name":"n"}}"#, r#"{"apiVersion":"","kind":"Open"}"#, "{}"] {
+        both.ask("POST", &path, &body.into()).await;
+    }
     for text in ["nul", "-", "1.", "1e", "\"", "\"\\", "\"\\u12", "[", "{\"a\"", "tru"] {
         both.ask("MERGE", &format!("{path}/live"), &format!("{{\"spec\":{text}").into()).await;
     }
@@ -573,6 +585,16 @@ async fn a_service_has_its_own_ports_only_once() {
     both.ask_code("MERGE", &one, &local).await;
     let families = json!({"spec": {"ipFamilies": ["IPv4", "IPv6"]}});
     both.ask_code("MERGE", &one, &families).await;
+    let headless = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "bare"}, "spec": {"clusterIP": "None"}});
+    both.ask_code("POST", path, &headless).await;
+    let one_family = json!({"spec": {"clusterIP": "", "ipFamilies": ["IPv4"]}});
+    both.ask_code("MERGE", &format!("{path}/bare"), &one_family).await;
+    both.ask_code("DELETE", &format!("{path}/bare"), &Value::Null).await;
+    // An address of another family, with the families of before or without.
+    for families in [json!(["IPv4"]), Value::Null] {
+        let other = json!({"spec": {"clusterIP": "2001:db8::1", "clusterIPs": ["2001:db8::1"], "ipFamilies": families}});
+        both.ask_code("MERGE", &one, &other).await;
+    }
     // A new Service by a dry run of an apply.
     let other = service("other", "NodePort", &[30_076], "");
     both.ask_code("APPLY", &format!("{path}/other?fieldManager=a&dryRun=All"), &other).await;
