@@ -30,7 +30,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
             _ => Ask::new("APPLY", format!("{path}/{name}?fieldManager=a&force=true"), &body),
         });
     }
-    Story { definition: Some(definition(&kind, &schema, &json!({}))), asks }
+    Story { definition: Some(definition(&kind, &schema, &json!({}))), asks, ..Story::default() }
 }
 
 /// A random structural schema.

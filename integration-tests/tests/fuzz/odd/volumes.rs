@@ -55,7 +55,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         }
         asks.push(Ask::new("POST", format!("{VOLUMES}?dryRun=All"), &wrong));
     }
-    Story { definition: None, asks }
+    Story { asks, ..Story::default() }
 }
 
 fn affinity(key: &str) -> Value {
