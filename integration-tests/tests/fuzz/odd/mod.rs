@@ -202,7 +202,14 @@ async fn differences(both: &Both, sort: &Sort, ask: &Ask) -> anyhow::Result<Vec<
     let tells_one = |answer: &Answer| {
         answer.body["message"].as_str().is_some_and(|text| text.contains("field not declared in schema"))
     };
-    if tells_one(&real) && tells_one(&model) && real.code == model.code {
+    // The same of embedded objects at different places.
+    let place = |answer: &Answer| {
+        let message = answer.body["message"].as_str()?;
+        let (_, what) = message.split_once(" cannot be handled as a ")?;
+        what.split_once(": Invalid value: ").map(|(place, _)| place.to_owned())
+    };
+    let is_elsewhere = || place(&real).zip(place(&model)).is_some_and(|(real, model)| real != model);
+    if real.code == model.code && (tells_one(&real) && tells_one(&model) || is_elsewhere()) {
         lines.clear();
     }
     if real_warnings != model_warnings {

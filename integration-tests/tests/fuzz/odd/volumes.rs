@@ -76,7 +76,7 @@ fn mutated(random: &mut Random, source: &Value) -> Value {
         (Value::Bool(is), _) => json!(!is),
         (Value::Object(_), 0) => json!({"name": "", "namespace": ""}),
         (Value::Object(_), _) => json!({"name": "other", "namespace": "Not_Valid"}),
-        (_, 0) => json!([]),
+        (_, 0) => json!(["other"]),
         _ => Value::Null,
     };
     source
