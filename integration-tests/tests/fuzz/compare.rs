@@ -85,7 +85,10 @@ pub(crate) fn plain(from: &Value) -> Value {
     // What doesn't fit a schema is told in the order of a map in Go.
     if let Some(message) = body.get_mut("message").filter(|message| message.is_string()) {
         let text = without_addresses(message.as_str().unwrap_or_default());
-        *message = text.clone().into();
+        *message = match text.strip_prefix("duplicate nodePort: {") {
+            Some(_) => "duplicate nodePort".into(),
+            None => text.clone().into(),
+        };
         if let Some((before, lines)) = text.split_once("): errors:\n") {
             let mut lines: Vec<_> = lines.lines().collect();
             lines.sort_unstable();

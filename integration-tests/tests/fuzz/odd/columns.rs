@@ -32,6 +32,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     Story {
         definition: Some(definition(&kind, &schema, &json!({"additionalPrinterColumns": columns}))),
         asks,
+        ..Story::default()
     }
 }
 

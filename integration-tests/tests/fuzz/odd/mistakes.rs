@@ -7,7 +7,8 @@ use super::{Ask, Story, definition, object, path_of};
 const REQUESTS: usize = 12;
 
 pub(super) fn story(random: &mut Random, seed: &str) -> Story {
-    let kind = format!("Mistake{seed}");
+    let kind = "Mistake";
+    let [live, other] = ["live", "other"].map(|name| format!("{name}{seed}"));
     let schema = json!({"type": "object", "required": ["a"], "properties": {
         "a": {"type": "string", "maxLength": 3},
         "n": {"type": "integer", "minimum": 0, "x-kubernetes-validations": [{"rule": "self < 5", "message": "too much"}]},
@@ -19,20 +20,20 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     let more = json!({"subresources": {"status": {}, "scale": {
         "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
     }}});
-    let path = path_of(&kind);
+    let path = path_of(kind);
     let mut asks = vec![
-        Ask::new("POST", path.clone(), &object(&kind, "live", &json!({"a": "x"}))),
-        Ask::new("POST", path.clone(), &object(&kind, "other", &json!({"a": "x", "n": 1}))),
+        Ask::new("POST", path.clone(), &object(kind, &live, &json!({"a": "x"}))),
+        Ask::new("POST", path.clone(), &object(kind, &other, &json!({"a": "x", "n": 1}))),
     ];
     for _ in 0..REQUESTS {
-        let name = random.pick(&["live", "other"]);
-        let mut body = object(&kind, name, &spec(random));
+        let name = random.pick(&[&live, &other]);
+        let mut body = object(kind, name, &spec(random));
         metadata(random, &mut body["metadata"]);
         let is_new = random.chance(55);
         asks.push(match random.below(4) {
             _ if is_new => {
                 body["metadata"]["name"] =
-                    json!(random.pick(&["new", "new", "Bad_Name", "", "a..b", &"x".repeat(260), "live"]));
+                    json!(random.pick(&["new", "new", "Bad_Name", "", "a..b", &"x".repeat(260), &live]));
                 Ask::new("POST", format!("{path}?dryRun=All"), &body)
             }
             0 => {
@@ -46,8 +47,8 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
             }
         });
     }
-    let definition = definition(&kind, &schema, &more);
-    Story { definition: Some(definition), asks }
+    let definition = definition(kind, &schema, &more);
+    Story { definition: Some(definition), is_shared: true, asks }
 }
 
 fn spec(random: &mut Random) -> Value {

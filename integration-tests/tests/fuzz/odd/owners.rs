@@ -37,7 +37,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         });
     }
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    Story { definition: is_custom.then(|| definition(&kind, &schema, &json!({}))), asks }
+    Story { definition: is_custom.then(|| definition(&kind, &schema, &json!({}))), asks, ..Story::default() }
 }
 
 fn owners(random: &mut Random) -> Value {

@@ -30,7 +30,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
             _ => Ask::new("APPLY", format!("{path}/{name}?fieldManager=a&force=true"), &body),
         });
     }
-    Story { definition: Some(definition(&kind, &schema, &json!({}))), asks }
+    Story { definition: Some(definition(&kind, &schema, &json!({}))), asks, ..Story::default() }
 }
 
 /// A random structural schema.
@@ -147,7 +147,9 @@ fn embedded(random: &mut Random, schema: &Value, depth: usize) -> Value {
         object.insert("kind".to_owned(), if random.chance(80) { json!("ConfigMap") } else { kind });
     }
     if random.chance(75) {
-        object.insert("metadata".to_owned(), metadata(random));
+        // Of several mistakes the real server tells any one.
+        let is_right = object.get("kind").is_some_and(Value::is_number);
+        object.insert("metadata".to_owned(), metadata(random, is_right));
     }
     let of = &schema["properties"]["spec"];
     if random.chance(60) {
@@ -161,16 +163,18 @@ fn embedded(random: &mut Random, schema: &Value, depth: usize) -> Value {
 }
 
 /// The metadata of an embedded object: as it should be, nothing, or with one mistake.
-fn metadata(random: &mut Random) -> Value {
-    if random.chance(8) {
+fn metadata(random: &mut Random, mut is_right: bool) -> Value {
+    if !is_right && random.chance(8) {
         return random.pick(&[Value::Null, json!({}), json!(1), json!("x"), json!([]), json!(true)]);
     }
     let mut metadata = json!({"name": "x"});
     for (field, values) in FIELDS {
         if random.chance(18) {
             let values: Value = serde_json::from_str(values).expect("the values are JSON");
-            let right = if random.chance(70) { 2 } else { values.as_array().map_or(0, Vec::len) };
-            metadata[*field] = values[random.below(right)].clone();
+            let right = if is_right || random.chance(70) { 2 } else { values.as_array().map_or(0, Vec::len) };
+            let which = random.below(right);
+            is_right |= which >= 2;
+            metadata[*field] = values[which].clone();
         }
     }
     metadata

@@ -45,7 +45,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
     for number in 0..4 {
         asks.push(Ask::raw("DELETE", format!("{path}/s{pool}-{number}"), ""));
     }
-    Story { definition: None, asks }
+    Story { asks, ..Story::default() }
 }
 
 fn kind(random: &mut Random) -> &'static str {

@@ -26,7 +26,7 @@ const TEXTS: [&str; 16] = [
 ];
 
 pub(super) fn story(random: &mut Random, seed: &str) -> Story {
-    let kind = format!("Sign{seed}");
+    let kind = "Sign";
     let keyed = |key: &Value| {
         json!({
             "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name", "value"],
@@ -41,10 +41,10 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         "set": set("string"), "ratios": set("number"),
         "map": {"type": "object", "additionalProperties": {"type": "string"}},
     }});
-    let path = path_of(&kind);
+    let path = path_of(kind);
     let asks = (0..REQUESTS).map(|_| {
-        let name = format!("o{}", random.below(2));
-        let body = object(&kind, &name, &spec(random));
+        let name = format!("o{seed}-{}", random.below(2));
+        let body = object(kind, &name, &spec(random));
         let manager = random.pick(&["one", "two"]);
         match random.below(4) {
             0 => Ask::new("POST", format!("{path}?fieldManager={manager}"), &body),
@@ -61,7 +61,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         }
     });
     let asks = asks.collect();
-    Story { definition: Some(definition(&kind, &schema, &json!({}))), asks }
+    Story { definition: Some(definition(kind, &schema, &json!({}))), is_shared: true, asks }
 }
 
 /// As a body that is YAML as well, whose signs beyond ASCII are escapes.

@@ -13,7 +13,7 @@ pub(super) fn story(random: &mut Random, _seed: &str) -> Story {
         let group = if api_version.contains('/') { "apis" } else { "api" };
         Ask::new("POST", format!("/{group}/{api_version}/namespaces/{NAMESPACE}/{plural}?dryRun=All"), &body)
     });
-    Story { definition: None, asks: asks.collect() }
+    Story { asks: asks.collect(), ..Story::default() }
 }
 
 const KINDS: [(&str, &str, &str); 7] = [

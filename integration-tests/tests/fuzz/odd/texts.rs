@@ -7,20 +7,20 @@ use super::{Ask, GROUP, Story, definition, path_of};
 const REQUESTS: usize = 16;
 
 pub(super) fn story(random: &mut Random, seed: &str) -> Story {
-    let kind = format!("Text{seed}");
+    let (kind, live) = ("Text", format!("live{seed}"));
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    let path = path_of(&kind);
+    let path = path_of(kind);
     let head = |name: &str| {
         format!("\"apiVersion\":\"{GROUP}/v1\",\"kind\":\"{kind}\",\"metadata\":{{\"name\":\"{name}\"}}")
     };
     let mut asks = vec![Ask::raw(
         "POST",
         path.clone(),
-        format!("{{{},\"spec\":{{\"x\":{{\"a\":1,\"l\":[1]}}}}}}", head("live")),
+        format!("{{{},\"spec\":{{\"x\":{{\"a\":1,\"l\":[1]}}}}}}", head(&live)),
     )];
     for number in 0..REQUESTS {
         let value = odd(random);
-        let name = format!("o{number}");
+        let name = format!("o{seed}-{number}");
         let way = random.below(6);
         if (way == 3 && value.contains(TWICE)) || (way == 4 && !is_plain(&value)) {
             // What isn't compared.
@@ -30,10 +30,10 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
             0 | 1 => {
                 Ask::raw("POST", path.clone(), format!("{{{},\"spec\":{{\"x\":{value}}}}}", head(&name)))
             }
-            2 => Ask::raw("MERGE", format!("{path}/live"), format!("{{\"spec\":{{\"x\":{value}}}}}")),
+            2 => Ask::raw("MERGE", format!("{path}/{live}"), format!("{{\"spec\":{{\"x\":{value}}}}}")),
             3 => {
                 let patch = format!("[{{\"op\":\"add\",\"path\":\"/spec/x\",\"value\":{value}}}]");
-                Ask::raw("JSON", format!("{path}/live"), patch)
+                Ask::raw("JSON", format!("{path}/{live}"), patch)
             }
             4 => {
                 let body = format!("{{{},\"spec\":{{\"x\":{value}}}}}", head(&name));
@@ -55,20 +55,22 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         if way != 4 && random.chance(15) {
             spoil(random, &mut ask.body);
         }
-        if is_of_other_version(&ask.body) {
+        if way < 2 && is_of_another(&ask.body, kind) {
             continue;
         }
         asks.push(ask);
     }
-    Story { definition: Some(definition(&kind, &schema, &json!({}))), asks }
+    Story { definition: Some(definition(kind, &schema, &json!({}))), is_shared: true, asks }
 }
 
-/// Whether it is an object of a version that the kind doesn't have: of this the real server warns as if each field were
-/// unknown.
-fn is_of_other_version(body: &[u8]) -> bool {
-    let body: Value = serde_json::from_str(&String::from_utf8_lossy(body)).unwrap_or_default();
+/// Whether it is an object of another kind, or of a version that the kind doesn't have: the real server refuses it, too, but
+/// warns of its fields before, the latter as if each were unknown.
+fn is_of_another(body: &[u8], kind: &str) -> bool {
+    let text = String::from_utf8_lossy(body);
+    let body: Value = serde_json::from_str(&text).unwrap_or_default();
     let version = body["apiVersion"].as_str().and_then(|version| version.strip_prefix(GROUP));
     version.is_some_and(|version| version.starts_with('/') && version != "/v1")
+        || body["kind"].is_string() && body["kind"] != kind && text.contains(TWICE)
 }
 
 /// A field twice: of YAML and JSON patches the server in the process doesn't tell it.

@@ -55,7 +55,7 @@ pub(super) fn story(random: &mut Random, seed: &str) -> Story {
         }
         asks.push(Ask::new("POST", format!("{VOLUMES}?dryRun=All"), &wrong));
     }
-    Story { definition: None, asks }
+    Story { asks, ..Story::default() }
 }
 
 fn affinity(key: &str) -> Value {
@@ -76,7 +76,7 @@ fn mutated(random: &mut Random, source: &Value) -> Value {
         (Value::Bool(is), _) => json!(!is),
         (Value::Object(_), 0) => json!({"name": "", "namespace": ""}),
         (Value::Object(_), _) => json!({"name": "other", "namespace": "Not_Valid"}),
-        (_, 0) => json!([]),
+        (_, 0) => json!(["other"]),
         _ => Value::Null,
     };
     source

@@ -9,6 +9,7 @@ mod field;
 mod quota;
 mod rights;
 mod served;
+mod services;
 mod subresources;
 mod warnings;
 

@@ -47,7 +47,7 @@ pub(super) use definition::{
 };
 pub(super) use quantity::{has_fraction, nanos, written};
 pub(super) use same::is_same;
-pub(super) use strict::doubled;
+pub(super) use strict::{doubled, wrong_operations};
 
 use std::{borrow::Cow, sync::Arc};
 

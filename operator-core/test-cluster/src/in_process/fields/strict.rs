@@ -60,6 +60,28 @@ pub(in crate::in_process) fn doubled(raw: &[u8]) -> Vec<String> {
     found.0
 }
 
+/// The fields of a patch's operations that operations don't have, or that they have twice, as in a warning.
+pub(in crate::in_process) fn wrong_operations(raw: &[u8]) -> Vec<String> {
+    const FIELDS: [&str; 4] = ["op", "path", "from", "value"];
+    let mut found = Found::default();
+    let Ok(Tree::Array(operations)) = json::read::<Tree>(raw) else { return found.0 };
+    for (at, operation) in operations.iter().enumerate() {
+        let Tree::Object(fields) = operation else { continue };
+        for (number, (name, value)) in fields.iter().enumerate() {
+            let path = format!("[{at}].{name}");
+            if !FIELDS.contains(&name.as_str()) {
+                found.0.push(format!("unknown field {path:?}"));
+                continue;
+            }
+            if fields[..number].iter().any(|(earlier, _)| earlier == name) {
+                found.0.push(format!("duplicate field {path:?}"));
+            }
+            found.typed(None, value, &path);
+        }
+    }
+    found.0.iter().map(|wrong| format!("json patch {wrong}")).collect()
+}
+
 /// The paths of what is in `body` and not in `read`, except for metadata, which has types of its own.
 fn gone(body: &Value, read: &Value, path: &str, unknown: &mut Vec<String>) {
     match (body, read) {

@@ -81,7 +81,7 @@ impl Uri {
 
     /// The host without its port and brackets.
     pub(in crate::in_process) fn hostname(&self) -> &str {
-        match (self.host.split_once(':'), self.host.split_once(']')) {
+        match (self.host.rsplit_once(':'), self.host.split_once(']')) {
             (None, _) => &self.host,
             (Some(_), Some((inner, _))) => inner.strip_prefix('[').unwrap_or(inner),
             (Some((name, _)), None) => name,
@@ -93,7 +93,7 @@ impl Uri {
         match (self.host.split_once("]:"), self.host.contains(']')) {
             (Some((_, port)), _) => port,
             (None, true) => "",
-            (None, false) => self.host.split_once(':').map_or("", |(_, port)| port),
+            (None, false) => self.host.rsplit_once(':').map_or("", |(_, port)| port),
         }
     }
 

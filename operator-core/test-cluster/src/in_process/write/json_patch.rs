@@ -1,7 +1,7 @@
 //! JSON patches (RFC 6902), with the habits of the real server's library. Pure.
 //!
 //! It differs from the standard: `replace` of a member that is missing adds it, `copy` of one copies a null, `test` of
-//! one against null succeeds, and a missing value is null. An operation that can't be performed refuses the whole
+//! one against null succeeds, a missing value is null, and what stands before the first slash of a path is no part of it. An operation that can't be performed refuses the whole
 //! patch, without a reason.
 
 use json_patch::{Patch, PatchOperation};
@@ -51,6 +51,18 @@ fn lenient(object: &Value, mut operation: Value) -> Option<Value> {
     if needs_value && operation.get("value").is_none() {
         operation["value"] = Value::Null;
     }
+    for field in ["path", "from"] {
+        let path = operation
+            .get(field)
+            .and_then(Value::as_str)
+            .and_then(|path| path.find('/').map(|at| &path[at..]));
+        if let Some(path) = path.map(str::to_owned) {
+            operation[field] = path.into();
+        }
+    }
+    if operation["op"] == "add" && operation["path"] == "" {
+        operation["path"] = "none".into();
+    }
     let given = operation.clone();
     let text = |field: &str| given.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let missing_member = |path: &str| {
@@ -95,6 +107,9 @@ mod tests {
         check(&json!([{ "op": "remove", "path": "/map/b" }]), None);
         check(&json!([{ "op": "add", "path": "/list/7", "value": 1 }]), None);
         check(&json!([{ "op": "dance", "path": "/map" }]), None);
+        check(&json!([{ "op": "add", "path": "x/map/b", "value": "2" }]), with_b(json!("2")));
+        check(&json!([{ "op": "add", "path": "map", "value": 1 }]), None);
+        check(&json!([{ "op": "add", "path": "", "value": 1 }]), None);
     }
 
     #[test]

@@ -116,17 +116,16 @@ fn body(request: &Request, kind: &Kind) -> Result<Value, Failure> {
     let mut body = parse(request, kind)?;
     let text = |field: &str| body.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (api_version, name) = (text("apiVersion"), text("kind"));
-    if kind.is_custom() && (name.is_empty() || api_version.is_empty()) {
-        let missing = if name.is_empty() { "Kind" } else { "apiVersion" };
+    if kind.is_custom() && name.is_empty() {
         let message = format!(
-            "the object provided is unrecognized (must be of type {}): Object '{missing}' is missing in '{}' ({})",
+            "the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{}' ({})",
             kind.kind,
             text_of(&request.body),
             summary(&request.body)
         );
         return Err(Failure::bad_request(message));
     }
-    let differs = |given: &str, wanted: &str| !given.is_empty() && given != wanted;
+    let differs = |given: &str, wanted: &str| (kind.is_custom() || !given.is_empty()) && given != wanted;
     if kind.is_custom() && api_version == kind.api_version() {
         is_of_kind(kind, &body)?;
     }

@@ -67,9 +67,7 @@ pub(in crate::in_process) fn patch(
         return Err(Failure::invalid(kind, path.name(), &[cause]));
     }
     metadata::place(&mut object, path.namespace())?;
-    // A patch of operations isn't looked at.
-    let patch = Some(&*request.body).filter(|_| request.content_type != "application/json-patch+json");
-    let checked = check_patched(&mut api.warnings, kind, options, &object, patch);
+    let checked = check_patched(&mut api.warnings, kind, options, &object, request);
     let object = checked.and_then(|()| update_object(api, &target, &live, object));
     let object = object.map_err(|failure| match is_strategic {
         true => strategic::refused(failure, &request.body),

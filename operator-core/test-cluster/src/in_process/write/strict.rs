@@ -3,7 +3,12 @@
 use serde_json::Value;
 
 use super::Options;
-use crate::in_process::{failure::Failure, fields::doubled, kinds::Kind, request::Request};
+use crate::in_process::{
+    failure::Failure,
+    fields::{doubled, wrong_operations},
+    kinds::Kind,
+    request::Request,
+};
 
 /// What becomes of unknown and doubled fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,18 +45,21 @@ pub(super) fn check_fields(
     tell_fields_of(warnings, kind, options, body, wrong)
 }
 
-/// The same for an object that a patch has made, whose own doubled fields come first.
+/// The same for an object that a patch has made, whose own wrong fields come first.
 pub(super) fn check_patched(
     warnings: &mut Vec<String>,
     kind: &Kind,
     options: Options,
     object: &Value,
-    patch: Option<&[u8]>,
+    request: &Request,
 ) -> Result<(), Failure> {
     if options.validation == Validation::Ignore {
         return Ok(());
     }
-    let mut wrong = patch.map(doubled).unwrap_or_default();
+    let mut wrong = match request.content_type.as_str() {
+        "application/json-patch+json" => wrong_operations(&request.body),
+        _ => doubled(&request.body),
+    };
     wrong.extend(kind.schema()?.wrong_fields(object, None));
     tell_fields_of(warnings, kind, options, object, wrong)
 }

@@ -113,7 +113,9 @@ pub(super) fn allocated(live: &Value, service: &mut Value) {
             Some(_) => false,
         };
         for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
-            if !at(&old, field).is_null() && empty(spec.get(field)) {
+            // The families follow from an address of another family.
+            let follows = field == "ipFamilies" && text(spec, "clusterIP").contains(':');
+            if !at(&old, field).is_null() && empty(spec.get(field)) && !follows {
                 spec.insert(field.to_owned(), at(&old, field).clone());
             }
         }

@@ -124,6 +124,14 @@ pub(in crate::in_process) fn initial(spec: &Value, before: &Value) -> Vec<Cause>
             }
         }
     }
+    if policy != "SingleStack" {
+        for (what, field) in [("cluster IP", "clusterIPs"), ("IP family", "ipFamilies")] {
+            if (1..count(before, field)).contains(&count(spec, field)) {
+                let detail = format!("must be 'SingleStack' to release the secondary {what}");
+                errors.invalid(&policy_path, policy, &detail);
+            }
+        }
+    }
     let all = SPEC.child("clusterIPs");
     for (index, address) in addresses.iter().enumerate().take_while(|(_, address)| **address != "None") {
         if index >= families.len() && family(address) == "IPv6" {

@@ -86,7 +86,7 @@ pub(super) fn changed(new: &Value, old: &Value, errors: &mut Errors) {
     }
     immutable(errors, &Path::root("volumeMode"), at(spec, "volumeMode"), at(before, "volumeMode"));
     if let Some(affinity) = part(before, "nodeAffinity")
-        && !same(&newest_labels(at(spec, "nodeAffinity")), &newest_labels(affinity))
+        && !same(at(spec, "nodeAffinity"), &renewed_labels(affinity, at(spec, "nodeAffinity")))
     {
         let detail = "field is immutable, except for updating from beta label to GA";
         let shown = internal::volume_affinity(at(spec, "nodeAffinity"));
@@ -109,8 +109,8 @@ fn sources(spec: &Value) -> Value {
     all
 }
 
-/// Labels of nodes that have got new names, by these.
-fn newest_labels(affinity: &Value) -> Value {
+/// An affinity with the newer names of labels of nodes, where another one has them.
+fn renewed_labels(affinity: &Value, new: &Value) -> Value {
     const RENAMED: [(&str, &str); 5] = [
         ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
         ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
@@ -119,12 +119,17 @@ fn newest_labels(affinity: &Value) -> Value {
         ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
     ];
     let mut affinity = affinity.clone();
-    let terms = affinity.pointer_mut("/required/nodeSelectorTerms").and_then(Value::as_array_mut);
-    for term in terms.into_iter().flatten() {
-        for requirement in term["matchExpressions"].as_array_mut().into_iter().flatten() {
-            let newer = RENAMED.iter().find(|(older, _)| requirement["key"] == *older);
-            if let Some((_, newer)) = newer {
-                requirement["key"] = (*newer).into();
+    const TERMS: &str = "/required/nodeSelectorTerms";
+    let terms = affinity.pointer_mut(TERMS).and_then(Value::as_array_mut);
+    for (term, new) in
+        terms.into_iter().flatten().zip(new.pointer(TERMS).and_then(Value::as_array).into_iter().flatten())
+    {
+        let requirements = term["matchExpressions"].as_array_mut().into_iter().flatten();
+        for (requirement, new) in requirements.zip(new["matchExpressions"].as_array().into_iter().flatten()) {
+            let renamed =
+                RENAMED.iter().any(|(older, newer)| requirement["key"] == *older && new["key"] == *newer);
+            if renamed {
+                requirement["key"] = new["key"].clone();
             }
         }
     }
