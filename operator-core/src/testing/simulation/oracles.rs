@@ -89,6 +89,8 @@ pub(super) struct CalmRun {
     pub(super) load: Load,
     /// What it did in the quiet time, and in the long one after it.
     pub(super) quiet: [Load; 2],
+    /// The first call of the long quiet time, and the first one after it.
+    pub(super) long_quiet: (usize, usize),
     pub(super) footprint: Footprint,
     /// Writes of the operator, over the whole run.
     pub(super) writes: u64,

@@ -4,14 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    CalmRun, Choices, Oracle, Tape,
-    calm::first,
-    check::Test,
-    oracles::same_state,
-    record::{Call, Violation},
-    report::Failure,
-    schedule::run,
-    world::Apart,
+    CalmRun, Choices, Oracle, Tape, calm::first, check::Test, oracles::same_state, record::Violation,
+    report::Failure, schedule::run, world::Apart,
 };
 use crate::{operator::OperatorBuilder, testing::faults::Verb, workflow::NODE_ORDER};
 
@@ -45,7 +39,7 @@ pub(super) fn compare(name: &str, test: Test<'_>, calm: &CalmRun) -> Result<(), 
     if outcome.violations.is_empty() {
         let states = outcome.run.states.iter().zip(&calm.states);
         outcome.violations.extend(states.filter_map(|(here, there)| same_state("at a rest", here, there)));
-        let differences = differences(&outcome.run.calls, &calm.calls);
+        let differences = differences(&outcome.run, calm);
         if !differences.is_empty() {
             let message =
                 format!("other requests than in the calm run: {}", first(MOST_TOLD, differences).join("; "));
@@ -61,15 +55,18 @@ pub(super) fn compare(name: &str, test: Test<'_>, calm: &CalmRun) -> Result<(), 
 }
 
 /// How often the operator has made each request. Watches are opened again as time passes.
-fn requests(calls: &[Call]) -> BTreeMap<String, i64> {
+fn requests(run: &CalmRun) -> BTreeMap<String, i64> {
     let mut all = BTreeMap::new();
-    for call in calls.iter().filter(|call| call.by_operator() && call.target.verb != Verb::Watch) {
+    // A run after the maximum interval is in the usual calm run only.
+    let (begin, end) = run.long_quiet;
+    let calls = run.calls[..begin].iter().chain(&run.calls[end..]);
+    for call in calls.filter(|call| call.by_operator() && call.target.verb != Verb::Watch) {
         *all.entry(call.what()).or_default() += 1;
     }
     all
 }
 
-fn differences(here: &[Call], calm: &[Call]) -> Vec<String> {
+fn differences(here: &CalmRun, calm: &CalmRun) -> Vec<String> {
     let (mut here, calm) = (requests(here), requests(calm));
     for (what, times) in calm {
         *here.entry(what).or_default() -= times;

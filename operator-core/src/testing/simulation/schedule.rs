@@ -199,6 +199,7 @@ impl Sim {
             farewell,
             load,
             quiet,
+            long_quiet: world.long_quiet.get(),
             footprint,
             writes: storm.writes(),
             moments: storm.moments.load(Ordering::Relaxed),
@@ -230,6 +231,9 @@ impl Sim {
             }
             let mark = world.mark();
             tokio::time::sleep(time).await;
+            if part > 0 {
+                world.long_quiet.set((mark.calls, world.mark().calls));
+            }
             let (load, violations) = world.quiet_since(&mark, time.as_secs(), calm);
             quiet[part] = load;
             // An operator that isn't quiet for ten minutes wouldn't be for eleven hours, which take long.

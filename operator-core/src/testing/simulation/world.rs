@@ -87,6 +87,8 @@ pub(super) struct World {
     /// What each incarnation has said about generations.
     pub(super) generations: RefCell<Vec<ObservedGenerations>>,
     pub(super) is_reversed: bool,
+    /// The first call of the long quiet time, and the first one after it.
+    pub(super) long_quiet: Cell<(usize, usize)>,
     operator: RefCell<Option<Rc<Operator>>>,
     pub(super) scripts: RefCell<Vec<JoinHandle<()>>>,
     supervisor: RefCell<Option<JoinHandle<()>>>,
@@ -147,6 +149,7 @@ impl World {
             factory: RefCell::default(),
             generations: RefCell::default(),
             is_reversed: apart.is_reversed,
+            long_quiet: Cell::default(),
             operator: RefCell::default(),
             scripts: RefCell::default(),
             supervisor: RefCell::default(),
