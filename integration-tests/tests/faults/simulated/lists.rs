@@ -179,7 +179,7 @@ fn small_pages() -> TransportHook {
 
 /// Whatever happens to whichever page of a later list, it deletes nothing and hides nothing.
 #[tokio::test(start_paused = true)]
-async fn f09_a_later_list_of_many_pages_comes_to_the_same() -> Result<()> {
+async fn a_later_list_of_many_pages_comes_to_the_same() -> Result<()> {
     let faults = [
         Fault::Status(StatusAnswer::gone()),
         Fault::Status(StatusAnswer::internal()),
