@@ -144,10 +144,17 @@ impl<'r> PrimaryWriter<'r> {
         self.carry_over(original, Part::Object, &from, &to).await
     }
 
-    /// Writes the fields of the primary that `part` names, and our finalizer, which an earlier apply may have put there.
+    /// Writes the fields of the primary that `part` names, and our finalizer, if an apply keeps it, or an earlier one did.
     pub(crate) async fn apply_part(&self, part: Value) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
-        let body = body::applied_part(part, kind, key, run.finalizer, run.own_annotations)?;
+        let is_applied = |finalizer: &&str| {
+            let newest = self.target.own_primary().ok();
+            let mut entries = newest.iter().flat_map(|newest| newest.meta().managed_fields.iter().flatten());
+            let manager = &run.writer.field_manager;
+            entries.any(|entry| is_applied_by(entry, manager, None) && owns_finalizer(entry, finalizer))
+        };
+        let finalizer = run.finalizer.filter(|finalizer| self.ssa || is_applied(finalizer));
+        let body = body::applied_part(part, kind, key, finalizer, run.own_annotations)?;
         let intent = Intent::of(Verb::Apply, Part::Object, key.clone(), body);
         self.target.write(&intent, WriteMode::MatchAndFilter).await
     }
@@ -361,20 +368,15 @@ pub(crate) fn has_finalizer(object: &dyn Object, finalizer: &str) -> bool {
 
 /// Whether `finalizer` is on `object`, put there by this field manager.
 pub(crate) fn has_set_finalizer(object: &dyn Object, finalizer: &str, manager: &str) -> bool {
+    let mut entries = object.meta().managed_fields.iter().flatten();
+    has_finalizer(object, finalizer)
+        && entries.any(|entry| entry.manager.as_deref() == Some(manager) && owns_finalizer(entry, finalizer))
+}
+
+fn owns_finalizer(entry: &ManagedFieldsEntry, finalizer: &str) -> bool {
     let item = format!("v:{}", Value::from(finalizer));
-    let sets = |entry: &ManagedFieldsEntry| {
-        let fields = owned_fields(entry);
-        fields.is_some_and(|fields| {
-            fields.get("f:metadata").is_some_and(|of| of["f:finalizers"].get(&item).is_some())
-        })
-    };
-    let mut its = object
-        .meta()
-        .managed_fields
-        .iter()
-        .flatten()
-        .filter(|entry| entry.manager.as_deref() == Some(manager));
-    has_finalizer(object, finalizer) && its.any(sets)
+    let fields = owned_fields(entry);
+    fields.and_then(|fields| fields.get("f:metadata")?["f:finalizers"].get(&item).map(drop)).is_some()
 }
 
 /// The annotations before and after, or all metadata if there are none yet.

@@ -10,7 +10,7 @@ use operator_core::{client::TransportHook, environment::Environment};
 use super::{TestResource, pass, scene};
 
 // `LIST_OBJECTS` says another number; nightly lists 100,000.
-const OBJECTS: usize = 10_000;
+const OBJECTS: usize = 12_000;
 const PAGE: usize = 500;
 
 /// Notes each list of config maps: `first`, `next` or `whole`. The body of the tenth comes in parts, over two minutes.

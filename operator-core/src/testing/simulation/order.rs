@@ -1,5 +1,6 @@
 //! The order in which the nodes of workflows are declared makes no difference: in a calm run in which it is the other way round there
-//! is the same in the end, and the operator makes the same requests. Schedules draw an order for each incarnation.
+//! is the same in the end, and the operator makes the same requests. Schedules keep the order: messages of conditions list the nodes in
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +10,12 @@ use super::{
 };
 use crate::{operator::OperatorBuilder, testing::faults::Verb, workflow::NODE_ORDER};
 
-/// What the places of nodes are multiplied with: as declared, the other way round, and two mixtures.
-const ORDERS: [u64; 4] = [1, u64::MAX, 0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
-
 /// The maximum number of requests in a report.
 const MOST_TOLD: usize = 8;
 
-/// Draws an order; mostly that of the declaration.
-pub(super) fn drawn(choices: &Choices) -> usize {
-    let others = u32::try_from(ORDERS.len() - 1).unwrap_or_default();
-    choices.rarely("order of nodes", 2, others) as usize
-}
-
-/// What `declare` returns if its nodes are in this order.
-pub(super) fn declared(order: usize, declare: &dyn Fn() -> OperatorBuilder) -> OperatorBuilder {
-    let before = NODE_ORDER.replace(ORDERS[order]);
+/// What `declare` returns, with its nodes the other way round if so.
+pub(super) fn declared(is_reversed: bool, declare: &dyn Fn() -> OperatorBuilder) -> OperatorBuilder {
+    let before = NODE_ORDER.replace(if is_reversed { u64::MAX } else { 1 });
     let declared = declare();
     NODE_ORDER.set(before);
     declared

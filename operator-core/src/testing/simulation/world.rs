@@ -259,8 +259,7 @@ impl World {
             self.record.tell(format_args!("operator {number} starts"));
         }
         // What settings from outside say is a listener or an election, too, which are taken away below.
-        let order = if self.is_reversed { 1 } else { order::drawn(&self.choices) };
-        let declared = order::declared(order, &**factory).resolved()?;
+        let declared = order::declared(self.is_reversed, &**factory).resolved()?;
         let alone = !self.record.leases.elects();
         let declared = if alone { declared.without_leader_election() } else { declared };
         if number == 1 {
