@@ -23,7 +23,8 @@ pub(crate) fn test(tree: &Tree, scratch: &Path, binary: &str) -> Command {
         "lib" => cargo.arg("--lib"),
         binary => cargo.args(["--test", binary]),
     };
-    cargo.env("RUST_BACKTRACE", "0");
+    // It shows where an error was made.
+    cargo.env("RUST_BACKTRACE", "1");
     cargo
 }
 

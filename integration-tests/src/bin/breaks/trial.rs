@@ -15,7 +15,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 
 /// The result of a break.
 pub(crate) enum Verdict {
-    /// The test failed by an assertion, with this message.
+    /// The test failed by an assertion, or an `ensure!`, with this message.
     Found(String),
     /// It doesn't compile, so nothing is known about the tests.
     NotCompiled(String),
@@ -68,7 +68,7 @@ pub(crate) async fn of(tree: &Tree, scratch: &Path, patch: &Patch) -> Result<Ver
         return Ok(Verdict::Survived);
     }
     let first = text.lines().find(|line| line.contains("panicked at ") || line.starts_with("Error: "));
-    Ok(match asserted(tree, &text) {
+    Ok(match asserted(tree, &text).or_else(|| ensured(&text)) {
         Some(words) => Verdict::Found(words),
         None => Verdict::FailedOtherwise(first.unwrap_or("nothing was told").to_owned()),
     })
@@ -84,6 +84,14 @@ fn asserted(tree: &Tree, text: &str) -> Option<String> {
         words.push_str(compared);
     }
     Some(words)
+}
+
+/// The error of a test that ended with one of `ensure!` or `bail!`: no others are made of a message, as the backtrace shows.
+fn ensured(text: &str) -> Option<String> {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("Error: "));
+    let error = lines.next()?;
+    let made_by = lines.map(str::trim_start).find(|line| line.starts_with("0: "))?;
+    made_by.ends_with("anyhow::Error>::msg").then(|| error.to_owned())
 }
 
 fn is_compared(line: &str) -> bool {
