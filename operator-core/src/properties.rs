@@ -10,6 +10,12 @@ pub(crate) fn daily() -> Config {
     Config { rng_seed: RngSeed::Fixed(seed_of_the_day()), ..Config::default() }
 }
 
+/// So many cases where they are quick or rare. `PROPERTY_TIMES` multiplies them, for nightly.
+pub(crate) fn many(cases: u32) -> u32 {
+    let times = std::env::var("PROPERTY_TIMES").map_or(1, |times| times.parse().expect("a number"));
+    cases * times
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::{

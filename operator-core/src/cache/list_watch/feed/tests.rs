@@ -579,7 +579,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..crate::properties::daily() })]
+    #![proptest_config(ProptestConfig { cases: crate::properties::many(500), ..crate::properties::daily() })]
 
     #[test]
     fn an_informer_that_joins_knows_all_that_its_feed_knows_and_gets_no_false_change(

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::Jobs;
 use crate::{
-    properties::daily,
+    properties::{daily, many},
     resource::{
         AnyObject, ControllerMarks, DoneBy, DoneJobs, MarkNames, ObjectKey, ResourceType, fingerprint,
     },
@@ -316,7 +316,7 @@ fn who_notes_something_upon_an_old_view_keeps_what_stands_there() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..daily() })]
+    #![proptest_config(ProptestConfig { cases: many(800), ..daily() })]
 
     #[test]
     fn no_job_is_made_again_or_left_out(steps in steps()) {
