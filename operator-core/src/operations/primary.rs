@@ -148,10 +148,8 @@ impl<'r> PrimaryWriter<'r> {
     pub(crate) async fn apply_part(&self, part: Value) -> Result<AnyObject, Error> {
         let (kind, key, run) = (self.kind(), self.key(), self.target.run);
         let is_applied = |finalizer: &&str| {
-            let newest = self.target.own_primary().ok();
-            let mut entries = newest.iter().flat_map(|newest| newest.meta().managed_fields.iter().flatten());
-            let manager = &run.writer.field_manager;
-            entries.any(|entry| is_applied_by(entry, manager, None) && owns_finalizer(entry, finalizer))
+            let newest = self.target.own_primary();
+            newest.is_ok_and(|newest| self.applied(&*newest).any(|entry| owns_finalizer(entry, finalizer)))
         };
         let finalizer = run.finalizer.filter(|finalizer| self.ssa || is_applied(finalizer));
         let body = body::applied_part(part, kind, key, finalizer, run.own_annotations)?;
@@ -326,8 +324,13 @@ impl<'r> PrimaryWriter<'r> {
 
     /// Whether our manager has applied the primary before: the finalizer alone would give up what it has applied.
     fn was_applied(&self, known: &dyn Object) -> bool {
+        self.applied(known).next().is_some()
+    }
+
+    /// What our manager has applied of the primary.
+    fn applied<'o>(&self, known: &'o dyn Object) -> impl Iterator<Item = &'o ManagedFieldsEntry> {
         let manager = &*self.target.run.writer.field_manager;
-        known.meta().managed_fields.iter().flatten().any(|entry| is_applied_by(entry, manager, None))
+        known.meta().managed_fields.iter().flatten().filter(move |entry| is_applied_by(entry, manager, None))
     }
 
     fn finalizer_added(&self, known: &dyn Object, finalizer: &str) -> Intent {

@@ -47,7 +47,7 @@ pub use crate::results::{
 };
 pub use conditions::activation::{Activation, Askers, Cluster};
 #[cfg(feature = "testing")]
-pub(crate) use declare::builder::NODE_ORDER;
+pub(crate) use declare::builder::NODES_ARE_REVERSED;
 pub use declare::builder::WorkflowBuilder;
 pub(crate) use declare::builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
 pub(crate) use declare::graph::{Graph, NodeId};

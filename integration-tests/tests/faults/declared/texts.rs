@@ -54,16 +54,18 @@ fn map(_: &TestResource) -> ConfigMap {
     ConfigMap::default()
 }
 
-/// A status with a condition of the user's own.
-fn with(own: ConditionUpdate<'static>) -> impl Fn(&TestResource, &Run<TestResource>) -> TestStatus {
-    move |primary, run| {
+/// A controller whose status has a condition of the user's own.
+fn with(own: ConditionUpdate<'static>, scene: &Scene, operator: OperatorBuilder) -> OperatorBuilder {
+    let status = move |primary: &TestResource, run: &Run<TestResource>| {
         let mut status = telling(primary, run);
         set(&mut status.conditions, &own, Timestamp::UNIX_EPOCH);
         // It is found by the text, and set again without a change.
         assert!(is_true(&status.conditions, own.r#type), "{:?}", status.conditions);
         assert!(!set(&mut status.conditions, &own, Timestamp::UNIX_EPOCH));
         status
-    }
+    };
+    let controller = Controller::of::<TestResource>().workflow((map,)).status(status);
+    operator.register(controller.namespaces([&scene.namespace]))
 }
 
 const OWN: ConditionUpdate<'static> = ConditionUpdate {
@@ -74,12 +76,19 @@ const OWN: ConditionUpdate<'static> = ConditionUpdate {
     observed_generation: None,
 };
 
-/// Records an Event, and says in the status that it has.
-fn recording(text: &'static str, of: fn(&Events<'_>, &'static str)) -> Script {
-    Script::new(move |_, _: Arc<TestResource>, context| {
+/// A controller that records an Event, and says in the status that it has.
+fn recording(
+    text: &'static str,
+    of: fn(&Events<'_>, &'static str),
+    scene: &Scene,
+    operator: OperatorBuilder,
+) -> OperatorBuilder {
+    let script = Script::new(move |_, _: Arc<TestResource>, context| {
         of(&context.events(), text);
         Box::pin(async { Ok(UpdateControl::no_update()) })
-    })
+    });
+    let controller = scene.controller(&script).records_events(true).workflow((map,)).status(telling);
+    operator.register(controller)
 }
 
 /// An operator with the text in one place.
@@ -98,46 +107,30 @@ const PLACES: [(&str, Place, &str); 14] = [
     ),
     (
         "the reason of a condition",
-        |scene, operator, text| {
-            let own = with(ConditionUpdate { reason: text, ..OWN });
-            let controller = Controller::of::<TestResource>().workflow((map,)).status(own);
-            operator.register(controller.namespaces([&scene.namespace]))
-        },
+        |scene, operator, text| with(ConditionUpdate { reason: text, ..OWN }, scene, operator),
         "as it is",
     ),
     (
         "the type of a condition",
-        |scene, operator, text| {
-            let own = with(ConditionUpdate { r#type: text, ..OWN });
-            let controller = Controller::of::<TestResource>().workflow((map,)).status(own);
-            operator.register(controller.namespaces([&scene.namespace]))
-        },
+        |scene, operator, text| with(ConditionUpdate { r#type: text, ..OWN }, scene, operator),
         "as it is",
     ),
     (
         "the message of a condition",
-        |scene, operator, text| {
-            let own = with(ConditionUpdate { message: text, ..OWN });
-            let controller = Controller::of::<TestResource>().workflow((map,)).status(own);
-            operator.register(controller.namespaces([&scene.namespace]))
-        },
+        |scene, operator, text| with(ConditionUpdate { message: text, ..OWN }, scene, operator),
         "Own=True",
     ),
     (
         "the reason of an Event",
         |scene, operator, text| {
-            let script = recording(text, |events, text| events.normal(text, "as it is"));
-            let controller = scene.controller(&script).records_events(true).workflow((map,)).status(telling);
-            operator.register(controller)
+            recording(text, |events, text| events.normal(text, "as it is"), scene, operator)
         },
         READY,
     ),
     (
         "the message of an Event",
         |scene, operator, text| {
-            let script = recording(text, |events, text| events.keyed(text).warn("AsItIs", text));
-            let controller = scene.controller(&script).records_events(true).workflow((map,)).status(telling);
-            operator.register(controller)
+            recording(text, |events, text| events.keyed(text).warn("AsItIs", text), scene, operator)
         },
         READY,
     ),

@@ -70,14 +70,19 @@ async fn a_state_that_is_another_one_each_time_is_written_ever_less_often() -> R
     Ok(())
 }
 
+/// A map whose value is another one in each run.
+fn ever_another_map() -> Result<Workflow<TestResource>> {
+    let calls = AtomicUsize::new(0);
+    let map = move |one: &TestResource| map_of(one, "a", &calls.fetch_add(1, Ordering::SeqCst).to_string());
+    workflow_of_one(wanted("a", map))
+}
+
 /// Whoever triggers the runs: without a change of the spec, they are of one state of the primary.
 #[tokio::test(start_paused = true)]
 async fn runs_that_others_trigger_write_ever_less_often_too() -> Result<()> {
     let scene = scene().await?;
     let (log, _guard) = LogCapture::start();
-    let (calls, written) = (AtomicUsize::new(0), Arc::default());
-    let map = move |one: &TestResource| map_of(one, "a", &calls.fetch_add(1, Ordering::SeqCst).to_string());
-    let workflow = workflow_of_one(wanted("a", map))?;
+    let (workflow, written) = (ever_another_map()?, Arc::default());
     let controller = scene.managed(&Script::idle(), &workflow).generation_aware(false);
     let _operator = under_hooks([noting("configmaps", &written)], &scene, controller).await?;
     scene.create("one", "first").await?;
@@ -119,9 +124,7 @@ async fn an_input_that_changes_now_and_then_is_followed_at_once() -> Result<()> 
 async fn an_input_of_another_source_is_followed_at_once_however_often_it_changes() -> Result<()> {
     let scene = scene().await?;
     let (log, _guard) = LogCapture::start();
-    let (calls, written) = (AtomicUsize::new(0), Arc::default());
-    let map = move |one: &TestResource| map_of(one, "a", &calls.fetch_add(1, Ordering::SeqCst).to_string());
-    let workflow = workflow_of_one(wanted("a", map))?;
+    let (workflow, written) = (ever_another_map()?, Arc::default());
     let of_one = |input: &Secret| {
         vec![ObjectKey::namespaced(input.metadata.namespace.as_deref().unwrap_or_default(), "one")]
     };

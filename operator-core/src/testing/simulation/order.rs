@@ -8,16 +8,16 @@ use super::{
     CalmRun, Choices, Oracle, Tape, calm::first, check::Test, oracles::same_state, record::Violation,
     report::Failure, schedule::run, world::Apart,
 };
-use crate::{operator::OperatorBuilder, testing::faults::Verb, workflow::NODE_ORDER};
+use crate::{operator::OperatorBuilder, testing::faults::Verb, workflow::NODES_ARE_REVERSED};
 
 /// The maximum number of requests in a report.
 const MOST_TOLD: usize = 8;
 
 /// What `declare` returns, with its nodes the other way round if so.
 pub(super) fn declared(is_reversed: bool, declare: &dyn Fn() -> OperatorBuilder) -> OperatorBuilder {
-    let before = NODE_ORDER.replace(if is_reversed { u64::MAX } else { 1 });
+    let before = NODES_ARE_REVERSED.replace(is_reversed);
     let declared = declare();
-    NODE_ORDER.set(before);
+    NODES_ARE_REVERSED.set(before);
     declared
 }
 

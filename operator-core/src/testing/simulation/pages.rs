@@ -13,9 +13,8 @@ const USUAL: &str = "limit=500";
 pub(super) fn drawn(choices: &Choices) -> TransportHook {
     let is_small = choices.rarely("small pages", 4, 1) != 0;
     TransportHook::around(move |mut request, inner| async move {
-        let asked = request.uri().to_string();
-        if is_small && asked.contains(USUAL) {
-            *request.uri_mut() = asked.replace(USUAL, "limit=1").parse::<Uri>()?;
+        if is_small && request.uri().query().is_some_and(|query| query.contains(USUAL)) {
+            *request.uri_mut() = request.uri().to_string().replace(USUAL, "limit=1").parse::<Uri>()?;
         }
         inner.send(request).await
     })

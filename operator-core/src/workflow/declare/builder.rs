@@ -36,8 +36,8 @@ pub struct Workflow<P: KubeObject> {
 
 #[cfg(feature = "testing")]
 thread_local! {
-    /// Gives the nodes of the workflows that this thread builds another order, as odd numbers do. 1 changes nothing.
-    pub(crate) static NODE_ORDER: std::cell::Cell<u64> = const { std::cell::Cell::new(1) };
+    /// Whether the nodes of the workflows that this thread builds are declared the other way round.
+    pub(crate) static NODES_ARE_REVERSED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// The same for primaries of any type.
@@ -371,9 +371,8 @@ impl AnyBuilder {
         static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
         let Self { mut nodes, settings } = self;
         #[cfg(feature = "testing")]
-        {
-            let mut places = 1_u64..;
-            nodes.sort_by_cached_key(|_| places.next().map(|place| place.wrapping_mul(NODE_ORDER.get())));
+        if NODES_ARE_REVERSED.get() {
+            nodes.reverse();
         }
         let Resolved { graph, names } = super::resolve(&nodes)?;
         for node in &mut nodes {

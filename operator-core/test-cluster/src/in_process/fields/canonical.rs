@@ -222,10 +222,25 @@ pub(super) fn with_amounts(go: &Go, value: &Value) -> Value {
 
 /// Whether two values are equal, with 1.0 equal to 1.
 pub(super) fn equal(one: &Value, two: &Value) -> bool {
+    equal_by(one, two, |left, right| {
+        left == right || !(left.is_i64() && right.is_i64()) && left.as_f64() == right.as_f64()
+    })
+}
+
+/// Whether Go has two values of the same types in memory: an integer of 64 bits is none that was written with a point, and
+/// all other numbers are floats.
+pub(super) fn same_in_memory(one: &Value, two: &Value) -> bool {
+    equal_by(one, two, |left, right| match left.is_i64() || right.is_i64() {
+        true => left == right,
+        false => left.as_f64() == right.as_f64(),
+    })
+}
+
+/// Whether two values are equal, with numbers as `numbers` says.
+fn equal_by(one: &Value, two: &Value, numbers: fn(&Number, &Number) -> bool) -> bool {
+    let equal = |left: &Value, right: &Value| equal_by(left, right, numbers);
     match (one, two) {
-        (Value::Number(left), Value::Number(right)) => {
-            left == right || !(left.is_i64() && right.is_i64()) && left.as_f64() == right.as_f64()
-        }
+        (Value::Number(left), Value::Number(right)) => numbers(left, right),
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
         }

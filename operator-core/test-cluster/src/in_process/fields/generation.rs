@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-use super::{Origin, Schema, canonical::with_amounts, recorded::at};
+use super::{
+    Origin, Schema,
+    canonical::{same_in_memory, with_amounts},
+    recorded::at,
+};
 
 /// A field, by its path of names.
 type Path = &'static [&'static str];
@@ -67,27 +71,6 @@ pub(super) fn changes_generation(schema: &Schema, old: &Value, new: &Value) -> b
             // Another form of the same amount is no change.
             differ(old, new) && differ(&with_amounts(go, old), &with_amounts(go, new))
         }
-    }
-}
-
-/// Whether Go has two values of the same types in memory: an integer of 64 bits is none that was written with a point, and
-/// all other numbers are floats.
-fn same_in_memory(one: &Value, two: &Value) -> bool {
-    match (one, two) {
-        (Value::Number(left), Value::Number(right)) if !left.is_i64() && !right.is_i64() => {
-            left.as_f64() == right.as_f64()
-        }
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && left.iter().zip(right).all(|(left, right)| same_in_memory(left, right))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(name, left)| right.get(name).is_some_and(|right| same_in_memory(left, right)))
-        }
-        (left, right) => left == right,
     }
 }
 
