@@ -276,7 +276,7 @@ async fn with_no_word_and_with_those_that_say_how_it_heals_or_says_what_would_he
 /// Two words at a time: as many of them each day as a few seconds allow.
 #[tokio::test(start_paused = true)]
 async fn with_two_words_it_heals_or_says_what_would_help() -> Result<()> {
-    const EACH_DAY: usize = 60;
+    const EACH_DAY: usize = 40;
     let mut cases: Vec<_> = situations()
         .flat_map(|(maker, deed)| {
             let pairs =

@@ -2,6 +2,7 @@
 //! projects' own examples, and take and refuse the same objects.
 
 use serde_json::{Value, json};
+use test_cluster::seed_of_the_day;
 
 use super::{
     kubectl::{Session, below},
@@ -28,6 +29,17 @@ struct Project {
     of: [&'static str; 3],
     right: Value,
     wrong: Vec<Value>,
+}
+
+const PROJECTS: [fn() -> Project; 4] = [cert_manager, gateway_api, prometheus_operator, argo_cd];
+
+/// Two of the projects each day; all of them with `PROJECTS=all`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn projects_are_served_as_by_the_real_server() {
+    let number = if std::env::var("PROJECTS").is_ok_and(|which| which == "all") { PROJECTS.len() } else { 2 };
+    let first = seed_of_the_day() as usize;
+    let today = (0..number).map(|at| check(PROJECTS[(first * number + at) % PROJECTS.len()]()));
+    futures::future::join_all(today).await;
 }
 
 /// The files of a project are served, its examples are taken, and wrong objects are refused with the same causes.
@@ -79,10 +91,9 @@ async fn check(project: Project) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn cert_manager() {
+fn cert_manager() -> Project {
     let issuer = json!({"name": "ca", "kind": "Issuer"});
-    check(Project {
+    Project {
         module: "github.com/cert-manager/cert-manager",
         version: "v1.21.2",
         files: &[
@@ -104,14 +115,12 @@ async fn cert_manager() {
             json!({"secretName": "tls", "issuerRef": issuer, "usages": ["flying"], "revisionHistoryLimit": 0}),
             json!({"secretName": 1, "issuerRef": {}, "dnsNames": "example.com"}),
         ],
-    })
-    .await;
+    }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn gateway_api() {
+fn gateway_api() -> Project {
     let of = |listeners: Value| json!({"gatewayClassName": "web", "listeners": listeners});
-    check(Project {
+    Project {
         module: "sigs.k8s.io/gateway-api",
         version: "v1.4.1",
         files: &[
@@ -122,7 +131,12 @@ async fn gateway_api() {
             "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml",
             "config/crd/standard/gateway.networking.k8s.io_referencegrants.yaml",
         ],
-        examples: &["examples/standard/basic-http.yaml", "examples/standard/tls-basic.yaml", "examples/standard/http-filter.yaml", "examples/standard/grpc-filter.yaml"],
+        examples: &[
+            "examples/standard/basic-http.yaml",
+            "examples/standard/tls-basic.yaml",
+            "examples/standard/http-filter.yaml",
+            "examples/standard/grpc-filter.yaml",
+        ],
         namespace: "gateway",
         of: ["gateway.networking.k8s.io/v1", "gateways", "Gateway"],
         right: of(json!([
@@ -130,9 +144,13 @@ async fn gateway_api() {
             {"name": "tls", "port": 443, "protocol": "HTTPS", "tls": {"certificateRefs": [{"name": "cert"}]}},
         ])),
         wrong: vec![
-            of(json!([{"name": "a", "port": 80, "protocol": "HTTP", "tls": {"certificateRefs": [{"name": "c"}]}}])),
+            of(
+                json!([{"name": "a", "port": 80, "protocol": "HTTP", "tls": {"certificateRefs": [{"name": "c"}]}}]),
+            ),
             of(json!([{"name": "a", "port": 80, "protocol": "TCP", "hostname": "a.b"}])),
-            of(json!([{"name": "a", "port": 80, "protocol": "HTTP"}, {"name": "b", "port": 80, "protocol": "HTTP"}])),
+            of(
+                json!([{"name": "a", "port": 80, "protocol": "HTTP"}, {"name": "b", "port": 80, "protocol": "HTTP"}]),
+            ),
             of(json!([{"name": "a", "port": 443, "protocol": "HTTPS", "tls": {"mode": "Terminate"}}])),
             of(json!([{"name": "A B", "port": 0, "protocol": "H T", "hostname": "-"}])),
             of(json!([])),
@@ -140,14 +158,12 @@ async fn gateway_api() {
                 "addresses": [{"type": "IPAddress", "value": "1.2.3.4"}, {"type": "IPAddress", "value": "1.2.3.4"}, {"type": "Hostname", "value": "-"}],
                 "infrastructure": {"labels": {"a/b/c": "x"}}}),
         ],
-    })
-    .await;
+    }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn prometheus_operator() {
+fn prometheus_operator() -> Project {
     let of = |endpoint: Value| json!({"selector": {"matchLabels": {"app": "web"}}, "endpoints": [endpoint]});
-    check(Project {
+    Project {
         module: "github.com/prometheus-operator/prometheus-operator",
         version: "v0.85.0",
         files: &[
@@ -176,14 +192,12 @@ async fn prometheus_operator() {
             json!({"endpoints": []}),
             of(json!({"port": "web", "relabelings": [{"action": "fly", "targetLabel": 1}]})),
         ],
-    })
-    .await;
+    }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn argo_cd() {
+fn argo_cd() -> Project {
     let destination = json!({"server": "https://kubernetes.default.svc", "namespace": "web"});
-    check(Project {
+    Project {
         module: "github.com/argoproj/argo-cd/v2",
         version: "v2.14.21",
         files: &[
@@ -203,6 +217,5 @@ async fn argo_cd() {
             json!({"project": "default", "destination": destination, "ignoreDifferences": [{"group": "apps"}]}),
             json!({"project": 1, "destination": [], "revisionHistoryLimit": "many"}),
         ],
-    })
-    .await;
+    }
 }
