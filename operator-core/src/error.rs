@@ -44,6 +44,12 @@ impl Permanent {
         &*self.0.0
     }
 
+    /// The error that this one stands for, if this error itself says so.
+    pub(crate) fn within<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e (dyn StdError + 'static)> {
+        let one = error.downcast_ref::<Self>().map(|permanent| &permanent.0);
+        one.or_else(|| error.downcast_ref()).map(|inner: &NotRetried| &*inner.0 as _)
+    }
+
     /// Whether this error itself, without its causes, says so.
     pub(crate) fn is(error: &(dyn StdError + 'static)) -> bool {
         error.is::<Self>() || error.is::<NotRetried>()

@@ -3,10 +3,18 @@
 #[doc(no_inline)]
 pub use crate::{
     controller::{declaration::Controller, into::ControllerConfiguration},
-    dependent::want::Want,
+    dependent::{Deletion, Read, want::Want},
     error::Permanent,
-    operator::lifecycle::Operator,
-    reconciler::{context::Context, control::UpdateControl, data::Data, run::Run, traits::Reconciler},
+    event_source::informer::InformerEventSource,
+    operator::{builder::OperatorBuilder, lifecycle::Operator},
+    processor::retry::GenericRetry,
+    reconciler::{
+        context::Context,
+        control::{Removal, UpdateControl},
+        data::Data,
+        run::Run,
+        traits::{Cleaner, Reconciler},
+    },
     resource::key::ObjectKey,
     results::condition::Verdict,
     workflow::{

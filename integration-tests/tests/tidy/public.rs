@@ -51,7 +51,7 @@ fn the_list_of_public_items_is_the_committed_one() {
 const MOST_SHOWN: usize = 256;
 const MOST_MODULES: usize = 29;
 /// The names that an operator needs in every file: everything else is imported by name.
-const MOST_IN_THE_PRELUDE: usize = 16;
+const MOST_IN_THE_PRELUDE: usize = 28;
 
 #[test]
 fn operator_core_shows_no_more_names_than_the_page_says() {

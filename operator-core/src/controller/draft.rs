@@ -183,6 +183,7 @@ impl Draft {
     /// Takes what every workflow has; `None` if it contradicts itself.
     pub(super) fn declared(&mut self, workflow: Declaring, duty: Duty) -> Option<AnyWorkflow> {
         let dependents = workflow.dependents();
+        self.takes.extend(workflow.data());
         let mut nodes: Vec<Node> = dependents.iter().map(node).collect();
         let workflow = workflow.finish();
         if let (Ok(workflow), Duty::Reconciler) = (&workflow, duty) {
@@ -195,7 +196,6 @@ impl Draft {
             Ok(workflow) => {
                 self.sources.add_workflow(workflow.event_sources());
                 self.settings.outlines.push(workflow.outline());
-                self.takes.extend(workflow.data().map(|(node, data)| (node.to_owned(), data)));
                 Some(workflow)
             }
             Err(error) => {

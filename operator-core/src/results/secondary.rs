@@ -136,6 +136,8 @@ pub struct ReconcileResult {
     desired: Option<usize>,
     /// The number of desired resources that are over: Jobs that were done and are gone.
     over: usize,
+    /// What was looked for and isn't there, in words.
+    lacking: Option<String>,
 }
 
 impl ReconcileResult {
@@ -176,6 +178,16 @@ impl ReconcileResult {
     pub(crate) fn over(mut self, over: usize) -> Self {
         self.over = over;
         self
+    }
+
+    /// Nothing, where these words say what was looked for.
+    pub(crate) fn lacks(what: String) -> Self {
+        Self { lacking: Some(what), ..Self::default() }
+    }
+
+    /// What was looked for and isn't there.
+    pub(crate) fn lacking(&self) -> Option<&str> {
+        self.lacking.as_deref()
     }
 
     /// Takes newer states that were read since.

@@ -24,6 +24,7 @@ const LISTS: &[(&str, &str, &str)] = &[
     ("after", "nodes", "after(html)"),
     ("kind", "the kind of a `DynamicObject`", "kind(resource())"),
     ("ready", "conditions", "ready(rolled_out)"),
+    ("also_ready", "conditions", "also_ready(has_members)"),
     ("needs", "what the cluster must have", "needs(served::<Route>())"),
     ("gone", "conditions", "gone(drained)"),
     ("only_if", "a function of the primary", "only_if(is_exposed)"),

@@ -1,7 +1,7 @@
 //! The effect of gates on nodes that aren't reached, and of an object that is only read on the nodes behind it.
 
 use integration_tests::prelude::*;
-use operator_core::{Node, One, Want, dependent::Read};
+use operator_core::{Node, One, Want, Wire as _, dependent::Read};
 
 use super::{TestResource, pass, scene, under};
 
@@ -96,6 +96,37 @@ async fn a_closed_gate_removes_behind_what_is_not_ready() -> Result<()> {
     Ok(())
 }
 
+fn web(_: &TestResource) -> Deployment {
+    let labels = json!({ "app": "web" });
+    let pod = json!({ "containers": [{ "name": "web", "image": "web:1" }] });
+    let template = json!({ "metadata": { "labels": labels }, "spec": pod });
+    from_json(&json!({ "spec": { "selector": { "matchLabels": labels }, "template": template } }))
+        .expect("a deployment")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_condition_beside_the_status_is_one_more() -> Result<()> {
+    let scene = scene().await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let is_open = |primary: &TestResource| primary.spec.value == "open";
+    let workflow = Workflow::builder().nodes((web.also_ready(is_open),)).build()?;
+    scene.cluster.pods()?.never_ready("app=web")?;
+    let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
+    scene.create("one", "open").await?;
+    let told = async || {
+        pass(60).await;
+        operator.settled().await?;
+        let line = outcomes.lines("one").pop().expect("a node");
+        Ok::<_, anyhow::Error>(line.split_once(", not ready: ").map(|(_, why)| why.to_owned()))
+    };
+    assert_eq!(told().await?.as_deref(), Some("0/1 updated replicas available"), "it is open alone");
+    scene.cluster.pods()?.release("app=web")?;
+    assert_eq!(told().await?, None);
+    scene.set("one", "closed").await?;
+    assert_eq!(told().await?.as_deref(), Some("its condition is not met"), "it runs alone");
+    Ok(())
+}
+
 /// A config map of the user's that is named like the primary.
 fn settings(primary: &TestResource) -> Read<ConfigMap> {
     Read::named(primary.name_any())
@@ -111,7 +142,8 @@ async fn reads(node: impl FnOnce(ReadNode) -> ReadNode) -> Result<(usize, Vec<St
     let one = scene.create("one", "first").await?;
     pass(60).await;
     let before = scene.values().await?.len();
-    let lines = outcomes.lines("one");
+    let lines =
+        outcomes.lines("one").into_iter().map(|line| line.replace(&scene.namespace, "NAMESPACE")).collect();
     let mut map = integration_tests::map_of(&one, "", "the user's");
     map.metadata.name = Some("one".to_owned());
     map.metadata.owner_references = one.controller_owner_ref(&()).map(|owner| vec![owner]);
@@ -131,7 +163,10 @@ async fn what_depends_on_an_object_that_is_only_read_waits_for_it() -> Result<()
         assert_eq!(before, 0, "the app runs without its settings");
         assert_eq!(
             lines,
-            ["settings: matched, not ready: not found", "app: waiting for settings to be ready: not found"]
+            [
+                "settings: matched, not ready: ConfigMap NAMESPACE/one not found",
+                "app: waiting for settings to be ready: ConfigMap NAMESPACE/one not found",
+            ]
         );
     }
     Ok(())

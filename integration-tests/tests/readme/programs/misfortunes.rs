@@ -19,7 +19,7 @@ mod tests {
 
     use super::*;
 
-    const NOTHING_RUNS: &str = "web: matched, not ready: 0/1 updated replicas available";
+    const NOTHING_RUNS: &str = "web: not ready: 0/1 updated replicas available";
 
     /// A cluster that does what the test says, in virtual time: a deadline of ten minutes costs nothing.
     struct Scene {
@@ -113,10 +113,10 @@ mod tests {
         assert_eq!(scene.lacks().await?, None);
         scene.cluster.pods()?.never_ready("page=one")?;
         scene.restart().await?;
-        let wait = "web: matched, not ready: 1 more than the 1 wanted replicas to terminate";
+        let wait = "web: not ready: 1 more than the 1 wanted replicas to terminate";
         assert_eq!(scene.lacks().await?.as_deref(), Some(wait));
         tokio::time::sleep(Duration::from_secs(11 * 60)).await;
-        let failed = "web: matched, not ready: progress deadline exceeded";
+        let failed = "web: not ready: progress deadline exceeded";
         assert_eq!(scene.lacks().await?.as_deref(), Some(failed));
         let status = scene.pages.get("one").await?.status.unwrap_or_default();
         assert_eq!(status.address.as_deref(), Some("one-address"), "the old pods go on");

@@ -83,6 +83,17 @@ impl ObjectEngine {
         Ok(found)
     }
 
+    /// The only object that is read and isn't there, in words.
+    async fn lacking(&self, asked: Asked<'_>) -> Result<String, BoxError> {
+        let (kind, primary) = (&self.managed.kind, ObjectKey::in_meta(asked.primary.meta()));
+        let sought = self.question.sought(asked).await?;
+        let key = sought.wanted().and_then(|sought| sought.key(kind.is_namespaced(), &primary));
+        Ok(match key {
+            Some(key) => format!("{kind} {key} not found"),
+            None => format!("no {kind} that belongs to {primary} found"),
+        })
+    }
+
     /// Deletes objects that are no longer wanted, and creates or changes the wanted ones.
     async fn bring_all_about(&self, asked: Asked<'_>) -> Result<ReconcileResult, BoxError> {
         let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
@@ -190,7 +201,11 @@ impl Engine for ObjectEngine {
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
             if self.managed.is_read_only() {
-                let found = self.found(asked).await?.into_iter();
+                let found = self.found(asked).await?;
+                if found.is_empty() && !self.several {
+                    return Ok(ReconcileResult::lacks(self.lacking(asked).await?));
+                }
+                let found = found.into_iter();
                 let found = found.map(|object| (Operation::Matched, self.managed.secondary(object)));
                 return Ok(ReconcileResult::aggregated(found.collect()));
             }

@@ -14,6 +14,7 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
+use meaning::words;
 pub(super) use meaning::{PATCH, masked};
 pub(crate) use meaning::{is_servers, says_misfit};
 
@@ -22,7 +23,7 @@ pub(crate) use meaning::{is_servers, says_misfit};
 #[non_exhaustive]
 pub enum Error {
     /// The server answered, and refused.
-    #[error("{kind} {key}: the api server refused to {verb} it: {} ({} {})", status.message, status.code, status.reason)]
+    #[error("{kind} {key}: the api server refused to {verb} it: {} ({} {})", words(status), status.code, status.reason)]
     Refused {
         /// What was tried, for example `apply`.
         verb: &'static str,

@@ -83,7 +83,9 @@ impl Verdict {
         if !failed.is_empty() {
             return Self::unready("Failed", &failed, false, true);
         }
-        let waiting = of_nodes(&waits);
+        // What waits for another node of this run has nothing to add to that one's reason.
+        let roots = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
+        let waiting = if roots.is_empty() { of_nodes(&waits) } else { roots.clone() };
         if is_cleanup {
             let message = if waiting.is_empty() { "the clean-up isn't done" } else { &waiting };
             return Self::unready("Deleting", message, true, false);
@@ -93,9 +95,8 @@ impl Verdict {
             let (code, held) = worded(hold_code(nodes.unwrap_or_default()).unwrap_or(HELD), HELD, held);
             let mut verdict = Self::unready(code, &held, false, true);
             // A node that only waits for a held node continues when the hold ends.
-            let others = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
-            if !others.is_empty() {
-                verdict.reconciling = Said { holds: true, reason: "Waiting", message: others };
+            if !roots.is_empty() {
+                verdict.reconciling = Said { holds: true, reason: "Waiting", message: roots };
             }
             return verdict;
         }
@@ -148,9 +149,17 @@ fn lines(nodes: &[NodeResult], is: &dyn Fn(&NodeState) -> bool) -> String {
     let lines: Vec<_> = nodes
         .iter()
         .filter(|node| is(&node.state))
-        .map(|node| format!("{}: {}", node.name, node.state))
+        .map(|node| format!("{}: {}", node.name, as_it_is(&node.state)))
         .collect();
     lines.join("; ")
+}
+
+/// A state in words that stay the same while the state does: what the run did about it isn't told.
+fn as_it_is(state: &NodeState) -> String {
+    match state {
+        NodeState::NotReady { reason, .. } => format!("not ready: {reason}"),
+        other => other.to_string(),
+    }
 }
 
 /// How a list of conditions is applied.

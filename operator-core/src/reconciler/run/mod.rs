@@ -114,6 +114,15 @@ impl<P: KubeObject> Run<P> {
         self.any.error.as_ref()
     }
 
+    /// The error of type `E` because of which the run failed: what user code returned, or the first of its causes that is
+    /// one, within [`Permanent`](crate::Permanent), the error of a node, or any error that names it as its source. The
+    /// outermost error of an `anyhow::Error` is hidden if the conversion into a box isn't
+    /// `reallocate_into_boxed_dyn_error_without_backtrace`; what is below a `context` is found.
+    #[must_use]
+    pub fn error_as<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        error::find(self.error()?.get_ref())
+    }
+
     /// Whether the run was a clean-up.
     #[must_use]
     pub fn is_cleanup(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The statements of a run about its primary.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use jiff::Timestamp;
 use k8s_openapi::{
@@ -13,7 +13,10 @@ use super::{
     RunError,
     conditions::{Verdict, known},
 };
-use crate::results::{NOT_COME_TO, NodeResult, NodeState, Operation};
+use crate::{
+    error::{BoxError, Permanent},
+    results::{DependentError, NOT_COME_TO, NodeResult, NodeState, Operation, WorkflowError},
+};
 
 fn node(name: &str, state: NodeState) -> NodeResult {
     NodeResult {
@@ -36,7 +39,7 @@ fn pending(reason: &str) -> NodeState {
 
 fn error(change: impl FnOnce(&mut RunError)) -> RunError {
     let mut error = RunError {
-        error: std::sync::Arc::new("no luck".into()),
+        error: Arc::new("no luck".into()),
         attempt: 0,
         is_last_attempt: false,
         is_stalled: false,
@@ -85,6 +88,15 @@ fn each_end_of_a_run_has_its_words() {
         of(&[held.clone(), behind.clone()]),
         "Ready False Held, Reconciling False Held, Stalled True Held: web: held: a window"
     );
+    let not_ready = |operation| node("db", NodeState::NotReady { operation, reason: "0/3 replicas".into() });
+    let after_it = node("app", NodeState::Blocked { by: "db".into(), reason: "to be ready".into() });
+    for operation in [Operation::Created, Operation::Updated, Operation::Matched] {
+        assert_eq!(
+            of(&[not_ready(operation), after_it.clone()]),
+            "Ready False Waiting, Reconciling True Waiting, Stalled False Waiting: db: not ready: 0/3 replicas",
+            "the cause alone, whatever the run did"
+        );
+    }
     let other = NodeResult { name: "other".into(), ..waiting.clone() };
     assert_eq!(
         of(&[held, behind, other]),
@@ -181,4 +193,33 @@ fn what_others_have_said_is_said_again_only_where_it_would_be_lost() {
     assert_eq!(known(&first, Some(&service(&["Theirs"], &[("other", theirs)]))).as_deref(), Some(""));
     assert_eq!(known(&first, Some(&service(&["Theirs"], &[("other", whole)]))).as_deref(), Some("Theirs"));
     assert_eq!(known(&first, Some(&first)).as_deref(), Some("Theirs"), "who knows");
+}
+
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("version {0} isn't known")]
+struct Unknown(u32);
+
+#[test]
+fn a_typed_error_is_found_however_it_is_wrapped() {
+    #[derive(Debug, thiserror::Error)]
+    #[error("the site can't be built")]
+    struct Wrapped(#[source] BoxError);
+
+    let boxed = || BoxError::from(Unknown(7));
+    let of_node = |error: BoxError| WorkflowError::Nodes(vec![("web".into(), Arc::new(error))]);
+    let of_item = DependentError::Items { failed: vec![("one".to_owned(), Arc::new(boxed()))], of: 2 };
+    let ways: [BoxError; 8] = [
+        boxed(),
+        Permanent::new(Unknown(7)).into(),
+        Wrapped(Permanent::new(Wrapped(boxed())).into()).into(),
+        of_node(boxed()).into(),
+        of_node(Permanent::new(boxed()).into()).into(),
+        of_node(of_item.into()).into(),
+        anyhow::Error::from(Unknown(7)).context("while it was built").into(),
+        anyhow::Error::from(Unknown(7)).reallocate_into_boxed_dyn_error_without_backtrace(),
+    ];
+    for way in ways {
+        assert_eq!(super::error::find(&*way), Some(&Unknown(7)), "{way:?}");
+        assert!(super::error::find::<fmt::Error>(&*way).is_none(), "{way:?}");
+    }
 }

@@ -1,6 +1,9 @@
 //! Kinds that run replicas.
 
-use super::{Error, Kstatus, fields::Fields};
+use super::{
+    Error, Kstatus, Status,
+    fields::{Fields, SeenCondition},
+};
 
 /// The default of the API, which stands for "no deadline".
 const NO_DEADLINE: i64 = i32::MAX as i64;
@@ -20,7 +23,19 @@ fn all_of(wanted: i64, what: &str) -> Kstatus {
     Kstatus::current(format!("{wanted}/{wanted} {what}"))
 }
 
+/// As kstatus, and if the Deployment itself says why it makes no progress, in its words.
 pub(super) fn deployment(fields: Fields<'_>) -> Result<Kstatus, Error> {
+    let rollout = rollout(fields)?;
+    if rollout.status != Status::InProgress {
+        return Ok(rollout);
+    }
+    let conditions = fields.conditions()?;
+    let stuck = conditions.iter().find(|of| of.r#type == "Progressing" && of.status == "False");
+    let stuck = stuck.map(|of| Kstatus::in_progress(of.reason_or("NotProgressing"), of.message.to_owned()));
+    Ok(replica_failure(&conditions).or(stuck).unwrap_or(rollout))
+}
+
+fn rollout(fields: Fields<'_>) -> Result<Kstatus, Error> {
     // Without a deadline the controller doesn't keep the condition `Progressing`.
     let deadline = fields.integer("spec.progressDeadlineSeconds")?.unwrap_or(NO_DEADLINE);
     let (mut progressing, mut available) = (deadline == NO_DEADLINE, false);
@@ -104,14 +119,16 @@ pub(super) fn daemon_set(fields: Fields<'_>) -> Result<Kstatus, Error> {
     Ok(in_progress.unwrap_or_else(|| all_of(wanted, "pods ready")))
 }
 
+/// Not a failure: the controller tries again, for example until there is quota.
+fn replica_failure(conditions: &[SeenCondition<'_>]) -> Option<Kstatus> {
+    let fails = |condition: &&SeenCondition<'_>| condition.r#type == "ReplicaFailure" && condition.is_true();
+    let message = format!("a pod can't be created or deleted: {}", conditions.iter().find(fails)?.message);
+    Some(Kstatus::in_progress("ReplicaFailure", message))
+}
+
 pub(super) fn replica_set(fields: Fields<'_>) -> Result<Kstatus, Error> {
-    let fails = |condition: &super::fields::SeenCondition<'_>| {
-        condition.r#type == "ReplicaFailure" && condition.is_true()
-    };
-    if let Some(condition) = fields.conditions()?.iter().find(|condition| fails(condition)) {
-        // Not a failure: the controller tries again, for example until there is quota.
-        let message = format!("a pod can't be created or deleted: {}", condition.message);
-        return Ok(Kstatus::in_progress("ReplicaFailure", message));
+    if let Some(failure) = replica_failure(&fields.conditions()?) {
+        return Ok(failure);
     }
     let wanted = fields.replicas()?;
     let in_progress =

@@ -22,7 +22,7 @@ use crate::workflow::{
 };
 use crate::{
     dependent::{self, AnyDependent, Declaration, DependentSource, External, Records, function},
-    reconciler::{AnyRun, Context, DataType, Run},
+    reconciler::{AnyRun, Context, Run},
     resource::{Access, KubeObject},
     results::{NodeKey, NodeState, WorkflowResult},
 };
@@ -195,13 +195,6 @@ impl AnyWorkflow {
     /// The former nodes whose records were in other systems.
     pub(crate) fn retired_records(&self) -> impl Iterator<Item = (&str, &Arc<Declaration>)> {
         self.0.settings.retired_records.iter().map(|node| (node.name(), node.declaration()))
-    }
-
-    /// The data that its functions take, and the node of each.
-    pub(crate) fn data(&self) -> impl Iterator<Item = (&str, DataType)> {
-        self.node_names()
-            .zip(&self.0.nodes)
-            .flat_map(|(name, node)| node.data.iter().map(move |data| (name, *data)))
     }
 
     /// A description of the workflow that needs no run.

@@ -34,6 +34,8 @@ pub(super) struct Said {
     needs_its_kind: bool,
     /// When it is ready: by default once its objects' status says so, and without any condition as soon as it was applied.
     pub(super) ready: Option<Vec<Arc<dyn AnyCondition>>>,
+    /// What has to be met beside that.
+    also_ready: Vec<Arc<dyn AnyCondition>>,
     gone: Vec<Arc<dyn AnyCondition>>,
     first: bool,
     optional: bool,
@@ -80,6 +82,7 @@ impl Said {
             needs: Vec::new(),
             needs_its_kind: false,
             ready: None,
+            also_ready: Vec::new(),
             gone: Vec::new(),
             first: false,
             optional: false,
@@ -137,6 +140,15 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     pub fn ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
         self.said.data.extend(C::needs());
         self.said.ready(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
+        self
+    }
+
+    /// Nodes that come after it run once the condition is met, too: beside the objects' status, or beside what
+    /// [`ready`](Self::ready) says instead. May be called several times.
+    pub fn also_ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
+        self.said.data.extend(C::needs());
+        self.said.word(ConditionKind::Ready, name_of::<C>());
+        self.said.also_ready.push(erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
         self
     }
 
@@ -317,8 +329,13 @@ impl Said {
         name.filter(|name| !name.is_empty()).unwrap_or_else(|| Arc::from(self.key.to_string()))
     }
 
-    pub(super) fn finish(self, dependent: AnyDependent) -> AnyNode {
+    pub(super) fn finish(mut self, dependent: AnyDependent) -> AnyNode {
         let (key, is_named) = (self.key(), self.is_named());
+        if let (None, Some(words)) = (&self.ready, self.words.get_mut(&ConditionKind::Ready)) {
+            words.insert(0, "its status".to_owned());
+        }
+        let mut ready = self.ready.unwrap_or_else(|| vec![Arc::new(Ready)]);
+        ready.append(&mut self.also_ready);
         let words = self.words.into_iter().map(|(kind, words)| {
             let verb = match kind {
                 ConditionKind::Needs => "needs",
@@ -334,7 +351,7 @@ impl Said {
             is_named,
             after: self.after,
             activations: self.needs,
-            ready: self.ready.unwrap_or_else(|| vec![Arc::new(Ready)]),
+            ready,
             deleted: self.gone,
             first: self.first,
             optional: self.optional,

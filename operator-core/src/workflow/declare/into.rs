@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
-use super::{Nodes, builder::AnyBuilder};
+use super::{Nodes, any_node::AnyNode, builder::AnyBuilder};
 use crate::workflow::{AnyWorkflow, BuildError, Workflow, WorkflowBuilder};
 use crate::{
     dependent::{AnyDependent, function::ByHand},
+    reconciler::DataType,
     resource::KubeObject,
 };
 
@@ -68,14 +69,26 @@ pub(crate) enum Stage {
 debug_of!(Declaring: "Declaring");
 
 impl Declaring {
-    /// Its dependents, even if it can't be finished.
-    pub(crate) fn dependents(&self) -> Vec<AnyDependent> {
-        let nodes = match &self.0 {
+    /// Its nodes, even if it can't be finished.
+    fn nodes(&self) -> &[AnyNode] {
+        match &self.0 {
             Stage::Finished(workflow) => &workflow.0.nodes,
             Stage::Builder(builder) | Stage::Nodes(builder) => &builder.nodes,
-            Stage::Wrong(_) => return Vec::new(),
+            Stage::Wrong(_) => &[],
+        }
+    }
+
+    /// The dependents of its nodes.
+    pub(crate) fn dependents(&self) -> Vec<AnyDependent> {
+        self.nodes().iter().map(|node| node.dependent.clone()).collect()
+    }
+
+    /// The data that its functions take, and the node of each.
+    pub(crate) fn data(&self) -> Vec<(String, DataType)> {
+        let of = |node: &AnyNode| {
+            node.data.iter().map(|data| (node.name().to_string(), *data)).collect::<Vec<_>>()
         };
-        nodes.iter().map(|node| node.dependent.clone()).collect()
+        self.nodes().iter().flat_map(of).collect()
     }
 
     pub(crate) fn finish(self) -> Result<AnyWorkflow, BuildError> {

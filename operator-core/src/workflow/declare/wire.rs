@@ -53,6 +53,15 @@ pub trait Wire<M>: Sized {
         node(self).ready(condition)
     }
 
+    /// [`Node::also_ready`].
+    fn also_ready<D: 'static, S: Shape, CM: 'static, C>(self, condition: C) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+        C: Condition<Self::Primary, S::Item, CM>,
+    {
+        node(self).also_ready(condition)
+    }
+
     /// [`Node::ready_when_applied`].
     fn ready_when_applied<D: 'static, S: Shape>(self) -> Node<Self::Primary, S>
     where

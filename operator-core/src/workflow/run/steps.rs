@@ -115,10 +115,11 @@ impl WorkflowRun<'_> {
         let call = node.dependent.attempt(self.primary, self.context);
         let reconciled = self.called(Part::Dependent, record, call).await?;
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
+        let lacking = reconciled.lacking().map(str::to_owned);
         record.lock().reconciled = Some(reconciled);
         complete?;
         if nothing && node.has_to_be_found() {
-            "not found".clone_into(&mut record.lock().reason);
+            record.lock().reason = lacking.unwrap_or_else(|| "nothing found".to_owned());
             return Ok(Reconciled::NotReady);
         }
         let ready = self.ask(ConditionKind::Ready, node, &node.ready, record).await?;

@@ -228,7 +228,7 @@ async fn what_is_not_ready_is_waited_for_and_says_why() -> Result<()> {
     let operator = scene.start(scene.managed(&Script::idle(), &workflow).status(status)).await?;
     scene.create("one", "odd").await?;
     operator.settled().await?;
-    let why = "Waiting first: created, not ready: the value is odd; behind: waiting for first to be ready: the value is odd";
+    let why = "Waiting first: not ready: the value is odd";
     let expected =
         [format!("Ready False {why}"), format!("Reconciling True {why}"), "Stalled False Waiting".into()];
     assert_eq!(told_now(&scene).await?, expected);

@@ -68,6 +68,14 @@ fn data_that_a_node_or_its_condition_takes_has_to_be_put_by_the_reconciler() {
 }
 
 #[test]
+fn data_that_nothing_puts_is_told_beside_what_else_is_wrong_with_the_workflow() {
+    let told = told(pods().workflow((granted.ready(planned).after(html), keys)));
+    for mistake in ["comes after", "takes a `Data<Quota>`", "takes a `Data<Plan>`"] {
+        assert_eq!(told.matches(mistake).count(), 1, "{mistake}: {told}");
+    }
+}
+
+#[test]
 fn nodes_add_up_and_a_node_of_one_tuple_may_come_after_one_of_another() {
     let controller =
         Controller::of_existing::<Pod>().workflow((web.after(html), maps)).workflow((html, others));

@@ -15,6 +15,8 @@ fn deployments() {
         })
     };
     let both = [&progressed, &available];
+    let quota = condition("ReplicaFailure", "True", "FailedCreate");
+    let refused = condition("Progressing", "False", "ReplicaSetCreateError");
     let exceeded = condition("Progressing", "False", "ProgressDeadlineExceeded");
     let row = |spec: &Value, status| json!({ "spec": spec, "status": status });
     let rows = [
@@ -22,6 +24,21 @@ fn deployments() {
             row(&deadline, counts(3, 3, 3, 3, &[&exceeded])),
             "Failed/ProgressDeadlineExceeded",
             "progress deadline exceeded",
+        ),
+        (
+            row(&deadline, counts(0, 0, 0, 0, &[&progressed, &quota])),
+            "InProgress/ReplicaFailure",
+            "a pod can't be created or deleted: about ReplicaFailure",
+        ),
+        (
+            row(&deadline, counts(0, 0, 0, 0, &[&refused])),
+            "InProgress/ReplicaSetCreateError",
+            "about Progressing",
+        ),
+        (
+            row(&deadline, counts(3, 3, 3, 3, &[&progressed, &available, &quota])),
+            "Current",
+            "3/3 replicas ready",
         ),
         (row(&deadline, counts(1, 0, 0, 0, &both)), "InProgress/LessReplicas", "1/3 replicas created"),
         (row(&deadline, counts(3, 2, 0, 0, &both)), "InProgress/LessUpdated", "2/3 replicas updated"),
