@@ -52,7 +52,7 @@ impl Permanent {
 
     /// Whether this error itself, without its causes, says so.
     pub(crate) fn is(error: &(dyn StdError + 'static)) -> bool {
-        error.is::<Self>() || error.is::<NotRetried>()
+        Self::within(error).is_some()
     }
 }
 

@@ -2,7 +2,7 @@
 //! anywhere in the chain of sources: user code may pass them on unchanged, boxed, in an error of its own or as
 //! `anyhow::Error`.
 
-use std::error::Error as StdError;
+use std::{error::Error as StdError, sync::Arc};
 
 use crate::error::BoxError;
 use crate::results::{DependentError, WorkflowError};
@@ -46,11 +46,21 @@ fn passed_on(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
 /// Whether user code declares by this error, or by those of all nodes or items that it stands for, that it must not be
 /// retried.
 fn says_so(error: &(dyn StdError + 'static)) -> bool {
-    let one = |error: &BoxError| with_sources(&**error).any(says_so);
+    match parts(error) {
+        Some(parts) => parts.into_iter().all(|error| with_sources(error).any(says_so)),
+        None => Permanent::is(error),
+    }
+}
+
+/// The errors of the nodes or items for which an error stands, and which aren't its sources.
+pub(crate) fn parts<'e>(error: &'e (dyn StdError + 'static)) -> Option<Vec<&'e (dyn StdError + 'static)>> {
+    fn errors<N>(failed: &[(N, Arc<BoxError>)]) -> Vec<&(dyn StdError + 'static)> {
+        failed.iter().map(|(_, error)| &***error as _).collect()
+    }
     match (error.downcast_ref(), error.downcast_ref()) {
-        (Some(WorkflowError::Nodes(nodes)), _) => nodes.iter().all(|(_, error)| one(error)),
-        (_, Some(DependentError::Items { failed, .. })) => failed.iter().all(|(_, error)| one(error)),
-        _ => Permanent::is(error),
+        (Some(WorkflowError::Nodes(nodes)), _) => Some(errors(nodes)),
+        (_, Some(DependentError::Items { failed, .. })) => Some(errors(failed)),
+        _ => None,
     }
 }
 

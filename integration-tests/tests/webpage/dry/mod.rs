@@ -30,21 +30,22 @@ type Dry = fn(&WebPage) -> DryRun<WebPage>;
 
 #[tokio::test(start_paused = true)]
 async fn what_is_planned_is_written_in_managed_style() -> Result<()> {
-    what_is_planned_is_written("managed", |page| managed::WebPages.controller().dry_run(page)).await
+    what_is_planned_is_written("managed", 20, |page| managed::WebPages.controller().dry_run(page)).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_planned_is_written_in_standalone_style() -> Result<()> {
     let dry: Dry = |page| standalone::controller().expect("it is declared well").dry_run(page);
-    what_is_planned_is_written("standalone", dry).await
+    what_is_planned_is_written("standalone", 20, dry).await
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_planned_is_written_in_low_level_style() -> Result<()> {
-    what_is_planned_is_written("low-level", |page| low_level::controller().dry_run(page)).await
+    what_is_planned_is_written("low-level", 14, |page| low_level::controller().dry_run(page)).await
 }
 
-async fn what_is_planned_is_written(style: &str, dry: Dry) -> Result<()> {
+/// `least`: more kinds of worlds than this come with each seed; the low-level style writes in fewer ways.
+async fn what_is_planned_is_written(style: &str, least: usize, dry: Dry) -> Result<()> {
     let (_, declare) = STYLES.into_iter().find(|(name, _)| *name == style).context("no such style")?;
     let connect =
         |server: &InProcessServer| declare().config(server.config()).transport(server.clone().into());
@@ -83,7 +84,7 @@ async fn what_is_planned_is_written(style: &str, dry: Dry) -> Result<()> {
     }
     assert!(differing.is_empty(), "{} of {number} differ, the first: {}", differing.len(), differing[0]);
     // Worlds in which nothing, or always the same is to be done, would show nothing.
-    ensure!(kinds.len() > 10 && kinds.contains_key(&Vec::new()), "too few kinds of worlds: {kinds:#?}");
+    ensure!(kinds.len() > least && kinds.contains_key(&Vec::new()), "too few kinds of worlds: {kinds:#?}");
     Ok(())
 }
 

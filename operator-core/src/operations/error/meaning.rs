@@ -147,12 +147,13 @@ fn has_causes(status: &Status) -> bool {
 /// The server's words for a refusal. An invalid object is told by its fields: the server's own message repeats each of
 /// them, with all that is in it as Go prints it.
 pub(super) fn words(status: &Status) -> String {
-    let causes = status.details.iter().flat_map(|details| &details.causes);
-    let fields: Vec<_> = causes
+    let details = status.details.iter().filter(|_| status.code == 422);
+    let fields: Vec<_> = details
+        .flat_map(|details| &details.causes)
         .filter(|cause| !cause.field.is_empty() && !cause.message.is_empty())
         .map(|cause| format!("{}: {}", cause.field, without_value(&cause.message)))
         .collect();
-    if status.code != 422 || fields.is_empty() {
+    if fields.is_empty() {
         return status.message.clone();
     }
     let all = fields.join("; ");

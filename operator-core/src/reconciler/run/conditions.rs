@@ -85,9 +85,10 @@ impl Verdict {
         }
         // What waits for another node of this run has nothing to add to that one's reason.
         let roots = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
-        let waiting = if roots.is_empty() { of_nodes(&waits) } else { roots.clone() };
+        let all = of_nodes(&waits);
+        let waiting = if roots.is_empty() { &all } else { &roots };
         if is_cleanup {
-            let message = if waiting.is_empty() { "the clean-up isn't done" } else { &waiting };
+            let message = if waiting.is_empty() { "the clean-up isn't done" } else { waiting };
             return Self::unready("Deleting", message, true, false);
         }
         let held = of_nodes(&|state| matches!(state, NodeState::Held { .. }));
@@ -101,7 +102,7 @@ impl Verdict {
             return verdict;
         }
         if !waiting.is_empty() {
-            return Self::unready("Waiting", &waiting, true, false);
+            return Self::unready("Waiting", waiting, true, false);
         }
         if let Some(not_run) = not_run {
             return Self::unready("Waiting", &not_run, true, false);

@@ -6,7 +6,7 @@ use crate::{
     error::Permanent,
     observe::{error_chain, with_sources},
     reconciler::BoxError,
-    results::{DependentError, WorkflowError},
+    results::failure_kind::parts,
 };
 
 /// Why a run failed. Displayed as the error and its causes, in one line.
@@ -65,22 +65,8 @@ impl RunError {
 
 /// The first error of that type: the error itself, one of its causes, or one that it stands for.
 pub(super) fn find<'e, E: StdError + 'static>(error: &'e (dyn StdError + 'static)) -> Option<&'e E> {
+    let within = |error| Permanent::within(error).into_iter().chain(parts(error).into_iter().flatten());
     with_sources(error).find_map(|error| error.downcast_ref().or_else(|| within(error).find_map(find)))
-}
-
-/// The errors that this error stands for and doesn't name as its source.
-fn within<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
-    let nodes = match error.downcast_ref() {
-        Some(WorkflowError::Nodes(nodes)) => nodes.as_slice(),
-        _ => &[],
-    };
-    let items = match error.downcast_ref() {
-        Some(DependentError::Items { failed, .. }) => failed.as_slice(),
-        _ => &[],
-    };
-    let of_nodes = nodes.iter().map(|(_, error)| &***error as _);
-    let of_items = items.iter().map(|(_, error)| &***error as _);
-    Permanent::within(error).into_iter().chain(of_nodes).chain(of_items)
 }
 
 impl fmt::Display for RunError {

@@ -147,6 +147,7 @@ fn the_next_run_finds_what_this_one_has_left() {
     let first = controller().dry_run(&page()).blocking();
     let again = first.again().blocking();
     assert_eq!(again.writes(), [], "the status doesn't say what a run did, so it is the same");
+    assert_eq!(again.again().blocking().writes(), []);
     let web = first.get(web).expect("it was created");
     let second = first.again().known(&ready(&web)).blocking();
     assert_eq!(second.writes(), ["apply Service/hello-service", "apply Page/hello/status"]);
